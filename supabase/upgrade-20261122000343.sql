@@ -34,7 +34,7 @@ update public.turns t
 set kind = case when t.headless then 'headless' else 'chat' end,
   artist_id = (select s.artist_id from public.sessions s where s.id = t.session_id)
 where t.kind is null;
-drop index public.turns_without_kind;
+drop index public.turns_without_kind, public.messages_with_files, public.task_runs_made_videos;
 alter table public.turns rename constraint turns_kind_known to turns_kind_check;
 alter table public.turns
   validate constraint turns_kind_check,

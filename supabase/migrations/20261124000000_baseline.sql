@@ -38,25 +38,26 @@ $$;
 comment on function public.page_cursor is
   'The place of a row in a newest-first list, with microseconds. Inlined, hence no search_path.';
 
-create function public.page_json(
-  p_name text, p_items jsonb, p_times timestamptz[], p_ids uuid[], p_limit integer
-) returns jsonb
+create type public.page_row as (at timestamptz, id uuid, item jsonb);
+comment on type public.page_row is 'An item of a newest-first list, with its place.';
+
+create function public.page_json(p_name text, p_rows public.page_row[], p_limit integer) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
-    p_name, coalesce(p_items, '[]') - p_limit,
-    'next', case when cardinality(p_ids) > p_limit then
-      public.page_cursor(p_times[p_limit], p_ids[p_limit]) end)
+    p_name, coalesce(jsonb_agg(r.item order by r.place) filter (where r.place <= p_limit), '[]'),
+    'next', max(public.page_cursor(r.at, r.id))
+      filter (where r.place = p_limit and cardinality(p_rows) > p_limit))
+  from unnest(p_rows) with ordinality as r (at, id, item, place)
 $$;
 comment on function public.page_json is
-  'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off: then more rows follow, and next is the cursor of the last row that stays.';
+  'A page of a newest-first list: {<p_name>: items, next}. p_rows has up to one row more than p_limit. It is cut off, and next is then the cursor of the last item.';
 
 create table public.installation (
   id uuid primary key default gen_random_uuid(),
   only_row boolean not null unique default true check (only_row)
 );
 alter table public.installation enable row level security;
-comment on table public.installation is
-  'Identifies this database: a folder that belongs to another one is left alone.';
+comment on table public.installation is 'Identifies this database: a folder that belongs to another one is left alone.';
 
 insert into public.installation default values;
 
@@ -102,8 +103,7 @@ create unlogged table public.rate_limits (
 alter table public.rate_limits enable row level security;
 comment on table public.rate_limits is
   'Leaky buckets of requests, one for each caller. Unlogged: a crash forgets a minute of counting.';
-comment on column public.rate_limits.empty_at is
-  'When the bucket will be empty again, in seconds since 1970.';
+comment on column public.rate_limits.empty_at is 'When the bucket will be empty again, in seconds since 1970.';
 
 create function public.take_from_bucket(p_bucket text, p_per_minute integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -174,12 +174,9 @@ comment on table public.accounts is
   'People, organizations, artists and workspaces: everything that can own rows or be acted for.';
 comment on column public.accounts.is_admin is
   'True for the internal admin organization, whose members may act for every account.';
-comment on column public.accounts.email is
-  'In lower case. It identifies a person and is unique among personal accounts only.';
-comment on column public.accounts.monthly_budget_usd is
-  'Budget of a calendar month in US dollars; null for none.';
-comment on column public.accounts.label is
-  'The record label of an artist, as text; null for accounts of other kinds.';
+comment on column public.accounts.email is 'In lower case. It identifies a person and is unique among personal accounts only.';
+comment on column public.accounts.monthly_budget_usd is 'Budget of a calendar month in US dollars; null for none.';
+comment on column public.accounts.label is 'The record label of an artist, as text; null for accounts of other kinds.';
 comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
 comment on column public.accounts.catalog_artist_id is
   'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
@@ -212,8 +209,7 @@ alter table public.deleted_identities enable row level security;
 comment on table public.deleted_identities is
   'Recently deleted accounts. A token that was issued before the deletion must not sign in.';
 comment on column public.deleted_identities.hash is 'HMAC of the e-mail address with API_KEY_SECRET.';
-comment on column public.deleted_identities.deleted_at is
-  'When the account, or the newest one with this address, was deleted.';
+comment on column public.deleted_identities.deleted_at is 'When the account, or the newest one with this address, was deleted.';
 
 -- Authority ---------------------------------------------------------------------------------------
 
@@ -345,8 +341,7 @@ language sql stable set search_path = '' as $$
       where m.account_id = a.id), '[]'))
   from public.accounts a where a.id = p_account_id
 $$;
-comment on function public.get_account is
-  'The account as its owner sees it, with its organizations: {account, organizations}.';
+comment on function public.get_account is 'The account as its owner sees it, with its organizations: {account, organizations}.';
 
 create function public.update_account(
   p_account_id uuid, p_name text, p_image text, p_monthly_budget_usd numeric,
@@ -569,10 +564,8 @@ comment on table public.api_keys is
   'API keys of accounts, and the credentials of running turns. Only an HMAC of a key is stored.';
 comment on column public.api_keys.scope is
   'full for a key of an account; run for the credential of one turn, which ends with the turn.';
-comment on column public.api_keys.run_id is
-  'The durable run whose credential this is; null for every other key.';
-comment on column public.api_keys.prefix is
-  'The first characters of the key, by which its owner recognizes it.';
+comment on column public.api_keys.run_id is 'The durable run whose credential this is; null for every other key.';
+comment on column public.api_keys.prefix is 'The first characters of the key, by which its owner recognizes it.';
 comment on column public.api_keys.revoked_at is
   'When the key ends or ended. A rotated key has a time in the future until its grace period ends.';
 
@@ -610,8 +603,7 @@ begin
   return v_key;
 end
 $$;
-comment on function public.create_key is
-  'Creates an API key. Raises 403 when the account would have more than p_max.';
+comment on function public.create_key is 'Creates an API key. Raises 403 when the account would have more than p_max.';
 
 create function public.rotate_key(
   p_account_id uuid, p_id uuid, p_hash text, p_prefix text, p_grace_seconds integer, p_max integer
@@ -655,8 +647,7 @@ begin
   return found;
 end
 $$;
-comment on function public.revoke_key is
-  'Revokes a key; false when the account has no such key, or it was revoked before.';
+comment on function public.revoke_key is 'Revokes a key; false when the account has no such key, or it was revoked before.';
 
 create function public.is_key_in_force(p_key_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -666,8 +657,7 @@ language sql stable set search_path = '' as $$
       and (k.revoked_at is null or k.revoked_at > now())
       and (k.expires_at is null or k.expires_at > now()))
 $$;
-comment on function public.is_key_in_force is
-  'Returns whether the key still authenticates; true for null, the absence of a key.';
+comment on function public.is_key_in_force is 'Returns whether the key still authenticates; true for null, the absence of a key.';
 
 create function public.create_key_of_email(
   p_email text, p_name text, p_hash text, p_prefix text
@@ -700,8 +690,7 @@ begin
   return v_id;
 end
 $$;
-comment on function public.create_run_key is
-  'Stores the credential of a run and answers its id; null when the run has none.';
+comment on function public.create_run_key is 'Stores the credential of a run and answers its id; null when the run has none.';
 
 -- Authentication ----------------------------------------------------------------------------------
 
@@ -852,8 +841,7 @@ create table public.signup_codes (
 create index signup_codes_expires on public.signup_codes (expires_at);
 alter table public.signup_codes enable row level security;
 comment on table public.signup_codes is 'The current sign-up code of each e-mail address.';
-comment on column public.signup_codes.code_hash is
-  'HMAC of address and code; null once the code was used or withdrawn.';
+comment on column public.signup_codes.code_hash is 'HMAC of address and code; null once the code was used or withdrawn.';
 
 -- An email address gets five codes an hour. Each gives five guesses to the network address that requested
 -- it and five to all others together: strangers use up only the guesses of strangers, and at most fifty
@@ -875,8 +863,7 @@ create table public.code_tries (
 
 create index code_tries_granted on public.code_tries (granted_at);
 alter table public.code_tries enable row level security;
-comment on table public.code_tries is
-  'Mails with codes, and the guesses that each network address has left at one.';
+comment on table public.code_tries is 'Mails with codes, and the guesses that each network address has left at one.';
 
 create function public.request_signup_code(
   p_email text, p_code_hash text, p_address text, p_address_limit integer
@@ -968,8 +955,7 @@ begin
   return public.take_from_bucket('signup:' || p_address, p_address_limit);
 end
 $$;
-comment on function public.take_signup_rate is
-  'Counts a sign-up request of a network address; null where no limit applies.';
+comment on function public.take_signup_rate is 'Counts a sign-up request of a network address; null where no limit applies.';
 
 create function public.lock_codes(p_purpose text, p_email text) returns void
 language sql volatile set search_path = '' as $$
@@ -1076,8 +1062,7 @@ begin
   );
 end
 $$;
-comment on function public.forget_code_tries is
-  'Deletes, one time in a hundred, counts that are older than an hour.';
+comment on function public.forget_code_tries is 'Deletes, one time in a hundred, counts that are older than an hour.';
 
 create function public.list_keys(p_account_id uuid) returns setof public.api_keys
 language sql stable set search_path = '' as $$
@@ -1086,8 +1071,7 @@ language sql stable set search_path = '' as $$
     and (k.revoked_at is null or k.revoked_at > now())
   order by k.created_at desc, k.id
 $$;
-comment on function public.list_keys is
-  'The valid keys of the account, newest first, without the keys of runs.';
+comment on function public.list_keys is 'The valid keys of the account, newest first, without the keys of runs.';
 
 -- Organizations, their members and invitations, and artists.
 
@@ -1163,8 +1147,7 @@ language sql stable set search_path = '' as $$
     where m.organization_id = p_organization_id and m.account_id = p_account_id),
     jsonb_build_object('refused', 'missing'))
 $$;
-comment on function public.found_organization is
-  '{organization} for its members, {refused: missing} for everyone else.';
+comment on function public.found_organization is '{organization} for its members, {refused: missing} for everyone else.';
 
 create function public.has_organization_room(p_account_id uuid, p_max integer) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -1210,26 +1193,16 @@ declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
-    with page as (
-      select o, m.role, row_number() over (order by o.created_at desc, o.id desc) as place
-      from public.organization_accounts m
-      join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
-      where m.account_id = p_account_id and (o.created_at, o.id) < (v_after_at, v_after_id)
-      order by o.created_at desc, o.id desc
-      limit p_limit + 1
-    )
-    select jsonb_build_object(
-      'items', coalesce(
-        jsonb_agg(public.organization_json(o, role) order by place)
-          filter (where place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor((o).created_at, (o).id)) filter (where place = p_limit) end)
-    from page);
+  return public.page_json('items', array(
+    select row(o.created_at, o.id, public.organization_json(o, m.role))::public.page_row
+    from public.organization_accounts m
+    join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+    where m.account_id = p_account_id and (o.created_at, o.id) < (v_after_at, v_after_id)
+    order by o.created_at desc, o.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_organizations is
-  'One page of the account''s organizations, newest first: {items, next}.';
+comment on function public.list_organizations is 'One page of the account''s organizations, newest first: {items, next}.';
 
 create function public.update_organization(
   p_account_id uuid, p_organization_id uuid, p_name text, p_image text, p_clear_image boolean
@@ -1291,25 +1264,14 @@ begin
   if public.organization_role(p_account_id, p_organization_id) is null then
     return jsonb_build_object('refused', 'missing');
   end if;
-  return (
-    with page as (
-      select m.created_at, m.role, a.id, a.email, a.name,
-        row_number() over (order by m.created_at desc, a.id desc) as place
-      from public.organization_accounts m
-      join public.accounts a on a.id = m.account_id and a.kind = 'personal'
-      where m.organization_id = p_organization_id
-        and (m.created_at, a.id) < (v_after_at, v_after_id)
-      order by m.created_at desc, a.id desc
-      limit p_limit + 1
-    )
-    select jsonb_build_object(
-      'items', coalesce(
-        jsonb_agg(jsonb_build_object(
-          'account_id', id, 'email', email, 'name', name, 'role', role) order by place)
-          filter (where place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor(created_at, id)) filter (where place = p_limit) end)
-    from page);
+  return public.page_json('items', array(
+    select row(m.created_at, a.id, jsonb_build_object(
+      'account_id', a.id, 'email', a.email, 'name', a.name, 'role', m.role))::public.page_row
+    from public.organization_accounts m
+    join public.accounts a on a.id = m.account_id and a.kind = 'personal'
+    where m.organization_id = p_organization_id and (m.created_at, a.id) < (v_after_at, v_after_id)
+    order by m.created_at desc, a.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_organization_members is
@@ -1326,8 +1288,7 @@ language sql stable set search_path = '' as $$
     where m.organization_id = p_organization_id and m.account_id <> p_member_id
       and m.role = 'owner')
 $$;
-comment on function public.is_last_owner is
-  'True when the organization would have no owner without this account.';
+comment on function public.is_last_owner is 'True when the organization would have no owner without this account.';
 
 create function public.refuse_member_change(
   p_account_id uuid, p_organization_id uuid, p_member_id uuid, p_loses_owner boolean
@@ -1378,8 +1339,7 @@ begin
     from public.accounts a where a.id = p_member_id);
 end
 $$;
-comment on function public.set_organization_role is
-  'Changes the role of a member: {member}, or as refuse_member_change.';
+comment on function public.set_organization_role is 'Changes the role of a member: {member}, or as refuse_member_change.';
 
 create function public.remove_organization_member(
   p_account_id uuid, p_organization_id uuid, p_member_id uuid
@@ -1499,21 +1459,13 @@ begin
   if v_refusal is not null then
     return v_refusal;
   end if;
-  return (
-    with page as (
-      select i, row_number() over (order by i.created_at desc, i.id desc) as place
-      from public.organization_invitations i
-      where i.organization_id = p_organization_id and i.status = 'pending' and i.expires_at > now()
-        and (i.created_at, i.id) < (v_after_at, v_after_id)
-      order by i.created_at desc, i.id desc
-      limit p_limit + 1
-    )
-    select jsonb_build_object(
-      'items', coalesce(
-        jsonb_agg(public.invitation_json(i) order by place) filter (where place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor((i).created_at, (i).id)) filter (where place = p_limit) end)
-    from page);
+  return public.page_json('items', array(
+    select row(i.created_at, i.id, public.invitation_json(i))::public.page_row
+    from public.organization_invitations i
+    where i.organization_id = p_organization_id and i.status = 'pending' and i.expires_at > now()
+      and (i.created_at, i.id) < (v_after_at, v_after_id)
+    order by i.created_at desc, i.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_organization_invitations is
@@ -1550,28 +1502,17 @@ declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
-    with page as (
-      select i, coalesce(o.name, '') as organization_name,
-        row_number() over (order by i.created_at desc, i.id desc) as place
-      from public.accounts a
-      join public.organization_invitations i on i.email = a.email
-      join public.accounts o on o.id = i.organization_id
-      where a.id = p_account_id and a.kind = 'personal'
-        and i.status = 'pending' and i.expires_at > now()
-        and (i.created_at, i.id) < (v_after_at, v_after_id)
-      order by i.created_at desc, i.id desc
-      limit p_limit + 1
-    )
-    select jsonb_build_object(
-      'items', coalesce(
-        jsonb_agg(
-          (public.invitation_json(i) - 'email')
-            || jsonb_build_object('organization_name', organization_name) order by place)
-          filter (where place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor((i).created_at, (i).id)) filter (where place = p_limit) end)
-    from page);
+  return public.page_json('items', array(
+    select row(i.created_at, i.id, public.invitation_json(i) - 'email'
+      || jsonb_build_object('organization_name', coalesce(o.name, '')))::public.page_row
+    from public.accounts a
+    join public.organization_invitations i on i.email = a.email
+    join public.accounts o on o.id = i.organization_id
+    where a.id = p_account_id and a.kind = 'personal'
+      and i.status = 'pending' and i.expires_at > now()
+      and (i.created_at, i.id) < (v_after_at, v_after_id)
+    order by i.created_at desc, i.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_invitations is
@@ -1696,8 +1637,7 @@ language sql stable set search_path = '' as $$
     where a.id = p_id and a.kind = 'artist' and public.may_act_for(p_account_id, p_id)),
     jsonb_build_object('refused', 'missing'))
 $$;
-comment on function public.get_artist is
-  '{artist} for who may act for it, {refused: missing} for everyone else.';
+comment on function public.get_artist is '{artist} for who may act for it, {refused: missing} for everyone else.';
 
 create function public.list_artists(
   p_account_id uuid, p_organization_id uuid,
@@ -1708,7 +1648,7 @@ declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
+  return public.page_json('items', array(
     with linked as (
       select l.account_id from public.organization_accounts l
       where l.organization_id = p_account_id
@@ -1719,22 +1659,13 @@ begin
       join public.organization_accounts l on l.organization_id = m.organization_id
       where m.account_id = p_account_id
         and coalesce(m.organization_id = p_organization_id, true)
-    ),
-    page as (
-      select a, row_number() over (order by a.created_at desc, a.id desc) as place
-      from linked
-      join public.accounts a on a.id = linked.account_id and a.kind = 'artist'
-      where (a.created_at, a.id) < (v_after_at, v_after_id)
-      order by a.created_at desc, a.id desc
-      limit p_limit + 1
     )
-    select jsonb_build_object(
-      'items', coalesce(
-        jsonb_agg(public.artist_json(p_account_id, a) order by place)
-          filter (where place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor((a).created_at, (a).id)) filter (where place = p_limit) end)
-    from page);
+    select row(a.created_at, a.id, public.artist_json(p_account_id, a))::public.page_row
+    from linked
+    join public.accounts a on a.id = linked.account_id and a.kind = 'artist'
+    where (a.created_at, a.id) < (v_after_at, v_after_id)
+    order by a.created_at desc, a.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_artists is
@@ -1846,12 +1777,9 @@ create index sessions_sandbox_reserved on public.sessions (sandbox_reserved_at)
   where sandbox_reserved_at is not null;
 alter table public.sessions enable row level security;
 comment on table public.sessions is 'Sessions: the sandbox and the chats that belong together.';
-comment on column public.sessions.sandbox_bytes is
-  'Bytes of the local sandbox: reserved while a jail runs, measured after it.';
-comment on column public.sessions.sandbox_reserved_at is
-  'Which reservation sandbox_bytes is; null once it is measured.';
-comment on column public.sessions.sandbox_state is
-  'The provider''s reference to the sandbox; null when none is provisioned.';
+comment on column public.sessions.sandbox_bytes is 'Bytes of the local sandbox: reserved while a jail runs, measured after it.';
+comment on column public.sessions.sandbox_reserved_at is 'Which reservation sandbox_bytes is; null once it is measured.';
+comment on column public.sessions.sandbox_state is 'The provider''s reference to the sandbox; null when none is provisioned.';
 
 create function public.words_of_parts(p_parts jsonb) returns text
 language sql immutable set search_path = '' as $$
@@ -1860,16 +1788,14 @@ language sql immutable set search_path = '' as $$
   from jsonb_array_elements(p_parts) with ordinality as part
   where part.value ->> 'type' = 'text'
 $$;
-comment on function public.words_of_parts is
-  'The texts of a message, at most 100,000 characters; null without any.';
+comment on function public.words_of_parts is 'The texts of a message, at most 100,000 characters; null without any.';
 
 -- PostgreSQL would send the client a notice about each word that is too long.
 create function public.search_of_parts(p_parts jsonb) returns tsvector
 language sql immutable set search_path = '' set client_min_messages = 'warning' as $$
   select to_tsvector('simple'::regconfig, coalesce(public.words_of_parts(p_parts), ''))
 $$;
-comment on function public.search_of_parts is
-  'The words of a message for the search. The index messages_words stores it.';
+comment on function public.search_of_parts is 'The words of a message for the search. The index messages_words stores it.';
 
 create table public.chats (
   id uuid primary key default gen_random_uuid(),
@@ -1899,20 +1825,16 @@ create index chats_listed on public.chats (account_id, created_at desc, id desc)
   where not archived and not pinned;
 alter table public.chats enable row level security;
 comment on table public.chats is 'Conversations of a session.';
-comment on column public.chats.account_id is
-  'The account of the session, repeated for the predicate of every query.';
+comment on column public.chats.account_id is 'The account of the session, repeated for the predicate of every query.';
 comment on column public.chats.active_stream_id is
   'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
-comment on column public.chats.claimed_at is
-  'When the claim was made. A pending claim counts for 60 seconds.';
+comment on column public.chats.claimed_at is 'When the claim was made. A pending claim counts for 60 seconds.';
 comment on column public.chats.archived is 'Whether the account has archived the chat.';
 comment on column public.chats.pinned is 'Whether the account has pinned the chat.';
-comment on column public.chats.instructions is
-  'The account''s instructions to the agent in this chat; null for none.';
+comment on column public.chats.instructions is 'The account''s instructions to the agent in this chat; null for none.';
 comment on column public.chats.template_id is
   'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
-comment on column public.chats.message_bytes is
-  'Bytes of its messages on all branches, and of queued messages.';
+comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
 
 create table public.messages (
   chat_id uuid not null references public.chats (id) on delete cascade,
@@ -1931,8 +1853,6 @@ create table public.messages (
 create index messages_chat_order on public.messages (chat_id, created_at, id);
 create index messages_words on public.messages
   using gin (public.search_of_parts(parts));
-create index messages_with_files on public.messages (chat_id)
-  where role = 'user' and parts @> '[{"type": "file"}]';
 alter table public.messages enable row level security;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
 comment on column public.messages.created_at is
@@ -2067,23 +1987,15 @@ declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
-    select public.page_json('sessions',
-      jsonb_agg(public.session_json(page.session) order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      p_limit)
-    from (
-      select s as session, s.created_at, s.id
-      from public.sessions s
-      where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
-      order by s.created_at desc, s.id desc
-      limit p_limit + 1
-    ) page);
+  return public.page_json('sessions', array(
+    select row(s.created_at, s.id, public.session_json(s))::public.page_row
+    from public.sessions s
+    where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+    order by s.created_at desc, s.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_sessions is
-  'One page of the sessions of an account, newest first: {sessions, next}.';
+comment on function public.list_sessions is 'One page of the sessions of an account, newest first: {sessions, next}.';
 
 create function public.update_session(p_account_id uuid, p_session_id uuid, p_title text) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -2099,8 +2011,7 @@ begin
   return jsonb_build_object('session', public.session_json(v_session));
 end
 $$;
-comment on function public.update_session is
-  'Changes the title of a session: {session}, or {missing: session}.';
+comment on function public.update_session is 'Changes the title of a session: {session}, or {missing: session}.';
 
 create function public.delete_session(p_account_id uuid, p_session_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -2167,8 +2078,7 @@ language sql stable as $$
     'activeStreamId', public.active_stream_id(p_chat),
     'lastAssistantMessageAt', public.iso_date(p_chat.last_assistant_message_at))
 $$;
-comment on function public.chat_json is
-  'A chat in the shape of the API. Inlined, hence no search_path.';
+comment on function public.chat_json is 'A chat in the shape of the API. Inlined, hence no search_path.';
 
 create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
 language sql stable set search_path = '' as $$
@@ -2176,8 +2086,7 @@ language sql stable set search_path = '' as $$
     select 1 from public.sessions where id = p_session_id and account_id = p_account_id
   ) then 'chat' else 'session' end
 $$;
-comment on function public.missing_of_chat is
-  'Names the missing part when a chat was not found in a session: chat or session.';
+comment on function public.missing_of_chat is 'Names the missing part when a chat was not found in a session: chat or session.';
 
 create function public.create_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
@@ -2269,20 +2178,13 @@ begin
   if not found then
     return jsonb_build_object('missing', 'session');
   end if;
-  return (
-    select public.page_json('chats',
-      jsonb_agg(public.chat_json(page.chat) order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      p_limit)
-    from (
-      select c as chat, c.created_at, c.id
-      from public.chats c
-      where c.session_id = p_session_id and c.account_id = p_account_id
-        and (c.created_at, c.id) < (v_after_at, v_after_id)
-      order by c.created_at desc, c.id desc
-      limit p_limit + 1
-    ) page);
+  return public.page_json('chats', array(
+    select row(c.created_at, c.id, public.chat_json(c))::public.page_row
+    from public.chats c
+    where c.session_id = p_session_id and c.account_id = p_account_id
+      and (c.created_at, c.id) < (v_after_at, v_after_id)
+    order by c.created_at desc, c.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_chats is
@@ -2297,34 +2199,27 @@ declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
-    select public.page_json('chats',
-      jsonb_agg(public.chat_json(page.chat) || case when p_text is null then '{}'
-        else jsonb_build_object('snippet', public.chat_snippet(page.chat, p_text)) end
-        order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      p_limit)
-    from (
-      select c as chat, c.created_at, c.id
-      from public.chats c
-      where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
-        and (p_archived is null or c.archived = p_archived)
-        and (p_pinned is null or c.pinned = p_pinned)
-        and (p_artist_id is null or c.session_id in (
-          select s.id from public.sessions s
-          where s.account_id = p_account_id and s.artist_id = p_artist_id))
-        and (p_text is null or c.id in (
-          select t.id from public.chats t
-          where t.account_id = p_account_id and strpos(lower(t.title), lower(p_text)) > 0
-          union
-          select t.id from public.messages m
-          join public.chats t on t.id = m.chat_id
-          where t.account_id = p_account_id
-            and public.search_of_parts(m.parts) @@ public.search_query(p_text)))
-      order by c.created_at desc, c.id desc
-      limit p_limit + 1
-    ) page);
+  return public.page_json('chats', array(
+    select row(c.created_at, c.id,
+      public.chat_json(c) || case when p_text is null then '{}'
+        else jsonb_build_object('snippet', public.chat_snippet(c, p_text)) end)::public.page_row
+    from public.chats c
+    where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
+      and (p_archived is null or c.archived = p_archived)
+      and (p_pinned is null or c.pinned = p_pinned)
+      and (p_artist_id is null or c.session_id in (
+        select s.id from public.sessions s
+        where s.account_id = p_account_id and s.artist_id = p_artist_id))
+      and (p_text is null or c.id in (
+        select t.id from public.chats t
+        where t.account_id = p_account_id and strpos(lower(t.title), lower(p_text)) > 0
+        union
+        select t.id from public.messages m
+        join public.chats t on t.id = m.chat_id
+        where t.account_id = p_account_id
+          and public.search_of_parts(m.parts) @@ public.search_query(p_text)))
+    order by c.created_at desc, c.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_account_chats is
@@ -2344,8 +2239,7 @@ language sql immutable set search_path = '' as $$
   select case when numnode(words.query) > 0 then (words.query::text || ':*')::tsquery end
   from (select plainto_tsquery('simple'::regconfig, p_text)) words (query)
 $$;
-comment on function public.search_query is
-  'Finds texts that have all words of p_text; null when it has none.';
+comment on function public.search_query is 'Finds texts that have all words of p_text; null when it has none.';
 
 create function public.chat_snippet(p_chat public.chats, p_text text) returns text
 language sql stable set search_path = '' as $$
@@ -2448,8 +2342,7 @@ language sql stable as $$
   select concat('{"chat":', public.chat_json(p_chat),
     ',"isStreaming":', to_json(public.active_stream_id(p_chat) is not null), ',"messages":[')
 $$;
-comment on function public.chat_body_start is
-  'The text of a chat''s body before its messages. Inlined, hence no search_path.';
+comment on function public.chat_body_start is 'The text of a chat''s body before its messages. Inlined, hence no search_path.';
 
 create function public.message_text(p_message public.messages) returns text
 language sql stable as $$
@@ -2551,15 +2444,6 @@ $$;
 comment on function public.show_path is
   'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
 
-create function public.branch_at(p_chat_id uuid, p_message_id text, p_parent_id text) returns void
-language sql volatile set search_path = '' as $$
-  update public.messages set parent_id = p_parent_id
-  where chat_id = p_chat_id and id = p_message_id and parent_id is distinct from p_parent_id;
-  select public.show_path(p_chat_id, p_message_id, false);
-$$;
-comment on function public.branch_at is
-  'Lets a message follow p_parent_id, and the path of the chat end with it.';
-
 create function public.branches_json(p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(
@@ -2624,19 +2508,6 @@ $$;
 comment on function public.choose_branch is
   'Shows the path through a message: {branches}, as of branches_json | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
 
-create function public.conversation_until(p_chat_id uuid, p_message_id text) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(
-    jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
-    order by m.created_at, m.id), '[]')
-  from public.messages m
-  join public.messages newest on newest.chat_id = m.chat_id and newest.id = p_message_id
-  where m.chat_id = p_chat_id and m.on_path
-    and (m.created_at, m.id) <= (newest.created_at, newest.id)
-$$;
-comment on function public.conversation_until is
-  'The messages that a chat shows up to and with one of them: [{id, role, parts}].';
-
 create function public.export_branches(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
@@ -2671,8 +2542,7 @@ language sql stable set search_path = '' as $$
     'comment', p_feedback.comment,
     'updated_at', public.iso_date(p_feedback.updated_at))
 $$;
-comment on function public.feedback_json is
-  'A rating as the API shows it: {message_id, rating, comment, updated_at}.';
+comment on function public.feedback_json is 'A rating as the API shows it: {message_id, rating, comment, updated_at}.';
 
 create function public.rate_message(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_message_id text,
@@ -2740,8 +2610,7 @@ language sql stable as $$
     'created_at', public.iso_date(p_share.created_at),
     'updated_at', public.iso_date(p_share.updated_at))
 $$;
-comment on function public.chat_share_json is
-  'A share as its owner sees it. Inlined, hence no search_path.';
+comment on function public.chat_share_json is 'A share as its owner sees it. Inlined, hence no search_path.';
 
 create function public.share_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_messages jsonb
@@ -2786,8 +2655,7 @@ begin
     where s.chat_id = p_chat_id and s.account_id = p_account_id));
 end
 $$;
-comment on function public.get_chat_share is
-  'The share of a chat, null without one: {share} | {missing: session | chat}.';
+comment on function public.get_chat_share is 'The share of a chat, null without one: {share} | {missing: session | chat}.';
 
 create function public.revoke_chat_share(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -2802,8 +2670,7 @@ begin
   return case when found then '{"revoked": true}' else '{"missing": "share"}' end::jsonb;
 end
 $$;
-comment on function public.revoke_chat_share is
-  'Ends the share of a chat: {revoked} | {missing: session | chat | share}.';
+comment on function public.revoke_chat_share is 'Ends the share of a chat: {revoked} | {missing: session | chat | share}.';
 
 create function public.list_chat_shares(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -2813,23 +2680,15 @@ declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
-    select public.page_json('shares',
-      jsonb_agg(public.chat_share_json(page.share) order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      p_limit)
-    from (
-      select s as share, s.created_at, s.id
-      from public.chat_shares s
-      where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
-      order by s.created_at desc, s.id desc
-      limit p_limit + 1
-    ) page);
+  return public.page_json('shares', array(
+    select row(s.created_at, s.id, public.chat_share_json(s))::public.page_row
+    from public.chat_shares s
+    where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+    order by s.created_at desc, s.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_chat_shares is
-  'A page of an account''s shares, newest first: {shares, next}.';
+comment on function public.list_chat_shares is 'A page of an account''s shares, newest first: {shares, next}.';
 
 create function public.read_chat_share(p_share_id uuid, p_from integer, p_limit integer)
 returns jsonb
@@ -2878,7 +2737,10 @@ begin
       from (select chat_id, bytes from new_rows union all select chat_id, -bytes from old_rows) rows
       group by chat_id) sums;
   end if;
-  perform public.add_chat_bytes(coalesce(v_added, '{}'));
+  -- Without effect for a chat that is being deleted.
+  update public.chats c set message_bytes = greatest(0, c.message_bytes + added.value::bigint)
+  from jsonb_each_text(v_added) as added
+  where c.id = added.key::uuid and added.value::bigint <> 0;
   return null;
 end
 $$;
@@ -2891,15 +2753,6 @@ create trigger count_changed_messages after update on public.messages
   for each statement execute function public.count_chat_bytes();
 create trigger count_removed_messages after delete on public.messages
   referencing old table as old_rows for each statement execute function public.count_chat_bytes();
-
-create function public.add_chat_bytes(p_added jsonb) returns void
-language sql volatile set search_path = '' as $$
-  update public.chats c set message_bytes = greatest(0, c.message_bytes + added.value::bigint)
-  from jsonb_each_text(p_added) as added
-  where c.id = added.key::uuid and added.value::bigint <> 0
-$$;
-comment on function public.add_chat_bytes is
-  'Adds {chat id: bytes} to chats.message_bytes. Without effect for a chat that is being deleted.';
 
 create function public.count_account_bytes() returns trigger
 language plpgsql set search_path = '' as $$
@@ -2948,8 +2801,7 @@ language sql stable set search_path = '' as $$
   where c.account_id = p_account_id and c.id = p_chat_id
     and m.id = p_message_id and m.role = 'assistant'
 $$;
-comment on function public.assistant_parts is
-  'The parts of an answer in the account''s chat; null when there is none.';
+comment on function public.assistant_parts is 'The parts of an answer in the account''s chat; null when there is none.';
 
 -- Agent templates: reusable instructions of an account, private, shared by email or public.
 
@@ -2972,8 +2824,7 @@ create index agent_templates_account_newest
 create index agent_templates_public_newest
   on public.agent_templates (created_at desc, id desc) where not is_private;
 alter table public.agent_templates enable row level security;
-comment on table public.agent_templates is
-  'Prompts that accounts save for themselves, share by e-mail address, or publish.';
+comment on table public.agent_templates is 'Prompts that accounts save for themselves, share by e-mail address, or publish.';
 comment on column public.agent_templates.favorites_count is
   'Rows of agent_template_favorites for this template, kept by a trigger.';
 
@@ -3002,8 +2853,7 @@ create table public.agent_template_favorites (
 
 create index agent_template_favorites_account on public.agent_template_favorites (account_id);
 alter table public.agent_template_favorites enable row level security;
-comment on table public.agent_template_favorites is
-  'Which accounts have marked which templates as favorites.';
+comment on table public.agent_template_favorites is 'Which accounts have marked which templates as favorites.';
 
 create function public.can_see_agent_template(
   p_account_id uuid, p_template public.agent_templates
@@ -3027,8 +2877,7 @@ language sql stable set search_path = '' as $$
     select 1 from public.agent_templates t
     where t.id = p_template_id and public.can_see_agent_template(p_account_id, t))
 $$;
-comment on function public.is_visible_template is
-  'Whether an account may see a template; false for one that does not exist.';
+comment on function public.is_visible_template is 'Whether an account may see a template; false for one that does not exist.';
 
 -- One query for all ids, with nothing that is planned again for each row.
 create function public.agent_templates_json(p_account_id uuid, p_ids uuid[]) returns jsonb
@@ -3086,8 +2935,7 @@ language sql stable set search_path = '' as $$
   select jsonb_build_object(
     'template', public.agent_templates_json(p_account_id, array[p_id]) -> 0)
 $$;
-comment on function public.found_agent_template is
-  'The answer {template} of a function that has found its template.';
+comment on function public.found_agent_template is 'The answer {template} of a function that has found its template.';
 
 create function public.list_agent_templates(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -3117,19 +2965,16 @@ begin
       order by s.template_created_at desc, s.template_id desc
       limit p_limit + 1
     )
-  ),
-  page as (
-    select v.created_at, v.id from visible v
-    order by v.created_at desc, v.id desc
-    limit p_limit + 1
   )
-  select
-    array_agg(page.created_at order by page.created_at desc, page.id desc),
-    array_agg(page.id order by page.created_at desc, page.id desc)
-  into v_times, v_ids
-  from page;
-  return public.page_json('templates',
-    public.agent_templates_json(p_account_id, v_ids[:p_limit]), v_times, v_ids, p_limit);
+  select array_agg(page.created_at), array_agg(page.id) into v_times, v_ids
+  from (
+    select v.created_at, v.id from visible v order by v.created_at desc, v.id desc limit p_limit + 1
+  ) page;
+  return public.page_json('templates', array(
+    select row(v_times[t.place], v_ids[t.place], t.item)::public.page_row
+    from jsonb_array_elements(public.agent_templates_json(p_account_id, v_ids))
+      with ordinality as t (item, place)
+    order by t.place), p_limit);
 end
 $$;
 comment on function public.list_agent_templates is
@@ -3213,8 +3058,7 @@ begin
   return jsonb_build_object('deleted', true);
 end
 $$;
-comment on function public.delete_agent_template is
-  'Deletes a template: {deleted: true}, or {refused: missing | not_owner}.';
+comment on function public.delete_agent_template is 'Deletes a template: {deleted: true}, or {refused: missing | not_owner}.';
 
 create function public.refuse_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -3228,8 +3072,7 @@ begin
   return jsonb_build_object('refused', 'missing');
 end
 $$;
-comment on function public.refuse_agent_template is
-  'Why an account may not change a template: {refused: missing | not_owner}.';
+comment on function public.refuse_agent_template is 'Why an account may not change a template: {refused: missing | not_owner}.';
 
 create function public.share_agent_template(
   p_template public.agent_templates, p_emails text[]
@@ -3350,10 +3193,8 @@ create index turns_by_kind on public.turns (account_id, kind, created_at desc, i
 create index turns_by_artist on public.turns (account_id, artist_id, created_at desc, id desc)
   where artist_id is not null;
 alter table public.turns enable row level security;
-comment on table public.turns is
-  'Chat turns: one row from the claim on a chat to the end of the durable run that answers it.';
-comment on column public.turns.id is
-  'Chosen by the server before anything is written; it also addresses the stream of the turn.';
+comment on table public.turns is 'Chat turns: one row from the claim on a chat to the end of the durable run that answers it.';
+comment on column public.turns.id is 'Chosen by the server before anything is written; it also addresses the stream of the turn.';
 comment on column public.turns.message_id is
   'The message that is answered: the user''s, or the assistant''s whose question was answered.';
 comment on column public.turns.assistant_message_id is 'The message that the turn writes.';
@@ -3362,8 +3203,7 @@ comment on column public.turns.context_limit is
 comment on column public.turns.history is
   'The conversation that the client sent in place of the stored one; null once the turn has ended.';
 comment on column public.turns.key_id is 'The credential that the sandbox of the turn calls back with.';
-comment on column public.turns.effect_id is
-  'Identifies a repeated request; null where a repetition starts another turn.';
+comment on column public.turns.effect_id is 'Identifies a repeated request; null where a repetition starts another turn.';
 comment on column public.turns.kind is
   'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
 comment on column public.turns.artist_id is
@@ -3372,14 +3212,12 @@ comment on column public.turns.caller_key_id is
   'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
 comment on column public.turns.instructions is
   'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
-comment on column public.turns.webhook_url is
-  'Told of the end of the turn, besides the webhooks of the account.';
+comment on column public.turns.webhook_url is 'Told of the end of the turn, besides the webhooks of the account.';
 comment on column public.turns.loads is
   'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
 comment on column public.turns.reserved_usd is
   'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
-comment on column public.turns.reserved_until is
-  'When the calls in flight have failed, because no model call takes as long.';
+comment on column public.turns.reserved_until is 'When the calls in flight have failed, because no model call takes as long.';
 
 create table public.turn_steps (
   turn_id uuid not null references public.turns (id) on delete cascade,
@@ -3401,10 +3239,8 @@ create table public.tool_runs (
   primary key (turn_id, tool_call_id)
 );
 alter table public.tool_runs enable row level security;
-comment on table public.tool_runs is
-  'The tool calls of a running turn, recorded before they start and when they end.';
-comment on column public.tool_runs.finished is
-  'False with an unknown outcome when the process died: the call is not repeated.';
+comment on table public.tool_runs is 'The tool calls of a running turn, recorded before they start and when they end.';
+comment on column public.tool_runs.finished is 'False with an unknown outcome when the process died: the call is not repeated.';
 
 create table public.run_traces (
   turn_id uuid primary key references public.turns (id) on delete cascade,
@@ -3449,10 +3285,8 @@ comment on column public.turn_claim.parent_id is
   'The message that it follows, empty for none: it starts a branch, or is answered again. Null for the leaf of the chat.';
 comment on column public.turn_claim.replaces_answer is
   'The answer that a new one is requested for, empty for any; null unless another one is requested.';
-comment on column public.turn_claim.history is
-  'The conversation that the client sent in place of the stored one; null for none.';
-comment on column public.turn_claim.credential is
-  'The form of the credential that the sandbox of the run gets: key or bearer.';
+comment on column public.turn_claim.history is 'The conversation that the client sent in place of the stored one; null for none.';
+comment on column public.turn_claim.credential is 'The form of the credential that the sandbox of the run gets: key or bearer.';
 
 create table public.queued_turns (
   turn_id uuid primary key,
@@ -3470,12 +3304,9 @@ create table public.queued_turns (
 
 create index queued_turns_account on public.queued_turns (account_id);
 alter table public.queued_turns enable row level security;
-comment on table public.queued_turns is
-  'Turns that wait for their chat. Their messages are stored in the chat when they start.';
-comment on column public.queued_turns.goes_first is
-  'Set by an interrupt: goes before all earlier ones.';
-comment on column public.queued_turns.begun_at is
-  'When the chat was claimed for it. The row stays until its run was started.';
+comment on table public.queued_turns is 'Turns that wait for their chat. Their messages are stored in the chat when they start.';
+comment on column public.queued_turns.goes_first is 'Set by an interrupt: goes before all earlier ones.';
+comment on column public.queued_turns.begun_at is 'When the chat was claimed for it. The row stays until its run was started.';
 comment on column public.queued_turns.bytes is 'Size of the parts and the history of claim, before compression.';
 
 -- Claim -------------------------------------------------------------------------------------------
@@ -3616,7 +3447,10 @@ begin
     end if;
     -- A message that is answered is shown.
     if v_claim.parent_id is not null then
-      perform public.branch_at(v_chat.id, v_claim.message_id, v_claim.parent_id);
+      update public.messages set parent_id = v_claim.parent_id
+      where chat_id = v_chat.id and id = v_claim.message_id
+        and parent_id is distinct from v_claim.parent_id;
+      perform public.show_path(v_chat.id, v_claim.message_id, false);
     elsif exists (
       select from public.messages
       where chat_id = v_chat.id and id = v_claim.message_id and not on_path)
@@ -3883,8 +3717,7 @@ begin
   return jsonb_build_object('discarded', true);
 end
 $$;
-comment on function public.discard_run is
-  'Deletes what provision_run created, unless the run has started: {discarded}.';
+comment on function public.discard_run is 'Deletes what provision_run created, unless the run has started: {discarded}.';
 
 -- Steps -------------------------------------------------------------------------------------------
 
@@ -3952,8 +3785,16 @@ begin
     'stop_requested', v_turn.stop_requested_at is not null,
     'artist_id', v_session.artist_id,
     'sandbox_state', v_session.sandbox_state,
-    'history', coalesce(
-      v_turn.history, public.conversation_until(v_turn.chat_id, v_turn.message_id)),
+    -- The messages that the chat shows up to and with the one that is answered.
+    'history', coalesce(v_turn.history, (
+      select coalesce(jsonb_agg(
+        jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
+        order by m.created_at, m.id), '[]')
+      from public.messages m
+      join public.messages newest
+        on newest.chat_id = m.chat_id and newest.id = v_turn.message_id
+      where m.chat_id = v_turn.chat_id and m.on_path
+        and (m.created_at, m.id) <= (newest.created_at, newest.id))),
     'steps', (
       select coalesce(jsonb_agg(s.result order by s.index), '[]')
       from public.turn_steps s where s.turn_id = p_turn_id));
@@ -4179,8 +4020,7 @@ begin
   return v_found;
 end
 $$;
-comment on function public.request_stop is
-  'Asks the active turn of a chat to stop; answers as find_active_turn.';
+comment on function public.request_stop is 'Asks the active turn of a chat to stop; answers as find_active_turn.';
 
 create function public.request_session_stop(p_session_id uuid) returns jsonb
 language sql set search_path = '' as $$
@@ -4189,8 +4029,7 @@ language sql set search_path = '' as $$
     where session_id = p_session_id and finished_at is null returning id)
   select coalesce(jsonb_agg(id), '[]') from stopped
 $$;
-comment on function public.request_session_stop is
-  'Asks every unfinished turn of a session to stop; answers their ids.';
+comment on function public.request_session_stop is 'Asks every unfinished turn of a session to stop; answers their ids.';
 
 create function public.request_run_stop(p_account_id uuid, p_run_id text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -4400,8 +4239,7 @@ begin
     else jsonb_build_object('refused', 'message') end;
 end
 $$;
-comment on function public.remove_queued_message is
-  'Drops a queued message: {removed}, or {refused: chat | message}.';
+comment on function public.remove_queued_message is 'Drops a queued message: {removed}, or {refused: chat | message}.';
 
 create function public.measure_queued_turn() returns trigger
 language plpgsql set search_path = '' as $$
@@ -4488,13 +4326,8 @@ declare
 begin
   -- Planned for the given filters, each of which has its index.
   execute $query$
-    select public.page_json('runs',
-      jsonb_agg(public.run_item_json(page.run) order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      $2)
-    from (
-      select t as run, t.created_at, t.id
+    select public.page_json('runs', array(
+      select row(t.created_at, t.id, public.run_item_json(t))::public.page_row
       from public.turns t
       where t.account_id = $1 and t.run_id is not null
         and (t.created_at, t.id) < ($3, $4)
@@ -4504,8 +4337,7 @@ begin
         and ($8 is null or t.artist_id = $8)
         and ($9 is null or t.created_at >= $9)
       order by t.created_at desc, t.id desc
-      limit $2 + 1
-    ) page
+      limit $2 + 1), $2)
   $query$ into v_page using p_account_id, p_limit,
     coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
     p_status, p_kind, p_chat_id, p_artist_id, p_since;
@@ -4557,8 +4389,7 @@ language sql stable set search_path = '' as $$
   from public.turn_steps s join public.turns t on t.id = s.turn_id
   where s.turn_id = p_turn_id
 $$;
-comment on function public.run_steps_json is
-  'The steps of a running turn as GET /api/chat/runs/{runId}/steps has them.';
+comment on function public.run_steps_json is 'The steps of a running turn as GET /api/chat/runs/{runId}/steps has them.';
 
 create function public.plausible_steps(p_steps jsonb) returns jsonb
 language sql immutable set search_path = '' as $$
@@ -4587,8 +4418,7 @@ begin
   return null;
 end
 $$;
-comment on function public.keep_run_trace is
-  'Keeps the trace of a turn that ends, before its working rows are deleted.';
+comment on function public.keep_run_trace is 'Keeps the trace of a turn that ends, before its working rows are deleted.';
 create trigger turns_keep_trace after update of finished_at on public.turns
 for each row when (old.finished_at is null and new.finished_at is not null)
 execute function public.keep_run_trace();
@@ -4614,8 +4444,7 @@ create function public.run_of_turn(p_turn_id uuid) returns text
 language sql stable set search_path = '' as $$
   select t.run_id from public.turns t where t.id = p_turn_id
 $$;
-comment on function public.run_of_turn is
-  'The run that executes the turn; null before its first step has started.';
+comment on function public.run_of_turn is 'The run that executes the turn; null before its first step has started.';
 
 -- What model calls and generations cost, and the monthly budget.
 
@@ -4643,13 +4472,11 @@ create index usage_entries_time on public.usage_entries (account_id, created_at)
 alter table public.usage_entries enable row level security;
 comment on table public.usage_entries is
   'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
-comment on column public.usage_entries.source is
-  'The id of the turn, or the id of the task run of a generation.';
+comment on column public.usage_entries.source is 'The id of the turn, or the id of the task run of a generation.';
 comment on column public.usage_entries.step is 'The index of the step in the turn; 0 for a generation.';
 comment on column public.usage_entries.tool is
   '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
-comment on column public.usage_entries.call is
-  'The number of the model call within the step or the subagent, from 0.';
+comment on column public.usage_entries.call is 'The number of the model call within the step or the subagent, from 0.';
 comment on column public.usage_entries.cost_usd is 'Null where no price is known.';
 comment on column public.usage_entries.estimated is
   'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
@@ -4664,8 +4491,7 @@ create table public.usage_months (
 alter table public.usage_months enable row level security;
 comment on table public.usage_months is
   'The cost of an account''s calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
-comment on column public.usage_months.warned_at is
-  'When the account was told that it has spent 80 % of its budget.';
+comment on column public.usage_months.warned_at is 'When the account was told that it has spent 80 % of its budget.';
 
 create function public.usage_month() returns date
 language sql stable set search_path = '' as $$
@@ -4799,8 +4625,7 @@ language sql stable set search_path = '' as $$
       select m.cost_usd from public.usage_months m
       where m.account_id = a.id and m.month = public.usage_month()), 0))
 $$;
-comment on function public.is_budget_reached is
-  'Whether an account has spent its budget of the month. False without a budget.';
+comment on function public.is_budget_reached is 'Whether an account has spent its budget of the month. False without a budget.';
 
 create function public.unspent_budget(p_account_id uuid) returns numeric
 language sql stable set search_path = '' as $$
@@ -4888,8 +4713,7 @@ begin
   return null;
 end
 $$;
-comment on function public.warn_of_budget is
-  'Queues the event of an account that has spent 80 % of its budget.';
+comment on function public.warn_of_budget is 'Queues the event of an account that has spent 80 % of its budget.';
 create trigger usage_months_warn after insert or update of cost_usd on public.usage_months
 for each row when (new.warned_at is null) execute function public.warn_of_budget();
 
@@ -4944,23 +4768,17 @@ create index task_runs_inputs on public.task_runs (finished_at) where payload is
 create index task_runs_lease on public.task_runs (lease_until) where lease_until is not null;
 create index task_runs_by_artist on public.task_runs (account_id, artist_id, created_at desc, id desc)
   where artist_id is not null;
-create index task_runs_made_videos on public.task_runs (account_id)
-  where task_identifier = 'generate-video' and status = 'COMPLETED';
 alter table public.task_runs enable row level security;
 comment on table public.task_runs is
   'Runs of the embedded task runner, with a column for each field of the external one''s object.';
 comment on column public.task_runs.idempotency_key is
   'The Idempotency-Key of the request, as the caller wrote it; null when it had none.';
-comment on column public.task_runs.cost_in_cents is
-  'Null as long as nothing has priced the run: the field is then left out.';
+comment on column public.task_runs.cost_in_cents is 'Null as long as nothing has priced the run: the field is then left out.';
 comment on column public.task_runs.base_cost_in_cents is
   'Null as long as nothing has priced the run: the field is then left out.';
-comment on column public.task_runs.lease_until is
-  'Until when the process that works on the run has it; null when none does.';
-comment on column public.task_runs.effect_id is
-  'Identifies a repeated request: of the runs with one effect, one succeeds.';
-comment on column public.task_runs.artist_id is
-  'The artist that the work is for, also when it is deleted later; null for none.';
+comment on column public.task_runs.lease_until is 'Until when the process that works on the run has it; null when none does.';
+comment on column public.task_runs.effect_id is 'Identifies a repeated request: of the runs with one effect, one succeeds.';
+comment on column public.task_runs.artist_id is 'The artist that the work is for, also when it is deleted later; null for none.';
 comment on column public.task_runs.reserved_usd is
   'The reserved cost of the generation, while the run has a lease; null for none.';
 
@@ -5207,8 +5025,7 @@ begin
     ) r);
 end
 $$;
-comment on function public.list_task_runs is
-  'The runs of an account, newest first, without output and error.';
+comment on function public.list_task_runs is 'The runs of an account, newest first, without output and error.';
 
 create function public.list_artist_task_runs(p_account_id uuid, p_artist_id uuid, p_limit integer)
 returns jsonb
@@ -5270,8 +5087,7 @@ create index scheduled_prompts_account_newest
 create index scheduled_prompts_due on public.scheduled_prompts (next_run_at) where enabled;
 create index scheduled_prompts_artist on public.scheduled_prompts (artist_id) where artist_id is not null;
 alter table public.scheduled_prompts enable row level security;
-comment on table public.scheduled_prompts is
-  'Prompts that start a headless run of their account at the times of a schedule.';
+comment on table public.scheduled_prompts is 'Prompts that start a headless run of their account at the times of a schedule.';
 comment on column public.scheduled_prompts.template_id is
   'The agent template that instructs the agent; no foreign key, because a template that is gone fails the next firing and is named there.';
 comment on column public.scheduled_prompts.artist_id is
@@ -5279,8 +5095,7 @@ comment on column public.scheduled_prompts.artist_id is
 comment on column public.scheduled_prompts.model_id is 'The model of the runs; null for the default one.';
 comment on column public.scheduled_prompts.schedule is 'A cron expression of five fields.';
 comment on column public.scheduled_prompts.timezone is 'The IANA time zone that the schedule is read in.';
-comment on column public.scheduled_prompts.next_run_at is
-  'When the task fires next; null while it is disabled.';
+comment on column public.scheduled_prompts.next_run_at is 'When the task fires next; null while it is disabled.';
 
 create table public.scheduled_firings (
   id uuid primary key,
@@ -5303,8 +5118,7 @@ create index scheduled_firings_task_run on public.scheduled_firings (task_run_id
 create index scheduled_firings_waiting
   on public.scheduled_firings (attempt_at) where attempt_at is not null;
 alter table public.scheduled_firings enable row level security;
-comment on table public.scheduled_firings is
-  'The firings of scheduled prompts. Each is shown as the task run that it names.';
+comment on table public.scheduled_firings is 'The firings of scheduled prompts. Each is shown as the task run that it names.';
 comment on column public.scheduled_firings.id is 'The effect id of the run.';
 comment on column public.scheduled_firings.task_id is 'Null once the task is deleted.';
 comment on column public.scheduled_firings.fires_at is
@@ -5390,24 +5204,16 @@ create function public.list_tasks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language sql stable set search_path = '' as $$
-  with page as (
-    select t, row_number() over (order by t.created_at desc, t.id desc) as place
+  select public.page_json('tasks', array(
+    select row(t.created_at, t.id, public.task_json(t))::public.page_row
     from public.scheduled_prompts t
     where t.account_id = p_account_id and (t.created_at, t.id) < (
       coalesce(p_after_at, 'infinity'),
       coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
     order by t.created_at desc, t.id desc
-    limit p_limit + 1
-  )
-  select jsonb_build_object(
-    'tasks', coalesce(
-      jsonb_agg(public.task_json(page.t) order by place) filter (where place <= p_limit), '[]'),
-    'next', case when count(*) > p_limit then
-      max(public.page_cursor((page.t).created_at, (page.t).id)) filter (where place = p_limit) end)
-  from page
+    limit p_limit + 1), p_limit)
 $$;
-comment on function public.list_tasks is
-  'One page of the account''s scheduled prompts, newest first: {tasks, next}.';
+comment on function public.list_tasks is 'One page of the account''s scheduled prompts, newest first: {tasks, next}.';
 
 create function public.get_task(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -5505,21 +5311,14 @@ language sql stable set search_path = '' as $$
     when not exists (
       select from public.scheduled_prompts t where t.id = p_task_id and t.account_id = p_account_id)
     then jsonb_build_object('refused', 'missing')
-    else (
-      select public.page_json('runs',
-        jsonb_agg(public.firing_run_json(page.firing) order by page.created_at desc, page.id desc),
-        array_agg(page.created_at order by page.created_at desc, page.id desc),
-        array_agg(page.id order by page.created_at desc, page.id desc),
-        p_limit)
-      from (
-        select f as firing, f.created_at, f.id
-        from public.scheduled_firings f
-        where f.task_id = p_task_id
-          and (f.created_at, f.id) < (coalesce(p_after_at, 'infinity'),
-            coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-        order by f.created_at desc, f.id desc
-        limit p_limit + 1
-      ) page)
+    else public.page_json('runs', array(
+      select row(f.created_at, f.id, public.firing_run_json(f))::public.page_row
+      from public.scheduled_firings f
+      where f.task_id = p_task_id
+        and (f.created_at, f.id) < (coalesce(p_after_at, 'infinity'),
+          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      order by f.created_at desc, f.id desc
+      limit p_limit + 1), p_limit)
     end
 $$;
 comment on function public.list_task_firings is
@@ -5619,8 +5418,7 @@ begin
   values (p_firing_id, p_task.account_id, p_task.id, v_run_id, p_fires_at, p_attempt_at);
 end
 $$;
-comment on function public.queue_firing is
-  'Creates a waiting firing of a task, with the task run that shows it.';
+comment on function public.queue_firing is 'Creates a waiting firing of a task, with the task run that shows it.';
 
 create function public.take_firings(p_now timestamptz, p_lease_seconds integer, p_limit integer)
 returns jsonb
@@ -5690,8 +5488,7 @@ language sql volatile set search_path = '' as $$
   where f.id = p_id and f.task_run_id = r.id and r.status = 'QUEUED'
     and not exists (select from public.turns t where t.effect_id = f.id and t.run_id is not null)
 $$;
-comment on function public.discard_firing is
-  'Takes back a firing whose run a request was refused, with its task run.';
+comment on function public.discard_firing is 'Takes back a firing whose run a request was refused, with its task run.';
 
 create function public.end_firing(p_id uuid, p_status text, p_code text, p_message text)
 returns void
@@ -5829,8 +5626,7 @@ language sql volatile set search_path = '' as $$
     and r.id = j.run_id and r.lease_until > clock_timestamp()
   returning j.job
 $$;
-comment on function public.take_task_job is
-  'Gives the job of an active task run to one of all that ask; null to the others.';
+comment on function public.take_task_job is 'Gives the job of an active task run to one of all that ask; null to the others.';
 
 create function public.hand_over_firing(
   p_id uuid, p_now timestamptz, p_patience_seconds integer, p_remote_run_id text
@@ -5871,8 +5667,7 @@ create table public.content_templates (
   edit jsonb check (jsonb_typeof(edit) = 'object')
 );
 alter table public.content_templates enable row level security;
-comment on table public.content_templates is
-  'Templates of content, the same for every account. supabase/seed.sql keeps them.';
+comment on table public.content_templates is 'Templates of content, the same for every account. supabase/seed.sql keeps them.';
 comment on column public.content_templates.position is 'The place in the list, counted from 1.';
 
 create table public.media_usage (
@@ -5909,8 +5704,7 @@ create table public.media_removals (
 
 create index media_removals_due on public.media_removals (removed_at);
 alter table public.media_removals enable row level security;
-comment on table public.media_removals is
-  'Files that the storage is to lose. No foreign key: a removal outlives the account.';
+comment on table public.media_removals is 'Files that the storage is to lose. No foreign key: a removal outlives the account.';
 comment on column public.media_removals.removed_at is
   'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
 
@@ -6015,8 +5809,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) r
 $$;
-comment on function public.media_removals_of is
-  'Files of an account, which may be deleted, that the storage is still to remove.';
+comment on function public.media_removals_of is 'Files of an account, which may be deleted, that the storage is still to remove.';
 
 create function public.due_media_removals(p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -6027,8 +5820,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) r
 $$;
-comment on function public.due_media_removals is
-  'Files that the storage is to remove, for the first time or the last.';
+comment on function public.due_media_removals is 'Files that the storage is to remove, for the first time or the last.';
 
 create function public.settle_media_removal(p_account_id uuid, p_name text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -6053,8 +5845,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) f
 $$;
-comment on function public.media_to_check is
-  'Files of completed runs that the storage has not been asked about for a day.';
+comment on function public.media_to_check is 'Files of completed runs that the storage has not been asked about for a day.';
 
 create function public.note_media_check(p_account_id uuid, p_name text, p_bytes bigint) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -6083,8 +5874,7 @@ create function public.list_content_templates() returns setof public.content_tem
 language sql stable set search_path = '' as $$
   select t.* from public.content_templates t order by t.position, t.id
 $$;
-comment on function public.list_content_templates is
-  'All content templates in the order of the list. They belong to no account.';
+comment on function public.list_content_templates is 'All content templates in the order of the list. They belong to no account.';
 
 -- Sandboxes of sessions: their state, space and removal.
 
@@ -6183,8 +5973,7 @@ language sql stable set search_path = '' as $$
   select coalesce(sum(sandbox_bytes), 0) >= p_limit from public.sessions
   where account_id = p_account_id and sandbox_bytes > 0 and sandbox_reserved_at is null
 $$;
-comment on function public.is_sandbox_space_full is
-  'Whether the measured sandboxes of an account take the whole limit.';
+comment on function public.is_sandbox_space_full is 'Whether the measured sandboxes of an account take the whole limit.';
 
 create function public.stale_sandbox_reservations(p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -6246,8 +6035,7 @@ language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(r.sandbox || jsonb_build_object('sessionId', r.session_id)), '[]')
   from (select session_id, sandbox from public.sandbox_removals limit p_batch) r
 $$;
-comment on function public.due_sandbox_removals is
-  'States of sandboxes that are to be destroyed, each with its sessionId.';
+comment on function public.due_sandbox_removals is 'States of sandboxes that are to be destroyed, each with its sessionId.';
 
 create function public.settle_sandbox_removal(p_session_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -6278,8 +6066,7 @@ create unique index connections_active on public.connections (account_id, connec
   where status = 'active';
 create index connections_undecided on public.connections (updated_at) where status <> 'active';
 alter table public.connections enable row level security;
-comment on table public.connections is
-  'Connections of accounts to third-party services, where no outside provider keeps them.';
+comment on table public.connections is 'Connections of accounts to third-party services, where no outside provider keeps them.';
 comment on column public.connections.state_hash is
   'SHA-256 of the secret in the consent link; null once the connection is decided.';
 comment on column public.connections.expires_at is 'Until when a pending connection can be decided.';
@@ -6395,8 +6182,7 @@ language sql stable set search_path = '' as $$
   select (p_started_by is null or public.may_act_for(p_started_by, p_account_id))
     and public.is_key_in_force(p_key_id)
 $$;
-comment on function public.may_connect is
-  'Returns whether the starter of a connection may still act for its account.';
+comment on function public.may_connect is 'Returns whether the starter of a connection may still act for its account.';
 
 create function public.remove_connections(p_account_id uuid, p_connector text) returns integer
 language sql volatile set search_path = '' as $$
@@ -6458,8 +6244,7 @@ begin
   return jsonb_build_object('connectors', to_jsonb(p_connectors));
 end
 $$;
-comment on function public.set_chat_connectors is
-  'Replaces the connectors of a chat: {connectors} | {missing: session | chat}.';
+comment on function public.set_chat_connectors is 'Replaces the connectors of a chat: {connectors} | {missing: session | chat}.';
 
 create function public.get_chat_connectors(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -6493,8 +6278,7 @@ language sql stable set search_path = '' as $$
   order by c.created_at desc, c.id
   limit p_limit
 $$;
-comment on function public.list_connections is
-  'The connections of the account to the embedded provider, newest first.';
+comment on function public.list_connections is 'The connections of the account to the embedded provider, newest first.';
 
 -- The embedded music catalog and its search.
 
@@ -6594,8 +6378,7 @@ create index catalog_artists_words on public.catalog_artists using gin (words);
 alter table public.catalog_artists enable row level security;
 comment on table public.catalog_artists is
   'Artists of the embedded catalog, which answers when no catalog service is configured.';
-comment on column public.catalog_artists.folded is
-  'The name without case, accents and punctuation; catalog_index fills it.';
+comment on column public.catalog_artists.folded is 'The name without case, accents and punctuation; catalog_index fills it.';
 comment on column public.catalog_artists.words is 'What searches match; catalog_index fills it.';
 
 create table public.catalog_albums (
@@ -6618,8 +6401,7 @@ create table public.catalog_albums (
 create index catalog_albums_words on public.catalog_albums using gin (words);
 alter table public.catalog_albums enable row level security;
 comment on table public.catalog_albums is 'Albums of the embedded catalog.';
-comment on column public.catalog_albums.release_date is
-  'As precise as it is known: YYYY, YYYY-MM or YYYY-MM-DD.';
+comment on column public.catalog_albums.release_date is 'As precise as it is known: YYYY, YYYY-MM or YYYY-MM-DD.';
 comment on column public.catalog_albums.artists is 'The main artists as JSON; catalog_index fills it.';
 
 create table public.catalog_album_artists (
@@ -6685,8 +6467,7 @@ create table public.catalog_others (
 
 create index catalog_others_words on public.catalog_others using gin (words);
 alter table public.catalog_others enable row level security;
-comment on table public.catalog_others is
-  'Playlists, shows, episodes and audiobooks of the embedded catalog.';
+comment on table public.catalog_others is 'Playlists, shows, episodes and audiobooks of the embedded catalog.';
 comment on column public.catalog_others.details is 'The fields that only this kind of object has.';
 comment on column public.catalog_others.markets is 'The markets where it is available; null for all.';
 
@@ -6735,8 +6516,7 @@ begin
     '')::tsquery;
 end
 $$;
-comment on function public.catalog_query is
-  'The words that a search asks of one kind of object; null when it asks for none.';
+comment on function public.catalog_query is 'The words that a search asks of one kind of object; null when it asks for none.';
 
 create function public.catalog_total(p_on_page integer, p_limit integer, p_offset integer)
 returns bigint
@@ -6754,8 +6534,7 @@ language sql stable as $$
     'genres', p_artist.genres, 'popularity', p_artist.popularity,
     'followers', jsonb_build_object('href', '', 'total', p_artist.followers))
 $$;
-comment on function public.catalog_artist_json is
-  'An artist in the shape of the catalog service. Inlined, hence no search_path.';
+comment on function public.catalog_artist_json is 'An artist in the shape of the catalog service. Inlined, hence no search_path.';
 
 -- The page, the total and the items are separate statements: PostgreSQL plans the first two for every
 -- search, by its words, and keeps the plan of the third. The same holds for the other kinds.
@@ -6786,8 +6565,7 @@ begin
   return jsonb_build_object('total', v_total, 'items', coalesce(v_items, '[]'));
 end
 $$;
-comment on function public.catalog_search_artists is
-  'One page of the artists that catalog_search finds: {total, items}.';
+comment on function public.catalog_search_artists is 'One page of the artists that catalog_search finds: {total, items}.';
 
 create function public.catalog_album_json(p_album public.catalog_albums) returns jsonb
 language sql stable as $$
@@ -6799,8 +6577,7 @@ language sql stable as $$
       case length(p_album.release_date) when 4 then 'year' when 7 then 'month' else 'day' end,
     'artists', p_album.artists)
 $$;
-comment on function public.catalog_album_json is
-  'An album in the shape of the catalog service. Inlined, hence no search_path.';
+comment on function public.catalog_album_json is 'An album in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_found_albums(
   p_query tsquery, p_since integer, p_until integer, p_market text
@@ -6816,8 +6593,7 @@ language sql stable as $$
   where (p_since is null or b.year between p_since and p_until)
     and (p_market is null or p_market = any (b.markets))
 $$;
-comment on function public.catalog_found_albums is
-  'The albums that a search finds, unsorted. Inlined, hence no search_path.';
+comment on function public.catalog_found_albums is 'The albums that a search finds, unsorted. Inlined, hence no search_path.';
 
 create function public.catalog_search_albums(
   p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -6850,8 +6626,7 @@ begin
   return jsonb_build_object('total', v_total, 'items', coalesce(v_items, '[]'));
 end
 $$;
-comment on function public.catalog_search_albums is
-  'One page of the albums that catalog_search finds: {total, items}.';
+comment on function public.catalog_search_albums is 'One page of the albums that catalog_search finds: {total, items}.';
 
 create function public.catalog_track_json(
   p_track public.catalog_tracks, p_album public.catalog_albums
@@ -6867,8 +6642,7 @@ language sql stable as $$
     'album', public.catalog_album_json(p_album),
     'artists', p_track.artists)
 $$;
-comment on function public.catalog_track_json is
-  'A track in the shape of the catalog service. Inlined, hence no search_path.';
+comment on function public.catalog_track_json is 'A track in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_found_tracks(
   p_query tsquery, p_isrc text, p_since integer, p_until integer, p_market text
@@ -6889,8 +6663,7 @@ language sql stable as $$
       where (p_since is null or b.year between p_since and p_until)
         and (p_market is null or p_market = any (b.markets))))
 $$;
-comment on function public.catalog_found_tracks is
-  'The tracks that a search finds, unsorted. Inlined, hence no search_path.';
+comment on function public.catalog_found_tracks is 'The tracks that a search finds, unsorted. Inlined, hence no search_path.';
 
 create function public.catalog_search_tracks(
   p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -6921,8 +6694,7 @@ begin
   return jsonb_build_object('total', v_total, 'items', coalesce(v_items, '[]'));
 end
 $$;
-comment on function public.catalog_search_tracks is
-  'One page of the tracks that catalog_search finds: {total, items}.';
+comment on function public.catalog_search_tracks is 'One page of the tracks that catalog_search finds: {total, items}.';
 
 create function public.catalog_other_json(p_other public.catalog_others) returns jsonb
 language sql stable as $$
@@ -7057,8 +6829,7 @@ comment on table public.webhooks is 'Endpoints that an account wants to be told 
 comment on column public.webhooks.id is 'Chosen by the server, which seals the secrets for it.';
 comment on column public.webhooks.disabled_reason is
   'Why the service has disabled it: it failed for five days, or answered 410. Null when the account did.';
-comment on column public.webhooks.failing_since is
-  'The first failed attempt since the last one that succeeded.';
+comment on column public.webhooks.failing_since is 'The first failed attempt since the last one that succeeded.';
 comment on column public.webhooks.secret is 'Sealed by the server.';
 comment on column public.webhooks.previous_secret is
   'Sealed; signs too until previous_secret_until, 24 hours after the rotation.';
@@ -7094,8 +6865,7 @@ create index webhook_deliveries_finished on public.webhook_deliveries (finished_
 alter table public.webhook_deliveries enable row level security;
 comment on table public.webhook_deliveries is
   'Events to deliver, and the log of delivered ones. Their data are ids and states, no content.';
-comment on column public.webhook_deliveries.webhook_id is
-  'Null for the webhook_url of a run that is not the URL of a webhook.';
+comment on column public.webhook_deliveries.webhook_id is 'Null for the webhook_url of a run that is not the URL of a webhook.';
 comment on column public.webhook_deliveries.attempts is
   'Attempts since delivery was last requested. The log has the completed ones.';
 comment on column public.webhook_deliveries.log is
@@ -7153,23 +6923,16 @@ create function public.list_webhooks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language sql stable set search_path = '' as $$
-  select public.page_json('webhooks',
-    jsonb_agg(public.webhook_json(page.webhook) order by page.created_at desc, page.id desc),
-    array_agg(page.created_at order by page.created_at desc, page.id desc),
-    array_agg(page.id order by page.created_at desc, page.id desc),
-    p_limit)
-  from (
-    select w as webhook, w.created_at, w.id
+  select public.page_json('webhooks', array(
+    select row(w.created_at, w.id, public.webhook_json(w))::public.page_row
     from public.webhooks w
     where w.account_id = p_account_id
       and (w.created_at, w.id) < (coalesce(p_after_at, 'infinity'),
         coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
     order by w.created_at desc, w.id desc
-    limit p_limit + 1
-  ) page
+    limit p_limit + 1), p_limit)
 $$;
-comment on function public.list_webhooks is
-  'A page of an account''s webhooks, newest first: {webhooks, next}.';
+comment on function public.list_webhooks is 'A page of an account''s webhooks, newest first: {webhooks, next}.';
 
 create function public.get_webhook(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -7229,8 +6992,7 @@ begin
   return found;
 end
 $$;
-comment on function public.delete_webhook is
-  'Deletes a webhook of an account with its deliveries; false when there is none.';
+comment on function public.delete_webhook is 'Deletes a webhook of an account with its deliveries; false when there is none.';
 
 create function public.rotate_webhook_secret(p_account_id uuid, p_id uuid, p_secret text)
 returns jsonb
@@ -7352,8 +7114,7 @@ language sql stable as $$
     'created_at', public.iso_date(p_delivery.created_at),
     'finished_at', public.iso_date(p_delivery.finished_at))
 $$;
-comment on function public.webhook_delivery_json is
-  'A delivery in the shape of the API. Inlined, hence no search_path.';
+comment on function public.webhook_delivery_json is 'A delivery in the shape of the API. Inlined, hence no search_path.';
 
 create function public.list_webhook_deliveries(
   p_account_id uuid, p_webhook_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -7363,22 +7124,14 @@ language sql stable set search_path = '' as $$
     when not exists (
       select from public.webhooks w where w.id = p_webhook_id and w.account_id = p_account_id)
     then jsonb_build_object('refused', 'missing')
-    else (
-      select public.page_json('deliveries',
-        jsonb_agg(public.webhook_delivery_json(page.delivery)
-          order by page.created_at desc, page.id desc),
-        array_agg(page.created_at order by page.created_at desc, page.id desc),
-        array_agg(page.id order by page.created_at desc, page.id desc),
-        p_limit)
-      from (
-        select d as delivery, d.created_at, d.id
-        from public.webhook_deliveries d
-        where d.webhook_id = p_webhook_id
-          and (d.created_at, d.id) < (coalesce(p_after_at, 'infinity'),
-            coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-        order by d.created_at desc, d.id desc
-        limit p_limit + 1
-      ) page)
+    else public.page_json('deliveries', array(
+      select row(d.created_at, d.id, public.webhook_delivery_json(d))::public.page_row
+      from public.webhook_deliveries d
+      where d.webhook_id = p_webhook_id
+        and (d.created_at, d.id) < (coalesce(p_after_at, 'infinity'),
+          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      order by d.created_at desc, d.id desc
+      limit p_limit + 1), p_limit)
     end
 $$;
 comment on function public.list_webhook_deliveries is
@@ -7399,8 +7152,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.test_webhook is
-  'Queues a test event, which is attempted once: {delivery} or {refused: missing}.';
+comment on function public.test_webhook is 'Queues a test event, which is attempted once: {delivery} or {refused: missing}.';
 
 create function public.redeliver_webhook(p_account_id uuid, p_webhook_id uuid, p_id uuid)
 returns jsonb
@@ -7587,12 +7339,9 @@ create index requests_age on public.requests using brin (created_at) with (autos
 alter table public.requests enable row level security;
 comment on table public.requests is
   'The requests that accounts have made with their credentials, until the retention job deletes them.';
-comment on column public.requests.account_id is
-  'The account of the credential, even if the request acts for another one.';
-comment on column public.requests.route is
-  'The path of the endpoint with the names of its parameters, not their values.';
-comment on column public.requests.duration_ms is
-  'Until the response was ready; the chunks of a stream come after that.';
+comment on column public.requests.account_id is 'The account of the credential, even if the request acts for another one.';
+comment on column public.requests.route is 'The path of the endpoint with the names of its parameters, not their values.';
+comment on column public.requests.duration_ms is 'Until the response was ready; the chunks of a stream come after that.';
 comment on column public.requests.api_key_id is
   'No foreign key: the request stays when the key is revoked. Null without an API key.';
 
@@ -7621,15 +7370,10 @@ declare
 begin
   -- Planned for the given filters, each of which has its index.
   execute $query$
-    select public.page_json('requests',
-      jsonb_agg(to_jsonb(page.request) - 'account_id'
-          || jsonb_build_object('created_at', public.iso_date(page.created_at))
-        order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      $2)
-    from (
-      select r as request, r.created_at, r.id
+    select public.page_json('requests', array(
+      select row(r.created_at, r.id,
+        to_jsonb(r) - 'account_id'
+          || jsonb_build_object('created_at', public.iso_date(r.created_at)))::public.page_row
       from public.requests r
       where r.account_id = $1
         and (r.created_at, r.id) < ($3, $4)
@@ -7638,8 +7382,7 @@ begin
         and ($7 is null or r.credential = $7)
         and ($8 is null or r.api_key_id = $8)
       order by r.created_at desc, r.id desc
-      limit $2 + 1
-    ) page
+      limit $2 + 1), $2)
   $query$ into v_page using p_account_id, p_limit,
     coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
     p_status_class, p_route, p_credential, p_api_key_id;
@@ -7668,14 +7411,11 @@ alter table public.idempotency_keys enable row level security;
 comment on table public.idempotency_keys is
   'Requests with an Idempotency-Key: their current attempt, and the response for a repetition.';
 comment on column public.idempotency_keys.key_hash is 'HMAC of the key.';
-comment on column public.idempotency_keys.fingerprint is
-  'HMAC of the request that the key was first used with.';
-comment on column public.idempotency_keys.effect_id is
-  'The effect id of all attempts: the effect happens once.';
+comment on column public.idempotency_keys.fingerprint is 'HMAC of the request that the key was first used with.';
+comment on column public.idempotency_keys.effect_id is 'The effect id of all attempts: the effect happens once.';
 comment on column public.idempotency_keys.lease_until is
   'Until when the running attempt has the key; after that its process is taken for dead.';
-comment on column public.idempotency_keys.response is
-  'The encrypted response; null until an attempt has one to keep.';
+comment on column public.idempotency_keys.response is 'The encrypted response; null until an attempt has one to keep.';
 
 create function public.begin_idempotent(
   p_account_id uuid, p_key_hash text, p_fingerprint text, p_lease_seconds integer
@@ -7758,8 +7498,7 @@ create table public.background_jobs (
   finished_at timestamptz
 );
 alter table public.background_jobs enable row level security;
-comment on table public.background_jobs is
-  'Who does a recurring job now, until when, and when it was last finished.';
+comment on table public.background_jobs is 'Who does a recurring job now, until when, and when it was last finished.';
 
 create function public.take_job(
   p_name text, p_holder uuid, p_lease_seconds integer, p_interval_seconds integer
@@ -7863,8 +7602,7 @@ begin
   return v_count;
 end
 $$;
-comment on function public.sweep_invitations is
-  'Deletes at most p_batch invitations that have expired, and says how many.';
+comment on function public.sweep_invitations is 'Deletes at most p_batch invitations that have expired, and says how many.';
 
 create function public.sweep_run_traces(p_batch integer, p_days integer) returns bigint
 language sql volatile set search_path = '' as $$
@@ -7923,8 +7661,7 @@ begin
   return v_count;
 end
 $$;
-comment on function public.sweep_deleted_identities is
-  'Forgets accounts that were deleted so many days ago; answers how many.';
+comment on function public.sweep_deleted_identities is 'Forgets accounts that were deleted so many days ago; answers how many.';
 
 -- The durable engine's own schema: the run state of the Workflow SDK, and the streams. It is never
 -- exposed over REST.
@@ -8036,8 +7773,7 @@ create table engine.streams (
 );
 create index streams_by_run on engine.streams (run_id);
 create index streams_by_age on engine.streams (written_at);
-comment on table engine.streams is
-  'The Workflow SDK''s own streams. A stream can precede its run, or have none.';
+comment on table engine.streams is 'The Workflow SDK''s own streams. A stream can precede its run, or have none.';
 
 create table engine.stream_chunks (
   name text not null references engine.streams on delete cascade,

@@ -36,25 +36,26 @@ $$;
 comment on function public.page_cursor is
   'The place of a row in a newest-first list, with microseconds. Inlined, hence no search_path.';
 
-create function public.page_json(
-  p_name text, p_items jsonb, p_times timestamptz[], p_ids uuid[], p_limit integer
-) returns jsonb
+create type public.page_row as (at timestamptz, id uuid, item jsonb);
+comment on type public.page_row is 'An item of a newest-first list, with its place.';
+
+create function public.page_json(p_name text, p_rows public.page_row[], p_limit integer) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
-    p_name, coalesce(p_items, '[]') - p_limit,
-    'next', case when cardinality(p_ids) > p_limit then
-      public.page_cursor(p_times[p_limit], p_ids[p_limit]) end)
+    p_name, coalesce(jsonb_agg(r.item order by r.place) filter (where r.place <= p_limit), '[]'),
+    'next', max(public.page_cursor(r.at, r.id))
+      filter (where r.place = p_limit and cardinality(p_rows) > p_limit))
+  from unnest(p_rows) with ordinality as r (at, id, item, place)
 $$;
 comment on function public.page_json is
-  'A page of a newest-first list: {<p_name>: items, next}. It is given up to one row more than p_limit, which is cut off: then more rows follow, and next is the cursor of the last row that stays.';
+  'A page of a newest-first list: {<p_name>: items, next}. p_rows has up to one row more than p_limit. It is cut off, and next is then the cursor of the last item.';
 
 create table public.installation (
   id uuid primary key default gen_random_uuid(),
   only_row boolean not null unique default true check (only_row)
 );
 alter table public.installation enable row level security;
-comment on table public.installation is
-  'Identifies this database: a folder that belongs to another one is left alone.';
+comment on table public.installation is 'Identifies this database: a folder that belongs to another one is left alone.';
 
 insert into public.installation default values;
 
@@ -100,8 +101,7 @@ create unlogged table public.rate_limits (
 alter table public.rate_limits enable row level security;
 comment on table public.rate_limits is
   'Leaky buckets of requests, one for each caller. Unlogged: a crash forgets a minute of counting.';
-comment on column public.rate_limits.empty_at is
-  'When the bucket will be empty again, in seconds since 1970.';
+comment on column public.rate_limits.empty_at is 'When the bucket will be empty again, in seconds since 1970.';
 
 create function public.take_from_bucket(p_bucket text, p_per_minute integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -26,12 +26,9 @@ comment on table public.accounts is
   'People, organizations, artists and workspaces: everything that can own rows or be acted for.';
 comment on column public.accounts.is_admin is
   'True for the internal admin organization, whose members may act for every account.';
-comment on column public.accounts.email is
-  'In lower case. It identifies a person and is unique among personal accounts only.';
-comment on column public.accounts.monthly_budget_usd is
-  'Budget of a calendar month in US dollars; null for none.';
-comment on column public.accounts.label is
-  'The record label of an artist, as text; null for accounts of other kinds.';
+comment on column public.accounts.email is 'In lower case. It identifies a person and is unique among personal accounts only.';
+comment on column public.accounts.monthly_budget_usd is 'Budget of a calendar month in US dollars; null for none.';
+comment on column public.accounts.label is 'The record label of an artist, as text; null for accounts of other kinds.';
 comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
 comment on column public.accounts.catalog_artist_id is
   'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
@@ -64,8 +61,7 @@ alter table public.deleted_identities enable row level security;
 comment on table public.deleted_identities is
   'Recently deleted accounts. A token that was issued before the deletion must not sign in.';
 comment on column public.deleted_identities.hash is 'HMAC of the e-mail address with API_KEY_SECRET.';
-comment on column public.deleted_identities.deleted_at is
-  'When the account, or the newest one with this address, was deleted.';
+comment on column public.deleted_identities.deleted_at is 'When the account, or the newest one with this address, was deleted.';
 
 -- Authority ---------------------------------------------------------------------------------------
 
@@ -197,8 +193,7 @@ language sql stable set search_path = '' as $$
       where m.account_id = a.id), '[]'))
   from public.accounts a where a.id = p_account_id
 $$;
-comment on function public.get_account is
-  'The account as its owner sees it, with its organizations: {account, organizations}.';
+comment on function public.get_account is 'The account as its owner sees it, with its organizations: {account, organizations}.';
 
 create function public.update_account(
   p_account_id uuid, p_name text, p_image text, p_monthly_budget_usd numeric,

@@ -23,10 +23,8 @@ comment on table public.api_keys is
   'API keys of accounts, and the credentials of running turns. Only an HMAC of a key is stored.';
 comment on column public.api_keys.scope is
   'full for a key of an account; run for the credential of one turn, which ends with the turn.';
-comment on column public.api_keys.run_id is
-  'The durable run whose credential this is; null for every other key.';
-comment on column public.api_keys.prefix is
-  'The first characters of the key, by which its owner recognizes it.';
+comment on column public.api_keys.run_id is 'The durable run whose credential this is; null for every other key.';
+comment on column public.api_keys.prefix is 'The first characters of the key, by which its owner recognizes it.';
 comment on column public.api_keys.revoked_at is
   'When the key ends or ended. A rotated key has a time in the future until its grace period ends.';
 
@@ -64,8 +62,7 @@ begin
   return v_key;
 end
 $$;
-comment on function public.create_key is
-  'Creates an API key. Raises 403 when the account would have more than p_max.';
+comment on function public.create_key is 'Creates an API key. Raises 403 when the account would have more than p_max.';
 
 create function public.rotate_key(
   p_account_id uuid, p_id uuid, p_hash text, p_prefix text, p_grace_seconds integer, p_max integer
@@ -109,8 +106,7 @@ begin
   return found;
 end
 $$;
-comment on function public.revoke_key is
-  'Revokes a key; false when the account has no such key, or it was revoked before.';
+comment on function public.revoke_key is 'Revokes a key; false when the account has no such key, or it was revoked before.';
 
 create function public.is_key_in_force(p_key_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -120,8 +116,7 @@ language sql stable set search_path = '' as $$
       and (k.revoked_at is null or k.revoked_at > now())
       and (k.expires_at is null or k.expires_at > now()))
 $$;
-comment on function public.is_key_in_force is
-  'Returns whether the key still authenticates; true for null, the absence of a key.';
+comment on function public.is_key_in_force is 'Returns whether the key still authenticates; true for null, the absence of a key.';
 
 create function public.create_key_of_email(
   p_email text, p_name text, p_hash text, p_prefix text
@@ -154,8 +149,7 @@ begin
   return v_id;
 end
 $$;
-comment on function public.create_run_key is
-  'Stores the credential of a run and answers its id; null when the run has none.';
+comment on function public.create_run_key is 'Stores the credential of a run and answers its id; null when the run has none.';
 
 -- Authentication ----------------------------------------------------------------------------------
 
@@ -306,8 +300,7 @@ create table public.signup_codes (
 create index signup_codes_expires on public.signup_codes (expires_at);
 alter table public.signup_codes enable row level security;
 comment on table public.signup_codes is 'The current sign-up code of each e-mail address.';
-comment on column public.signup_codes.code_hash is
-  'HMAC of address and code; null once the code was used or withdrawn.';
+comment on column public.signup_codes.code_hash is 'HMAC of address and code; null once the code was used or withdrawn.';
 
 -- An email address gets five codes an hour. Each gives five guesses to the network address that requested
 -- it and five to all others together: strangers use up only the guesses of strangers, and at most fifty
@@ -329,8 +322,7 @@ create table public.code_tries (
 
 create index code_tries_granted on public.code_tries (granted_at);
 alter table public.code_tries enable row level security;
-comment on table public.code_tries is
-  'Mails with codes, and the guesses that each network address has left at one.';
+comment on table public.code_tries is 'Mails with codes, and the guesses that each network address has left at one.';
 
 create function public.request_signup_code(
   p_email text, p_code_hash text, p_address text, p_address_limit integer
@@ -422,8 +414,7 @@ begin
   return public.take_from_bucket('signup:' || p_address, p_address_limit);
 end
 $$;
-comment on function public.take_signup_rate is
-  'Counts a sign-up request of a network address; null where no limit applies.';
+comment on function public.take_signup_rate is 'Counts a sign-up request of a network address; null where no limit applies.';
 
 create function public.lock_codes(p_purpose text, p_email text) returns void
 language sql volatile set search_path = '' as $$
@@ -530,8 +521,7 @@ begin
   );
 end
 $$;
-comment on function public.forget_code_tries is
-  'Deletes, one time in a hundred, counts that are older than an hour.';
+comment on function public.forget_code_tries is 'Deletes, one time in a hundred, counts that are older than an hour.';
 
 create function public.list_keys(p_account_id uuid) returns setof public.api_keys
 language sql stable set search_path = '' as $$
@@ -540,5 +530,4 @@ language sql stable set search_path = '' as $$
     and (k.revoked_at is null or k.revoked_at > now())
   order by k.created_at desc, k.id
 $$;
-comment on function public.list_keys is
-  'The valid keys of the account, newest first, without the keys of runs.';
+comment on function public.list_keys is 'The valid keys of the account, newest first, without the keys of runs.';

@@ -72,8 +72,7 @@ language sql stable set search_path = '' as $$
     where m.organization_id = p_organization_id and m.account_id = p_account_id),
     jsonb_build_object('refused', 'missing'))
 $$;
-comment on function public.found_organization is
-  '{organization} for its members, {refused: missing} for everyone else.';
+comment on function public.found_organization is '{organization} for its members, {refused: missing} for everyone else.';
 
 create function public.has_organization_room(p_account_id uuid, p_max integer) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -119,26 +118,16 @@ declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
-    with page as (
-      select o, m.role, row_number() over (order by o.created_at desc, o.id desc) as place
-      from public.organization_accounts m
-      join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
-      where m.account_id = p_account_id and (o.created_at, o.id) < (v_after_at, v_after_id)
-      order by o.created_at desc, o.id desc
-      limit p_limit + 1
-    )
-    select jsonb_build_object(
-      'items', coalesce(
-        jsonb_agg(public.organization_json(o, role) order by place)
-          filter (where place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor((o).created_at, (o).id)) filter (where place = p_limit) end)
-    from page);
+  return public.page_json('items', array(
+    select row(o.created_at, o.id, public.organization_json(o, m.role))::public.page_row
+    from public.organization_accounts m
+    join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+    where m.account_id = p_account_id and (o.created_at, o.id) < (v_after_at, v_after_id)
+    order by o.created_at desc, o.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_organizations is
-  'One page of the account''s organizations, newest first: {items, next}.';
+comment on function public.list_organizations is 'One page of the account''s organizations, newest first: {items, next}.';
 
 create function public.update_organization(
   p_account_id uuid, p_organization_id uuid, p_name text, p_image text, p_clear_image boolean
@@ -200,25 +189,14 @@ begin
   if public.organization_role(p_account_id, p_organization_id) is null then
     return jsonb_build_object('refused', 'missing');
   end if;
-  return (
-    with page as (
-      select m.created_at, m.role, a.id, a.email, a.name,
-        row_number() over (order by m.created_at desc, a.id desc) as place
-      from public.organization_accounts m
-      join public.accounts a on a.id = m.account_id and a.kind = 'personal'
-      where m.organization_id = p_organization_id
-        and (m.created_at, a.id) < (v_after_at, v_after_id)
-      order by m.created_at desc, a.id desc
-      limit p_limit + 1
-    )
-    select jsonb_build_object(
-      'items', coalesce(
-        jsonb_agg(jsonb_build_object(
-          'account_id', id, 'email', email, 'name', name, 'role', role) order by place)
-          filter (where place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor(created_at, id)) filter (where place = p_limit) end)
-    from page);
+  return public.page_json('items', array(
+    select row(m.created_at, a.id, jsonb_build_object(
+      'account_id', a.id, 'email', a.email, 'name', a.name, 'role', m.role))::public.page_row
+    from public.organization_accounts m
+    join public.accounts a on a.id = m.account_id and a.kind = 'personal'
+    where m.organization_id = p_organization_id and (m.created_at, a.id) < (v_after_at, v_after_id)
+    order by m.created_at desc, a.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_organization_members is
@@ -235,8 +213,7 @@ language sql stable set search_path = '' as $$
     where m.organization_id = p_organization_id and m.account_id <> p_member_id
       and m.role = 'owner')
 $$;
-comment on function public.is_last_owner is
-  'True when the organization would have no owner without this account.';
+comment on function public.is_last_owner is 'True when the organization would have no owner without this account.';
 
 create function public.refuse_member_change(
   p_account_id uuid, p_organization_id uuid, p_member_id uuid, p_loses_owner boolean
@@ -287,8 +264,7 @@ begin
     from public.accounts a where a.id = p_member_id);
 end
 $$;
-comment on function public.set_organization_role is
-  'Changes the role of a member: {member}, or as refuse_member_change.';
+comment on function public.set_organization_role is 'Changes the role of a member: {member}, or as refuse_member_change.';
 
 create function public.remove_organization_member(
   p_account_id uuid, p_organization_id uuid, p_member_id uuid
@@ -408,21 +384,13 @@ begin
   if v_refusal is not null then
     return v_refusal;
   end if;
-  return (
-    with page as (
-      select i, row_number() over (order by i.created_at desc, i.id desc) as place
-      from public.organization_invitations i
-      where i.organization_id = p_organization_id and i.status = 'pending' and i.expires_at > now()
-        and (i.created_at, i.id) < (v_after_at, v_after_id)
-      order by i.created_at desc, i.id desc
-      limit p_limit + 1
-    )
-    select jsonb_build_object(
-      'items', coalesce(
-        jsonb_agg(public.invitation_json(i) order by place) filter (where place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor((i).created_at, (i).id)) filter (where place = p_limit) end)
-    from page);
+  return public.page_json('items', array(
+    select row(i.created_at, i.id, public.invitation_json(i))::public.page_row
+    from public.organization_invitations i
+    where i.organization_id = p_organization_id and i.status = 'pending' and i.expires_at > now()
+      and (i.created_at, i.id) < (v_after_at, v_after_id)
+    order by i.created_at desc, i.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_organization_invitations is
@@ -459,28 +427,17 @@ declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
-    with page as (
-      select i, coalesce(o.name, '') as organization_name,
-        row_number() over (order by i.created_at desc, i.id desc) as place
-      from public.accounts a
-      join public.organization_invitations i on i.email = a.email
-      join public.accounts o on o.id = i.organization_id
-      where a.id = p_account_id and a.kind = 'personal'
-        and i.status = 'pending' and i.expires_at > now()
-        and (i.created_at, i.id) < (v_after_at, v_after_id)
-      order by i.created_at desc, i.id desc
-      limit p_limit + 1
-    )
-    select jsonb_build_object(
-      'items', coalesce(
-        jsonb_agg(
-          (public.invitation_json(i) - 'email')
-            || jsonb_build_object('organization_name', organization_name) order by place)
-          filter (where place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor((i).created_at, (i).id)) filter (where place = p_limit) end)
-    from page);
+  return public.page_json('items', array(
+    select row(i.created_at, i.id, public.invitation_json(i) - 'email'
+      || jsonb_build_object('organization_name', coalesce(o.name, '')))::public.page_row
+    from public.accounts a
+    join public.organization_invitations i on i.email = a.email
+    join public.accounts o on o.id = i.organization_id
+    where a.id = p_account_id and a.kind = 'personal'
+      and i.status = 'pending' and i.expires_at > now()
+      and (i.created_at, i.id) < (v_after_at, v_after_id)
+    order by i.created_at desc, i.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_invitations is
@@ -605,8 +562,7 @@ language sql stable set search_path = '' as $$
     where a.id = p_id and a.kind = 'artist' and public.may_act_for(p_account_id, p_id)),
     jsonb_build_object('refused', 'missing'))
 $$;
-comment on function public.get_artist is
-  '{artist} for who may act for it, {refused: missing} for everyone else.';
+comment on function public.get_artist is '{artist} for who may act for it, {refused: missing} for everyone else.';
 
 create function public.list_artists(
   p_account_id uuid, p_organization_id uuid,
@@ -617,7 +573,7 @@ declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
+  return public.page_json('items', array(
     with linked as (
       select l.account_id from public.organization_accounts l
       where l.organization_id = p_account_id
@@ -628,22 +584,13 @@ begin
       join public.organization_accounts l on l.organization_id = m.organization_id
       where m.account_id = p_account_id
         and coalesce(m.organization_id = p_organization_id, true)
-    ),
-    page as (
-      select a, row_number() over (order by a.created_at desc, a.id desc) as place
-      from linked
-      join public.accounts a on a.id = linked.account_id and a.kind = 'artist'
-      where (a.created_at, a.id) < (v_after_at, v_after_id)
-      order by a.created_at desc, a.id desc
-      limit p_limit + 1
     )
-    select jsonb_build_object(
-      'items', coalesce(
-        jsonb_agg(public.artist_json(p_account_id, a) order by place)
-          filter (where place <= p_limit), '[]'),
-      'next', case when count(*) > p_limit then
-        max(public.page_cursor((a).created_at, (a).id)) filter (where place = p_limit) end)
-    from page);
+    select row(a.created_at, a.id, public.artist_json(p_account_id, a))::public.page_row
+    from linked
+    join public.accounts a on a.id = linked.account_id and a.kind = 'artist'
+    where (a.created_at, a.id) < (v_after_at, v_after_id)
+    order by a.created_at desc, a.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_artists is

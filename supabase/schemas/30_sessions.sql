@@ -29,12 +29,9 @@ create index sessions_sandbox_reserved on public.sessions (sandbox_reserved_at)
   where sandbox_reserved_at is not null;
 alter table public.sessions enable row level security;
 comment on table public.sessions is 'Sessions: the sandbox and the chats that belong together.';
-comment on column public.sessions.sandbox_bytes is
-  'Bytes of the local sandbox: reserved while a jail runs, measured after it.';
-comment on column public.sessions.sandbox_reserved_at is
-  'Which reservation sandbox_bytes is; null once it is measured.';
-comment on column public.sessions.sandbox_state is
-  'The provider''s reference to the sandbox; null when none is provisioned.';
+comment on column public.sessions.sandbox_bytes is 'Bytes of the local sandbox: reserved while a jail runs, measured after it.';
+comment on column public.sessions.sandbox_reserved_at is 'Which reservation sandbox_bytes is; null once it is measured.';
+comment on column public.sessions.sandbox_state is 'The provider''s reference to the sandbox; null when none is provisioned.';
 
 create function public.words_of_parts(p_parts jsonb) returns text
 language sql immutable set search_path = '' as $$
@@ -43,16 +40,14 @@ language sql immutable set search_path = '' as $$
   from jsonb_array_elements(p_parts) with ordinality as part
   where part.value ->> 'type' = 'text'
 $$;
-comment on function public.words_of_parts is
-  'The texts of a message, at most 100,000 characters; null without any.';
+comment on function public.words_of_parts is 'The texts of a message, at most 100,000 characters; null without any.';
 
 -- PostgreSQL would send the client a notice about each word that is too long.
 create function public.search_of_parts(p_parts jsonb) returns tsvector
 language sql immutable set search_path = '' set client_min_messages = 'warning' as $$
   select to_tsvector('simple'::regconfig, coalesce(public.words_of_parts(p_parts), ''))
 $$;
-comment on function public.search_of_parts is
-  'The words of a message for the search. The index messages_words stores it.';
+comment on function public.search_of_parts is 'The words of a message for the search. The index messages_words stores it.';
 
 create table public.chats (
   id uuid primary key default gen_random_uuid(),
@@ -82,20 +77,16 @@ create index chats_listed on public.chats (account_id, created_at desc, id desc)
   where not archived and not pinned;
 alter table public.chats enable row level security;
 comment on table public.chats is 'Conversations of a session.';
-comment on column public.chats.account_id is
-  'The account of the session, repeated for the predicate of every query.';
+comment on column public.chats.account_id is 'The account of the session, repeated for the predicate of every query.';
 comment on column public.chats.active_stream_id is
   'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
-comment on column public.chats.claimed_at is
-  'When the claim was made. A pending claim counts for 60 seconds.';
+comment on column public.chats.claimed_at is 'When the claim was made. A pending claim counts for 60 seconds.';
 comment on column public.chats.archived is 'Whether the account has archived the chat.';
 comment on column public.chats.pinned is 'Whether the account has pinned the chat.';
-comment on column public.chats.instructions is
-  'The account''s instructions to the agent in this chat; null for none.';
+comment on column public.chats.instructions is 'The account''s instructions to the agent in this chat; null for none.';
 comment on column public.chats.template_id is
   'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
-comment on column public.chats.message_bytes is
-  'Bytes of its messages on all branches, and of queued messages.';
+comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
 
 create table public.messages (
   chat_id uuid not null references public.chats (id) on delete cascade,
@@ -114,8 +105,6 @@ create table public.messages (
 create index messages_chat_order on public.messages (chat_id, created_at, id);
 create index messages_words on public.messages
   using gin (public.search_of_parts(parts));
-create index messages_with_files on public.messages (chat_id)
-  where role = 'user' and parts @> '[{"type": "file"}]';
 alter table public.messages enable row level security;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
 comment on column public.messages.created_at is
@@ -250,23 +239,15 @@ declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
-    select public.page_json('sessions',
-      jsonb_agg(public.session_json(page.session) order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      p_limit)
-    from (
-      select s as session, s.created_at, s.id
-      from public.sessions s
-      where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
-      order by s.created_at desc, s.id desc
-      limit p_limit + 1
-    ) page);
+  return public.page_json('sessions', array(
+    select row(s.created_at, s.id, public.session_json(s))::public.page_row
+    from public.sessions s
+    where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+    order by s.created_at desc, s.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_sessions is
-  'One page of the sessions of an account, newest first: {sessions, next}.';
+comment on function public.list_sessions is 'One page of the sessions of an account, newest first: {sessions, next}.';
 
 create function public.update_session(p_account_id uuid, p_session_id uuid, p_title text) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -282,8 +263,7 @@ begin
   return jsonb_build_object('session', public.session_json(v_session));
 end
 $$;
-comment on function public.update_session is
-  'Changes the title of a session: {session}, or {missing: session}.';
+comment on function public.update_session is 'Changes the title of a session: {session}, or {missing: session}.';
 
 create function public.delete_session(p_account_id uuid, p_session_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -350,8 +330,7 @@ language sql stable as $$
     'activeStreamId', public.active_stream_id(p_chat),
     'lastAssistantMessageAt', public.iso_date(p_chat.last_assistant_message_at))
 $$;
-comment on function public.chat_json is
-  'A chat in the shape of the API. Inlined, hence no search_path.';
+comment on function public.chat_json is 'A chat in the shape of the API. Inlined, hence no search_path.';
 
 create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
 language sql stable set search_path = '' as $$
@@ -359,8 +338,7 @@ language sql stable set search_path = '' as $$
     select 1 from public.sessions where id = p_session_id and account_id = p_account_id
   ) then 'chat' else 'session' end
 $$;
-comment on function public.missing_of_chat is
-  'Names the missing part when a chat was not found in a session: chat or session.';
+comment on function public.missing_of_chat is 'Names the missing part when a chat was not found in a session: chat or session.';
 
 create function public.create_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
@@ -452,20 +430,13 @@ begin
   if not found then
     return jsonb_build_object('missing', 'session');
   end if;
-  return (
-    select public.page_json('chats',
-      jsonb_agg(public.chat_json(page.chat) order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      p_limit)
-    from (
-      select c as chat, c.created_at, c.id
-      from public.chats c
-      where c.session_id = p_session_id and c.account_id = p_account_id
-        and (c.created_at, c.id) < (v_after_at, v_after_id)
-      order by c.created_at desc, c.id desc
-      limit p_limit + 1
-    ) page);
+  return public.page_json('chats', array(
+    select row(c.created_at, c.id, public.chat_json(c))::public.page_row
+    from public.chats c
+    where c.session_id = p_session_id and c.account_id = p_account_id
+      and (c.created_at, c.id) < (v_after_at, v_after_id)
+    order by c.created_at desc, c.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_chats is
@@ -480,34 +451,27 @@ declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
-    select public.page_json('chats',
-      jsonb_agg(public.chat_json(page.chat) || case when p_text is null then '{}'
-        else jsonb_build_object('snippet', public.chat_snippet(page.chat, p_text)) end
-        order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      p_limit)
-    from (
-      select c as chat, c.created_at, c.id
-      from public.chats c
-      where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
-        and (p_archived is null or c.archived = p_archived)
-        and (p_pinned is null or c.pinned = p_pinned)
-        and (p_artist_id is null or c.session_id in (
-          select s.id from public.sessions s
-          where s.account_id = p_account_id and s.artist_id = p_artist_id))
-        and (p_text is null or c.id in (
-          select t.id from public.chats t
-          where t.account_id = p_account_id and strpos(lower(t.title), lower(p_text)) > 0
-          union
-          select t.id from public.messages m
-          join public.chats t on t.id = m.chat_id
-          where t.account_id = p_account_id
-            and public.search_of_parts(m.parts) @@ public.search_query(p_text)))
-      order by c.created_at desc, c.id desc
-      limit p_limit + 1
-    ) page);
+  return public.page_json('chats', array(
+    select row(c.created_at, c.id,
+      public.chat_json(c) || case when p_text is null then '{}'
+        else jsonb_build_object('snippet', public.chat_snippet(c, p_text)) end)::public.page_row
+    from public.chats c
+    where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
+      and (p_archived is null or c.archived = p_archived)
+      and (p_pinned is null or c.pinned = p_pinned)
+      and (p_artist_id is null or c.session_id in (
+        select s.id from public.sessions s
+        where s.account_id = p_account_id and s.artist_id = p_artist_id))
+      and (p_text is null or c.id in (
+        select t.id from public.chats t
+        where t.account_id = p_account_id and strpos(lower(t.title), lower(p_text)) > 0
+        union
+        select t.id from public.messages m
+        join public.chats t on t.id = m.chat_id
+        where t.account_id = p_account_id
+          and public.search_of_parts(m.parts) @@ public.search_query(p_text)))
+    order by c.created_at desc, c.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
 comment on function public.list_account_chats is
@@ -527,8 +491,7 @@ language sql immutable set search_path = '' as $$
   select case when numnode(words.query) > 0 then (words.query::text || ':*')::tsquery end
   from (select plainto_tsquery('simple'::regconfig, p_text)) words (query)
 $$;
-comment on function public.search_query is
-  'Finds texts that have all words of p_text; null when it has none.';
+comment on function public.search_query is 'Finds texts that have all words of p_text; null when it has none.';
 
 create function public.chat_snippet(p_chat public.chats, p_text text) returns text
 language sql stable set search_path = '' as $$
@@ -631,8 +594,7 @@ language sql stable as $$
   select concat('{"chat":', public.chat_json(p_chat),
     ',"isStreaming":', to_json(public.active_stream_id(p_chat) is not null), ',"messages":[')
 $$;
-comment on function public.chat_body_start is
-  'The text of a chat''s body before its messages. Inlined, hence no search_path.';
+comment on function public.chat_body_start is 'The text of a chat''s body before its messages. Inlined, hence no search_path.';
 
 create function public.message_text(p_message public.messages) returns text
 language sql stable as $$
@@ -734,15 +696,6 @@ $$;
 comment on function public.show_path is
   'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
 
-create function public.branch_at(p_chat_id uuid, p_message_id text, p_parent_id text) returns void
-language sql volatile set search_path = '' as $$
-  update public.messages set parent_id = p_parent_id
-  where chat_id = p_chat_id and id = p_message_id and parent_id is distinct from p_parent_id;
-  select public.show_path(p_chat_id, p_message_id, false);
-$$;
-comment on function public.branch_at is
-  'Lets a message follow p_parent_id, and the path of the chat end with it.';
-
 create function public.branches_json(p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(
@@ -807,19 +760,6 @@ $$;
 comment on function public.choose_branch is
   'Shows the path through a message: {branches}, as of branches_json | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
 
-create function public.conversation_until(p_chat_id uuid, p_message_id text) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(
-    jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
-    order by m.created_at, m.id), '[]')
-  from public.messages m
-  join public.messages newest on newest.chat_id = m.chat_id and newest.id = p_message_id
-  where m.chat_id = p_chat_id and m.on_path
-    and (m.created_at, m.id) <= (newest.created_at, newest.id)
-$$;
-comment on function public.conversation_until is
-  'The messages that a chat shows up to and with one of them: [{id, role, parts}].';
-
 create function public.export_branches(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
@@ -854,8 +794,7 @@ language sql stable set search_path = '' as $$
     'comment', p_feedback.comment,
     'updated_at', public.iso_date(p_feedback.updated_at))
 $$;
-comment on function public.feedback_json is
-  'A rating as the API shows it: {message_id, rating, comment, updated_at}.';
+comment on function public.feedback_json is 'A rating as the API shows it: {message_id, rating, comment, updated_at}.';
 
 create function public.rate_message(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_message_id text,
@@ -923,8 +862,7 @@ language sql stable as $$
     'created_at', public.iso_date(p_share.created_at),
     'updated_at', public.iso_date(p_share.updated_at))
 $$;
-comment on function public.chat_share_json is
-  'A share as its owner sees it. Inlined, hence no search_path.';
+comment on function public.chat_share_json is 'A share as its owner sees it. Inlined, hence no search_path.';
 
 create function public.share_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_messages jsonb
@@ -969,8 +907,7 @@ begin
     where s.chat_id = p_chat_id and s.account_id = p_account_id));
 end
 $$;
-comment on function public.get_chat_share is
-  'The share of a chat, null without one: {share} | {missing: session | chat}.';
+comment on function public.get_chat_share is 'The share of a chat, null without one: {share} | {missing: session | chat}.';
 
 create function public.revoke_chat_share(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -985,8 +922,7 @@ begin
   return case when found then '{"revoked": true}' else '{"missing": "share"}' end::jsonb;
 end
 $$;
-comment on function public.revoke_chat_share is
-  'Ends the share of a chat: {revoked} | {missing: session | chat | share}.';
+comment on function public.revoke_chat_share is 'Ends the share of a chat: {revoked} | {missing: session | chat | share}.';
 
 create function public.list_chat_shares(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -996,23 +932,15 @@ declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return (
-    select public.page_json('shares',
-      jsonb_agg(public.chat_share_json(page.share) order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      p_limit)
-    from (
-      select s as share, s.created_at, s.id
-      from public.chat_shares s
-      where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
-      order by s.created_at desc, s.id desc
-      limit p_limit + 1
-    ) page);
+  return public.page_json('shares', array(
+    select row(s.created_at, s.id, public.chat_share_json(s))::public.page_row
+    from public.chat_shares s
+    where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+    order by s.created_at desc, s.id desc
+    limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_chat_shares is
-  'A page of an account''s shares, newest first: {shares, next}.';
+comment on function public.list_chat_shares is 'A page of an account''s shares, newest first: {shares, next}.';
 
 create function public.read_chat_share(p_share_id uuid, p_from integer, p_limit integer)
 returns jsonb
@@ -1061,7 +989,10 @@ begin
       from (select chat_id, bytes from new_rows union all select chat_id, -bytes from old_rows) rows
       group by chat_id) sums;
   end if;
-  perform public.add_chat_bytes(coalesce(v_added, '{}'));
+  -- Without effect for a chat that is being deleted.
+  update public.chats c set message_bytes = greatest(0, c.message_bytes + added.value::bigint)
+  from jsonb_each_text(v_added) as added
+  where c.id = added.key::uuid and added.value::bigint <> 0;
   return null;
 end
 $$;
@@ -1074,15 +1005,6 @@ create trigger count_changed_messages after update on public.messages
   for each statement execute function public.count_chat_bytes();
 create trigger count_removed_messages after delete on public.messages
   referencing old table as old_rows for each statement execute function public.count_chat_bytes();
-
-create function public.add_chat_bytes(p_added jsonb) returns void
-language sql volatile set search_path = '' as $$
-  update public.chats c set message_bytes = greatest(0, c.message_bytes + added.value::bigint)
-  from jsonb_each_text(p_added) as added
-  where c.id = added.key::uuid and added.value::bigint <> 0
-$$;
-comment on function public.add_chat_bytes is
-  'Adds {chat id: bytes} to chats.message_bytes. Without effect for a chat that is being deleted.';
 
 create function public.count_account_bytes() returns trigger
 language plpgsql set search_path = '' as $$
@@ -1131,5 +1053,4 @@ language sql stable set search_path = '' as $$
   where c.account_id = p_account_id and c.id = p_chat_id
     and m.id = p_message_id and m.role = 'assistant'
 $$;
-comment on function public.assistant_parts is
-  'The parts of an answer in the account''s chat; null when there is none.';
+comment on function public.assistant_parts is 'The parts of an answer in the account''s chat; null when there is none.';

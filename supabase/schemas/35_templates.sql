@@ -19,8 +19,7 @@ create index agent_templates_account_newest
 create index agent_templates_public_newest
   on public.agent_templates (created_at desc, id desc) where not is_private;
 alter table public.agent_templates enable row level security;
-comment on table public.agent_templates is
-  'Prompts that accounts save for themselves, share by e-mail address, or publish.';
+comment on table public.agent_templates is 'Prompts that accounts save for themselves, share by e-mail address, or publish.';
 comment on column public.agent_templates.favorites_count is
   'Rows of agent_template_favorites for this template, kept by a trigger.';
 
@@ -49,8 +48,7 @@ create table public.agent_template_favorites (
 
 create index agent_template_favorites_account on public.agent_template_favorites (account_id);
 alter table public.agent_template_favorites enable row level security;
-comment on table public.agent_template_favorites is
-  'Which accounts have marked which templates as favorites.';
+comment on table public.agent_template_favorites is 'Which accounts have marked which templates as favorites.';
 
 create function public.can_see_agent_template(
   p_account_id uuid, p_template public.agent_templates
@@ -74,8 +72,7 @@ language sql stable set search_path = '' as $$
     select 1 from public.agent_templates t
     where t.id = p_template_id and public.can_see_agent_template(p_account_id, t))
 $$;
-comment on function public.is_visible_template is
-  'Whether an account may see a template; false for one that does not exist.';
+comment on function public.is_visible_template is 'Whether an account may see a template; false for one that does not exist.';
 
 -- One query for all ids, with nothing that is planned again for each row.
 create function public.agent_templates_json(p_account_id uuid, p_ids uuid[]) returns jsonb
@@ -133,8 +130,7 @@ language sql stable set search_path = '' as $$
   select jsonb_build_object(
     'template', public.agent_templates_json(p_account_id, array[p_id]) -> 0)
 $$;
-comment on function public.found_agent_template is
-  'The answer {template} of a function that has found its template.';
+comment on function public.found_agent_template is 'The answer {template} of a function that has found its template.';
 
 create function public.list_agent_templates(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -164,19 +160,16 @@ begin
       order by s.template_created_at desc, s.template_id desc
       limit p_limit + 1
     )
-  ),
-  page as (
-    select v.created_at, v.id from visible v
-    order by v.created_at desc, v.id desc
-    limit p_limit + 1
   )
-  select
-    array_agg(page.created_at order by page.created_at desc, page.id desc),
-    array_agg(page.id order by page.created_at desc, page.id desc)
-  into v_times, v_ids
-  from page;
-  return public.page_json('templates',
-    public.agent_templates_json(p_account_id, v_ids[:p_limit]), v_times, v_ids, p_limit);
+  select array_agg(page.created_at), array_agg(page.id) into v_times, v_ids
+  from (
+    select v.created_at, v.id from visible v order by v.created_at desc, v.id desc limit p_limit + 1
+  ) page;
+  return public.page_json('templates', array(
+    select row(v_times[t.place], v_ids[t.place], t.item)::public.page_row
+    from jsonb_array_elements(public.agent_templates_json(p_account_id, v_ids))
+      with ordinality as t (item, place)
+    order by t.place), p_limit);
 end
 $$;
 comment on function public.list_agent_templates is
@@ -260,8 +253,7 @@ begin
   return jsonb_build_object('deleted', true);
 end
 $$;
-comment on function public.delete_agent_template is
-  'Deletes a template: {deleted: true}, or {refused: missing | not_owner}.';
+comment on function public.delete_agent_template is 'Deletes a template: {deleted: true}, or {refused: missing | not_owner}.';
 
 create function public.refuse_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -275,8 +267,7 @@ begin
   return jsonb_build_object('refused', 'missing');
 end
 $$;
-comment on function public.refuse_agent_template is
-  'Why an account may not change a template: {refused: missing | not_owner}.';
+comment on function public.refuse_agent_template is 'Why an account may not change a template: {refused: missing | not_owner}.';
 
 create function public.share_agent_template(
   p_template public.agent_templates, p_emails text[]

@@ -45,10 +45,8 @@ create index turns_by_kind on public.turns (account_id, kind, created_at desc, i
 create index turns_by_artist on public.turns (account_id, artist_id, created_at desc, id desc)
   where artist_id is not null;
 alter table public.turns enable row level security;
-comment on table public.turns is
-  'Chat turns: one row from the claim on a chat to the end of the durable run that answers it.';
-comment on column public.turns.id is
-  'Chosen by the server before anything is written; it also addresses the stream of the turn.';
+comment on table public.turns is 'Chat turns: one row from the claim on a chat to the end of the durable run that answers it.';
+comment on column public.turns.id is 'Chosen by the server before anything is written; it also addresses the stream of the turn.';
 comment on column public.turns.message_id is
   'The message that is answered: the user''s, or the assistant''s whose question was answered.';
 comment on column public.turns.assistant_message_id is 'The message that the turn writes.';
@@ -57,8 +55,7 @@ comment on column public.turns.context_limit is
 comment on column public.turns.history is
   'The conversation that the client sent in place of the stored one; null once the turn has ended.';
 comment on column public.turns.key_id is 'The credential that the sandbox of the turn calls back with.';
-comment on column public.turns.effect_id is
-  'Identifies a repeated request; null where a repetition starts another turn.';
+comment on column public.turns.effect_id is 'Identifies a repeated request; null where a repetition starts another turn.';
 comment on column public.turns.kind is
   'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
 comment on column public.turns.artist_id is
@@ -67,14 +64,12 @@ comment on column public.turns.caller_key_id is
   'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
 comment on column public.turns.instructions is
   'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
-comment on column public.turns.webhook_url is
-  'Told of the end of the turn, besides the webhooks of the account.';
+comment on column public.turns.webhook_url is 'Told of the end of the turn, besides the webhooks of the account.';
 comment on column public.turns.loads is
   'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
 comment on column public.turns.reserved_usd is
   'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
-comment on column public.turns.reserved_until is
-  'When the calls in flight have failed, because no model call takes as long.';
+comment on column public.turns.reserved_until is 'When the calls in flight have failed, because no model call takes as long.';
 
 create table public.turn_steps (
   turn_id uuid not null references public.turns (id) on delete cascade,
@@ -96,10 +91,8 @@ create table public.tool_runs (
   primary key (turn_id, tool_call_id)
 );
 alter table public.tool_runs enable row level security;
-comment on table public.tool_runs is
-  'The tool calls of a running turn, recorded before they start and when they end.';
-comment on column public.tool_runs.finished is
-  'False with an unknown outcome when the process died: the call is not repeated.';
+comment on table public.tool_runs is 'The tool calls of a running turn, recorded before they start and when they end.';
+comment on column public.tool_runs.finished is 'False with an unknown outcome when the process died: the call is not repeated.';
 
 create table public.run_traces (
   turn_id uuid primary key references public.turns (id) on delete cascade,
@@ -144,10 +137,8 @@ comment on column public.turn_claim.parent_id is
   'The message that it follows, empty for none: it starts a branch, or is answered again. Null for the leaf of the chat.';
 comment on column public.turn_claim.replaces_answer is
   'The answer that a new one is requested for, empty for any; null unless another one is requested.';
-comment on column public.turn_claim.history is
-  'The conversation that the client sent in place of the stored one; null for none.';
-comment on column public.turn_claim.credential is
-  'The form of the credential that the sandbox of the run gets: key or bearer.';
+comment on column public.turn_claim.history is 'The conversation that the client sent in place of the stored one; null for none.';
+comment on column public.turn_claim.credential is 'The form of the credential that the sandbox of the run gets: key or bearer.';
 
 create table public.queued_turns (
   turn_id uuid primary key,
@@ -165,12 +156,9 @@ create table public.queued_turns (
 
 create index queued_turns_account on public.queued_turns (account_id);
 alter table public.queued_turns enable row level security;
-comment on table public.queued_turns is
-  'Turns that wait for their chat. Their messages are stored in the chat when they start.';
-comment on column public.queued_turns.goes_first is
-  'Set by an interrupt: goes before all earlier ones.';
-comment on column public.queued_turns.begun_at is
-  'When the chat was claimed for it. The row stays until its run was started.';
+comment on table public.queued_turns is 'Turns that wait for their chat. Their messages are stored in the chat when they start.';
+comment on column public.queued_turns.goes_first is 'Set by an interrupt: goes before all earlier ones.';
+comment on column public.queued_turns.begun_at is 'When the chat was claimed for it. The row stays until its run was started.';
 comment on column public.queued_turns.bytes is 'Size of the parts and the history of claim, before compression.';
 
 -- Claim -------------------------------------------------------------------------------------------
@@ -311,7 +299,10 @@ begin
     end if;
     -- A message that is answered is shown.
     if v_claim.parent_id is not null then
-      perform public.branch_at(v_chat.id, v_claim.message_id, v_claim.parent_id);
+      update public.messages set parent_id = v_claim.parent_id
+      where chat_id = v_chat.id and id = v_claim.message_id
+        and parent_id is distinct from v_claim.parent_id;
+      perform public.show_path(v_chat.id, v_claim.message_id, false);
     elsif exists (
       select from public.messages
       where chat_id = v_chat.id and id = v_claim.message_id and not on_path)
@@ -578,8 +569,7 @@ begin
   return jsonb_build_object('discarded', true);
 end
 $$;
-comment on function public.discard_run is
-  'Deletes what provision_run created, unless the run has started: {discarded}.';
+comment on function public.discard_run is 'Deletes what provision_run created, unless the run has started: {discarded}.';
 
 -- Steps -------------------------------------------------------------------------------------------
 
@@ -647,8 +637,16 @@ begin
     'stop_requested', v_turn.stop_requested_at is not null,
     'artist_id', v_session.artist_id,
     'sandbox_state', v_session.sandbox_state,
-    'history', coalesce(
-      v_turn.history, public.conversation_until(v_turn.chat_id, v_turn.message_id)),
+    -- The messages that the chat shows up to and with the one that is answered.
+    'history', coalesce(v_turn.history, (
+      select coalesce(jsonb_agg(
+        jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
+        order by m.created_at, m.id), '[]')
+      from public.messages m
+      join public.messages newest
+        on newest.chat_id = m.chat_id and newest.id = v_turn.message_id
+      where m.chat_id = v_turn.chat_id and m.on_path
+        and (m.created_at, m.id) <= (newest.created_at, newest.id))),
     'steps', (
       select coalesce(jsonb_agg(s.result order by s.index), '[]')
       from public.turn_steps s where s.turn_id = p_turn_id));
@@ -874,8 +872,7 @@ begin
   return v_found;
 end
 $$;
-comment on function public.request_stop is
-  'Asks the active turn of a chat to stop; answers as find_active_turn.';
+comment on function public.request_stop is 'Asks the active turn of a chat to stop; answers as find_active_turn.';
 
 create function public.request_session_stop(p_session_id uuid) returns jsonb
 language sql set search_path = '' as $$
@@ -884,8 +881,7 @@ language sql set search_path = '' as $$
     where session_id = p_session_id and finished_at is null returning id)
   select coalesce(jsonb_agg(id), '[]') from stopped
 $$;
-comment on function public.request_session_stop is
-  'Asks every unfinished turn of a session to stop; answers their ids.';
+comment on function public.request_session_stop is 'Asks every unfinished turn of a session to stop; answers their ids.';
 
 create function public.request_run_stop(p_account_id uuid, p_run_id text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1095,8 +1091,7 @@ begin
     else jsonb_build_object('refused', 'message') end;
 end
 $$;
-comment on function public.remove_queued_message is
-  'Drops a queued message: {removed}, or {refused: chat | message}.';
+comment on function public.remove_queued_message is 'Drops a queued message: {removed}, or {refused: chat | message}.';
 
 create function public.measure_queued_turn() returns trigger
 language plpgsql set search_path = '' as $$
@@ -1183,13 +1178,8 @@ declare
 begin
   -- Planned for the given filters, each of which has its index.
   execute $query$
-    select public.page_json('runs',
-      jsonb_agg(public.run_item_json(page.run) order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      $2)
-    from (
-      select t as run, t.created_at, t.id
+    select public.page_json('runs', array(
+      select row(t.created_at, t.id, public.run_item_json(t))::public.page_row
       from public.turns t
       where t.account_id = $1 and t.run_id is not null
         and (t.created_at, t.id) < ($3, $4)
@@ -1199,8 +1189,7 @@ begin
         and ($8 is null or t.artist_id = $8)
         and ($9 is null or t.created_at >= $9)
       order by t.created_at desc, t.id desc
-      limit $2 + 1
-    ) page
+      limit $2 + 1), $2)
   $query$ into v_page using p_account_id, p_limit,
     coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
     p_status, p_kind, p_chat_id, p_artist_id, p_since;
@@ -1252,8 +1241,7 @@ language sql stable set search_path = '' as $$
   from public.turn_steps s join public.turns t on t.id = s.turn_id
   where s.turn_id = p_turn_id
 $$;
-comment on function public.run_steps_json is
-  'The steps of a running turn as GET /api/chat/runs/{runId}/steps has them.';
+comment on function public.run_steps_json is 'The steps of a running turn as GET /api/chat/runs/{runId}/steps has them.';
 
 create function public.plausible_steps(p_steps jsonb) returns jsonb
 language sql immutable set search_path = '' as $$
@@ -1282,8 +1270,7 @@ begin
   return null;
 end
 $$;
-comment on function public.keep_run_trace is
-  'Keeps the trace of a turn that ends, before its working rows are deleted.';
+comment on function public.keep_run_trace is 'Keeps the trace of a turn that ends, before its working rows are deleted.';
 create trigger turns_keep_trace after update of finished_at on public.turns
 for each row when (old.finished_at is null and new.finished_at is not null)
 execute function public.keep_run_trace();
@@ -1309,5 +1296,4 @@ create function public.run_of_turn(p_turn_id uuid) returns text
 language sql stable set search_path = '' as $$
   select t.run_id from public.turns t where t.id = p_turn_id
 $$;
-comment on function public.run_of_turn is
-  'The run that executes the turn; null before its first step has started.';
+comment on function public.run_of_turn is 'The run that executes the turn; null before its first step has started.';

@@ -24,13 +24,11 @@ create index usage_entries_time on public.usage_entries (account_id, created_at)
 alter table public.usage_entries enable row level security;
 comment on table public.usage_entries is
   'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
-comment on column public.usage_entries.source is
-  'The id of the turn, or the id of the task run of a generation.';
+comment on column public.usage_entries.source is 'The id of the turn, or the id of the task run of a generation.';
 comment on column public.usage_entries.step is 'The index of the step in the turn; 0 for a generation.';
 comment on column public.usage_entries.tool is
   '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
-comment on column public.usage_entries.call is
-  'The number of the model call within the step or the subagent, from 0.';
+comment on column public.usage_entries.call is 'The number of the model call within the step or the subagent, from 0.';
 comment on column public.usage_entries.cost_usd is 'Null where no price is known.';
 comment on column public.usage_entries.estimated is
   'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
@@ -45,8 +43,7 @@ create table public.usage_months (
 alter table public.usage_months enable row level security;
 comment on table public.usage_months is
   'The cost of an account''s calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
-comment on column public.usage_months.warned_at is
-  'When the account was told that it has spent 80 % of its budget.';
+comment on column public.usage_months.warned_at is 'When the account was told that it has spent 80 % of its budget.';
 
 create function public.usage_month() returns date
 language sql stable set search_path = '' as $$
@@ -180,8 +177,7 @@ language sql stable set search_path = '' as $$
       select m.cost_usd from public.usage_months m
       where m.account_id = a.id and m.month = public.usage_month()), 0))
 $$;
-comment on function public.is_budget_reached is
-  'Whether an account has spent its budget of the month. False without a budget.';
+comment on function public.is_budget_reached is 'Whether an account has spent its budget of the month. False without a budget.';
 
 create function public.unspent_budget(p_account_id uuid) returns numeric
 language sql stable set search_path = '' as $$
@@ -269,7 +265,6 @@ begin
   return null;
 end
 $$;
-comment on function public.warn_of_budget is
-  'Queues the event of an account that has spent 80 % of its budget.';
+comment on function public.warn_of_budget is 'Queues the event of an account that has spent 80 % of its budget.';
 create trigger usage_months_warn after insert or update of cost_usd on public.usage_months
 for each row when (new.warned_at is null) execute function public.warn_of_budget();

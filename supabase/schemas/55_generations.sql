@@ -49,23 +49,17 @@ create index task_runs_inputs on public.task_runs (finished_at) where payload is
 create index task_runs_lease on public.task_runs (lease_until) where lease_until is not null;
 create index task_runs_by_artist on public.task_runs (account_id, artist_id, created_at desc, id desc)
   where artist_id is not null;
-create index task_runs_made_videos on public.task_runs (account_id)
-  where task_identifier = 'generate-video' and status = 'COMPLETED';
 alter table public.task_runs enable row level security;
 comment on table public.task_runs is
   'Runs of the embedded task runner, with a column for each field of the external one''s object.';
 comment on column public.task_runs.idempotency_key is
   'The Idempotency-Key of the request, as the caller wrote it; null when it had none.';
-comment on column public.task_runs.cost_in_cents is
-  'Null as long as nothing has priced the run: the field is then left out.';
+comment on column public.task_runs.cost_in_cents is 'Null as long as nothing has priced the run: the field is then left out.';
 comment on column public.task_runs.base_cost_in_cents is
   'Null as long as nothing has priced the run: the field is then left out.';
-comment on column public.task_runs.lease_until is
-  'Until when the process that works on the run has it; null when none does.';
-comment on column public.task_runs.effect_id is
-  'Identifies a repeated request: of the runs with one effect, one succeeds.';
-comment on column public.task_runs.artist_id is
-  'The artist that the work is for, also when it is deleted later; null for none.';
+comment on column public.task_runs.lease_until is 'Until when the process that works on the run has it; null when none does.';
+comment on column public.task_runs.effect_id is 'Identifies a repeated request: of the runs with one effect, one succeeds.';
+comment on column public.task_runs.artist_id is 'The artist that the work is for, also when it is deleted later; null for none.';
 comment on column public.task_runs.reserved_usd is
   'The reserved cost of the generation, while the run has a lease; null for none.';
 
@@ -312,8 +306,7 @@ begin
     ) r);
 end
 $$;
-comment on function public.list_task_runs is
-  'The runs of an account, newest first, without output and error.';
+comment on function public.list_task_runs is 'The runs of an account, newest first, without output and error.';
 
 create function public.list_artist_task_runs(p_account_id uuid, p_artist_id uuid, p_limit integer)
 returns jsonb

@@ -22,8 +22,7 @@ create index scheduled_prompts_account_newest
 create index scheduled_prompts_due on public.scheduled_prompts (next_run_at) where enabled;
 create index scheduled_prompts_artist on public.scheduled_prompts (artist_id) where artist_id is not null;
 alter table public.scheduled_prompts enable row level security;
-comment on table public.scheduled_prompts is
-  'Prompts that start a headless run of their account at the times of a schedule.';
+comment on table public.scheduled_prompts is 'Prompts that start a headless run of their account at the times of a schedule.';
 comment on column public.scheduled_prompts.template_id is
   'The agent template that instructs the agent; no foreign key, because a template that is gone fails the next firing and is named there.';
 comment on column public.scheduled_prompts.artist_id is
@@ -31,8 +30,7 @@ comment on column public.scheduled_prompts.artist_id is
 comment on column public.scheduled_prompts.model_id is 'The model of the runs; null for the default one.';
 comment on column public.scheduled_prompts.schedule is 'A cron expression of five fields.';
 comment on column public.scheduled_prompts.timezone is 'The IANA time zone that the schedule is read in.';
-comment on column public.scheduled_prompts.next_run_at is
-  'When the task fires next; null while it is disabled.';
+comment on column public.scheduled_prompts.next_run_at is 'When the task fires next; null while it is disabled.';
 
 create table public.scheduled_firings (
   id uuid primary key,
@@ -55,8 +53,7 @@ create index scheduled_firings_task_run on public.scheduled_firings (task_run_id
 create index scheduled_firings_waiting
   on public.scheduled_firings (attempt_at) where attempt_at is not null;
 alter table public.scheduled_firings enable row level security;
-comment on table public.scheduled_firings is
-  'The firings of scheduled prompts. Each is shown as the task run that it names.';
+comment on table public.scheduled_firings is 'The firings of scheduled prompts. Each is shown as the task run that it names.';
 comment on column public.scheduled_firings.id is 'The effect id of the run.';
 comment on column public.scheduled_firings.task_id is 'Null once the task is deleted.';
 comment on column public.scheduled_firings.fires_at is
@@ -142,24 +139,16 @@ create function public.list_tasks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language sql stable set search_path = '' as $$
-  with page as (
-    select t, row_number() over (order by t.created_at desc, t.id desc) as place
+  select public.page_json('tasks', array(
+    select row(t.created_at, t.id, public.task_json(t))::public.page_row
     from public.scheduled_prompts t
     where t.account_id = p_account_id and (t.created_at, t.id) < (
       coalesce(p_after_at, 'infinity'),
       coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
     order by t.created_at desc, t.id desc
-    limit p_limit + 1
-  )
-  select jsonb_build_object(
-    'tasks', coalesce(
-      jsonb_agg(public.task_json(page.t) order by place) filter (where place <= p_limit), '[]'),
-    'next', case when count(*) > p_limit then
-      max(public.page_cursor((page.t).created_at, (page.t).id)) filter (where place = p_limit) end)
-  from page
+    limit p_limit + 1), p_limit)
 $$;
-comment on function public.list_tasks is
-  'One page of the account''s scheduled prompts, newest first: {tasks, next}.';
+comment on function public.list_tasks is 'One page of the account''s scheduled prompts, newest first: {tasks, next}.';
 
 create function public.get_task(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -257,21 +246,14 @@ language sql stable set search_path = '' as $$
     when not exists (
       select from public.scheduled_prompts t where t.id = p_task_id and t.account_id = p_account_id)
     then jsonb_build_object('refused', 'missing')
-    else (
-      select public.page_json('runs',
-        jsonb_agg(public.firing_run_json(page.firing) order by page.created_at desc, page.id desc),
-        array_agg(page.created_at order by page.created_at desc, page.id desc),
-        array_agg(page.id order by page.created_at desc, page.id desc),
-        p_limit)
-      from (
-        select f as firing, f.created_at, f.id
-        from public.scheduled_firings f
-        where f.task_id = p_task_id
-          and (f.created_at, f.id) < (coalesce(p_after_at, 'infinity'),
-            coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-        order by f.created_at desc, f.id desc
-        limit p_limit + 1
-      ) page)
+    else public.page_json('runs', array(
+      select row(f.created_at, f.id, public.firing_run_json(f))::public.page_row
+      from public.scheduled_firings f
+      where f.task_id = p_task_id
+        and (f.created_at, f.id) < (coalesce(p_after_at, 'infinity'),
+          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      order by f.created_at desc, f.id desc
+      limit p_limit + 1), p_limit)
     end
 $$;
 comment on function public.list_task_firings is
@@ -371,8 +353,7 @@ begin
   values (p_firing_id, p_task.account_id, p_task.id, v_run_id, p_fires_at, p_attempt_at);
 end
 $$;
-comment on function public.queue_firing is
-  'Creates a waiting firing of a task, with the task run that shows it.';
+comment on function public.queue_firing is 'Creates a waiting firing of a task, with the task run that shows it.';
 
 create function public.take_firings(p_now timestamptz, p_lease_seconds integer, p_limit integer)
 returns jsonb
@@ -442,8 +423,7 @@ language sql volatile set search_path = '' as $$
   where f.id = p_id and f.task_run_id = r.id and r.status = 'QUEUED'
     and not exists (select from public.turns t where t.effect_id = f.id and t.run_id is not null)
 $$;
-comment on function public.discard_firing is
-  'Takes back a firing whose run a request was refused, with its task run.';
+comment on function public.discard_firing is 'Takes back a firing whose run a request was refused, with its task run.';
 
 create function public.end_firing(p_id uuid, p_status text, p_code text, p_message text)
 returns void
@@ -581,8 +561,7 @@ language sql volatile set search_path = '' as $$
     and r.id = j.run_id and r.lease_until > clock_timestamp()
   returning j.job
 $$;
-comment on function public.take_task_job is
-  'Gives the job of an active task run to one of all that ask; null to the others.';
+comment on function public.take_task_job is 'Gives the job of an active task run to one of all that ask; null to the others.';
 
 create function public.hand_over_firing(
   p_id uuid, p_now timestamptz, p_patience_seconds integer, p_remote_run_id text

@@ -10,8 +10,7 @@ create table public.content_templates (
   edit jsonb check (jsonb_typeof(edit) = 'object')
 );
 alter table public.content_templates enable row level security;
-comment on table public.content_templates is
-  'Templates of content, the same for every account. supabase/seed.sql keeps them.';
+comment on table public.content_templates is 'Templates of content, the same for every account. supabase/seed.sql keeps them.';
 comment on column public.content_templates.position is 'The place in the list, counted from 1.';
 
 create table public.media_usage (
@@ -48,8 +47,7 @@ create table public.media_removals (
 
 create index media_removals_due on public.media_removals (removed_at);
 alter table public.media_removals enable row level security;
-comment on table public.media_removals is
-  'Files that the storage is to lose. No foreign key: a removal outlives the account.';
+comment on table public.media_removals is 'Files that the storage is to lose. No foreign key: a removal outlives the account.';
 comment on column public.media_removals.removed_at is
   'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
 
@@ -154,8 +152,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) r
 $$;
-comment on function public.media_removals_of is
-  'Files of an account, which may be deleted, that the storage is still to remove.';
+comment on function public.media_removals_of is 'Files of an account, which may be deleted, that the storage is still to remove.';
 
 create function public.due_media_removals(p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -166,8 +163,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) r
 $$;
-comment on function public.due_media_removals is
-  'Files that the storage is to remove, for the first time or the last.';
+comment on function public.due_media_removals is 'Files that the storage is to remove, for the first time or the last.';
 
 create function public.settle_media_removal(p_account_id uuid, p_name text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -192,8 +188,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) f
 $$;
-comment on function public.media_to_check is
-  'Files of completed runs that the storage has not been asked about for a day.';
+comment on function public.media_to_check is 'Files of completed runs that the storage has not been asked about for a day.';
 
 create function public.note_media_check(p_account_id uuid, p_name text, p_bytes bigint) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -222,5 +217,4 @@ create function public.list_content_templates() returns setof public.content_tem
 language sql stable set search_path = '' as $$
   select t.* from public.content_templates t order by t.position, t.id
 $$;
-comment on function public.list_content_templates is
-  'All content templates in the order of the list. They belong to no account.';
+comment on function public.list_content_templates is 'All content templates in the order of the list. They belong to no account.';

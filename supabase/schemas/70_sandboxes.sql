@@ -95,8 +95,7 @@ language sql stable set search_path = '' as $$
   select coalesce(sum(sandbox_bytes), 0) >= p_limit from public.sessions
   where account_id = p_account_id and sandbox_bytes > 0 and sandbox_reserved_at is null
 $$;
-comment on function public.is_sandbox_space_full is
-  'Whether the measured sandboxes of an account take the whole limit.';
+comment on function public.is_sandbox_space_full is 'Whether the measured sandboxes of an account take the whole limit.';
 
 create function public.stale_sandbox_reservations(p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -158,8 +157,7 @@ language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(r.sandbox || jsonb_build_object('sessionId', r.session_id)), '[]')
   from (select session_id, sandbox from public.sandbox_removals limit p_batch) r
 $$;
-comment on function public.due_sandbox_removals is
-  'States of sandboxes that are to be destroyed, each with its sessionId.';
+comment on function public.due_sandbox_removals is 'States of sandboxes that are to be destroyed, each with its sessionId.';
 
 create function public.settle_sandbox_removal(p_session_id uuid) returns void
 language sql volatile set search_path = '' as $$

@@ -21,8 +21,7 @@ create unique index connections_active on public.connections (account_id, connec
   where status = 'active';
 create index connections_undecided on public.connections (updated_at) where status <> 'active';
 alter table public.connections enable row level security;
-comment on table public.connections is
-  'Connections of accounts to third-party services, where no outside provider keeps them.';
+comment on table public.connections is 'Connections of accounts to third-party services, where no outside provider keeps them.';
 comment on column public.connections.state_hash is
   'SHA-256 of the secret in the consent link; null once the connection is decided.';
 comment on column public.connections.expires_at is 'Until when a pending connection can be decided.';
@@ -138,8 +137,7 @@ language sql stable set search_path = '' as $$
   select (p_started_by is null or public.may_act_for(p_started_by, p_account_id))
     and public.is_key_in_force(p_key_id)
 $$;
-comment on function public.may_connect is
-  'Returns whether the starter of a connection may still act for its account.';
+comment on function public.may_connect is 'Returns whether the starter of a connection may still act for its account.';
 
 create function public.remove_connections(p_account_id uuid, p_connector text) returns integer
 language sql volatile set search_path = '' as $$
@@ -201,8 +199,7 @@ begin
   return jsonb_build_object('connectors', to_jsonb(p_connectors));
 end
 $$;
-comment on function public.set_chat_connectors is
-  'Replaces the connectors of a chat: {connectors} | {missing: session | chat}.';
+comment on function public.set_chat_connectors is 'Replaces the connectors of a chat: {connectors} | {missing: session | chat}.';
 
 create function public.get_chat_connectors(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -236,5 +233,4 @@ language sql stable set search_path = '' as $$
   order by c.created_at desc, c.id
   limit p_limit
 $$;
-comment on function public.list_connections is
-  'The connections of the account to the embedded provider, newest first.';
+comment on function public.list_connections is 'The connections of the account to the embedded provider, newest first.';

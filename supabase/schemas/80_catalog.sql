@@ -96,8 +96,7 @@ create index catalog_artists_words on public.catalog_artists using gin (words);
 alter table public.catalog_artists enable row level security;
 comment on table public.catalog_artists is
   'Artists of the embedded catalog, which answers when no catalog service is configured.';
-comment on column public.catalog_artists.folded is
-  'The name without case, accents and punctuation; catalog_index fills it.';
+comment on column public.catalog_artists.folded is 'The name without case, accents and punctuation; catalog_index fills it.';
 comment on column public.catalog_artists.words is 'What searches match; catalog_index fills it.';
 
 create table public.catalog_albums (
@@ -120,8 +119,7 @@ create table public.catalog_albums (
 create index catalog_albums_words on public.catalog_albums using gin (words);
 alter table public.catalog_albums enable row level security;
 comment on table public.catalog_albums is 'Albums of the embedded catalog.';
-comment on column public.catalog_albums.release_date is
-  'As precise as it is known: YYYY, YYYY-MM or YYYY-MM-DD.';
+comment on column public.catalog_albums.release_date is 'As precise as it is known: YYYY, YYYY-MM or YYYY-MM-DD.';
 comment on column public.catalog_albums.artists is 'The main artists as JSON; catalog_index fills it.';
 
 create table public.catalog_album_artists (
@@ -187,8 +185,7 @@ create table public.catalog_others (
 
 create index catalog_others_words on public.catalog_others using gin (words);
 alter table public.catalog_others enable row level security;
-comment on table public.catalog_others is
-  'Playlists, shows, episodes and audiobooks of the embedded catalog.';
+comment on table public.catalog_others is 'Playlists, shows, episodes and audiobooks of the embedded catalog.';
 comment on column public.catalog_others.details is 'The fields that only this kind of object has.';
 comment on column public.catalog_others.markets is 'The markets where it is available; null for all.';
 
@@ -237,8 +234,7 @@ begin
     '')::tsquery;
 end
 $$;
-comment on function public.catalog_query is
-  'The words that a search asks of one kind of object; null when it asks for none.';
+comment on function public.catalog_query is 'The words that a search asks of one kind of object; null when it asks for none.';
 
 create function public.catalog_total(p_on_page integer, p_limit integer, p_offset integer)
 returns bigint
@@ -256,8 +252,7 @@ language sql stable as $$
     'genres', p_artist.genres, 'popularity', p_artist.popularity,
     'followers', jsonb_build_object('href', '', 'total', p_artist.followers))
 $$;
-comment on function public.catalog_artist_json is
-  'An artist in the shape of the catalog service. Inlined, hence no search_path.';
+comment on function public.catalog_artist_json is 'An artist in the shape of the catalog service. Inlined, hence no search_path.';
 
 -- The page, the total and the items are separate statements: PostgreSQL plans the first two for every
 -- search, by its words, and keeps the plan of the third. The same holds for the other kinds.
@@ -288,8 +283,7 @@ begin
   return jsonb_build_object('total', v_total, 'items', coalesce(v_items, '[]'));
 end
 $$;
-comment on function public.catalog_search_artists is
-  'One page of the artists that catalog_search finds: {total, items}.';
+comment on function public.catalog_search_artists is 'One page of the artists that catalog_search finds: {total, items}.';
 
 create function public.catalog_album_json(p_album public.catalog_albums) returns jsonb
 language sql stable as $$
@@ -301,8 +295,7 @@ language sql stable as $$
       case length(p_album.release_date) when 4 then 'year' when 7 then 'month' else 'day' end,
     'artists', p_album.artists)
 $$;
-comment on function public.catalog_album_json is
-  'An album in the shape of the catalog service. Inlined, hence no search_path.';
+comment on function public.catalog_album_json is 'An album in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_found_albums(
   p_query tsquery, p_since integer, p_until integer, p_market text
@@ -318,8 +311,7 @@ language sql stable as $$
   where (p_since is null or b.year between p_since and p_until)
     and (p_market is null or p_market = any (b.markets))
 $$;
-comment on function public.catalog_found_albums is
-  'The albums that a search finds, unsorted. Inlined, hence no search_path.';
+comment on function public.catalog_found_albums is 'The albums that a search finds, unsorted. Inlined, hence no search_path.';
 
 create function public.catalog_search_albums(
   p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -352,8 +344,7 @@ begin
   return jsonb_build_object('total', v_total, 'items', coalesce(v_items, '[]'));
 end
 $$;
-comment on function public.catalog_search_albums is
-  'One page of the albums that catalog_search finds: {total, items}.';
+comment on function public.catalog_search_albums is 'One page of the albums that catalog_search finds: {total, items}.';
 
 create function public.catalog_track_json(
   p_track public.catalog_tracks, p_album public.catalog_albums
@@ -369,8 +360,7 @@ language sql stable as $$
     'album', public.catalog_album_json(p_album),
     'artists', p_track.artists)
 $$;
-comment on function public.catalog_track_json is
-  'A track in the shape of the catalog service. Inlined, hence no search_path.';
+comment on function public.catalog_track_json is 'A track in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_found_tracks(
   p_query tsquery, p_isrc text, p_since integer, p_until integer, p_market text
@@ -391,8 +381,7 @@ language sql stable as $$
       where (p_since is null or b.year between p_since and p_until)
         and (p_market is null or p_market = any (b.markets))))
 $$;
-comment on function public.catalog_found_tracks is
-  'The tracks that a search finds, unsorted. Inlined, hence no search_path.';
+comment on function public.catalog_found_tracks is 'The tracks that a search finds, unsorted. Inlined, hence no search_path.';
 
 create function public.catalog_search_tracks(
   p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -423,8 +412,7 @@ begin
   return jsonb_build_object('total', v_total, 'items', coalesce(v_items, '[]'));
 end
 $$;
-comment on function public.catalog_search_tracks is
-  'One page of the tracks that catalog_search finds: {total, items}.';
+comment on function public.catalog_search_tracks is 'One page of the tracks that catalog_search finds: {total, items}.';
 
 create function public.catalog_other_json(p_other public.catalog_others) returns jsonb
 language sql stable as $$

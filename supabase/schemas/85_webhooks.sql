@@ -23,8 +23,7 @@ comment on table public.webhooks is 'Endpoints that an account wants to be told 
 comment on column public.webhooks.id is 'Chosen by the server, which seals the secrets for it.';
 comment on column public.webhooks.disabled_reason is
   'Why the service has disabled it: it failed for five days, or answered 410. Null when the account did.';
-comment on column public.webhooks.failing_since is
-  'The first failed attempt since the last one that succeeded.';
+comment on column public.webhooks.failing_since is 'The first failed attempt since the last one that succeeded.';
 comment on column public.webhooks.secret is 'Sealed by the server.';
 comment on column public.webhooks.previous_secret is
   'Sealed; signs too until previous_secret_until, 24 hours after the rotation.';
@@ -60,8 +59,7 @@ create index webhook_deliveries_finished on public.webhook_deliveries (finished_
 alter table public.webhook_deliveries enable row level security;
 comment on table public.webhook_deliveries is
   'Events to deliver, and the log of delivered ones. Their data are ids and states, no content.';
-comment on column public.webhook_deliveries.webhook_id is
-  'Null for the webhook_url of a run that is not the URL of a webhook.';
+comment on column public.webhook_deliveries.webhook_id is 'Null for the webhook_url of a run that is not the URL of a webhook.';
 comment on column public.webhook_deliveries.attempts is
   'Attempts since delivery was last requested. The log has the completed ones.';
 comment on column public.webhook_deliveries.log is
@@ -119,23 +117,16 @@ create function public.list_webhooks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language sql stable set search_path = '' as $$
-  select public.page_json('webhooks',
-    jsonb_agg(public.webhook_json(page.webhook) order by page.created_at desc, page.id desc),
-    array_agg(page.created_at order by page.created_at desc, page.id desc),
-    array_agg(page.id order by page.created_at desc, page.id desc),
-    p_limit)
-  from (
-    select w as webhook, w.created_at, w.id
+  select public.page_json('webhooks', array(
+    select row(w.created_at, w.id, public.webhook_json(w))::public.page_row
     from public.webhooks w
     where w.account_id = p_account_id
       and (w.created_at, w.id) < (coalesce(p_after_at, 'infinity'),
         coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
     order by w.created_at desc, w.id desc
-    limit p_limit + 1
-  ) page
+    limit p_limit + 1), p_limit)
 $$;
-comment on function public.list_webhooks is
-  'A page of an account''s webhooks, newest first: {webhooks, next}.';
+comment on function public.list_webhooks is 'A page of an account''s webhooks, newest first: {webhooks, next}.';
 
 create function public.get_webhook(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -195,8 +186,7 @@ begin
   return found;
 end
 $$;
-comment on function public.delete_webhook is
-  'Deletes a webhook of an account with its deliveries; false when there is none.';
+comment on function public.delete_webhook is 'Deletes a webhook of an account with its deliveries; false when there is none.';
 
 create function public.rotate_webhook_secret(p_account_id uuid, p_id uuid, p_secret text)
 returns jsonb
@@ -318,8 +308,7 @@ language sql stable as $$
     'created_at', public.iso_date(p_delivery.created_at),
     'finished_at', public.iso_date(p_delivery.finished_at))
 $$;
-comment on function public.webhook_delivery_json is
-  'A delivery in the shape of the API. Inlined, hence no search_path.';
+comment on function public.webhook_delivery_json is 'A delivery in the shape of the API. Inlined, hence no search_path.';
 
 create function public.list_webhook_deliveries(
   p_account_id uuid, p_webhook_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -329,22 +318,14 @@ language sql stable set search_path = '' as $$
     when not exists (
       select from public.webhooks w where w.id = p_webhook_id and w.account_id = p_account_id)
     then jsonb_build_object('refused', 'missing')
-    else (
-      select public.page_json('deliveries',
-        jsonb_agg(public.webhook_delivery_json(page.delivery)
-          order by page.created_at desc, page.id desc),
-        array_agg(page.created_at order by page.created_at desc, page.id desc),
-        array_agg(page.id order by page.created_at desc, page.id desc),
-        p_limit)
-      from (
-        select d as delivery, d.created_at, d.id
-        from public.webhook_deliveries d
-        where d.webhook_id = p_webhook_id
-          and (d.created_at, d.id) < (coalesce(p_after_at, 'infinity'),
-            coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-        order by d.created_at desc, d.id desc
-        limit p_limit + 1
-      ) page)
+    else public.page_json('deliveries', array(
+      select row(d.created_at, d.id, public.webhook_delivery_json(d))::public.page_row
+      from public.webhook_deliveries d
+      where d.webhook_id = p_webhook_id
+        and (d.created_at, d.id) < (coalesce(p_after_at, 'infinity'),
+          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      order by d.created_at desc, d.id desc
+      limit p_limit + 1), p_limit)
     end
 $$;
 comment on function public.list_webhook_deliveries is
@@ -365,8 +346,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.test_webhook is
-  'Queues a test event, which is attempted once: {delivery} or {refused: missing}.';
+comment on function public.test_webhook is 'Queues a test event, which is attempted once: {delivery} or {refused: missing}.';
 
 create function public.redeliver_webhook(p_account_id uuid, p_webhook_id uuid, p_id uuid)
 returns jsonb

@@ -26,12 +26,9 @@ create index requests_age on public.requests using brin (created_at) with (autos
 alter table public.requests enable row level security;
 comment on table public.requests is
   'The requests that accounts have made with their credentials, until the retention job deletes them.';
-comment on column public.requests.account_id is
-  'The account of the credential, even if the request acts for another one.';
-comment on column public.requests.route is
-  'The path of the endpoint with the names of its parameters, not their values.';
-comment on column public.requests.duration_ms is
-  'Until the response was ready; the chunks of a stream come after that.';
+comment on column public.requests.account_id is 'The account of the credential, even if the request acts for another one.';
+comment on column public.requests.route is 'The path of the endpoint with the names of its parameters, not their values.';
+comment on column public.requests.duration_ms is 'Until the response was ready; the chunks of a stream come after that.';
 comment on column public.requests.api_key_id is
   'No foreign key: the request stays when the key is revoked. Null without an API key.';
 
@@ -60,15 +57,10 @@ declare
 begin
   -- Planned for the given filters, each of which has its index.
   execute $query$
-    select public.page_json('requests',
-      jsonb_agg(to_jsonb(page.request) - 'account_id'
-          || jsonb_build_object('created_at', public.iso_date(page.created_at))
-        order by page.created_at desc, page.id desc),
-      array_agg(page.created_at order by page.created_at desc, page.id desc),
-      array_agg(page.id order by page.created_at desc, page.id desc),
-      $2)
-    from (
-      select r as request, r.created_at, r.id
+    select public.page_json('requests', array(
+      select row(r.created_at, r.id,
+        to_jsonb(r) - 'account_id'
+          || jsonb_build_object('created_at', public.iso_date(r.created_at)))::public.page_row
       from public.requests r
       where r.account_id = $1
         and (r.created_at, r.id) < ($3, $4)
@@ -77,8 +69,7 @@ begin
         and ($7 is null or r.credential = $7)
         and ($8 is null or r.api_key_id = $8)
       order by r.created_at desc, r.id desc
-      limit $2 + 1
-    ) page
+      limit $2 + 1), $2)
   $query$ into v_page using p_account_id, p_limit,
     coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
     p_status_class, p_route, p_credential, p_api_key_id;
@@ -107,14 +98,11 @@ alter table public.idempotency_keys enable row level security;
 comment on table public.idempotency_keys is
   'Requests with an Idempotency-Key: their current attempt, and the response for a repetition.';
 comment on column public.idempotency_keys.key_hash is 'HMAC of the key.';
-comment on column public.idempotency_keys.fingerprint is
-  'HMAC of the request that the key was first used with.';
-comment on column public.idempotency_keys.effect_id is
-  'The effect id of all attempts: the effect happens once.';
+comment on column public.idempotency_keys.fingerprint is 'HMAC of the request that the key was first used with.';
+comment on column public.idempotency_keys.effect_id is 'The effect id of all attempts: the effect happens once.';
 comment on column public.idempotency_keys.lease_until is
   'Until when the running attempt has the key; after that its process is taken for dead.';
-comment on column public.idempotency_keys.response is
-  'The encrypted response; null until an attempt has one to keep.';
+comment on column public.idempotency_keys.response is 'The encrypted response; null until an attempt has one to keep.';
 
 create function public.begin_idempotent(
   p_account_id uuid, p_key_hash text, p_fingerprint text, p_lease_seconds integer

@@ -7,8 +7,7 @@ create table public.background_jobs (
   finished_at timestamptz
 );
 alter table public.background_jobs enable row level security;
-comment on table public.background_jobs is
-  'Who does a recurring job now, until when, and when it was last finished.';
+comment on table public.background_jobs is 'Who does a recurring job now, until when, and when it was last finished.';
 
 create function public.take_job(
   p_name text, p_holder uuid, p_lease_seconds integer, p_interval_seconds integer
@@ -112,8 +111,7 @@ begin
   return v_count;
 end
 $$;
-comment on function public.sweep_invitations is
-  'Deletes at most p_batch invitations that have expired, and says how many.';
+comment on function public.sweep_invitations is 'Deletes at most p_batch invitations that have expired, and says how many.';
 
 create function public.sweep_run_traces(p_batch integer, p_days integer) returns bigint
 language sql volatile set search_path = '' as $$
@@ -172,5 +170,4 @@ begin
   return v_count;
 end
 $$;
-comment on function public.sweep_deleted_identities is
-  'Forgets accounts that were deleted so many days ago; answers how many.';
+comment on function public.sweep_deleted_identities is 'Forgets accounts that were deleted so many days ago; answers how many.';

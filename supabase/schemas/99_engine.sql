@@ -108,8 +108,7 @@ create table engine.streams (
 );
 create index streams_by_run on engine.streams (run_id);
 create index streams_by_age on engine.streams (written_at);
-comment on table engine.streams is
-  'The Workflow SDK''s own streams. A stream can precede its run, or have none.';
+comment on table engine.streams is 'The Workflow SDK''s own streams. A stream can precede its run, or have none.';
 
 create table engine.stream_chunks (
   name text not null references engine.streams on delete cascade,
