@@ -1,6 +1,6 @@
 /**
  * Collects the requests of this process and stores them in batches, so no request waits for the database
- * because of the log. A process that crashes loses what it has collected since its last batch.
+ * because of the log. A process that crashes loses the requests since its last batch.
  */
 import { waitUntil } from "@vercel/functions";
 import { drain } from "../platform/drain.ts";
