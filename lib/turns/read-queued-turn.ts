@@ -4,7 +4,7 @@ import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
 import { queuedTurnState } from "./store/queued-turns.ts";
 
-/** Between two looks whether the turn was dropped. Its first chunk ends the wait earlier. */
+/** Between two checks whether the turn was dropped. Its first chunk ends the wait earlier. */
 const LOOK_MS = 1_000;
 
 const dropped: readonly UIMessageChunk[] = [

@@ -36,7 +36,7 @@ async function startNext(chatId: string): Promise<void> {
   });
 }
 
-/** Starts what other processes have left behind, by a timer of this process. */
+/** Starts turns that other processes have left behind, by a timer of this process. */
 export function scheduleQueuedTurns(): void {
   runPeriodically("queued turns", SWEEP_SECONDS, async () => {
     const chatIds = await continueTrace(undefined, () => chatsToBegin(BATCH));

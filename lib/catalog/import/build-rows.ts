@@ -175,7 +175,7 @@ type Given = string | number | readonly string[];
 type Fields = Readonly<Record<string, Given | undefined>>;
 
 /**
- * Merges what several lines state about an item: a line may omit a field but must not contradict
+ * Merges the data of several lines about an item: a line may omit a field but must not contradict
  * another.
  */
 function createMerger(faults: string[]) {

@@ -52,7 +52,7 @@ async function probeOidc(issuer: string, deadline: AbortSignal): Promise<Probe> 
   return probeKeys(new URL(found.jwks_uri), "OIDC_ISSUER", deadline);
 }
 
-/** @param noKeys what to do when the provider answers, but has no keys */
+/** @param noKeys the remedy when the provider answers, but has no keys */
 async function probeKeys(
   url: URL,
   setting: string,

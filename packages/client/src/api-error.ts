@@ -1,6 +1,6 @@
 import type { components } from "./generated/api.ts";
 
-/** What `x-error-code` may be: a stable word for the cause of an error. */
+/** The values of `x-error-code`: a stable word for the cause of an error. */
 export type ErrorCode = components["headers"]["x-error-code"];
 
 /** The service refused a request, and repeating it would not help. */

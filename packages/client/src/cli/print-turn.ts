@@ -42,7 +42,7 @@ export async function printTurn(events: AsyncIterable<TurnEvent>, out: Output): 
 /** Between two texts of an answer, such as those before and after a tool call. */
 const PART_BREAK = "\n\n";
 
-/** Returns the texts of a message, without what tools said. */
+/** Returns the texts of a message, without the output of tools. */
 export const textOf = ({ parts }: Pick<StoredMessage, "parts">): string =>
   parts
     .flatMap(({ type, text }) => (type === "text" && text !== "" ? [String(text)] : []))
