@@ -2,9 +2,7 @@
 import type { AppError } from "../contract/app-error.ts";
 import type { Checkable } from "../platform/outbound/probe.ts";
 
-/**
- * A rendering takes minutes, so it may wait this many times longer than a command or a model call.
- */
+/** A rendering takes minutes, so it may wait this many times longer than a command or a model call. */
 export const RENDER_WAITS = 3;
 
 export const VIDEO_MODES = [
@@ -148,8 +146,7 @@ export interface RenderingProvider extends Checkable {
 }
 
 /**
- * Identifies an order at the provider that works on it: JSON without secrets. `model` is the id used for
- * pricing.
+ * Identifies an order at its provider: JSON without secrets. `model` is the id used for pricing.
  */
 export type Submission = Readonly<Record<string, string | number | boolean>>;
 

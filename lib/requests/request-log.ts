@@ -50,10 +50,7 @@ export class RequestLog {
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  /**
-   * Resolves when the collected requests are stored. After a failure they stay for the next time. Never
-   * throws.
-   */
+  /** Resolves when the requests are stored, or kept for the next time. Never throws. */
   flush(): Promise<void> {
     this.#flushed = this.#flushed.then(() => this.#store());
     return this.#flushed;

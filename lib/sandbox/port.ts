@@ -48,9 +48,7 @@ export class SandboxError extends Error {
   }
 }
 
-/**
- * Compares by name, because the parts of the server are bundled apart, and each bundle has its own class.
- */
+/** Compares by name, because the parts of the server are bundled apart, and each bundle has its own class. */
 export function isSandboxError(error: unknown): error is SandboxError {
   return error instanceof Error && error.name === "SandboxError";
 }

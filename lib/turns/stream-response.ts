@@ -8,9 +8,7 @@ const HEARTBEAT_MS = 15_000;
 /** More characters are encoded and sent in several writes. */
 const MAX_WRITE_CHARS = 256 * 1024;
 
-/**
- * A turn that waits for its chat. Its run is not known yet, and its stream starts with its first chunk.
- */
+/** A turn that waits for its chat. Its run is not known yet, and its stream starts with its first chunk. */
 interface QueuedTurn {
   readonly accountId: string;
   readonly turnId: string;

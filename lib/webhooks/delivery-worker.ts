@@ -30,9 +30,7 @@ export class DeliveryWorker {
   #isClaiming = false;
   #hasNews = false;
 
-  /**
-   * Claims due deliveries; calls during a claim are coalesced into one more claim. Never throws.
-   */
+  /** Claims due deliveries; calls during a claim are coalesced into one more claim. Never throws. */
   wake(): void {
     this.#hasNews = true;
     if (this.#isClaiming) return;

@@ -69,9 +69,7 @@ function namedAccounts({ plan, query, body }: Exchange) {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/**
- * Returns null for an absent or malformed id; `parse` reports a malformed one, and two that differ.
- */
+/** Returns null for an absent or malformed id; `parse` reports a malformed one, and two that differ. */
 function uuidIn(source: unknown, field: string): string | null {
   if (typeof source !== "object" || source === null) return null;
   const name = [otherSpelling(field), field].find((spelling) => Object.hasOwn(source, spelling));

@@ -24,9 +24,7 @@ export interface OwnershipOptions {
 }
 
 const REAP_INTERVAL_MS = 1_000;
-/**
- * Runs that are adopted at a time: few, because processes that adopt at the same time should share them.
- */
+/** Runs that are adopted at a time: few, because processes that adopt at the same time should share them. */
 const PORTION = 4;
 /** The first key of the two-key advisory locks of this table. */
 const LOCK_SPACE = 20_261;

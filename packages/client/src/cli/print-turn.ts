@@ -1,9 +1,7 @@
 import type { StoredMessage, TurnEvent } from "../stream-turn.ts";
 import type { Output } from "./output.ts";
 
-/**
- * Prints a turn while it runs: its text, and its actions as progress. Resolves to the exit code.
- */
+/** Prints a turn while it runs: its text, and its actions as progress. Resolves to the exit code. */
 export async function printTurn(events: AsyncIterable<TurnEvent>, out: Output): Promise<number> {
   let printed = "";
   /** Whether the next text is the first of its part. */
