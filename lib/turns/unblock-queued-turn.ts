@@ -26,7 +26,7 @@ export function unblockQueuedTurn(chatId: string): Promise<void> {
 
 async function startNext(chatId: string): Promise<void> {
   if (drain().hasBegun) return;
-  // The turn belongs to no trace of the one before it.
+  // The turn does not belong to the trace of the one before it.
   await continueTrace(undefined, async () => {
     const turn = await beginQueuedTurn(chatId);
     if (turn === null) return;

@@ -10,7 +10,7 @@ import { sweepEngine } from "./retention.ts";
 
 export interface PostgresEngineOptions extends TurnStops {
   readonly databaseUrl: string;
-  /** Of the pool; two more sessions hold the lease and listen. */
+  /** The size of the pool; two more sessions hold the lease and listen. */
   readonly maxConnections: number;
   /** The origin at which this server can call its own routes. */
   readonly selfOrigin: string;

@@ -11,7 +11,7 @@ import { createWorld } from "./world.ts";
 
 export interface PostgresWorldOptions {
   readonly databaseUrl: string;
-  /** Of the pool; two more sessions hold the lease and listen. */
+  /** The size of the pool; two more sessions hold the lease and listen. */
   readonly maxConnections: number;
   /** Loads the module that registers the handler of this kind, if it is not loaded yet. */
   readonly loadHandler: (kind: "flow" | "step") => Promise<void>;
