@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, matchesGlob } from "node:path";
 import { toolOperations } from "../lib/openapi/describe-tools.ts";
 import { SCHEMA_VERSION } from "../lib/platform/database/schema-version.ts";
 import { projectRoot } from "./project-root.ts";
@@ -20,6 +20,26 @@ const CITED_FILE =
 /** Documents that a reader of this repository cannot open. */
 const FOREIGN_DOCUMENT =
   /\b(?:decisions?, sections?|spec(?:ification)?: (?:GET|POST|PUT|PATCH|DELETE))\b/i;
+
+const DEPENDENCIES = "docs/decisions/0017-dependencies.md";
+
+/** The folders whose comments and documents are held to `PHRASES`. */
+const PHRASE_FOLDERS = /^(?:docs|lib|packages|scripts|trigger)\//;
+/** Phrases that mark translated English, the better wording, and the maximum per 10,000 words. */
+const PHRASES: readonly [phrase: RegExp, better: string, limit: number][] = [
+  [
+    /\bwhat(?:ever)? (?:is|are|was|were|it|they|an?|the|this|that|has|have|had|can|may|must|one|comes|goes|left|remains)\b/gi,
+    'a noun: "the rest" for "what is left"',
+    10,
+  ],
+  [/\bso that\b/gi, '"so", "to", or two sentences', 5],
+  [/\b(?:that|those) (?:of|that)\b/gi, "the noun again", 2],
+  [/\b(?:begins?|began|begun)\b/gi, '"start"', 2],
+  [/\b(?:tells?|told)\b/gi, '"returns", "notifies" or "shows"', 4],
+  [/\bof (?:its|their|his) own\b/gi, '"its own" or "separate"', 1],
+  [/\b(?:nobody|somebody|whoever|whichever)\b/gi, '"no one", or the role', 2],
+  [/\b(?:goes? on|went on|meanwhile|anew)\b/gi, '"continues", "again", or nothing', 1],
+];
 
 function trackedFiles(): string[] {
   const list = execFileSync(
@@ -71,6 +91,41 @@ function proseOf(file: string, text: string): string {
     .join("\n");
 }
 
+/** Counts over all folders at once, because a single phrase is a high rate in a small one. */
+function* faultsOfPhrases(files: readonly string[]): Generator<string> {
+  const prose = files
+    .filter((file) => PHRASE_FOLDERS.test(file))
+    .map((file) => ({ file, text: proseOf(file, readFileSync(join(projectRoot, file), "utf8")) }));
+  const words = prose.reduce((sum, { text }) => sum + text.split(/[^A-Za-z']+/).length, 0);
+  for (const [phrase, better, limit] of PHRASES) {
+    const found = prose.flatMap(({ file, text }) => [...text.matchAll(phrase)].map(() => file));
+    if (found.length * 10_000 <= limit * words) continue;
+    const places = [...new Set(found)].join(", ");
+    yield `${phrase.source} occurs ${found.length} times in ${words} words; write ${better}: ${places}`;
+  }
+}
+
+/** Every direct dependency has a row, in which `*` stands for any rest of a name. */
+function* faultsOfDependencies(): Generator<string> {
+  const read = (file: string) => readFileSync(join(projectRoot, file), "utf8");
+  const installed: Record<"dependencies" | "devDependencies", object> = JSON.parse(
+    read("package.json"),
+  );
+  const [, table = "", devTable = ""] = read(DEPENDENCIES).split(/^## /m);
+  for (const [group, text] of [
+    [installed.dependencies, table],
+    [installed.devDependencies, devTable],
+  ] as const) {
+    const names = Object.keys(group);
+    const cells = text.match(/^\|[^|]*\|/gm)?.join() ?? "";
+    const rows = [...cells.matchAll(/`([^`]+)`/g)].flatMap(([, row]) => row ?? []);
+    const isListed = (name: string) => rows.some((row) => matchesGlob(name, row));
+    for (const name of names) if (!isListed(name)) yield `lacks ${name}`;
+    const isInstalled = (row: string) => names.some((name) => matchesGlob(name, row));
+    for (const row of rows) if (!isInstalled(row)) yield `${row} is not in package.json`;
+  }
+}
+
 /** The server asks the database for this migration, and refuses to start without it. */
 function* faultsOfSchemaVersion(): Generator<string> {
   const newest = readdirSync(join(projectRoot, "supabase/migrations")).sort().at(-1) ?? "";
@@ -99,7 +154,10 @@ function report(file: string, found: Iterable<string>): void {
 }
 report("lib/platform/database/schema-version.ts", faultsOfSchemaVersion());
 report(TOOL_ROUTES, faultsOfToolRoutes());
-for (const file of trackedFiles()) {
-  if (/\.(?:css|md|mjs|sql|tsx?)$/.test(file)) report(file, faultsOf(file));
+report(DEPENDENCIES, faultsOfDependencies());
+const files = trackedFiles().filter((file) => /\.(?:css|md|mjs|sql|tsx?)$/.test(file));
+report("comments and documents", faultsOfPhrases(files));
+for (const file of files) {
+  report(file, faultsOf(file));
 }
 process.exitCode = faults === 0 ? 0 : 1;

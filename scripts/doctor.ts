@@ -16,7 +16,7 @@ export interface Installation {
   /** Checks the settings that were given, before anything is started with them. */
   checkGiven(env: Environment): readonly Finding[];
   /**
-   * Reaches or starts what runs beside the server processes where no Supabase project is configured.
+   * Reaches or starts the parts beside the server processes where no Supabase project is configured.
    * Resolves to a finding when that fails.
    */
   reachParts(publicUrl: string): Promise<Pick<Parts, "env" | "stop"> | Finding>;
@@ -52,7 +52,7 @@ async function examine({ checkGiven, reachParts }: Installation): Promise<readon
     DATA_DIR: dataDirOf(env),
     NODE_ENV: "production",
     SERVER_PROCESSES: String(WEB_CONCURRENCY.parse(env.WEB_CONCURRENCY || undefined)),
-    // What adapters log would be between the findings.
+    // Log lines of adapters would appear between the findings.
     LOG_LEVEL: "silent",
   });
   try {

@@ -1,6 +1,6 @@
 import type { ServedDatabase } from "./embedded/start-lite.ts";
 
-/** What runs beside the server processes. */
+/** The parts that run beside the server processes. */
 export type Parts = {
   /** Settings that the application process needs in addition to the given ones. */
   env: Record<string, string>;

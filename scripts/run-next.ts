@@ -151,7 +151,7 @@ function collectOutput(child: ChildProcess, show: boolean): () => string {
   ] as const) {
     stream?.setEncoding("utf8");
     stream?.on("data", (piece: string) => {
-      // Bounds the memory of a long-running server; the end of the output is what matters.
+      // Bounds the memory of a long-running server; only the end of the output matters.
       text = (text + piece).slice(-4_000_000);
       if (show) target.write(piece);
     });

@@ -18,7 +18,7 @@ export const scheduledPrompt = drivenTask("scheduled-prompt");
 export const generateImage = drivenTask("generate-image");
 export const generateVideo = drivenTask("generate-video");
 
-/** For services without a process that looks at the clock itself; others do no harm by it. */
+/** For services without a process that polls for due prompts itself; it is harmless for others. */
 export const fireScheduledPrompts = schedules.task({
   id: "fire-scheduled-prompts",
   cron: { pattern: "* * * * *", window: "0m" },

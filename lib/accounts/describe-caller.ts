@@ -4,7 +4,7 @@ import { isWellFormedKey } from "../identity/keys/key-format.ts";
 import type { AccountView } from "./account.ts";
 
 /**
- * Answers with the account of the caller and what its credential is.
+ * Returns the account of the caller and the kind of its credential.
  * @param headers of the request: the credential of a run is a key or a bearer token
  */
 export function describeCaller(view: AccountView, { credential }: Caller, headers: Headers) {

@@ -54,8 +54,8 @@ export interface ModelCall {
 
 /**
  * Calls the model and streams its answer with `write`.
- * @returns the answer for the next call; after a failure, and also when `signal` has aborted, the text
- * of an error that may be shown. Throws only what `write` throws.
+ * @returns the answer for the next call; after a failure, and also when `signal` has aborted, the text of
+ * an error that may be shown. Throws only errors of `write`.
  */
 export async function callModel({
   runId,

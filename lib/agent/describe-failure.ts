@@ -2,7 +2,7 @@ import { APICallError, RetryError } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
 
-/** What providers say in a 400 or 413 about a conversation that exceeds the model's context. */
+/** Messages of providers with a 400 or 413 for a conversation that exceeds the model's context. */
 const CONTEXT_TOO_LONG =
   /context[ _-]?(length|window|limit)|maximum context|prompt is too long|too many (input )?tokens/i;
 

@@ -108,9 +108,7 @@ export const setChatConnectors = (
     z.union([chosen, missing]),
   );
 
-/**
- * Returns the connectors that are selected for the chat. Errors: 404 for the session or the chat.
- */
+/** Returns the connectors that are selected for the chat. Errors: 404 for the session or the chat. */
 export const selectChatConnectors = (
   address: ChatAddress,
 ): Promise<{ readonly connectors: string[] } | AppError> =>

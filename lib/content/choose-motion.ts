@@ -8,8 +8,7 @@ export interface Motion {
 }
 
 /**
- * Chooses one movement and one mood of the template by the effect id, so a repeated request gets the same
- * ones.
+ * Chooses a movement and a mood of the template by the effect id, the same for a repeated request.
  */
 export function chooseMotion({ video }: ContentTemplate, effectId: string): Motion {
   const choose = (purpose: string, choices: readonly string[] = []) =>

@@ -1,7 +1,7 @@
 /**
  * The durable run of a generation in a vendor's queue. The order is submitted once: a process that dies
- * while it submits fails the run. From then on any process collects what was paid for. The SDK stores the
- * sealed request, and what identifies the order at the vendor.
+ * while it submits fails the run. From then on any process collects the result. The SDK stores the sealed
+ * request and the order's id at the vendor.
  */
 import { getStepMetadata, sleep } from "workflow";
 import { retryOutage } from "../engine/retry-outage.ts";

@@ -13,9 +13,7 @@ export async function openMedia(key: MediaKey): Promise<AsyncIterable<Uint8Array
   return (await storage.sizeOf(key)) === null ? null : copyOf(key);
 }
 
-/**
- * Reads a file that is stored elsewhere by way of a temporary copy, which keeps it out of memory.
- */
+/** Reads a file that is stored elsewhere by way of a temporary copy, which keeps it out of memory. */
 async function* copyOf(key: MediaKey): AsyncGenerator<Uint8Array> {
   const folder = await mkdtemp(join(tmpdir(), "agent-platform-media-"));
   try {

@@ -114,7 +114,7 @@ export interface GeneratedFile {
   readonly contentType: "video/mp4" | "image/png" | "image/jpeg" | "image/webp";
 }
 
-/** Identifies an order at the provider that works on it: JSON without secrets. `model` is what it costs by. */
+/** Identifies an order at its provider: JSON without secrets. `model` is the id used for pricing. */
 export type Submission = Readonly<Record<string, string | number | boolean>>;
 
 /**

@@ -107,9 +107,7 @@ export interface Contract {
    */
   readonly idempotent?: true;
   readonly responses: Readonly<Record<number, SuccessResponse>>;
-  /**
-   * Errors in addition to the ones that follow from the other fields (lib/openapi/responses.ts).
-   */
+  /** Errors in addition to the ones that follow from the other fields (lib/openapi/responses.ts). */
   readonly errors: readonly ErrorCode[];
 }
 

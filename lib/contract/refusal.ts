@@ -3,7 +3,7 @@ import type { AppError } from "./app-error.ts";
 
 /**
  * Returns the schema of a SQL function's `{refused}` result, by the errors' keys.
- * @param name what the function calls it
+ * @param name the function's name for it
  */
 export const refusalOf = <R extends string>(
   errors: Readonly<Record<R, AppError>>,

@@ -8,7 +8,7 @@ const MAX_RETRY_DELAY_MS = 15_000;
  * Runs the work of a durable step. When it meets a database outage, the step is retried after 1, 2, 4, …
  * seconds, at most 15.
  * @param attempt the attempt of the step, which counts from 1
- * @throws RetryableError instead of DatabaseUnavailable, and what else the work throws
+ * @throws RetryableError instead of DatabaseUnavailable, and the work's other errors
  */
 export async function retryOutage<T>(attempt: number, work: () => Promise<T>): Promise<T> {
   try {

@@ -2,7 +2,7 @@ import type { Environment } from "../platform/config.ts";
 import { checkParsing } from "./diagnose/check-settings.ts";
 import type { Finding } from "./diagnose/finding.ts";
 
-/** Checks what everything else needs to be loaded. @throws Error with each fault and its remedy */
+/** Checks the settings that all other modules need. @throws Error with each fault and its remedy */
 export function checkSettings(env: Environment): void {
   refuse(checkParsing(env));
 }

@@ -5,7 +5,7 @@ import { services } from "../platform/services.ts";
 import { refuse } from "./check-settings.ts";
 import { diagnose } from "./diagnose/diagnose.ts";
 
-/** A vendor that is slower than this is one that does not answer. */
+/** A vendor that is slower counts as one that does not answer. */
 const TIMEOUT_MS = 5_000;
 
 /**

@@ -1,4 +1,4 @@
-/** Makes the answers of endpoints from what their use cases resolve to. */
+/** Builds the responses of endpoints from the results of their use cases. */
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Page, PageRequest } from "../contract/pagination.ts";
 

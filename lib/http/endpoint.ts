@@ -1,5 +1,5 @@
 /**
- * Joins a contract to its use case. What happens around the use case is in pipeline.ts.
+ * Joins a contract to its use case. The stages around the use case are in pipeline.ts.
  *
  *     GET: endpoint(getSessionContract, async ({ caller, params }) => { … })
  */

@@ -57,7 +57,7 @@ export interface Exchange {
   input: ParsedInput;
 }
 
-/** Ends the exchange with an answer, or lets it go on. */
+/** Ends the exchange with an answer, or continues it. */
 export type Stage = (exchange: Exchange) => Promise<AppError | undefined>;
 
 export function openExchange(plan: Plan, request: Request): Exchange {

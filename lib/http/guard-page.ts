@@ -1,5 +1,5 @@
 /**
- * What every request for a page of the console passes: the limit of its address, the pages that are
+ * The checks of every request for a page of the console: the limit of its address, the pages that are
  * rendered once, and the security headers, with a content security policy and no framing.
  */
 import { randomBytes } from "node:crypto";

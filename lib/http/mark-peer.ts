@@ -1,7 +1,4 @@
-/**
- * The address of a request's TCP peer. `x-forwarded-for` cannot provide it, because Next passes on the
- * client's own header.
- */
+/** The address of a request's TCP peer. Next passes on the client's own `x-forwarded-for`. */
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
 import ipaddr from "ipaddr.js";
@@ -11,9 +8,7 @@ const PEER = "x-peer-address";
 const isStart = (message: unknown): message is { readonly request: IncomingMessage } =>
   typeof message === "object" && message !== null && "request" in message;
 
-/**
- * Sets the peer's address on every request of this process, and replaces a value that the client sent.
- */
+/** Sets the peer's address on every request of this process, and replaces a value that the client sent. */
 export function markPeers(): void {
   subscribe("http.server.request.start", (message) => {
     if (!isStart(message)) return;

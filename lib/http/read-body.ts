@@ -2,7 +2,7 @@
 import { type AppError, appError } from "../contract/app-error.ts";
 import { measureJson } from "../platform/measure-json.ts";
 
-/** Far more than real bodies have, and far less than what overflows the stack of recursive code. */
+/** Far more than real bodies have, and far less than would overflow the stack of recursive code. */
 const MAX_DEPTH = 100;
 /**
  * A body may have one value for each 40 bytes of its limit. Real bodies have a tenth of that; a
@@ -66,7 +66,7 @@ export function parseJson(text: string, limit: number): ReadBody | AppError {
   } catch {
     return invalidJson;
   }
-  // What `cleanse` looks for always contains one of these, so most bodies skip it.
+  // The characters that `cleanse` searches for always contain one of these, so most bodies skip it.
   if (text.includes("\\u") || text.includes("__proto__")) {
     if (!cleanse(value)) {
       return appError("invalid_request", "Request body must be well-formed Unicode without NUL");

@@ -8,8 +8,8 @@ const MAX_WAITING_REQUESTS_PER_ACCOUNT = 1_000;
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Runs `answer` in a slot of the account that the credential belongs to. A stream holds its slot
- * until its headers are made; lib/turns/stream-turn.ts bounds what follows.
+ * Runs `answer` in a slot of the account that the credential belongs to. A stream holds its slot until
+ * its headers are made; lib/turns/stream-turn.ts bounds the stream after them.
  * @throws QueueRefusal when too many requests of the account are waiting, or it waited too long
  */
 export function shareRequests<T>(

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../contract/app-error.ts";
 
-/** When an endpoint answers with each error, for readers of the reference. What to do is in docs/guides/errors.md. */
+/** The causes of each error, for the reference. docs/guides/errors.md has the remedies. */
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   invalid_request: "A parameter or a field is missing or invalid. The message names it.",
   invalid_json: "The body is not valid JSON.",

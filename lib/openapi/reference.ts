@@ -31,9 +31,7 @@ export interface ReferenceOperation {
     readonly description: string;
     readonly fields: readonly ReferenceField[];
   }[];
-  /**
-   * In the order of their statuses. An error has the same content everywhere, as in its example.
-   */
+  /** In the order of their statuses. An error has the same content everywhere, as in its example. */
   readonly errors: readonly {
     readonly status: number;
     readonly code: ErrorCode;

@@ -57,7 +57,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   health,
 ];
 
-/** Leaves out what else a domain's `contract.ts` exports, such as schemas. */
+/** Leaves out other exports of a domain's `contract.ts`, such as schemas. */
 function isContract(value: unknown): value is Contract {
   return (
     typeof value === "object" &&

@@ -2,7 +2,7 @@ import type { Config } from "./config.ts";
 
 /**
  * Returns this process's share of a limit that holds for the whole machine.
- * @param least what each process gets at least, however many there are
+ * @param least the minimum for each process, however many there are
  */
 export const processShare = (
   { SERVER_PROCESSES }: Pick<Config, "SERVER_PROCESSES">,

@@ -1,6 +1,6 @@
 /** A cache whose entries expire, with single-flight loading: concurrent readers share one load. */
 export interface TtlCache<T> {
-  /** Returns the cached value of the key, or what `load` resolves to. A failed load is not cached. */
+  /** Returns the cached value of the key, or the result of `load`. A failed load is not cached. */
   get(key: string, load: () => Promise<T>): Promise<T>;
 }
 

@@ -2,7 +2,7 @@ import { makeZip } from "client-zip";
 import { safeEntryPath } from "./file-name.ts";
 
 export interface ZipEntry {
-  /** Relative, with `/` between its segments. What could be unsafe in them is replaced. */
+  /** Relative, with `/` between its segments. Unsafe characters in them are replaced. */
   readonly name: string;
   readonly modifiedAt: Date;
   /** Null for a folder. */
@@ -13,8 +13,8 @@ export interface ZipEntry {
 const FIRST_DATE = new Date(1980, 0, 1);
 
 /**
- * Streams a ZIP archive without compression. An entry is asked for, and its content read, only when
- * the reader has taken what came before.
+ * Streams a ZIP archive without compression. An entry is asked for, and its content read, only when the
+ * reader has taken the previous ones.
  */
 export function streamZip(
   entries: AsyncIterable<ZipEntry> | Iterable<ZipEntry>,

@@ -1,6 +1,6 @@
 /**
  * Collects the requests of this process and stores them in batches, so no request waits for the database
- * because of the log. A process that crashes loses what it has collected since its last batch.
+ * because of the log. A process that crashes loses the requests since its last batch.
  */
 import { waitUntil } from "@vercel/functions";
 import { drain } from "../platform/drain.ts";
@@ -50,10 +50,7 @@ export class RequestLog {
     if (this.#waiting.length > 0) this.#schedule();
   }
 
-  /**
-   * Resolves when the collected requests are stored. After a failure they stay for the next time. Never
-   * throws.
-   */
+  /** Resolves when the requests are stored, or kept for the next time. Never throws. */
   flush(): Promise<void> {
     this.#flushed = this.#flushed.then(() => this.#store());
     return this.#flushed;

@@ -14,7 +14,7 @@ const refusals = {
 
 type FolderRequest = FilesRequest & { readonly path?: string | undefined };
 
-/** Streams what `folderEntries` finds as a ZIP archive. Errors: 400, 404, 502, 503. */
+/** Streams the entries of `folderEntries` as a ZIP archive. Errors: 400, 404, 502, 503. */
 export async function archiveFolder(
   request: FolderRequest,
 ): Promise<ReadableStream<Uint8Array> | AppError> {

@@ -13,7 +13,7 @@ export const noSandbox: SandboxView = {
   readyMs: null,
 };
 
-/** Returns what callers see of a sandbox, without the provider's own name for it. */
+/** Returns the public state of a sandbox, without the provider's own name for it. */
 export function describeSandbox(
   { provider, createdAt, expiresAt, readyMs }: SandboxState,
   state: SandboxStatus,

@@ -48,9 +48,7 @@ export class SandboxError extends Error {
   }
 }
 
-/**
- * Compares by name, because the parts of the server are bundled apart, and each bundle has its own class.
- */
+/** Compares by name, because the parts of the server are bundled apart, and each bundle has its own class. */
 export function isSandboxError(error: unknown): error is SandboxError {
   return error instanceof Error && error.name === "SandboxError";
 }
@@ -119,9 +117,9 @@ export interface SandboxFiles {
   /** Reads a file of any size piece by piece. Throws as `readFile`. */
   readStream(path: string): AsyncIterable<Uint8Array>;
   /**
-   * Creates missing parent folders, and replaces the whole file at once when all of the content is
-   * there. Holds no more of the content than a few pieces, and leaves nothing behind when it fails:
-   * with a SandboxError, or with what `content` throws.
+   * Creates missing parent folders, and replaces the whole file at once when all of the content is there.
+   * Holds no more of the content than a few pieces, and leaves nothing behind when it fails: with a
+   * SandboxError, or with the error of `content`.
    */
   writeStream(path: string, content: AsyncIterable<Uint8Array>): Promise<WrittenFile>;
   /**

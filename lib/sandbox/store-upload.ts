@@ -39,10 +39,7 @@ async function contentOf(sandbox: Sandbox, path: string): Promise<Uint8Array | "
   }
 }
 
-/**
- * Returns the last segment without characters that a shell, a file system or a reader could
- * misunderstand.
- */
+/** Returns the last segment without characters that a shell, a file system or a reader could misunderstand. */
 function safeName(name: string): string {
   const last = name.normalize("NFC").split(/[/\\]/).at(-1) ?? "";
   const plain = last.replace(/[^\p{L}\p{N}._ -]/gu, "_").replace(/^[.\s-]+|[.\s]+$/g, "");

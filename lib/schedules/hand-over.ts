@@ -4,9 +4,9 @@ import { services } from "../platform/services.ts";
 import { type Firing, handOverFiring } from "./store.ts";
 
 /**
- * Has the task runner run the task of a firing, where there is one that does. Returns whether it will ask
- * for the firing; one that it does not ask for in time, or cannot take, is for this service to start.
- * A process that dies on the way leaves the firing to others, who hand over the same task run once more.
+ * Has the task runner run the task of a firing, where there is one. Returns whether it will ask for the
+ * firing. This service starts a firing that the runner does not ask for in time, or cannot take. A
+ * process that dies on the way leaves the firing to others, who hand over the same task run once more.
  * Never throws.
  * @param now for tests; null is the database's clock
  */

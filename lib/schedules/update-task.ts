@@ -23,7 +23,7 @@ export async function updateTask(
   return isAppError(next) ? next : updateTaskFields(accountId, read, changes, next);
 }
 
-/** Returns undefined when the next time stays as it is. */
+/** Returns undefined when the next time does not change. */
 function nextOf(read: Task, changes: TaskChanges): Date | null | undefined | AppError {
   const { schedule = read.schedule, timezone = read.timezone, enabled = read.enabled } = changes;
   const isSame =

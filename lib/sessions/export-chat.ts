@@ -40,7 +40,7 @@ const file = (body: string | ReadableStream<Uint8Array>, type: string, name: str
     headers: { "content-type": type, "content-disposition": attachment(name) },
   });
 
-/** Returns the title on one line, without what would be replaced in it. */
+/** Returns the title on one line, without characters that would be replaced in it. */
 function fileNameOf({ title, id }: Chat): string {
   const name = title.replace(/[\p{Cc}\p{Cf}\s\\/:*?"<>|]+/gu, " ").replace(/^[ .]+| $/g, "");
   return name === "" ? `chat-${id}` : name;

@@ -74,9 +74,7 @@ function splitIntoParts(step: readonly UIMessageChunk[]): UIMessageChunk[][] {
   return parts;
 }
 
-/**
- * Returns the key that the chunks of one part share, or undefined for a chunk that is a part by itself.
- */
+/** Returns the key that the chunks of one part share, or undefined for a chunk that is a part by itself. */
 function keyOf(chunk: UIMessageChunk): string | undefined {
   if ("toolCallId" in chunk) return `tool ${chunk.toolCallId}`;
   if (chunk.type === "text-delta" || chunk.type === "text-end") return `text ${chunk.id}`;

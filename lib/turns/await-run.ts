@@ -13,7 +13,7 @@ const notStarted = appError("unavailable", "The response has not started yet: tr
  * Resolves with the run of the chat's active turn, or with null when there is none. It waits for the
  * first chunk of a turn that is claimed but not started, because by then the run is known. While the
  * claim stands without a run, as on an overloaded machine, the answer is `unavailable`: with null, a
- * client would take the turn for ended, although it may yet start.
+ * client would treat the turn as ended, although it may yet start.
  */
 export async function awaitRun(
   accountId: string,

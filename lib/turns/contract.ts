@@ -13,8 +13,8 @@ const MAX_PARTS = 10_000;
 const part = z.looseObject({ type: z.string() });
 
 /**
- * Documents what `part` validates. The array's own check reports only the first invalid part, where
- * zod would collect an issue for each of ten thousand.
+ * Documents the schema that `part` validates. The array's own check reports only the first invalid part,
+ * where zod would collect an issue for each of ten thousand.
  */
 const anyPart = z.custom<z.output<typeof part>>().meta({
   override: {

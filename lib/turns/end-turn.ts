@@ -14,9 +14,7 @@ export interface FailedTurn {
   readonly traceparent?: string;
 }
 
-/**
- * Ends a turn whose loop has failed, and stores the streamed part of its answer. Safe to repeat.
- */
+/** Ends a turn whose loop has failed, and stores the streamed part of its answer. Safe to repeat. */
 export function endTurn(failed: FailedTurn): Promise<void> {
   const attributes = { "app.turn.id": failed.turnId, "app.run.id": failed.runId };
   return continueTrace(failed.traceparent, () =>

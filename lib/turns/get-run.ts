@@ -20,9 +20,7 @@ export async function findRun(accountId: string, runId: string) {
   return wasReaped ? selectRun(accountId, runId) : found;
 }
 
-/**
- * Returns the headers with the URL to poll for the end of a run, and the time of the first poll.
- */
+/** Returns the headers with the URL to poll for the end of a run, and the time of the first poll. */
 export const pollUrl = ({ runId }: Pick<Run, "runId">): Record<string, string> => ({
   location: `/api/chat/runs/${runId}`,
   "retry-after": "1",

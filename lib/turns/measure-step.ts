@@ -32,7 +32,7 @@ export const toUsageEntry = (
   estimated: use.estimated,
 });
 
-/** A step as it is recorded: its result with the trace, and what its model calls have used. */
+/** A step as it is recorded: its result with the trace, and the usage of its model calls. */
 export interface MeasuredStep {
   readonly index: number;
   readonly result: StepResult;

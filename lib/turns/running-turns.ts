@@ -4,7 +4,7 @@ import { processWide } from "../platform/process-wide.ts";
 import { observe } from "../platform/telemetry/metrics.ts";
 import type { ActiveTurn, KnownCall } from "./store/turns.ts";
 
-/** A turn as its next step needs it. */
+/** The state of a turn for its next step. */
 export interface RunningTurn {
   readonly turn: ActiveTurn;
   /** The results of the steps that are committed. */

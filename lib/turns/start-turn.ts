@@ -156,9 +156,7 @@ export async function startTurn(
   }
 }
 
-/**
- * A claim may stand although its answer was lost: then it is released, because its run is never started.
- */
+/** A claim may stand although its answer was lost: then it is released, because its run is never started. */
 async function claimOrRelease(claim: Claim): Promise<ClaimOutcome> {
   try {
     return await claimTurn(claim);

@@ -183,7 +183,7 @@ export class TurnStep {
     };
   }
 
-  /** Ends the turn. @param answer the answer of this step, if it is one */
+  /** Ends the turn. @param answer the answer of this step, if any */
   async #end(
     end: TurnEnd,
     error: string | null,

@@ -26,7 +26,7 @@ export function unblockQueuedTurn(chatId: string): Promise<void> {
 
 async function startNext(chatId: string): Promise<void> {
   if (drain().hasBegun) return;
-  // The turn belongs to no trace of the one before it.
+  // The turn does not belong to the trace of the one before it.
   await continueTrace(undefined, async () => {
     const turn = await beginQueuedTurn(chatId);
     if (turn === null) return;
@@ -36,7 +36,7 @@ async function startNext(chatId: string): Promise<void> {
   });
 }
 
-/** Starts what other processes have left behind, by a timer of this process. */
+/** Starts turns that other processes have left behind, by a timer of this process. */
 export function scheduleQueuedTurns(): void {
   runPeriodically("queued turns", SWEEP_SECONDS, async () => {
     const chatIds = await continueTrace(undefined, () => chatsToBegin(BATCH));

@@ -19,7 +19,7 @@ const SLOTS = 32;
 const SLOTS_PER_ACCOUNT = 4;
 /** Between the end of an attempt and the end of its lease. */
 const LEASE_MARGIN_SECONDS = 15;
-/** Between two looks for deliveries that are due for another attempt. */
+/** Between two polls for deliveries that are due for another attempt. */
 const RETRY_CHECK_MS = 5_000;
 const FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000";
 
@@ -30,9 +30,7 @@ export class DeliveryWorker {
   #isClaiming = false;
   #hasNews = false;
 
-  /**
-   * Claims due deliveries; calls during a claim are coalesced into one more claim. Never throws.
-   */
+  /** Claims due deliveries; calls during a claim are coalesced into one more claim. Never throws. */
   wake(): void {
     this.#hasNews = true;
     if (this.#isClaiming) return;

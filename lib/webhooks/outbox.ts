@@ -25,7 +25,7 @@ export interface ClaimLimits {
   /** Only accounts whose ids follow this one are considered, so all have their turn. */
   readonly afterAccountId: string;
   readonly limit: number;
-  /** How many deliveries of one account may be under way, in all processes. */
+  /** The maximum of deliveries in flight for one account, in all processes. */
   readonly perAccount: number;
   /** After this long the process counts as dead, and the delivery is due again. */
   readonly leaseSeconds: number;

@@ -1,4 +1,4 @@
-/** What backup and restore have in common. */
+/** The common part of backup and restore. */
 
 /** @throws Error when the database is not the embedded one. */
 export function refuseHosted(): void {

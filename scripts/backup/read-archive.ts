@@ -22,8 +22,8 @@ const NOT_A_BACKUP = "it is not a backup that `npm run backup` has made";
  * Unpacks a backup into an empty folder. Only files and folders below that folder are created.
  *
  * @param check is called with the header before anything is unpacked
- * @throws Error when the archive is damaged, incomplete or contains what no backup does; the folder then
- * has some of its files
+ * @throws Error when the archive is damaged, incomplete or contains entries that no backup has; the
+ * folder then has some of its files
  */
 export async function readArchive(
   file: string,

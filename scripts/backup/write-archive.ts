@@ -62,9 +62,7 @@ export class Archive {
     return this.#add({ name, mode: 0o600, size: content.length, mtime: new Date() }, [content]);
   }
 
-  /**
-   * Adds the content of `path` as `name`. Files that vanish during this were deleted and are left out.
-   */
+  /** Adds the content of `path` as `name`. Files that vanish during this were deleted and are left out. */
   async addFolder(path: string, name: string, skips: Skips = () => "nothing"): Promise<void> {
     const found = await unlessGone(stat(path));
     if (!found) return;

@@ -6,9 +6,7 @@ import postgres, { type ReservedSql, type Sql } from "postgres";
 import { pendingMigrations, recordedVersions } from "./list-migrations.ts";
 import { replacedByBaseline, upgradeToBaseline } from "./upgrade-history.ts";
 
-/**
- * The maximum wait of a migration's statement for a lock, and of all statements queued behind it.
- */
+/** The maximum wait of a migration's statement for a lock, and of all statements queued behind it. */
 const LOCK_TIMEOUT_MS = 1_000;
 const LOCK_ATTEMPTS = 30;
 const MAX_PAUSE_MS = 5_000;

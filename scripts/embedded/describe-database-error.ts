@@ -14,7 +14,7 @@ const databaseErrorSchema = z.object({
 class DescribedError extends Error {
   readonly code = "PGRST";
   readonly detail: string;
-  /** For the log: without the message, the detail and the query, which quote what users wrote. */
+  /** For the log: without the message, the detail and the query, which quote users' data. */
   readonly summary: string;
   readonly status: number;
 

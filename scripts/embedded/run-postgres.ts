@@ -39,7 +39,7 @@ const settings = [
   "timezone=UTC",
   "log_timezone=UTC",
   "jit=off",
-  // Errors quote what users wrote and reach the client anyway, so they are not logged.
+  // Errors quote users' data and reach the client anyway, so they are not logged.
   "log_min_messages=log",
   "log_min_error_statement=panic",
   "log_parameter_max_length_on_error=0",

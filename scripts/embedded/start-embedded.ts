@@ -8,7 +8,7 @@ import { type Lite, type ServedDatabase, startLite } from "./start-lite.ts";
 
 export { DataDirInUse } from "./lock-data-dir.ts";
 
-/** The folder in `DATA_DIR` in which a restore is under way. */
+/** The folder in `DATA_DIR` of a restore in progress. */
 export const RESTORING = "restoring";
 
 export type Embedded = ServedDatabase & {

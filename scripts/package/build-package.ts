@@ -1,7 +1,7 @@
 /**
- * `npm run package`: writes a folder that runs the service on a machine of the same platform without
- * this repository and without npm. It holds the build, Node, the migrations, and of the sources and
- * packages only the files that are traced from what runs.
+ * `npm run package`: writes a folder that runs the service on a machine of the same platform without this
+ * repository and without npm. It holds the build, Node, the migrations, and of the sources and packages
+ * only the files that are traced from its programs.
  */
 import { cpSync, existsSync, globSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

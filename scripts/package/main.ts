@@ -46,7 +46,7 @@ async function server(): Promise<number> {
       startParts: startPackagedParts({ migrates: option === "--migrate" }),
       keyCommand: "bin/key",
     });
-    // A service manager takes any other code for a failure.
+    // A service manager treats any other code as a failure.
     return code === SIGTERM_EXIT ? 0 : code;
   } finally {
     lock?.release();
@@ -55,7 +55,7 @@ async function server(): Promise<number> {
 
 /** Loads the adapters of all services, for which the other commands must not wait. */
 async function runDoctor(): Promise<number> {
-  // As the server processes, which look there for the programs that they start.
+  // As the server processes, which find the programs that they start there.
   process.chdir(projectRoot);
   const { doctor } = await import("../doctor.ts");
   const { packagedInstallation } = await import("./doctor-package.ts");

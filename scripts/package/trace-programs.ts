@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { nodeFileTrace } from "@vercel/nft";
 import { projectRoot } from "../project-root.ts";
 
-/** What Node runs as it is, outside of Next's build. */
+/** The files that Node runs directly, outside of Next's build. */
 const programs = [
   "scripts/package/main.ts",
   "scripts/cluster.ts",
@@ -34,7 +34,7 @@ async function readProgram(path: string): Promise<string | null> {
     const text = await readFile(path, "utf8");
     return /\.ts$/.test(path) ? stripTypeScriptTypes(text) : text;
   } catch (error) {
-    // The tracer asks for every name that a module could have.
+    // The tracer tries every name that a module could have.
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "EISDIR" || code === "ENOTDIR") return null;
     throw error;

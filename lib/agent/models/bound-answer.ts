@@ -6,9 +6,7 @@ import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provide
 import { wrapLanguageModel } from "ai";
 import { measureJson } from "../../platform/measure-json.ts";
 
-/**
- * The limit for text, reasoning and tool input together, several times what any model can write.
- */
+/** The limit for text, reasoning and tool input together, several times the output limit of any model. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 export const MAX_TOOL_CALLS = 128;
 /** The limit for texts, reasoning, files and sources together. */

@@ -1,5 +1,5 @@
 /**
- * Returns the stream, and reports what passes through it.
+ * Returns the stream, and reports its parts.
  * @param watch.part is called with each part before it is passed on
  * @param watch.map returns the replacement of a part
  * @param watch.end is called once when the stream has ended, has failed or is cancelled

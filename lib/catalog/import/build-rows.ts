@@ -174,10 +174,7 @@ export function buildRows(
 type Given = string | number | readonly string[];
 type Fields = Readonly<Record<string, Given | undefined>>;
 
-/**
- * Merges what several lines state about an item: a line may omit a field but must not contradict
- * another.
- */
+/** Merges the data of several lines about an item: a line may omit a field but must not contradict another. */
 function createMerger(faults: string[]) {
   const items = new Map<string, Map<string, { value: Given; line: number }>>();
   return {

@@ -25,8 +25,8 @@ export const thumbnailQueue = (): FairQueue =>
   );
 
 /**
- * Resolves to the image as WebP of at most this width, upright and not enlarged; null for what cannot be
- * decoded. To be called within `thumbnailQueue`.
+ * Resolves to the image as WebP of at most this width, upright and not enlarged; null for a file that
+ * cannot be decoded. To be called within `thumbnailQueue`.
  */
 export async function shrinkImage(
   bytes: Uint8Array,

@@ -24,10 +24,7 @@ export interface MediaKey {
 const ACCOUNT = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const NAME = new RegExp(`^[0-9a-f]{32}\\.(${extensions.join("|")})$`);
 
-/**
- * Creates a name with 128 random bits: anyone who knows a URL can read the file, but URLs cannot be
- * guessed.
- */
+/** Creates a name with 128 random bits: a file is public to anyone who knows its URL. */
 export function newMediaKey(accountId: string, contentType: MediaType): MediaKey {
   const extension = extensions.find((one) => typeOf[one] === contentType);
   return { accountId, name: `${randomBytes(16).toString("hex")}.${extension}` };

@@ -1,4 +1,4 @@
-/** What both engines do alike through the Workflow SDK's public interface. */
+/** The common part of both engines, on the Workflow SDK's public interface. */
 import { WorkflowRunNotFoundError } from "@workflow/errors";
 import { getRun, start } from "workflow/api";
 import type { Engine } from "../port.ts";

@@ -25,7 +25,7 @@ export async function checkHost(settings: Config, services: App): Promise<Findin
 async function checkAddress({ HOST }: Config): Promise<Finding[]> {
   const server = createServer();
   try {
-    // Not through the parent of several processes, which would take it for the service.
+    // Not through the parent of several processes, which would mistake it for the service.
     server.listen({ port: 0, host: HOST, exclusive: true });
     await once(server, "listening");
     return [];

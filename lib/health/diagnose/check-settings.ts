@@ -1,6 +1,4 @@
-/**
- * Findings from the settings alone: settings that are malformed, without effect, misspelled or unsafe.
- */
+/** Findings from the settings alone: settings that are malformed, without effect, misspelled or unsafe. */
 import {
   type Config,
   type Environment,

@@ -91,7 +91,7 @@ function notConfigured(name: string): Finding {
   });
 }
 
-/** @param adapter what there is to say where no service was asked */
+/** @param adapter the text for an adapter without a service to check */
 const toFindings = (check: string, adapter: string, probes: readonly Probe[]): Finding[] =>
   probes.length === 0 ? [ok(check, adapter)] : probes.map((probe) => findingOf(check, probe));
 

@@ -6,7 +6,7 @@ export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warning" | "failed";
   readonly detail: string;
-  /** What to do about it; absent when nothing is to be done. */
+  /** The remedy; absent when none is needed. */
   readonly remedy?: string;
   /** The settings that it is about. */
   readonly settings?: readonly string[];

@@ -6,7 +6,7 @@ const TIMEOUT_MS = 15_000;
 
 /**
  * Sends a request. @param apikey the project's public key, or its secret key for admin requests
- * @throws what `fetch` throws when the auth server cannot be reached or takes too long
+ * @throws the error of `fetch` when the auth server cannot be reached or takes too long
  */
 export function askAuthServer(
   path: string,

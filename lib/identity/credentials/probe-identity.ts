@@ -1,7 +1,4 @@
-/**
- * Checks that bearer tokens can be verified and people can sign in, from the identity provider's public
- * endpoints.
- */
+/** Checks at the identity provider that tokens can be verified and people can sign in. */
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import { z } from "zod";
 import type { Config } from "../../platform/config.ts";
@@ -52,7 +49,7 @@ async function probeOidc(issuer: string, deadline: AbortSignal): Promise<Probe> 
   return probeKeys(new URL(found.jwks_uri), "OIDC_ISSUER", deadline);
 }
 
-/** @param noKeys what to do when the provider answers, but has no keys */
+/** @param noKeys the remedy when the provider answers, but has no keys */
 async function probeKeys(
   url: URL,
   setting: string,
@@ -101,9 +98,7 @@ async function probeSupabaseKeys(
   return { outcome: "accepted", detail: "tokens are signed with a shared secret", settings: [] };
 }
 
-/**
- * Only the older form of a project's secret key, itself a token, shows which secret signs tokens.
- */
+/** Only the older form of a project's secret key, itself a token, shows which secret signs tokens. */
 async function contradicts(secretKey: string, jwtSecret: string): Promise<boolean> {
   try {
     if (decodeProtectedHeader(secretKey).alg !== "HS256") return false;

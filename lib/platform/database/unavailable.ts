@@ -7,9 +7,7 @@ export class DatabaseUnavailable extends Error {
   readonly code = "DATABASE_UNAVAILABLE";
 }
 
-/**
- * Compares the code, because the engine and the bundle of its steps have separate copies of the class.
- */
+/** Compares the code, because the engine and the bundle of its steps have separate copies of the class. */
 export function isDatabaseUnavailable(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "DATABASE_UNAVAILABLE";
 }

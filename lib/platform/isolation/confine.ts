@@ -1,9 +1,7 @@
 /** Builds the command line that starts a program isolated from the server, as far as the host allows. */
 import type { Isolation } from "./isolation.ts";
 
-/**
- * The paths that a confined program can access. All paths are real paths, without symbolic links.
- */
+/** The paths that a confined program can access. All paths are real paths, without symbolic links. */
 export interface View {
   readonly read: readonly string[];
   readonly write: readonly string[];

@@ -20,9 +20,7 @@ export interface Refusal {
   readonly status: number;
   /** Seconds or a date (RFC 9110); null for anything else. */
   readonly retryAfter: string | null;
-  /**
-   * The JSON of the response, for error codes; null when it is none. Its texts must not be shown.
-   */
+  /** The JSON of the response, for error codes; null when it is none. Its texts must not be shown. */
   readonly body: unknown;
 }
 

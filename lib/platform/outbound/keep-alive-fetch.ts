@@ -15,7 +15,7 @@ const pool = { keepAlive: true, maxSockets: 128 };
 const httpAgent = new HttpAgent(pool);
 const httpsAgent = new HttpsAgent(pool);
 
-/** Supports what supabase-js sends: a URL, and a string as the body. */
+/** Supports the requests of supabase-js: a URL, and a string as the body. */
 export const keepAliveFetch: typeof fetch = (input, init = {}) => {
   const url = new URL(input instanceof Request ? input.url : input);
   // The last part of the path is the table or the function; rows are named in the query.

@@ -6,8 +6,8 @@ import { requestJson, type UpstreamAnswer, type UpstreamQuestion } from "./fetch
 
 export interface Probe {
   /**
-   * `credentials`: the service rejects them. `address`: what answers is not the service, or does not fit
-   * the settings. `missing`: it lacks something that the settings name, and does the rest.
+   * `credentials`: the service rejects them. `address`: the answer is not from the service, or does not
+   * fit the settings. `missing`: it lacks something that the settings name, and does the rest.
    * `unreachable`: it does not answer or fails, perhaps only for now.
    */
   readonly outcome: "accepted" | "credentials" | "address" | "missing" | "unreachable";
@@ -15,7 +15,7 @@ export interface Probe {
   readonly detail: string;
   /** The settings that the outcome depends on. */
   readonly settings: readonly string[];
-  /** What to do, where correcting the settings is not it. */
+  /** The remedy, where it is not a correction of the settings. */
   readonly remedy?: string;
 }
 

@@ -4,7 +4,7 @@ import { AddressRefused, isPrivateLiteral, lookupPublic } from "./public-address
 
 const connect = buildConnector({ lookup: lookupPublic });
 
-/** Connects to public addresses only: checks literal addresses, and what names resolve to. */
+/** Connects to public addresses only: checks literal addresses and resolved names. */
 export const connectPublic: buildConnector.connector = (options, callback) => {
   if (isPrivateLiteral(options.hostname)) {
     callback(new AddressRefused("not a public address"), null);

@@ -1,6 +1,6 @@
 /**
  * Outbound requests in spans, which end when the headers arrive and have nothing of the URL. No
- * `traceparent` is sent: a vendor gets what its API needs and nothing else.
+ * `traceparent` is sent: a vendor gets only the data that its API needs.
  */
 import { startTimer } from "../telemetry/metrics.ts";
 import { errorType, inSpan, type Vendor } from "../telemetry/spans.ts";

@@ -9,8 +9,8 @@ export interface NetworkRules {
 }
 
 /**
- * Throws unless the host is on the allowlist and no literal private address. What its name resolves to
- * is checked when the socket connects, by `lookupPublic`.
+ * Throws unless the host is on the allowlist and no literal private address. The address that its name
+ * resolves to is checked when the socket connects, by `lookupPublic`.
  */
 export function checkHost(url: URL, { allowedHosts }: NetworkRules): void {
   if (!allowedHosts.some((host) => matches(host, url.host))) {

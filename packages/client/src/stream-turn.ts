@@ -58,9 +58,7 @@ export interface ResumeOptions extends ChatAddress {
 
 /** Before a connection that has brought nothing is followed by another one. */
 const PAUSE_MS = 250;
-/**
- * The service sends a comment after 15 s of silence, so a longer silence means a dead connection.
- */
+/** The service sends a comment after 15 s of silence, so a longer silence means a dead connection. */
 const MAX_SILENCE_MS = 40_000;
 
 /**

@@ -14,7 +14,8 @@ export interface WaitOptions {
 const POLL_MS = 1_000;
 
 /**
- * Resolves to a run when it has ended, whatever its status is. It asks as often as the service says.
+ * Resolves to a run when it has ended, whatever its status is. It polls at the interval that the service
+ * asks for.
  * @throws ApiError when there is no such run
  */
 export async function waitForRun(

@@ -40,7 +40,7 @@ export interface FalSettings {
   readonly key: string;
   readonly baseUrl?: string | undefined;
   readonly storageUrl?: string | undefined;
-  /** Milliseconds that one look for a result waits for it. Default: 10,000. */
+  /** Milliseconds that one poll for a result waits for it. Default: 10,000. */
   readonly patienceMs?: number | undefined;
   /** Milliseconds for one HTTP request to fal's queue. Default: 30,000. */
   readonly requestTimeoutMs?: number | undefined;
@@ -63,7 +63,7 @@ const imagesOutput = z.object({
 });
 
 const FAILED = { video: "Video generation failed", images: "Image generation failed" } as const;
-/** What identifies a submitted order. */
+/** The identifiers of a submitted order. */
 const submitted = queuedRequest.extend({
   kind: z.enum(["video", "images"]),
   /** How many files are wanted of it. */

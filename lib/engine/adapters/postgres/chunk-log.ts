@@ -57,7 +57,7 @@ export class ChunkLog {
   }
 
   /**
-   * Makes this process the writer of a stream, in place of an earlier attempt that was.
+   * Makes this process the writer of a stream, in place of an earlier attempt.
    * @param fresh whether nothing can have been written yet, which saves a query.
    */
   async open(stream: string, runId: string, fresh: boolean): Promise<TurnLog> {

@@ -12,7 +12,7 @@ export type Row = Readonly<Record<string, unknown>>;
 /** A tagged template: each value becomes a parameter. Arrays are PostgreSQL arrays, never JSON. */
 export type Sql = (strings: TemplateStringsArray, ...values: readonly unknown[]) => Promise<Row[]>;
 
-/** The database did not answer, so the step that asked is to be repeated. */
+/** The database did not answer, so the calling step must be repeated. */
 class EngineUnavailable extends Error {
   override readonly name = "EngineUnavailable";
   readonly code = "DATABASE_UNAVAILABLE";
@@ -73,8 +73,8 @@ export function openPool(
   measurements: Measurements = noMeasurements,
 ): Pool {
   const pool = new pg.Pool({ ...connectionTo(databaseUrl), max });
-  // Without a listener, an idle connection that breaks would end the process.
-  // The second argument is the client, which does not belong into a log.
+  // Without a listener, an idle connection that breaks would end the process. The second argument is the
+  // client, which must not be logged.
   pool.on("error", (error) => onError(error));
   measurements.observePool(pool);
   return { sql: sqlOver({ query: pool.query.bind(pool) }), end: () => pool.end() };

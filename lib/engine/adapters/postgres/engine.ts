@@ -10,7 +10,7 @@ import { sweepEngine } from "./retention.ts";
 
 export interface PostgresEngineOptions extends TurnStops {
   readonly databaseUrl: string;
-  /** Of the pool; two more sessions hold the lease and listen. */
+  /** The size of the pool; two more sessions hold the lease and listen. */
   readonly maxConnections: number;
   /** The origin at which this server can call its own routes. */
   readonly selfOrigin: string;
@@ -21,10 +21,10 @@ export interface PostgresEngineOptions extends TurnStops {
 }
 
 const SWEEP_MS = 600_000;
-/** A stop by request is signalled; what ends the authority of a turn is found in the database. */
+/** A stop by request is signalled; the end of a turn's authority is found in the database. */
 const STOP_CHECK_MS = 1_000;
 const PRELOAD_MS = 100;
-/** Until what cut the connection has passed. */
+/** Until the cause of the disconnection has passed. */
 const RETRY_MS = 500;
 /** Longer than the pause between two steps of a turn. */
 const STOP_MEMORY_MS = 60_000;

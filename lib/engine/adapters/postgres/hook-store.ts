@@ -13,7 +13,7 @@ import { dataOf } from "./run-rows.ts";
 type EventRequest = CreateEventRequest | RunCreatedEventRequest;
 type EventOf<T extends EventRequest["eventType"]> = Extract<EventRequest, { eventType: T }>;
 
-/** Hooks and waits of runs, and what other processes send to them. */
+/** Hooks and waits of runs, and the messages that other processes send to them. */
 export class HookStore {
   readonly #tables: HookTables;
   readonly #owned: OwnedRuns;

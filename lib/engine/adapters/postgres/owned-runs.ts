@@ -137,7 +137,7 @@ export class OwnedRuns {
     return writing;
   }
 
-  /** Forgets a run that this process does not own any more, and returns the error to throw. */
+  /** Forgets a run that this process no longer owns, and returns the error to throw. */
   lost(runId: string): EntityConflictError {
     this.drop(runId);
     return new EntityConflictError(`Run "${runId}" has ended, or another process owns it`);

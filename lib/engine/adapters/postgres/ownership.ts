@@ -3,9 +3,9 @@
  *
  * A process is alive while its database session holds the advisory lock of its row in `engine.instances`.
  * When it dies for any reason, PostgreSQL ends the session and releases the lock; the process that
- * acquires the lock next takes the dead one from its runs. All live processes then adopt these runs in
- * small portions, which spreads them. No clocks are compared, and two processes cannot both win. A
- * process that loses its session to the network and then finds its row deleted was fenced: it has lost
+ * acquires the lock next clears the owner of the dead one's runs. All live processes then adopt these
+ * runs in small portions, which spreads them. No clocks are compared, and two processes cannot both win.
+ * A process that loses its session to the network and then finds its row deleted was fenced: it has lost
  * its runs, and the `owner` in the predicate of its late writes rejects them. Until it has a row again it
  * gets no run, and the runs that it creates have no owner.
  */
@@ -24,9 +24,7 @@ export interface OwnershipOptions {
 }
 
 const REAP_INTERVAL_MS = 1_000;
-/**
- * Runs that are adopted at a time: few, because processes that adopt at the same time should share them.
- */
+/** Runs that are adopted at a time: few, because processes that adopt at the same time should share them. */
 const PORTION = 4;
 /** The first key of the two-key advisory locks of this table. */
 const LOCK_SPACE = 20_261;
@@ -53,7 +51,7 @@ export class Ownership {
     this.#scheduleReap();
   }
 
-  /** Adopts all runs without an owner that no other process is quicker to adopt. */
+  /** Adopts all runs without an owner, unless another process adopts them first. */
   adopt(): Promise<void> {
     // Runs that became free after the last statement of an adoption in progress are for the next one.
     this.#adoptAgain = true;

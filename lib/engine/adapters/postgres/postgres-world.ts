@@ -11,11 +11,11 @@ import { createWorld } from "./world.ts";
 
 export interface PostgresWorldOptions {
   readonly databaseUrl: string;
-  /** Of the pool; two more sessions hold the lease and listen. */
+  /** The size of the pool; two more sessions hold the lease and listen. */
   readonly maxConnections: number;
   /** Loads the module that registers the handler of this kind, if it is not loaded yet. */
   readonly loadHandler: (kind: "flow" | "step") => Promise<void>;
-  /** Further channels to listen on, each with what to do with a payload. */
+  /** Further channels to listen on, each with the handler of its payloads. */
   readonly channels: Readonly<Record<string, (payload: string) => void>>;
   /** Notifications sent on those channels shortly before may have been missed. */
   readonly onReconnected: () => void;
@@ -48,7 +48,8 @@ export class PostgresWorld {
     return new PostgresWorld({
       databaseUrl,
       maxConnections: 2,
-      // Who executes runs imports the SDK's handlers itself, and they register with this World.
+      // A process that executes runs imports the SDK's handlers itself, and they register with this
+      // World.
       loadHandler: async () => {},
       channels: {},
       onReconnected: () => {},

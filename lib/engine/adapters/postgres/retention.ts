@@ -1,6 +1,6 @@
 /**
- * Deletes what ended runs have left. A pass deletes in small batches and skips the rows that another
- * process is deleting, so all processes share the work and none of them blocks a turn.
+ * Deletes the data of ended runs. A pass deletes in small batches and skips the rows that another process
+ * is deleting, so all processes share the work and none of them blocks a turn.
  */
 import type { Sql } from "./database.ts";
 

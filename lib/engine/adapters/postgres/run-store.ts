@@ -67,7 +67,7 @@ export class RunStore {
   }
 
   /**
-   * Reads what other processes have sent to an owned run.
+   * Reads the messages of other processes to an owned run.
    * @returns the run if it is to be continued here.
    */
   async receive(runId: string): Promise<WorkflowRun | undefined> {

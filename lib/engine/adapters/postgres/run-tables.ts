@@ -58,9 +58,7 @@ export class RunTables {
     return rows.map((row) => String(row.run_id));
   }
 
-  /**
-   * Clears the owner of the given runs that this process owns, and notifies the other processes.
-   */
+  /** Clears the owner of the given runs that this process owns, and notifies the other processes. */
   async release(runIds: readonly string[]): Promise<void> {
     await this.#sql`
       with free as (

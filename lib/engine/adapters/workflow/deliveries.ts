@@ -1,10 +1,10 @@
 /**
  * Where a World delivers the Workflow SDK's messages.
  *
- * Worlds that run in this process post each message to the process's own routes, by HTTP and without
- * a credential: anybody who reaches the routes could start runs. Here they post to a server of this
- * process on the machine's loopback that takes only connections which the process itself has opened,
- * and the routes answer 404. The way is shorter, too: it does not lead through Next.
+ * Worlds that run in this process post each message to the process's own routes, by HTTP and without a
+ * credential: any client that reaches the routes could start runs. Here they post to a server of this
+ * process on the machine's loopback that takes only connections which the process itself has opened, and
+ * the routes answer 404. The way is shorter, too: it does not lead through Next.
  */
 import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";

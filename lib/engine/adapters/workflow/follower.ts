@@ -155,7 +155,7 @@ export class Follower {
         void this.#follow();
       }
     } catch {
-      // A stream that breaks says so itself; the next look finds the World answering again.
+      // A broken stream reports its own error; the next poll finds the World answering again.
     }
   }
 

@@ -49,7 +49,7 @@ export class WriteOrder {
     if (next) this.add(next);
   }
 
-  /** Returns what became of a writer's write; undefined while it has not been read. */
+  /** Returns the outcome of a writer's write; undefined while it has not been read. */
   outcomeOf(writer: string, number: number): WriterState | undefined {
     const known = this.#writers.get(writer);
     return known && known.lastNumber >= number ? known.state : undefined;

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { CommandOptions, CommandResult, SandboxState } from "../../port.ts";
 
-/** What runs the commands of sandboxes in place of the jail's shell. */
+/** Runs the commands of sandboxes in place of the jail's shell. */
 export interface CommandRunner {
   readonly provider: Exclude<SandboxState["provider"], "vercel">;
   /**

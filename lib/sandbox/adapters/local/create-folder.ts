@@ -29,7 +29,7 @@ export async function createFolder(
       return await rename(fresh, folder);
     } catch (error) {
       // Of two simultaneous requests, one finds the folder of the other; and a server that starts
-      // takes the fresh folder for one that was left over.
+      // mistakes the fresh folder for a leftover.
       await remove(fresh);
       if (attempt >= MAX_CREATE_ATTEMPTS) throw error;
     }

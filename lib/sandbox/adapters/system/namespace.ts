@@ -14,7 +14,7 @@ const USER_ID = "1000";
 
 /** The programs of the system, and the libraries that they load. */
 const PROGRAMS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/** What programs look up there. The rest of /etc may hold secrets. */
+/** Files that programs read there. The rest of /etc may hold secrets. */
 const CONFIGURATION = [
   ...["alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf"],
   ...["protocols", "services", "mime.types", "magic", "fonts", "ImageMagick-6", "ImageMagick-7"],

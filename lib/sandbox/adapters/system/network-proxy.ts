@@ -38,7 +38,8 @@ export async function startProxy(path: string, rules: NetworkRules): Promise<Net
   const plain = new WeakMap<Duplex, string>();
 
   const server = http.createServer((request, response) => {
-    // A client takes no answer for a failure, but would take a page of ours for the requested one.
+    // A client treats a missing answer as a failure, but would mistake a page of ours for the requested
+    // one.
     const fail = (error: unknown) => {
       refuse(error);
       request.destroy();

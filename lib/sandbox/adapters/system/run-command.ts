@@ -1,6 +1,4 @@
-/**
- * Runs one command in separate namespaces, which end with it and with all processes that it has started.
- */
+/** Runs one command in separate namespaces, which end with it and with all processes that it has started. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";

@@ -23,7 +23,7 @@ const PAGE_BYTES = 4096;
  * @param dir the session's folder
  * @param isOverQuota measures the folder; called when its file system has lost room
  * @param onExcess called at most once
- * @returns what ends the watch
+ * @returns a function that ends the watch
  */
 export function watch(
   bwrap: number,

@@ -26,9 +26,9 @@ const LIST_MISSING = 44;
 const LIST_REFUSED = 45;
 
 /**
- * Runs $1 in $3, with what follows as its arguments, and passes on the first $2 bytes of stdout and
- * of stderr each; the rest is dropped inside the machine, so a flood costs neither its network nor
- * this server's memory.
+ * Runs $1 in $3, with the rest as its arguments, and passes on the first $2 bytes of stdout and of stderr
+ * each; the rest is dropped inside the machine, so a flood costs neither its network nor this server's
+ * memory.
  */
 const RUN_BOUNDED = `cd -- "$3" || exit 1
 set -o pipefail
@@ -102,7 +102,7 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxF
         let stdout = "";
         let stderr = "";
         for await (const { stream, data } of running.logs()) {
-          // What runs in the machine may get round the machine's own bound.
+          // A program in the machine may bypass the machine's own bound.
           if (stream === "stdout" && stdout.length <= maxOutputChars) stdout += data;
           if (stream === "stderr" && stderr.length <= maxOutputChars) stderr += data;
         }

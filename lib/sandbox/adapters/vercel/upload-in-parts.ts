@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { posix } from "node:path";
 import type { WrittenFile } from "../../port.ts";
 
-/** The maximum that the machine's API takes at once and that is held in memory here. */
+/** The most that the machine's API takes at once, and that is held in memory here. */
 const PART_BYTES = 8 * 1024 * 1024;
 const MAX_OUTPUT_CHARS = 1_000;
 const REFUSED = 45;

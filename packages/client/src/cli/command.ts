@@ -12,7 +12,7 @@ export interface Context {
   readonly settings: Settings;
   readonly env: Environment;
   readonly out: Output;
-  /** What follows the command. */
+  /** The words after the command. */
   readonly args: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   /** Aborts at Ctrl-C. */

@@ -1,9 +1,7 @@
 import type { StoredMessage, TurnEvent } from "../stream-turn.ts";
 import type { Output } from "./output.ts";
 
-/**
- * Prints a turn while it runs: its text, and its actions as progress. Resolves to the exit code.
- */
+/** Prints a turn while it runs: its text, and its actions as progress. Resolves to the exit code. */
 export async function printTurn(events: AsyncIterable<TurnEvent>, out: Output): Promise<number> {
   let printed = "";
   /** Whether the next text is the first of its part. */
@@ -42,7 +40,7 @@ export async function printTurn(events: AsyncIterable<TurnEvent>, out: Output): 
 /** Between two texts of an answer, such as those before and after a tool call. */
 const PART_BREAK = "\n\n";
 
-/** Returns the texts of a message, without what tools said. */
+/** Returns the texts of a message, without the output of tools. */
 export const textOf = ({ parts }: Pick<StoredMessage, "parts">): string =>
   parts
     .flatMap(({ type, text }) => (type === "text" && text !== "" ? [String(text)] : []))

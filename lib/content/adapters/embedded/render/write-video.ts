@@ -1,7 +1,4 @@
-/**
- * Writes a clip as MP4 with H.264 and AAC. The index comes first, which allows players to stream the
- * file.
- */
+/** Writes a clip as MP4 with H.264 and AAC. The index comes first, which allows players to stream the file. */
 import { writeFile } from "node:fs/promises";
 import "node-webcodecs/register";
 import {
