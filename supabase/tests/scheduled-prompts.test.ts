@@ -76,7 +76,7 @@ describe("fire_task", () => {
         () => sql`select fire_task(${task}, ${at(0)}, '2100-01-01', ${at(0)}) as fired`,
       ),
     );
-    // Another test may look for what is due meanwhile: then it has made the firing.
+    // Another test may have started the due firing.
     expect(calls.filter(([row]) => row?.fired).length).toBeLessThanOrEqual(1);
     expect(await sql`select from scheduled_firings where task_id = ${task}`).toHaveLength(1);
   });
@@ -197,7 +197,7 @@ describe("the task run of a firing", () => {
       await t.sql`update task_runs set status = 'QUEUED' where id = ${taskRunId}`;
       await giveUp();
       expect(await shown()).toEqual(runs);
-      // A request that was refused discards no firing of which a run goes on.
+      // A refused request discards no firing whose run continues.
       await t.sql`update task_runs set status = 'QUEUED' where id = ${taskRunId}`;
       await t.call("discard_firing", { id });
       expect(await shown()).toMatchObject({ run_id: "wrun_1" });

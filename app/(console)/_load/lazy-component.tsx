@@ -10,7 +10,7 @@ import { waitForRetry } from "./wait-for-retry.ts";
  * It is not `React.lazy`: that keeps a failure for good, and without a boundary it holds up every update of
  * the page while it loads.
  *
- * @param placeholder is shown meanwhile
+ * @param placeholder shown while the code loads
  */
 export function lazyComponent<P extends object>(
   importComponent: () => Promise<ComponentType<P>>,

@@ -9,7 +9,7 @@ export interface MenuState {
   readonly onOpenChange: (open: boolean) => void;
 }
 
-/** A button for a menu whose code is loaded when someone comes near. It stays the same element meanwhile, because it may have the focus. */
+/** A button for a menu whose code is loaded when someone comes near. It stays the same element, because it may have the focus. */
 export function MenuButton({
   label,
   icon,

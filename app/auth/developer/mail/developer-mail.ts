@@ -46,7 +46,7 @@ export async function listDeveloperMail(request: Request): Promise<Response> {
   );
 }
 
-/** Returns null for a mail that was removed meanwhile. */
+/** Returns null for a mail that was removed in the meantime. */
 async function readMail(name: string): Promise<DeveloperMail | null> {
   const file = await readFile(join(mailboxFolder(), name)).catch(() => null);
   if (file === null) return null;

@@ -24,7 +24,7 @@ export function InvitationsSection({ organizationId }: { readonly organizationId
   const sent = usePages<SentInvitation>(path, "invitations");
   const revoke = async ({ id, email }: SentInvitation): Promise<string | null> => {
     const result = await api(`${path}/${id}`, { method: "DELETE" });
-    // One that was answered or revoked meanwhile is gone as well.
+    // An invitation that was answered or revoked in the meantime is gone as well.
     if (!result.ok && result.error.status !== 404) return result.error.message;
     toast(`Invitation to ${email} revoked`);
     sent.refresh();
