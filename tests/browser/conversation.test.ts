@@ -79,6 +79,22 @@ it.each(["cut", "html"] as const)(
   },
 );
 
+it.each(["cut", "html"] as const)(
+  "a change that was answered with %s is reported, and the chat can be changed again",
+  async (fault) => {
+    handlers.unshift(
+      http.patch(`*${CHAT}`, () => HttpResponse.json({ chat: { id: "c", title: "Plan" } })),
+    );
+    service.failNext(CHAT, fault);
+    const conversation = open();
+    await conversation.chooseModel("fast");
+    expect(conversation.getView().error?.text).toContain("cannot be reached");
+    await conversation.chooseModel("fast");
+    expect(conversation.getView().chat?.title).toBe("Plan");
+    conversation.close();
+  },
+);
+
 it("an internal error of a chat is shown, and the next refresh reads the chat", async () => {
   service.fail({ status: 500 }, CHAT);
   const conversation = open();

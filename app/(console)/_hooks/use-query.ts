@@ -5,6 +5,8 @@ import { type ApiError, read } from "../_api/request.ts";
 export interface Query<T> {
   /** Undefined until the first response; kept while it is loaded again. */
   readonly data: T | undefined;
+  /** When the data was read, in milliseconds since 1970. It changes with each response, `data` only if it differs. */
+  readonly readAt: number;
   readonly error: ApiError | null;
   readonly loading: boolean;
   /** Loads the data again. */
@@ -28,7 +30,7 @@ export const pollOption = <T>(poll: Poll<T>) => ({
 /** Reads `GET path` while the component is mounted, and shows an earlier response until then; null reads nothing. */
 export function useQuery<T>(path: string | null, poll: Poll<T> = false): Query<T> {
   const client = useQueryClient();
-  const { data, error, isFetching, refetch } = useStored({
+  const { data, dataUpdatedAt, error, isFetching, refetch } = useStored({
     queryKey: keyOf(path ?? ""),
     queryFn: ({ signal }) => read<T>(path ?? "", signal),
     enabled: path !== null,
@@ -40,5 +42,5 @@ export function useQuery<T>(path: string | null, poll: Poll<T> = false): Query<T
     [client, path],
   );
   const reload = useCallback(() => void refetch(), [refetch]);
-  return { data, error, loading: isFetching, reload, change };
+  return { data, readAt: dataUpdatedAt, error, loading: isFetching, reload, change };
 }

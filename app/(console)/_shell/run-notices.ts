@@ -14,7 +14,7 @@ const POLL_INTERVAL_MS = 15_000;
  * and headless runs are found among the newest runs.
  */
 export function useRunNotices(): void {
-  const { data, reload } = useNewestRuns(POLL_INTERVAL_MS);
+  const { data, readAt, reload } = useNewestRuns(POLL_INTERVAL_MS);
   const unfinishedRuns = useRef(new Set<string>());
   const endedChats = useRef(new Set<string>());
 
@@ -28,6 +28,7 @@ export function useRunNotices(): void {
     [reload],
   );
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a turn may have ended since the same response
   useEffect(() => {
     const known = new Set<string>();
     for (const { runId, sessionId, chatId, title, finishedAt } of data?.runs ?? []) {
@@ -44,7 +45,7 @@ export function useRunNotices(): void {
         announce(title || "New chat", `/chat/${sessionId}/${chatId}`);
       }
     }
-  }, [data]);
+  }, [readAt]);
 }
 
 function announce(title: string, path: string): void {

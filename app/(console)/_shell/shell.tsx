@@ -82,9 +82,6 @@ export function Shell({ children }: { readonly children: ReactNode }) {
  */
 const SignedInFrame = memo(function SignedInFrame({ children }: { readonly children: ReactNode }) {
   const [drawer, setDrawer] = useState(false);
-  const client = useQueryClient();
-  // Another person may sign in next.
-  useEffect(() => () => client.clear(), [client]);
   return (
     <SidebarSlotProvider>
       <Commands>
@@ -123,18 +120,22 @@ const SignedInFrame = memo(function SignedInFrame({ children }: { readonly child
           {drawer && <Drawer onClose={() => setDrawer(false)} />}
           <Main>{children}</Main>
         </div>
-        <RunNotices />
+        <Session />
       </Commands>
     </SidebarSlotProvider>
   );
 });
 
 /** Runs only for a session: before, there is nothing to read. */
-function RunNotices() {
-  return useSession().status === "signed-in" ? <ActiveRunNotices /> : null;
+function Session() {
+  const session = useSession();
+  return session.status === "signed-in" ? <ActiveSession key={session.email} /> : null;
 }
 
-function ActiveRunNotices() {
+function ActiveSession() {
+  const client = useQueryClient();
+  // Another person may sign in next.
+  useEffect(() => () => client.clear(), [client]);
   useRunNotices();
   return null;
 }

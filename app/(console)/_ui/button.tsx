@@ -1,34 +1,38 @@
-import { cva, type VariantProps } from "class-variance-authority";
 import { LoaderCircle } from "lucide-react";
 import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
 
-/** Also styles links as buttons: `className={buttonStyle({ variant: "outline" })}`. */
-export const buttonStyle = cva(
-  "relative inline-flex shrink-0 items-center justify-center gap-2 font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:pointer-events-none [&_svg]:size-4 [&_svg]:shrink-0",
-  {
-    variants: {
-      variant: {
-        primary: "bg-primary text-primary-foreground hover:bg-primary-hover",
-        outline: "border border-input bg-surface hover:bg-muted",
-        ghost: "hover:bg-hover",
-        quiet: "text-muted-foreground hover:bg-hover",
-        danger: "bg-danger text-danger-foreground hover:bg-danger-hover",
-        "danger-ghost": "text-danger-text hover:bg-danger-soft",
-      },
-      size: {
-        sm: "h-7 px-2.5 text-sm",
-        md: "h-9 px-3.5",
-        lg: "h-10 px-5",
-        icon: "size-8",
-      },
-      corners: { small: "rounded-md", large: "rounded-lg", round: "rounded-full" },
-    },
-    defaultVariants: { variant: "primary", size: "md", corners: "small" },
-  },
-);
+const base =
+  "relative inline-flex shrink-0 items-center justify-center gap-2 font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:pointer-events-none [&_svg]:size-4 [&_svg]:shrink-0";
+const variants = {
+  primary: "bg-primary text-primary-foreground hover:bg-primary-hover",
+  outline: "border border-input bg-surface hover:bg-muted",
+  ghost: "hover:bg-hover",
+  quiet: "text-muted-foreground hover:bg-hover",
+  danger: "bg-danger text-danger-foreground hover:bg-danger-hover",
+  "danger-ghost": "text-danger-text hover:bg-danger-soft",
+};
+const sizes = { sm: "h-7 px-2.5 text-sm", md: "h-9 px-3.5", lg: "h-10 px-5", icon: "size-8" };
+const shapes = { small: "rounded-md", large: "rounded-lg", round: "rounded-full" };
 
-interface ButtonProps extends ComponentProps<"button">, VariantProps<typeof buttonStyle> {
+interface ButtonStyle {
+  readonly variant?: keyof typeof variants | undefined;
+  readonly size?: keyof typeof sizes | undefined;
+  readonly corners?: keyof typeof shapes | undefined;
+  readonly className?: string | undefined;
+}
+
+/** Also styles links as buttons: `className={buttonStyle({ variant: "outline" })}`. */
+export function buttonStyle({
+  variant = "primary",
+  size = "md",
+  corners = "small",
+  className,
+}: ButtonStyle = {}): string {
+  return cn(`${base} ${variants[variant]} ${sizes[size]} ${shapes[corners]}`, className);
+}
+
+interface ButtonProps extends ComponentProps<"button">, Omit<ButtonStyle, "className"> {
   /** Shows a spinner and disables the button without changing its width. */
   readonly busy?: boolean;
 }
@@ -50,7 +54,7 @@ export function Button({
       {...rest}
       disabled={disabled || busy}
       aria-busy={busy || undefined}
-      className={cn(buttonStyle({ variant, size, corners }), className)}
+      className={buttonStyle({ variant, size, corners, className })}
     >
       {busy && (
         <span className="absolute inset-0 grid place-items-center">

@@ -1,5 +1,3 @@
-import { type ClassValue, clsx } from "clsx";
-
 const POSITIONS = /^(static|relative|absolute|fixed|sticky)$/;
 const DISPLAYS = /^((inline-)?(block|flex|grid)|contents|hidden)$/;
 const VALUES =
@@ -31,11 +29,12 @@ function propertyOf(name: string): string | undefined {
  * Joins class names. Of two Tailwind classes for the same property, the later one wins. Only properties that
  * components override for each other are known here: all of Tailwind's would be a fifth of a page's script.
  */
-export function cn(...values: readonly ClassValue[]): string {
+export function cn(...values: readonly (string | false | null | undefined)[]): string {
   const lists = values.filter(Boolean);
-  if (lists.length < 2) return clsx(lists);
+  if (lists.length < 2) return lists.join("");
   const taken = new Set<string>();
-  const kept = clsx(lists)
+  const kept = lists
+    .join(" ")
     .split(" ")
     .reverse()
     .filter((name) => {

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import type { Chat, FoundChat } from "@/lib/sessions/session.ts";
 import type { ApiError } from "../../_api/request.ts";
 import { useNewestRuns } from "../../_hooks/shared-reads.ts";
@@ -78,22 +78,32 @@ export function useChatList(
   const { data } = useQuery<{ chats: Chat[] }>(path);
   const current = data?.chats.find(({ id }) => id === opened?.chatId) ?? null;
 
-  useEffect(() => {
-    return onChatEvent(({ type, sessionId, chatId }) => {
-      if (type === "deleted") return setGone((known) => new Set([...known, chatId ?? sessionId]));
+  const refresh = useCallback(
+    (sessionId: string) => {
       for (const key of ["/api/chats", `/api/sessions/${sessionId}/chats`]) {
         void client.invalidateQueries({ queryKey: [key] });
       }
-    });
-  }, [client]);
+    },
+    [client],
+  );
+  useEffect(
+    () =>
+      onChatEvent(({ type, sessionId, chatId }) => {
+        if (type !== "deleted") refresh(sessionId);
+        else setGone((known) => new Set([...known, chatId ?? sessionId]));
+      }),
+    [refresh],
+  );
 
-  const running = chats.filter(({ activeStreamId }) => activeStreamId !== null);
-  const { data: newest } = useNewestRuns(running.length > 0 && POLL_MS);
+  const shown = current ? [...chats, current] : chats;
+  const running = shown.filter(({ activeStreamId }) => activeStreamId !== null);
+  const newest = useNewestRuns(running.length > 0 && POLL_MS);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each response counts once
   useEffect(() => {
-    const hasEnded = ({ id }: Chat) => newest?.runs.find((run) => run.chatId === id)?.finishedAt;
-    if (running.some(hasEnded)) void client.invalidateQueries({ queryKey: ["/api/chats"] });
-  }, [newest]);
+    const runOf = ({ id }: Chat) => newest.data?.runs.find(({ chatId }) => chatId === id);
+    const ended = running.find((chat) => runOf(chat)?.finishedAt);
+    if (ended) refresh(ended.sessionId);
+  }, [newest.readAt]);
 
   const isLoadingMore = parts.some(({ pages }) => pages.isLoadingMore);
   const next = parts.find(({ pages }) => pages.error || pages.hasMore);

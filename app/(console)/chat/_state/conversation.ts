@@ -419,14 +419,19 @@ export class Conversation {
     return this.#connection.repeat(path, withType(init), this.#closed.signal).catch(() => null);
   }
 
-  /** Sends a request once. Resolves to null when there is no response. */
-  #fetch(path: string, init: RequestInit): Promise<Response | null> {
+  /** Sends a request once. Resolves to null when there is no response with a whole JSON body. */
+  async #fetch(path: string, init: RequestInit): Promise<Response | null> {
     const { signal } = this.#closed;
     const request = new Request(new URL(path, this.#options.baseUrl), {
       ...withType(init),
       signal,
     });
-    return this.#transmit(request).catch(() => null);
+    try {
+      const response = await this.#transmit(request);
+      return Response.json(await response.json(), response);
+    } catch {
+      return null;
+    }
   }
 
   #waitForRetry(attempt: number): Promise<void> {
