@@ -1,6 +1,6 @@
 "use client";
 import { MessageSquareText, ThumbsDown, ThumbsUp } from "lucide-react";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useRef, useState, useTransition } from "react";
 import { Button } from "../../_ui/button.tsx";
 import { Field } from "../../_ui/field.tsx";
 import { IconButton } from "../../_ui/icon-button.tsx";
@@ -20,17 +20,18 @@ export function RateAnswer({
   readonly children: (thumbs: ReactNode) => ReactNode;
 }) {
   const actions = useMessageActions();
-  const [isOpen, setOpen] = useState(false);
+  // Open for this rating, even if the rating itself could not be stored: the comment is kept.
+  const [open, setOpen] = useState<"up" | "down" | null>(null);
   const commentButton = useRef<HTMLButtonElement>(null);
   if (!actions) return <div className={className}>{children(null)}</div>;
   const rated = actions.ratings.get(messageId);
   const rate = (rating: "up" | "down") => {
     const isTakenBack = rated?.rating === rating;
-    setOpen(!isTakenBack && rating === "down");
+    setOpen(!isTakenBack && rating === "down" ? rating : null);
     void actions.branches.rate(messageId, isTakenBack ? null : rating, rated?.comment ?? "");
   };
   const close = () => {
-    setOpen(false);
+    setOpen(null);
     commentButton.current?.focus();
   };
   const thumbs = (
@@ -53,8 +54,8 @@ export function RateAnswer({
         <IconButton
           ref={commentButton}
           label={rated.comment === null ? "Add a comment" : "Edit comment"}
-          aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
+          aria-expanded={open !== null}
+          onClick={() => setOpen(open ? null : rated.rating)}
         >
           <MessageSquareText
             aria-hidden
@@ -67,14 +68,13 @@ export function RateAnswer({
   return (
     <div className={className}>
       {children(thumbs)}
-      {isOpen && rated && (
+      {open && (
         <CommentForm
-          initial={rated.comment ?? ""}
-          isBad={rated.rating === "down"}
+          initial={rated?.comment ?? ""}
+          isBad={open === "down"}
           onCancel={close}
-          onSave={(comment) => {
-            void actions.branches.rate(messageId, rated.rating, comment);
-            close();
+          onSave={async (comment) => {
+            if (await actions.branches.rate(messageId, open, comment)) close();
           }}
         />
       )}
@@ -91,15 +91,16 @@ function CommentForm({
   readonly initial: string;
   readonly isBad: boolean;
   readonly onCancel: () => void;
-  readonly onSave: (comment: string) => void;
+  readonly onSave: (comment: string) => Promise<void>;
 }) {
   const [text, setText] = useState(initial);
+  const [isSaving, startSaving] = useTransition();
   return (
     <form
       className="mt-1 flex max-w-lg flex-col gap-2 rounded-lg border bg-surface p-3"
       onSubmit={(event) => {
         event.preventDefault();
-        onSave(text.trim());
+        startSaving(() => onSave(text.trim()));
       }}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
@@ -124,7 +125,7 @@ function CommentForm({
         <Button variant="ghost" size="sm" onClick={onCancel}>
           {initial === "" ? "Skip" : "Cancel"}
         </Button>
-        <Button type="submit" size="sm" disabled={text.trim() === initial}>
+        <Button type="submit" size="sm" busy={isSaving} disabled={text.trim() === initial}>
           Save comment
         </Button>
       </div>

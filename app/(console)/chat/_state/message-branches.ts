@@ -46,6 +46,8 @@ export class MessageBranches {
   #marks = noMarks;
   /** Counts changes, because a list that was requested before one is outdated. */
   #version = 0;
+  /** The last rating that is being stored: they are sent one after the other. */
+  #rating: Promise<unknown> = Promise.resolve();
 
   constructor(options: MessageBranchesOptions) {
     this.#options = options;
@@ -110,8 +112,15 @@ export class MessageBranches {
     await refresh();
   }
 
-  /** Rates an answer; null takes the rating back. Shown at once, and undone if it cannot be stored. */
-  async rate(messageId: string, rating: Feedback["rating"] | null, comment: string): Promise<void> {
+  /**
+   * Rates an answer; null takes the rating back. It is shown at once, and undone if it cannot be stored, which
+   * resolves to false.
+   */
+  async rate(
+    messageId: string,
+    rating: Feedback["rating"] | null,
+    comment: string,
+  ): Promise<boolean> {
     const before = this.#marks.ratings.get(messageId);
     const updated_at = new Date().toISOString();
     const show = (rated: Feedback | null | undefined) => {
@@ -122,10 +131,16 @@ export class MessageBranches {
     };
     show(rating && { message_id: messageId, rating, comment: comment || null, updated_at });
     const path = `messages/${encodeURIComponent(messageId)}/feedback`;
-    const stored = await this.#put<{ feedback: Feedback | null }>(path, { rating, comment });
-    if (!("text" in stored)) return;
+    // A comment that overtook the thumb before it would be removed by it.
+    const storing = this.#rating.then(() =>
+      this.#put<{ feedback: Feedback | null }>(path, { rating, comment }),
+    );
+    this.#rating = storing;
+    const stored = await storing;
+    if (!("text" in stored)) return true;
     show(before);
     this.#options.show({ error: stored });
+    return false;
   }
 
   #set(marks: Partial<Marks>): void {
