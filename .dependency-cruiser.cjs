@@ -69,22 +69,15 @@ module.exports = {
       },
     },
     {
-      name: "postgres-engine-stands-alone",
-      comment: "It knows the Workflow SDK and PostgreSQL; the composition root gives it the rest.",
-      severity: "error",
-      from: { path: "^lib/engine/adapters/postgres/" },
-      to: { path: "^(app|lib|scripts|tests)/", pathNot: "^lib/engine/" },
-    },
-    {
       name: "lib-is-below-app",
       severity: "error",
       from: { path: "^lib/" },
       to: { path: "^(app|scripts|tests|trigger)/" },
     },
     {
-      name: "client-stands-alone",
+      name: "packages-stand-alone",
       severity: "error",
-      from: { path: "^packages/client/" },
+      from: { path: "^packages/" },
       to: { path: "^(app|lib|scripts|tests)/" },
     },
     {

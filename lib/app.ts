@@ -8,7 +8,7 @@ import type { CatalogProvider } from "./catalog/port.ts";
 import type { ConnectorProvider } from "./connectors/port.ts";
 import type { ContentProvider } from "./content/port.ts";
 import type { MediaStorage } from "./content/storage/port.ts";
-import type { PostgresEngineOptions } from "./engine/adapters/postgres/engine.ts";
+import type { PostgresEngineOptions } from "./engine/adapters/postgres.ts";
 import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts";
 import type { Engine } from "./engine/port.ts";
 import type { Mailer } from "./mail/port.ts";
@@ -47,7 +47,7 @@ export async function createEngine(settings: Config): Promise<Engine> {
     },
   } satisfies Partial<PostgresEngineOptions & WorkflowEngineOptions>;
   if (!chosen && !VERCEL && databaseUrl) {
-    const { PostgresEngine } = await import("./engine/adapters/postgres/engine.ts");
+    const { PostgresEngine } = await import("./engine/adapters/postgres.ts");
     return new PostgresEngine({ ...common, databaseUrl, maxConnections: poolSize(settings, 3) });
   }
   const { WorkflowEngine } = await import("./engine/adapters/workflow/engine.ts");

@@ -3,7 +3,7 @@
  * PostgreSQL World: docs/deploy.md says how. Without `DATABASE_URL` it takes the embedded database of the
  * service that is running.
  */
-import { PostgresWorld } from "../lib/engine/adapters/postgres/postgres-world.ts";
+import { PostgresWorld } from "../packages/world-postgres/src/postgres-world.ts";
 import { dataDirOf } from "./data-dir.ts";
 import { findRunning } from "./embedded/find-running.ts";
 

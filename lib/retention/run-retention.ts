@@ -2,7 +2,7 @@
  * Deletes rows, files and sandboxes that no longer have an owner. There are two jobs: one for resources
  * that all servers share, one for the folders of this machine. Each is leased in the database, so one of
  * several servers does it. Their parts are idempotent and bounded, and run also when another part fails.
- * The durable engine sweeps its own tables (`lib/engine/adapters/postgres/retention.ts`).
+ * The durable engine sweeps its own tables (`packages/world-postgres/src/retention.ts`).
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ChunkLog } from "../../lib/engine/adapters/postgres/chunk-log.ts";
-import { openPool, type Pool } from "../../lib/engine/adapters/postgres/database.ts";
+import { ChunkLog } from "../../packages/world-postgres/src/chunk-log.ts";
+import { openPool, type Pool } from "../../packages/world-postgres/src/database.ts";
 import { createEngineDatabase } from "../support/harness/engine-database.ts";
 
 let database: Awaited<ReturnType<typeof createEngineDatabase>>;

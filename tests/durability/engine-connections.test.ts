@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Listener, Session } from "../../lib/engine/adapters/postgres/database.ts";
+import { Listener, Session } from "../../packages/world-postgres/src/database.ts";
 import { setting, sql } from "../support/harness/stack.ts";
 
 /** The connections of the clients under test, oldest first. */

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openPool, type Pool } from "../../lib/engine/adapters/postgres/database.ts";
-import { sweepEngine } from "../../lib/engine/adapters/postgres/retention.ts";
+import { openPool, type Pool } from "../../packages/world-postgres/src/database.ts";
+import { sweepEngine } from "../../packages/world-postgres/src/retention.ts";
 import { createEngineDatabase } from "../support/harness/engine-database.ts";
 
 let database: Awaited<ReturnType<typeof createEngineDatabase>>;

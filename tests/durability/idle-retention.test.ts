@@ -5,7 +5,7 @@ import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setWorld } from "workflow/runtime";
-import { PostgresWorld } from "../../lib/engine/adapters/postgres/postgres-world.ts";
+import { PostgresWorld } from "../../packages/world-postgres/src/postgres-world.ts";
 import { endLostTurns } from "../../lib/retention/end-lost-turns.ts";
 import { destroyIdleSandboxes } from "../../lib/retention/sweep-sandboxes.ts";
 import { startOwnParts } from "../support/harness/stack.ts";

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { EntityConflictError, RunExpiredError, TooEarlyError } from "@workflow/errors";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openPool } from "../../lib/engine/adapters/postgres/database.ts";
-import { RunStore } from "../../lib/engine/adapters/postgres/run-store.ts";
+import { openPool } from "../../packages/world-postgres/src/database.ts";
+import { RunStore } from "../../packages/world-postgres/src/run-store.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
 type Request = Parameters<RunStore["create"]>[1];

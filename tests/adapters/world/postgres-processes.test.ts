@@ -2,7 +2,7 @@
 import { EntityConflictError, HookNotFoundError } from "@workflow/errors";
 import type { World } from "@workflow/world";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PostgresWorld } from "../../../lib/engine/adapters/postgres/postgres-world.ts";
+import { PostgresWorld } from "../../../packages/world-postgres/src/postgres-world.ts";
 import { createEngineDatabase } from "../../support/harness/engine-database.ts";
 
 type Request = Parameters<World["events"]["create"]>[1];

@@ -5,7 +5,6 @@
  * crash. One write is in flight at a time; it carries the chunks that all turns of this process have
  * appended since the previous one, so a thousand deltas a second cost a few hundred commits.
  */
-import type { ChunkBatch, ReadEnd, TurnLog } from "../../port.ts";
 import type { Sql } from "./database.ts";
 import { WakeUps } from "./wake-ups.ts";
 
@@ -28,6 +27,21 @@ interface Writer {
   readonly failing: AbortController;
   /** Called after each write of this stream that was committed, and when the writer fails. */
   settled: (() => void)[];
+}
+
+/** The stream of a turn, opened for writing. */
+export interface OpenLog {
+  /** Aborts when a write has failed, with its error as the reason. Nothing more can be written then. */
+  readonly failed: AbortSignal;
+  /** Returns the committed chunks, from index 0. */
+  committed(): readonly string[];
+  append(chunks: readonly string[]): void;
+  /** Resolves when all appended chunks are committed. Throws when the stream has another writer. */
+  flushed(): Promise<void>;
+  /** Ends the stream with these chunks, in one write. Does nothing when the stream has ended. */
+  close(last: readonly string[]): Promise<void>;
+  /** Drops chunks that are in no write yet. The stream may be written again in a later step. */
+  release(): void;
 }
 
 /** A reader of another process's stream polls at this interval, should a notification be lost. */
@@ -60,7 +74,7 @@ export class ChunkLog {
    * Makes this process the writer of a stream, in place of an earlier attempt.
    * @param fresh whether nothing can have been written yet, which saves a query.
    */
-  async open(stream: string, runId: string, fresh: boolean): Promise<TurnLog> {
+  async open(stream: string, runId: string, fresh: boolean): Promise<OpenLog> {
     const earlier = this.#writers.get(stream);
     if (earlier) await this.#supersede(earlier);
     const { chunks, closed } =
@@ -145,7 +159,7 @@ export class ChunkLog {
     runId: string | null,
     startIndex: number,
     signal: AbortSignal,
-  ): AsyncGenerator<ChunkBatch, ReadEnd> {
+  ): AsyncGenerator<{ firstIndex: number; chunks: string[] }, "ended" | "moved"> {
     let next = startIndex;
     while (!signal.aborted) {
       const change = this.#readers.next(stream, signal);
