@@ -54,7 +54,7 @@ const config: NextConfig = {
       // The console shows documents of this repository.
       "*.md": { type: "text" },
       // It draws logos in the text's color.
-      "**/simple-icons/icons/*.svg": { type: "text" },
+      "**/connectors/_logos/*.svg": { type: "text" },
     },
     // Only what the AI SDK's chat never uses in a browser: servers get the real ones.
     resolveAlias: {

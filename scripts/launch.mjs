@@ -12,10 +12,17 @@ import { fileURLToPath } from "node:url";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const ownNode = join(root, "node_modules", "node", "bin", "node");
 const [script] = process.argv.slice(2);
-/** Scripts of a production server, which run without development packages once there is a build. */
-const needsDevPackages =
-  !["start", "key", "doctor", "backup", "restore", "catalog:import"].includes(script) ||
-  !existsSync(join(root, process.env.NEXT_DIST_DIR || ".next", "BUILD_ID"));
+/** Development packages check, test and package the project. A server runs and builds without them. */
+const needsDevPackages = ![
+  "backup",
+  "build",
+  "catalog:import",
+  "dev",
+  "doctor",
+  "key",
+  "restore",
+  "start",
+].includes(script);
 
 process.chdir(root);
 if (!isInstalled()) await installOnce();
@@ -93,8 +100,9 @@ function isAlive(pid) {
 async function install() {
   console.log("Installing packages. This takes a minute or two and happens only once…");
   const started = Date.now();
-  // Building and testing need the development packages, even if NODE_ENV is production.
-  const args = ["install", "--include=dev", "--include=optional", "--no-audit", "--no-fund"];
+  // Independent of NODE_ENV. Packages that are installed already stay.
+  const dev = needsDevPackages ? "--include=dev" : "--omit=dev";
+  const args = ["install", dev, "--include=optional", "--no-audit", "--no-fund"];
   const npm = process.env.npm_execpath;
   const [command, ...rest] = npm ? [process.execPath, npm] : ["npm"];
   const code = await exitCodeOf(

@@ -59,6 +59,19 @@ create table public.connector_links (
 );
 alter table public.connector_links enable row level security;
 
+-- Steps that were stored before usage was checked.
+update public.run_traces set steps = (
+  select jsonb_agg(s.step || jsonb_build_object(
+    'usage', jsonb_build_object('input_tokens', t.input, 'output_tokens', t.output,
+      'total_tokens', t.input + t.output),
+    'cost_usd', case when (s.step ->> 'cost_usd')::numeric between 0 and 1000000
+      then s.step -> 'cost_usd' end) order by s.place)
+  from jsonb_array_elements(steps) with ordinality as s (step, place)
+  cross join lateral (
+    select least(greatest(round((s.step #>> '{usage,input_tokens}')::numeric), 0), 100000000) as input,
+      least(greatest(round((s.step #>> '{usage,output_tokens}')::numeric), 0), 100000000) as output) t)
+where steps <> '[]';
+
 create table public.message_usage (
   account_id uuid primary key references public.accounts (id) on delete cascade,
   bytes bigint not null default 0 check (bytes >= 0)

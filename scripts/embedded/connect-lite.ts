@@ -120,7 +120,7 @@ export function connectLite(url: string): PostgresConnection {
 }
 
 /**
- * Fixes how the driver reserves connections, which is how the general server uses it.
+ * Fixes how the driver reserves connections, which is how the REST server uses it.
  *
  * Without this, a connection that is lost while reserved would return to the pool as healthy, and
  * its next user would wait forever. A waiter whose connection could not be opened would stay in the

@@ -19,8 +19,7 @@ create function public.iso_date(p_at timestamptz) returns text
 language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
-comment on function public.iso_date is
-  'A time as the API prints it: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
+comment on function public.iso_date is 'A time as the API prints it: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
 
 create function public.duration_ms(p_from timestamptz, p_to timestamptz) returns bigint
 language sql immutable set search_path = '' as $$
@@ -35,8 +34,7 @@ create function public.page_cursor(p_at timestamptz, p_id uuid) returns text
 language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || p_id
 $$;
-comment on function public.page_cursor is
-  'The place of a row in a newest-first list, with microseconds. Inlined, hence no search_path.';
+comment on function public.page_cursor is 'The place of a row in a newest-first list, with microseconds. Inlined, hence no search_path.';
 
 create type public.page_row as (at timestamptz, id uuid, item jsonb);
 comment on type public.page_row is 'An item of a newest-first list, with its place.';
@@ -49,8 +47,7 @@ language sql stable set search_path = '' as $$
       filter (where r.place = p_limit and cardinality(p_rows) > p_limit))
   from unnest(p_rows) with ordinality as r (at, id, item, place)
 $$;
-comment on function public.page_json is
-  'A page of a newest-first list: {<p_name>: items, next}. p_rows has up to one row more than p_limit. It is cut off, and next is then the cursor of the last item.';
+comment on function public.page_json is 'A page of a newest-first list: {<p_name>: items, next}. p_rows has up to one row more than p_limit. It is cut off, and next is then the cursor of the last item.';
 
 create table public.installation (
   id uuid primary key default gen_random_uuid(),
@@ -93,16 +90,14 @@ begin
     'clock_ms', round(extract(epoch from clock_timestamp()) * 1000));
 end
 $$;
-comment on function public.describe_database is
-  'For the check of an installation: {installation_id, newest_migration, clock_ms}. newest_migration is null where migrations are not recorded as the Supabase CLI does; clock_ms is the time in milliseconds of the epoch.';
+comment on function public.describe_database is 'For the check of an installation: {installation_id, newest_migration, clock_ms}. newest_migration is null where migrations are not recorded as the Supabase CLI does; clock_ms is the time in milliseconds of the epoch.';
 
 create unlogged table public.rate_limits (
   bucket text primary key,
   empty_at double precision not null
 ) with (fillfactor = 50);
 alter table public.rate_limits enable row level security;
-comment on table public.rate_limits is
-  'Leaky buckets of requests, one for each caller. Unlogged: a crash forgets a minute of counting.';
+comment on table public.rate_limits is 'Leaky buckets of requests, one for each caller. Unlogged: a crash forgets a minute of counting.';
 comment on column public.rate_limits.empty_at is 'When the bucket will be empty again, in seconds since 1970.';
 
 create function public.take_from_bucket(p_bucket text, p_per_minute integer) returns jsonb
@@ -142,8 +137,7 @@ begin
   );
 end
 $$;
-comment on function public.take_from_bucket is
-  'Counts one request in a bucket of p_per_minute: {limit, remaining, reset, retry_after} in seconds. retry_after is null when the request is admitted; a refused request does not count.';
+comment on function public.take_from_bucket is 'Counts one request in a bucket of p_per_minute: {limit, remaining, reset, retry_after} in seconds. retry_after is null when the request is admitted; a refused request does not count.';
 
 
 -- Accounts, membership, and who may act for whom.
@@ -170,18 +164,14 @@ create table public.accounts (
 create unique index accounts_personal_email on public.accounts (email) where kind = 'personal';
 create index accounts_admin on public.accounts (id) where is_admin;
 alter table public.accounts enable row level security;
-comment on table public.accounts is
-  'People, organizations, artists and workspaces: everything that can own rows or be acted for.';
-comment on column public.accounts.is_admin is
-  'True for the internal admin organization, whose members may act for every account.';
+comment on table public.accounts is 'People, organizations, artists and workspaces: everything that can own rows or be acted for.';
+comment on column public.accounts.is_admin is 'True for the internal admin organization, whose members may act for every account.';
 comment on column public.accounts.email is 'In lower case. It identifies a person and is unique among personal accounts only.';
 comment on column public.accounts.monthly_budget_usd is 'Budget of a calendar month in US dollars; null for none.';
 comment on column public.accounts.label is 'The record label of an artist, as text; null for accounts of other kinds.';
 comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
-comment on column public.accounts.catalog_artist_id is
-  'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
-comment on column public.accounts.allow_unpriced_models is
-  'Whether the account uses models without a known price although it has a budget, which cannot count them.';
+comment on column public.accounts.catalog_artist_id is 'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
+comment on column public.accounts.allow_unpriced_models is 'Whether the account uses models without a known price although it has a budget, which cannot count them.';
 
 create table public.organization_accounts (
   organization_id uuid not null references public.accounts (id) on delete cascade,
@@ -194,10 +184,8 @@ create table public.organization_accounts (
 
 create index organization_accounts_account on public.organization_accounts (account_id);
 alter table public.organization_accounts enable row level security;
-comment on table public.organization_accounts is
-  'Membership of people in organizations, and links of artists and workspaces to them.';
-comment on column public.organization_accounts.role is
-  'The role of a person: owner or member. It has no meaning for artists and workspaces.';
+comment on table public.organization_accounts is 'Membership of people in organizations, and links of artists and workspaces to them.';
+comment on column public.organization_accounts.role is 'The role of a person: owner or member. It has no meaning for artists and workspaces.';
 
 create table public.deleted_identities (
   hash text primary key,
@@ -206,8 +194,7 @@ create table public.deleted_identities (
 
 create index deleted_identities_age on public.deleted_identities (deleted_at);
 alter table public.deleted_identities enable row level security;
-comment on table public.deleted_identities is
-  'Recently deleted accounts. A token that was issued before the deletion must not sign in.';
+comment on table public.deleted_identities is 'Recently deleted accounts. A token that was issued before the deletion must not sign in.';
 comment on column public.deleted_identities.hash is 'HMAC of the e-mail address with API_KEY_SECRET.';
 comment on column public.deleted_identities.deleted_at is 'When the account, or the newest one with this address, was deleted.';
 
@@ -242,8 +229,7 @@ language sql stable set search_path = '' as $$
       and exists (select 1 from public.accounts t where t.id = p_target)
     )
 $$;
-comment on function public.may_act_for is
-  'Whether an account may act for another: itself, its organizations, accounts linked to one of its organizations, or any account for the admin organization.';
+comment on function public.may_act_for is 'Whether an account may act for another: itself, its organizations, accounts linked to one of its organizations, or any account for the admin organization.';
 
 create function public.access_verdicts(
   p_caller uuid, p_may_switch boolean, p_account_id uuid, p_organization_id uuid, p_artist_id uuid
@@ -281,8 +267,7 @@ begin
   return jsonb_build_object('account', v_account, 'organization', v_organization, 'artist', v_artist);
 end
 $$;
-comment on function public.access_verdicts is
-  'Whether the caller may use the account, organization and artist of a request; each is null when it was not asked for.';
+comment on function public.access_verdicts is 'Whether the caller may use the account, organization and artist of a request; each is null when it was not asked for.';
 
 create function public.organization_role(p_account_id uuid, p_organization_id uuid) returns text
 language sql stable set search_path = '' as $$
@@ -291,8 +276,7 @@ language sql stable set search_path = '' as $$
   join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
   where m.organization_id = p_organization_id and m.account_id = p_account_id
 $$;
-comment on function public.organization_role is
-  'owner or member; null for who does not belong to the organization, and where there is none.';
+comment on function public.organization_role is 'owner or member; null for who does not belong to the organization, and where there is none.';
 
 -- Accounts ----------------------------------------------------------------------------------------
 
@@ -316,8 +300,7 @@ begin
   end loop;
 end
 $$;
-comment on function public.account_of_email is
-  'The personal account of an e-mail address, created on first use; two first uses at once create one.';
+comment on function public.account_of_email is 'The personal account of an e-mail address, created on first use; two first uses at once create one.';
 
 create function public.get_account(p_account_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -362,8 +345,7 @@ begin
   return public.get_account(p_account_id);
 end
 $$;
-comment on function public.update_account is
-  'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
+comment on function public.update_account is 'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
 
 -- Export and deletion -----------------------------------------------------------------------------
 
@@ -412,8 +394,7 @@ begin
     'next', case when cardinality(v_ids) = p_limit then v_ids[p_limit] end);
 end
 $$;
-comment on function public.export_rows is
-  'One part of the rows that an account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
+comment on function public.export_rows is 'One part of the rows that an account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
 
 create function public.leave_organizations(p_account_id uuid, p_email text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -446,8 +427,7 @@ begin
   return null;
 end
 $$;
-comment on function public.leave_organizations is
-  'Takes a person who confirms the address out of all organizations: null, or {refused: not_personal | mismatch | last_owner}.';
+comment on function public.leave_organizations is 'Takes a person who confirms the address out of all organizations: null, or {refused: not_personal | mismatch | last_owner}.';
 
 create function public.may_use_auth_table(p_table text, p_privilege text) returns boolean
 language sql stable set search_path = '' as $$
@@ -458,8 +438,7 @@ language sql stable set search_path = '' as $$
       and pg_catalog.has_schema_privilege(n.oid, 'usage')
       and pg_catalog.has_table_privilege(c.oid, p_privilege))
 $$;
-comment on function public.may_use_auth_table is
-  'Returns whether Supabase Auth is in this database, and its table is within reach.';
+comment on function public.may_use_auth_table is 'Returns whether Supabase Auth is in this database, and its table is within reach.';
 
 create function public.delete_account(
   p_account_id uuid, p_email text, p_identity_hash text
@@ -499,8 +478,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.delete_account is
-  'Deletes a person''s account with all that it owns, and ends its sign-ins: earlier tokens are refused, and sessions cannot be renewed. Returns {done}, or as leave_organizations.';
+comment on function public.delete_account is 'Deletes a person''s account with all that it owns, and ends its sign-ins: earlier tokens are refused, and sessions cannot be renewed. Returns {done}, or as leave_organizations.';
 
 create function public.has_sign_in_ended(
   p_session_id uuid, p_identity_hash text, p_issued_at timestamptz
@@ -522,8 +500,7 @@ begin
   return not exists (select from auth.sessions s where s.id = p_session_id);
 end
 $$;
-comment on function public.has_sign_in_ended is
-  'Returns whether the session of a token was signed out, or its account deleted since it was issued. Sessions that cannot be read count as live.';
+comment on function public.has_sign_in_ended is 'Returns whether the session of a token was signed out, or its account deleted since it was issued. Sessions that cannot be read count as live.';
 
 -- Tables of Supabase Auth. They are absent where another identity provider is used, and a hosted
 -- project may not let the service's role read them.
@@ -560,14 +537,11 @@ create index api_keys_account on public.api_keys (account_id, scope, created_at 
 create index api_keys_run on public.api_keys (run_id) where run_id is not null;
 create index api_keys_dead_run on public.api_keys (revoked_at) where scope = 'run';
 alter table public.api_keys enable row level security;
-comment on table public.api_keys is
-  'API keys of accounts, and the credentials of running turns. Only an HMAC of a key is stored.';
-comment on column public.api_keys.scope is
-  'full for a key of an account; run for the credential of one turn, which ends with the turn.';
+comment on table public.api_keys is 'API keys of accounts, and the credentials of running turns. Only an HMAC of a key is stored.';
+comment on column public.api_keys.scope is 'full for a key of an account; run for the credential of one turn, which ends with the turn.';
 comment on column public.api_keys.run_id is 'The durable run whose credential this is; null for every other key.';
 comment on column public.api_keys.prefix is 'The first characters of the key, by which its owner recognizes it.';
-comment on column public.api_keys.revoked_at is
-  'When the key ends or ended. A rotated key has a time in the future until its grace period ends.';
+comment on column public.api_keys.revoked_at is 'When the key ends or ended. A rotated key has a time in the future until its grace period ends.';
 
 -- Keys --------------------------------------------------------------------------------------------
 
@@ -583,8 +557,7 @@ begin
   end if;
 end
 $$;
-comment on function public.require_key_room is
-  'Raises 403 when the account has more than p_max keys that are listed. The caller holds the account''s lock.';
+comment on function public.require_key_room is 'Raises 403 when the account has more than p_max keys that are listed. The caller holds the account''s lock.';
 
 create function public.create_key(
   p_account_id uuid, p_name text, p_hash text, p_prefix text, p_expires_at timestamptz,
@@ -635,8 +608,7 @@ begin
   return v_new;
 end
 $$;
-comment on function public.rotate_key is
-  'Replaces an API key, which stays valid for p_grace_seconds. Raises 404 when the account has no such key, 409 when it was rotated before, and 403 when the account would have more than p_max.';
+comment on function public.rotate_key is 'Replaces an API key, which stays valid for p_grace_seconds. Raises 404 when the account has no such key, 409 when it was rotated before, and 403 when the account would have more than p_max.';
 
 create function public.revoke_key(p_account_id uuid, p_id uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -671,8 +643,7 @@ begin
   return v_account_id;
 end
 $$;
-comment on function public.create_key_of_email is
-  'Stores a new API key of an e-mail address, whose account is made on first sight.';
+comment on function public.create_key_of_email is 'Stores a new API key of an e-mail address, whose account is made on first sight.';
 
 create function public.create_run_key(
   p_account_id uuid, p_hash text, p_prefix text, p_name text, p_expires_at timestamptz
@@ -718,8 +689,7 @@ exception when sqlstate 'PT401' then
   return jsonb_build_object('outcome', 'unknown');
 end
 $$;
-comment on function public.authenticate_bearer is
-  'Authenticates a bearer token and returns limits and access as authenticate_email does; {outcome: unknown} when the sign-in has ended.';
+comment on function public.authenticate_bearer is 'Authenticates a bearer token and returns limits and access as authenticate_email does; {outcome: unknown} when the sign-in has ended.';
 
 create function public.authenticate_key(
   p_hash text,
@@ -775,8 +745,7 @@ begin
       p_account_id, p_organization_id, p_artist_id, p_account_limit);
 end
 $$;
-comment on function public.authenticate_key is
-  'Authenticates a key, with its limits and access. A run''s key is valid while its turn is active.';
+comment on function public.authenticate_key is 'Authenticates a key, with its limits and access. A run''s key is valid while its turn is active.';
 
 create function public.authenticate_email(
   p_email text,
@@ -801,8 +770,7 @@ begin
     p_account_id, p_organization_id, p_artist_id, p_account_limit);
 end
 $$;
-comment on function public.authenticate_email is
-  'Authenticates a proved e-mail address: {outcome: limited | known, …}. A limit of 0 is none.';
+comment on function public.authenticate_email is 'Authenticates a proved e-mail address: {outcome: limited | known, …}. A limit of 0 is none.';
 
 create function public.admit_account(
   p_own uuid, p_may_switch boolean,
@@ -827,8 +795,7 @@ begin
   );
 end
 $$;
-comment on function public.admit_account is
-  'The second half of both ways of authentication: the rate limit of the account, then access_verdicts.';
+comment on function public.admit_account is 'The second half of both ways of authentication: the rate limit of the account, then access_verdicts.';
 
 -- Sign-in codes -----------------------------------------------------------------------------------
 
@@ -897,8 +864,7 @@ begin
   return jsonb_build_object('outcome', 'mail', 'rate', v_rate);
 end
 $$;
-comment on function public.request_signup_code is
-  'Stores a new sign-up code: {outcome: limited | silent | mail, rate}. The mail is to be sent for mail only.';
+comment on function public.request_signup_code is 'Stores a new sign-up code: {outcome: limited | silent | mail, rate}. The mail is to be sent for mail only.';
 
 create function public.verify_signup_code(
   p_email text, p_code_hash text,
@@ -934,8 +900,7 @@ begin
   return jsonb_build_object('outcome', 'verified', 'account_id', v_account_id, 'rate', v_rate);
 end
 $$;
-comment on function public.verify_signup_code is
-  'Exchanges a sign-up code for an account and a key: {outcome: limited | dead | wrong | verified, …}. It never raises, because wrong tries must be kept.';
+comment on function public.verify_signup_code is 'Exchanges a sign-up code for an account and a key: {outcome: limited | dead | wrong | verified, …}. It never raises, because wrong tries must be kept.';
 
 create function public.withdraw_signup_code(p_email text, p_code_hash text, p_address text)
 returns void
@@ -1033,8 +998,7 @@ begin
   return v_taken;
 end
 $$;
-comment on function public.take_code_try is
-  'Takes one guess of a network address at the code of an e-mail address; false when it has none.';
+comment on function public.take_code_try is 'Takes one guess of a network address at the code of an e-mail address; false when it has none.';
 
 -- Called only after a mail was sent: a refused request must not give new guesses at the previous code.
 create function public.grant_code_tries(p_purpose text, p_email text, p_source text)
@@ -1097,10 +1061,8 @@ create index organization_invitations_inviter
   on public.organization_invitations (invited_by, created_at);
 create index organization_invitations_expires on public.organization_invitations (expires_at);
 alter table public.organization_invitations enable row level security;
-comment on table public.organization_invitations is
-  'Invitations by e-mail to join an organization. One that has ended stays until it expires, because it counts for the limits of mails.';
-comment on column public.organization_invitations.email is
-  'In lower case. It need not have an account yet, and nothing that a caller sees depends on that.';
+comment on table public.organization_invitations is 'Invitations by e-mail to join an organization. One that has ended stays until it expires, because it counts for the limits of mails.';
+comment on column public.organization_invitations.email is 'In lower case. It need not have an account yet, and nothing that a caller sees depends on that.';
 
 -- Organizations -----------------------------------------------------------------------------------
 
@@ -1114,8 +1076,7 @@ begin
   return public.organization_role(p_account_id, p_organization_id);
 end
 $$;
-comment on function public.lock_organization is
-  'Locks an organization against other changes of its members, and answers the caller''s role in it.';
+comment on function public.lock_organization is 'Locks an organization against other changes of its members, and answers the caller''s role in it.';
 
 create function public.organization_refusal(p_role text) returns jsonb
 language sql immutable set search_path = '' as $$
@@ -1124,8 +1085,7 @@ language sql immutable set search_path = '' as $$
     when p_role <> 'owner' then jsonb_build_object('refused', 'not_owner')
   end
 $$;
-comment on function public.organization_refusal is
-  'Why who has this role may not do what only owners may: missing, not_owner; null for an owner.';
+comment on function public.organization_refusal is 'Why who has this role may not do what only owners may: missing, not_owner; null for an owner.';
 
 create function public.organization_json(p_organization public.accounts, p_role text) returns jsonb
 language sql stable set search_path = '' as $$
@@ -1160,8 +1120,7 @@ begin
     where m.account_id = p_account_id);
 end
 $$;
-comment on function public.has_organization_room is
-  'True while the account belongs to fewer organizations than this; it stays so until the transaction ends.';
+comment on function public.has_organization_room is 'True while the account belongs to fewer organizations than this; it stays so until the transaction ends.';
 
 create function public.create_organization(
   p_account_id uuid, p_name text, p_max integer
@@ -1182,8 +1141,7 @@ begin
   return public.found_organization(p_account_id, v_id);
 end
 $$;
-comment on function public.create_organization is
-  'Makes an organization that the account owns: {organization}, or {refused: not_personal | account_full}.';
+comment on function public.create_organization is 'Makes an organization that the account owns: {organization}, or {refused: not_personal | account_full}.';
 
 create function public.list_organizations(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -1223,8 +1181,7 @@ begin
   return public.found_organization(p_account_id, p_organization_id);
 end
 $$;
-comment on function public.update_organization is
-  'Changes the fields that are not null, for an owner: {organization}, or {refused: missing | not_owner}.';
+comment on function public.update_organization is 'Changes the fields that are not null, for an owner: {organization}, or {refused: missing | not_owner}.';
 
 create function public.delete_organization(p_account_id uuid, p_organization_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1247,8 +1204,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.delete_organization is
-  'Deletes an organization with its artists and workspaces, for an owner: {done}, or {refused: missing | not_owner}.';
+comment on function public.delete_organization is 'Deletes an organization with its artists and workspaces, for an owner: {done}, or {refused: missing | not_owner}.';
 
 -- Members -----------------------------------------------------------------------------------------
 
@@ -1274,8 +1230,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_organization_members is
-  'One page of the people of an organization, newest first: {items, next}, or {refused: missing}.';
+comment on function public.list_organization_members is 'One page of the people of an organization, newest first: {items, next}, or {refused: missing}.';
 
 create function public.is_last_owner(p_organization_id uuid, p_member_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -1317,8 +1272,7 @@ begin
   return null;
 end
 $$;
-comment on function public.refuse_member_change is
-  'Locks the organization, and answers why the caller may not change a member: {refused: missing | missing_member | not_owner | last_owner}, or null.';
+comment on function public.refuse_member_change is 'Locks the organization, and answers why the caller may not change a member: {refused: missing | missing_member | not_owner | last_owner}, or null.';
 
 create function public.set_organization_role(
   p_account_id uuid, p_organization_id uuid, p_member_id uuid, p_role text
@@ -1357,8 +1311,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.remove_organization_member is
-  'Removes a member, or lets the caller leave: {done}, or as refuse_member_change.';
+comment on function public.remove_organization_member is 'Removes a member, or lets the caller leave: {done}, or as refuse_member_change.';
 
 -- Invitations -------------------------------------------------------------------------------------
 
@@ -1409,8 +1362,7 @@ begin
   return null;
 end
 $$;
-comment on function public.refuse_invitation is
-  'Locks the organization, and answers why the caller may not invite: {refused: missing | not_owner | member | invitations_full | limited}, or null.';
+comment on function public.refuse_invitation is 'Locks the organization, and answers why the caller may not invite: {refused: missing | not_owner | member | invitations_full | limited}, or null.';
 
 create function public.create_invitation(
   p_account_id uuid, p_organization_id uuid, p_email text, p_role text, p_valid_days integer,
@@ -1442,8 +1394,7 @@ begin
     'inviter', (select coalesce(a.email, a.name) from public.accounts a where a.id = p_account_id));
 end
 $$;
-comment on function public.create_invitation is
-  'Invites an address in place of an earlier invitation: {invitation, mail, organization_name, inviter}, or as refuse_invitation. mail is false when the address has had enough mails today.';
+comment on function public.create_invitation is 'Invites an address in place of an earlier invitation: {invitation, mail, organization_name, inviter}, or as refuse_invitation. mail is false when the address has had enough mails today.';
 
 create function public.list_organization_invitations(
   p_account_id uuid, p_organization_id uuid,
@@ -1468,8 +1419,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_organization_invitations is
-  'One page of the invitations that are open, newest first, for an owner: {items, next}, or {refused: missing | not_owner}.';
+comment on function public.list_organization_invitations is 'One page of the invitations that are open, newest first, for an owner: {items, next}, or {refused: missing | not_owner}.';
 
 create function public.withdraw_invitation(
   p_account_id uuid, p_organization_id uuid, p_id uuid
@@ -1491,8 +1441,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.withdraw_invitation is
-  'Ends an open invitation, for an owner: {done}, or {refused: missing | not_owner | missing_invitation}.';
+comment on function public.withdraw_invitation is 'Ends an open invitation, for an owner: {done}, or {refused: missing | not_owner | missing_invitation}.';
 
 create function public.list_invitations(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -1515,8 +1464,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_invitations is
-  'One page of the open invitations of the account''s address, newest first: {items, next}.';
+comment on function public.list_invitations is 'One page of the open invitations of the account''s address, newest first: {items, next}.';
 
 create function public.take_invitation(
   p_account_id uuid, p_id uuid, p_status text
@@ -1528,8 +1476,7 @@ language sql volatile set search_path = '' as $$
     and i.id = p_id and i.email = a.email and i.status = 'pending' and i.expires_at > now()
   returning i.*
 $$;
-comment on function public.take_invitation is
-  'Ends an open invitation of the account''s address, and answers it; null when there is none.';
+comment on function public.take_invitation is 'Ends an open invitation of the account''s address, and answers it; null when there is none.';
 
 create function public.decline_invitation(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1543,8 +1490,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.decline_invitation is
-  'Declines an invitation of the account''s address: {done}, or {refused: missing_invitation}.';
+comment on function public.decline_invitation is 'Declines an invitation of the account''s address: {done}, or {refused: missing_invitation}.';
 
 create function public.accept_invitation(
   p_account_id uuid, p_id uuid, p_max_organizations integer, p_max_members integer
@@ -1586,8 +1532,7 @@ begin
   return public.found_organization(p_account_id, v_organization_id);
 end
 $$;
-comment on function public.accept_invitation is
-  'Makes the invited account a member: {organization}, or {refused: missing_invitation | organization_full | account_full}.';
+comment on function public.accept_invitation is 'Makes the invited account a member: {organization}, or {refused: missing_invitation | organization_full | account_full}.';
 
 create function public.withdraw_invitations_of_inviter() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -1598,8 +1543,7 @@ begin
   return null;
 end
 $$;
-comment on function public.withdraw_invitations_of_inviter is
-  'Trigger of organization_accounts: withdraws the open invitations of an owner who is removed or becomes a member.';
+comment on function public.withdraw_invitations_of_inviter is 'Trigger of organization_accounts: withdraws the open invitations of an owner who is removed or becomes a member.';
 create trigger withdraw_invitations_of_removed after delete on public.organization_accounts
   for each row execute function public.withdraw_invitations_of_inviter();
 create trigger withdraw_invitations_of_demoted after update of role on public.organization_accounts
@@ -1668,8 +1612,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_artists is
-  'One page of the artists of the account and of its organizations, or of one of them, newest first: {items, next}.';
+comment on function public.list_artists is 'One page of the artists of the account and of its organizations, or of one of them, newest first: {items, next}.';
 
 create function public.create_artist(
   p_account_id uuid, p_name text, p_label text, p_image text, p_catalog_artist_id text,
@@ -1700,8 +1643,7 @@ begin
   return public.get_artist(p_account_id, v_id);
 end
 $$;
-comment on function public.create_artist is
-  'Creates an artist of an organization, or of the account without one: {artist}, or {refused: organization | full}.';
+comment on function public.create_artist is 'Creates an artist of an organization, or of the account without one: {artist}, or {refused: organization | full}.';
 
 create function public.update_artist(
   p_account_id uuid, p_id uuid, p_name text, p_label text, p_image text,
@@ -1720,8 +1662,7 @@ begin
   return public.get_artist(p_account_id, p_id);
 end
 $$;
-comment on function public.update_artist is
-  'Changes the fields that are not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
+comment on function public.update_artist is 'Changes the fields that are not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
 
 create function public.delete_artist(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -1743,8 +1684,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.delete_artist is
-  'Deletes an artist with everything that it owns, for the owners of its organization or the account that it belongs to: {done}, or {refused: missing | not_owner}.';
+comment on function public.delete_artist is 'Deletes an artist with everything that it owns, for the owners of its organization or the account that it belongs to: {done}, or {refused: missing | not_owner}.';
 
 -- Sessions, chats, messages with their branches, feedback and shares.
 --
@@ -1826,14 +1766,12 @@ create index chats_listed on public.chats (account_id, created_at desc, id desc)
 alter table public.chats enable row level security;
 comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is 'The account of the session, repeated for the predicate of every query.';
-comment on column public.chats.active_stream_id is
-  'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
+comment on column public.chats.active_stream_id is 'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
 comment on column public.chats.claimed_at is 'When the claim was made. A pending claim counts for 60 seconds.';
 comment on column public.chats.archived is 'Whether the account has archived the chat.';
 comment on column public.chats.pinned is 'Whether the account has pinned the chat.';
 comment on column public.chats.instructions is 'The account''s instructions to the agent in this chat; null for none.';
-comment on column public.chats.template_id is
-  'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
+comment on column public.chats.template_id is 'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
 
 create table public.messages (
@@ -1855,14 +1793,10 @@ create index messages_words on public.messages
   using gin (public.search_of_parts(parts));
 alter table public.messages enable row level security;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
-comment on column public.messages.created_at is
-  'From the clock and not from the start of the transaction, to keep the order of messages.';
-comment on column public.messages.parent_id is
-  'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
-comment on column public.messages.on_path is
-  'Whether it is on the path that the chat shows. The newest message on the path is its leaf.';
-comment on column public.messages.sent_digest is
-  'SHA-256 of the parts as they were sent, of a message whose parts were replaced when its files were stored; else null.';
+comment on column public.messages.created_at is 'From the clock and not from the start of the transaction, to keep the order of messages.';
+comment on column public.messages.parent_id is 'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
+comment on column public.messages.on_path is 'Whether it is on the path that the chat shows. The newest message on the path is its leaf.';
+comment on column public.messages.sent_digest is 'SHA-256 of the parts as they were sent, of a message whose parts were replaced when its files were stored; else null.';
 comment on column public.messages.bytes is 'Size of parts and metadata, before compression.';
 
 create table public.message_usage (
@@ -1888,8 +1822,7 @@ alter table public.message_feedback enable row level security;
 comment on table public.message_feedback is 'Ratings of answers. No row stands for none.';
 comment on column public.message_feedback.account_id is 'The account of the chat.';
 comment on column public.message_feedback.chat_id is 'The chat, with which it is deleted.';
-comment on column public.message_feedback.message_id is
-  'The answer: an assistant message of the chat, which is deleted only with the chat.';
+comment on column public.message_feedback.message_id is 'The answer: an assistant message of the chat, which is deleted only with the chat.';
 comment on column public.message_feedback.rating is 'up or down.';
 comment on column public.message_feedback.comment is 'What the person added; null for nothing.';
 comment on column public.message_feedback.created_at is 'When the answer was first rated.';
@@ -1907,8 +1840,7 @@ create table public.chat_shares (
 
 create index chat_shares_newest on public.chat_shares (account_id, created_at desc, id desc);
 alter table public.chat_shares enable row level security;
-comment on table public.chat_shares is
-  'Chats that anyone who has the link can read. The token of the link is derived from the id by the server and stored nowhere.';
+comment on table public.chat_shares is 'Chats that anyone who has the link can read. The token of the link is derived from the id by the server and stored nowhere.';
 comment on column public.chat_shares.updated_at is 'When the messages were copied.';
 
 create table public.shared_messages (
@@ -1940,8 +1872,7 @@ language sql stable as $$
     'createdAt', public.iso_date(p_session.created_at),
     'updatedAt', public.iso_date(p_session.updated_at))
 $$;
-comment on function public.session_json is
-  'A session in the shape of the API, with the raw sandbox state. Inlined, hence no search_path.';
+comment on function public.session_json is 'A session in the shape of the API, with the raw sandbox state. Inlined, hence no search_path.';
 
 create function public.create_session(
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
@@ -1960,8 +1891,7 @@ begin
   return jsonb_build_object('session', public.session_json(v_session), 'chat', public.chat_json(v_chat));
 end
 $$;
-comment on function public.create_session is
-  'Creates a session and its first chat: {session, chat}. The caller has checked that the artist may be used.';
+comment on function public.create_session is 'Creates a session and its first chat: {session, chat}. The caller has checked that the artist may be used.';
 
 create function public.get_session(p_account_id uuid, p_session_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -2032,8 +1962,7 @@ begin
   return jsonb_build_object('session', public.session_json(v_session));
 end
 $$;
-comment on function public.delete_session is
-  'Deletes a session: {session} as it was, with the state of a sandbox that is to be destroyed, or {missing: session}.';
+comment on function public.delete_session is 'Deletes a session: {session} as it was, with the state of a sandbox that is to be destroyed, or {missing: session}.';
 
 create function public.discard_empty_session(p_account_id uuid, p_session_id uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -2050,8 +1979,7 @@ begin
   return found;
 end
 $$;
-comment on function public.discard_empty_session is
-  'Deletes a session without messages, whose first message was refused. Returns whether it did.';
+comment on function public.discard_empty_session is 'Deletes a session without messages, whose first message was refused. Returns whether it did.';
 
 -- Chats -------------------------------------------------------------------------------------------
 
@@ -2063,8 +1991,7 @@ language sql stable as $$
     else p_chat.active_stream_id
   end
 $$;
-comment on function public.active_stream_id is
-  'The run or claim that a chat streams; null for a claim that is void. Inlined, hence no search_path.';
+comment on function public.active_stream_id is 'The run or claim that a chat streams; null for a claim that is void. Inlined, hence no search_path.';
 
 create function public.chat_json(p_chat public.chats) returns jsonb
 language sql stable as $$
@@ -2123,8 +2050,7 @@ begin
   return jsonb_build_object('chat', public.chat_json(v_chat));
 end
 $$;
-comment on function public.create_chat is
-  'Creates a chat: {chat} | {missing: session | template} | {conflict: true} for an id of another session''s chat. With an id of the client''s it can be repeated, and answers the chat unchanged.';
+comment on function public.create_chat is 'Creates a chat: {chat} | {missing: session | template} | {conflict: true} for an id of another session''s chat. With an id of the client''s it can be repeated, and answers the chat unchanged.';
 
 create function public.open_chat(
   p_account_id uuid, p_chat_id uuid, p_named_id uuid, p_model_id text
@@ -2148,8 +2074,7 @@ begin
   return jsonb_build_object('session_id', v_chat.session_id, 'chat_id', p_named_id, 'is_new', true);
 end
 $$;
-comment on function public.open_chat is
-  'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a new session if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
+comment on function public.open_chat is 'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a new session if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
 
 create function public.get_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -2187,8 +2112,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_chats is
-  'One page of the chats of a session, newest first: {chats, next}, or {missing: session}.';
+comment on function public.list_chats is 'One page of the chats of a session, newest first: {chats, next}, or {missing: session}.';
 
 create function public.list_account_chats(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -2222,8 +2146,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_account_chats is
-  'A page of an account''s chats, newest first: {chats, next}. A filter that is null does not apply; with p_text each chat has a snippet.';
+comment on function public.list_account_chats is 'A page of an account''s chats, newest first: {chats, next}. A filter that is null does not apply; with p_text each chat has a snippet.';
 
 create function public.active_chats(p_account_id uuid, p_ids uuid[]) returns jsonb
 language sql stable set search_path = '' as $$
@@ -2252,8 +2175,7 @@ language sql stable set search_path = '' as $$
     order by m.created_at desc, m.id desc
     limit 1), p_chat.title)
 $$;
-comment on function public.chat_snippet is
-  'The passage of a chat''s newest message that has the words of p_text, else the title.';
+comment on function public.chat_snippet is 'The passage of a chat''s newest message that has the words of p_text, else the title.';
 
 create function public.update_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
@@ -2283,8 +2205,7 @@ begin
   return jsonb_build_object('chat', public.chat_json(v_chat));
 end
 $$;
-comment on function public.update_chat is
-  'Changes a chat: {chat} | {missing: session | chat | template}. Null leaves a field as it is, empty instructions remove them.';
+comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template}. Null leaves a field as it is, empty instructions remove them.';
 
 create function public.delete_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -2332,8 +2253,7 @@ begin
   return jsonb_build_object('deleted', to_jsonb(v_deleted), 'sandboxes', v_sandboxes);
 end
 $$;
-comment on function public.delete_chats is
-  'Deletes chats of the account, and their sessions without other chats: {deleted, sandboxes}, the ids of the chats and the sandbox states of the sessions.';
+comment on function public.delete_chats is 'Deletes chats of the account, and their sessions without other chats: {deleted, sandboxes}, the ids of the chats and the sandbox states of the sessions.';
 
 -- Stored messages ---------------------------------------------------------------------------------
 
@@ -2350,8 +2270,7 @@ language sql stable as $$
     '","parts":', p_message.parts, ',"metadata":' || p_message.metadata::text,
     ',"createdAt":"', public.iso_date(p_message.created_at), '"}')
 $$;
-comment on function public.message_text is
-  'A message as JSON text; not JSON, which would be parsed again. Inlined, hence no search_path.';
+comment on function public.message_text is 'A message as JSON text; not JSON, which would be parsed again. Inlined, hence no search_path.';
 
 -- A slow reader holds one page, and no connection between two pages.
 create function public.get_chat_body_page(
@@ -2394,8 +2313,7 @@ language sql stable set search_path = '' as $$
   ) piece
   order by piece.place
 $$;
-comment on function public.get_chat_body_page is
-  'The text of a chat with its messages, from the message after (p_after_at, p_after_id) on, null for the start: a row for each message, at most 500 and not many more than p_max_bytes. The last row is the end of the text, or "after <created_at> <id>" of the last message when more follow. No row when the chat is missing.';
+comment on function public.get_chat_body_page is 'The text of a chat with its messages, from the message after (p_after_at, p_after_id) on, null for the start: a row for each message, at most 500 and not many more than p_max_bytes. The last row is the end of the text, or "after <created_at> <id>" of the last message when more follow. No row when the chat is missing.';
 
 -- Branches ----------------------------------------------------------------------------------------
 
@@ -2407,8 +2325,7 @@ language sql stable set search_path = '' as $$
     order by m.created_at desc, m.id desc
     limit 1), '')
 $$;
-comment on function public.leaf_of_chat is
-  'The id of the newest message that a chat shows, which the next one follows; empty without any.';
+comment on function public.leaf_of_chat is 'The id of the newest message that a chat shows, which the next one follows; empty without any.';
 
 create function public.show_path(p_chat_id uuid, p_message_id text, p_goes_on boolean)
 returns void
@@ -2441,8 +2358,7 @@ begin
   where m.chat_id = p_chat_id and m.on_path <> (m.id in (select unnest(v_path)));
 end
 $$;
-comment on function public.show_path is
-  'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
+comment on function public.show_path is 'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
 
 create function public.branches_json(p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -2463,8 +2379,7 @@ language sql stable set search_path = '' as $$
   ) place
   where place.message_id is not null
 $$;
-comment on function public.branches_json is
-  'The messages that a chat shows and that are not the only ones at their place: [{message_id, sibling_ids}], the latter with message_id and oldest first.';
+comment on function public.branches_json is 'The messages that a chat shows and that are not the only ones at their place: [{message_id, sibling_ids}], the latter with message_id and oldest first.';
 
 create function public.list_branches(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -2505,8 +2420,7 @@ begin
   return jsonb_build_object('branches', public.branches_json(p_chat_id));
 end
 $$;
-comment on function public.choose_branch is
-  'Shows the path through a message: {branches}, as of branches_json | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
+comment on function public.choose_branch is 'Shows the path through a message: {branches}, as of branches_json | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
 
 create function public.export_branches(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -2529,8 +2443,7 @@ language sql stable set search_path = '' as $$
       left join public.chat_connectors n on n.chat_id = c.id and n.account_id = c.account_id
       where c.id = p_chat_id and c.account_id = p_account_id))
 $$;
-comment on function public.export_branches is
-  'The additions of an export to the body of a chat: {messages, feedback, choices}. The messages are the hidden ones, the choices {instructions, template_id, connectors} as far as they were made.';
+comment on function public.export_branches is 'The additions of an export to the body of a chat: {messages, feedback, choices}. The messages are the hidden ones, the choices {instructions, template_id, connectors} as far as they were made.';
 
 -- Feedback ----------------------------------------------------------------------------------------
 
@@ -2577,8 +2490,7 @@ begin
   return jsonb_build_object('feedback', public.feedback_json(v_feedback));
 end
 $$;
-comment on function public.rate_message is
-  'Stores or, with a null rating, removes the rating of an answer: {feedback} | {missing: session | chat | message}.';
+comment on function public.rate_message is 'Stores or, with a null rating, removes the rating of an answer: {feedback} | {missing: session | chat | message}.';
 
 create function public.list_feedback(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -2595,8 +2507,7 @@ begin
     where f.chat_id = p_chat_id and f.account_id = p_account_id));
 end
 $$;
-comment on function public.list_feedback is
-  'The ratings of a chat''s answers, oldest first: {feedback} | {missing: session | chat}.';
+comment on function public.list_feedback is 'The ratings of a chat''s answers, oldest first: {feedback} | {missing: session | chat}.';
 
 -- Shares ------------------------------------------------------------------------------------------
 
@@ -2638,8 +2549,7 @@ begin
   return jsonb_build_object('share', public.chat_share_json(v_share));
 end
 $$;
-comment on function public.share_chat is
-  'Shares a chat with these messages, [{role, parts}], or replaces the messages of its share: {share} | {missing: session | chat}.';
+comment on function public.share_chat is 'Shares a chat with these messages, [{role, parts}], or replaces the messages of its share: {share} | {missing: session | chat}.';
 
 create function public.get_chat_share(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -2702,8 +2612,7 @@ language sql stable set search_path = '' as $$
       where m.share_id = s.id and m.position >= p_from and m.position < p_from + p_limit), '[]'))
   from public.chat_shares s where s.id = p_share_id
 $$;
-comment on function public.read_chat_share is
-  'The public view of a share: {share, messages} from a position, oldest first; null without such a share.';
+comment on function public.read_chat_share is 'The public view of a share: {share, messages} from a position, oldest first; null without such a share.';
 
 -- Bytes of stored messages ------------------------------------------------------------------------
 
@@ -2744,8 +2653,7 @@ begin
   return null;
 end
 $$;
-comment on function public.count_chat_bytes is
-  'Keeps chats.message_bytes for the rows of one statement on messages or queued_turns.';
+comment on function public.count_chat_bytes is 'Keeps chats.message_bytes for the rows of one statement on messages or queued_turns.';
 create trigger count_added_messages after insert on public.messages
   referencing new table as new_rows for each statement execute function public.count_chat_bytes();
 create trigger count_changed_messages after update on public.messages
@@ -2791,8 +2699,7 @@ language sql stable set search_path = '' as $$
         and c.message_bytes > p_max_chat_bytes)
     then 'chat_full' end
 $$;
-comment on function public.message_quota_reached is
-  'messages_full | chat_full, when the account or the chat has more bytes of messages than it may have, else null. A limit of 0 is none.';
+comment on function public.message_quota_reached is 'messages_full | chat_full, when the account or the chat has more bytes of messages than it may have, else null. A limit of 0 is none.';
 
 create function public.assistant_parts(p_account_id uuid, p_chat_id uuid, p_message_id text)
 returns jsonb
@@ -2825,8 +2732,7 @@ create index agent_templates_public_newest
   on public.agent_templates (created_at desc, id desc) where not is_private;
 alter table public.agent_templates enable row level security;
 comment on table public.agent_templates is 'Prompts that accounts save for themselves, share by e-mail address, or publish.';
-comment on column public.agent_templates.favorites_count is
-  'Rows of agent_template_favorites for this template, kept by a trigger.';
+comment on column public.agent_templates.favorites_count is 'Rows of agent_template_favorites for this template, kept by a trigger.';
 
 -- Only a private template has shares. An address needs no account yet.
 create table public.agent_template_shares (
@@ -2839,10 +2745,8 @@ create table public.agent_template_shares (
 create index agent_template_shares_email_newest
   on public.agent_template_shares (email, template_created_at desc, template_id desc);
 alter table public.agent_template_shares enable row level security;
-comment on table public.agent_template_shares is
-  'E-mail addresses that a private template is shared with; an address needs no account yet.';
-comment on column public.agent_template_shares.template_created_at is
-  'Copied from the template, where it never changes: one index serves the list.';
+comment on table public.agent_template_shares is 'E-mail addresses that a private template is shared with; an address needs no account yet.';
+comment on column public.agent_template_shares.template_created_at is 'Copied from the template, where it never changes: one index serves the list.';
 
 create table public.agent_template_favorites (
   template_id uuid not null references public.agent_templates (id) on delete cascade,
@@ -2868,8 +2772,7 @@ language sql stable set search_path = '' as $$
       where s.template_id = p_template.id and a.id = p_account_id
     )
 $$;
-comment on function public.can_see_agent_template is
-  'Whether an account sees a template: its own, a public one, or one that is shared with its address.';
+comment on function public.can_see_agent_template is 'Whether an account sees a template: its own, a public one, or one that is shared with its address.';
 
 create function public.is_visible_template(p_account_id uuid, p_template_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -2927,8 +2830,7 @@ begin
     where t.id = any (p_ids));
 end
 $$;
-comment on function public.agent_templates_json is
-  'Templates as an account sees them, newest first: only the owner sees the shared addresses.';
+comment on function public.agent_templates_json is 'Templates as an account sees them, newest first: only the owner sees the shared addresses.';
 
 create function public.found_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -2977,8 +2879,7 @@ begin
     order by t.place), p_limit);
 end
 $$;
-comment on function public.list_agent_templates is
-  'One page of the templates that an account sees, newest first: {templates, next}. Own, public and shared templates each come from their own index, so the cost of a page does not grow with the table.';
+comment on function public.list_agent_templates is 'One page of the templates that an account sees, newest first: {templates, next}. Own, public and shared templates each come from their own index, so the cost of a page does not grow with the table.';
 
 create function public.get_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -3015,8 +2916,7 @@ begin
   return public.found_agent_template(p_account_id, p_id);
 end
 $$;
-comment on function public.create_agent_template is
-  'Creates a template: {template}. Repeated with the same id, it answers the existing one.';
+comment on function public.create_agent_template is 'Creates a template: {template}. Repeated with the same id, it answers the existing one.';
 
 -- The row stays locked until its shares are written: two concurrent changes leave the addresses of one.
 create function public.update_agent_template(
@@ -3045,8 +2945,7 @@ begin
   return public.found_agent_template(p_account_id, p_id);
 end
 $$;
-comment on function public.update_agent_template is
-  'Changes a template, each field unless null: {template}, or {refused: missing | not_owner}.';
+comment on function public.update_agent_template is 'Changes a template, each field unless null: {template}, or {refused: missing | not_owner}.';
 
 create function public.delete_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -3088,8 +2987,7 @@ begin
   end if;
 end
 $$;
-comment on function public.share_agent_template is
-  'Replaces the addresses that a template is shared with; a public template has none.';
+comment on function public.share_agent_template is 'Replaces the addresses that a template is shared with; a public template has none.';
 
 create function public.set_agent_template_favorite(
   p_account_id uuid, p_id uuid, p_is_favourite boolean
@@ -3114,8 +3012,7 @@ begin
   return public.found_agent_template(p_account_id, p_id);
 end
 $$;
-comment on function public.set_agent_template_favorite is
-  'Marks a template as a favorite, or no longer: {template}, or {refused: missing}.';
+comment on function public.set_agent_template_favorite is 'Marks a template as a favorite, or no longer: {template}, or {refused: missing}.';
 
 -- A trigger, because the deletion of an account removes its favorites and must be counted too.
 create function public.count_agent_template_favorite() returns trigger
@@ -3129,8 +3026,7 @@ begin
   return null;
 end
 $$;
-comment on function public.count_agent_template_favorite is
-  'Trigger: keeps favorites_count, also when the deletion of an account takes its favorites along.';
+comment on function public.count_agent_template_favorite is 'Trigger: keeps favorites_count, also when the deletion of an account takes its favorites along.';
 create trigger count_agent_template_favorite
   after insert or delete on public.agent_template_favorites
   for each row execute function public.count_agent_template_favorite();
@@ -3143,8 +3039,7 @@ language sql stable set search_path = '' as $$
     on t.id = c.template_id and public.can_see_agent_template(p_account_id, t)
   where c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.chat_instructions is
-  'What instructs the agent in a chat: the prompt of its template, then its own text; null for nothing.';
+comment on function public.chat_instructions is 'What instructs the agent in a chat: the prompt of its template, then its own text; null for nothing.';
 
 -- Turns: the claim of a chat, the steps of its run, the end, and messages that wait in the queue.
 --
@@ -3195,28 +3090,19 @@ create index turns_by_artist on public.turns (account_id, artist_id, created_at 
 alter table public.turns enable row level security;
 comment on table public.turns is 'Chat turns: one row from the claim on a chat to the end of the durable run that answers it.';
 comment on column public.turns.id is 'Chosen by the server before anything is written; it also addresses the stream of the turn.';
-comment on column public.turns.message_id is
-  'The message that is answered: the user''s, or the assistant''s whose question was answered.';
+comment on column public.turns.message_id is 'The message that is answered: the user''s, or the assistant''s whose question was answered.';
 comment on column public.turns.assistant_message_id is 'The message that the turn writes.';
-comment on column public.turns.context_limit is
-  'The greatest number of messages that the model is given; null for no limit of the caller''s.';
-comment on column public.turns.history is
-  'The conversation that the client sent in place of the stored one; null once the turn has ended.';
+comment on column public.turns.context_limit is 'The greatest number of messages that the model is given; null for no limit of the caller''s.';
+comment on column public.turns.history is 'The conversation that the client sent in place of the stored one; null once the turn has ended.';
 comment on column public.turns.key_id is 'The credential that the sandbox of the turn calls back with.';
 comment on column public.turns.effect_id is 'Identifies a repeated request; null where a repetition starts another turn.';
-comment on column public.turns.kind is
-  'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
-comment on column public.turns.artist_id is
-  'The artist of the session when the turn started. No foreign key: usage outlives the artist.';
-comment on column public.turns.caller_key_id is
-  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
-comment on column public.turns.instructions is
-  'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
+comment on column public.turns.kind is 'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
+comment on column public.turns.artist_id is 'The artist of the session when the turn started. No foreign key: usage outlives the artist.';
+comment on column public.turns.caller_key_id is 'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
+comment on column public.turns.instructions is 'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
 comment on column public.turns.webhook_url is 'Told of the end of the turn, besides the webhooks of the account.';
-comment on column public.turns.loads is
-  'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
-comment on column public.turns.reserved_usd is
-  'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
+comment on column public.turns.loads is 'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
+comment on column public.turns.reserved_usd is 'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
 comment on column public.turns.reserved_until is 'When the calls in flight have failed, because no model call takes as long.';
 
 create table public.turn_steps (
@@ -3226,8 +3112,7 @@ create table public.turn_steps (
   primary key (turn_id, index)
 );
 alter table public.turn_steps enable row level security;
-comment on table public.turn_steps is
-  'The results of the model calls of a running turn, in the form that the next call is given.';
+comment on table public.turn_steps is 'The results of the model calls of a running turn, in the form that the next call is given.';
 
 create table public.tool_runs (
   turn_id uuid not null references public.turns (id) on delete cascade,
@@ -3251,8 +3136,7 @@ create table public.run_traces (
 
 create index run_traces_age on public.run_traces (created_at);
 alter table public.run_traces enable row level security;
-comment on table public.run_traces is
-  'The steps of turns that have ended, as of run_steps_json: written once when the turn ends, and deleted by the retention job.';
+comment on table public.run_traces is 'The steps of turns that have ended, as of run_steps_json: written once when the turn ends, and deleted by the retention job.';
 comment on column public.run_traces.account_id is 'The account of the turn, with which the trace is deleted.';
 
 create type public.turn_claim as (
@@ -3277,14 +3161,10 @@ create type public.turn_claim as (
   caller_key_id uuid,
   credential text
 );
-comment on type public.turn_claim is
-  'A message that a turn is to answer, with all that claim_turn needs; the queue keeps it while the chat is busy.';
-comment on column public.turn_claim.parts_before is
-  'For the answer to a question: the parts that the assistant''s message must still have; else null.';
-comment on column public.turn_claim.parent_id is
-  'The message that it follows, empty for none: it starts a branch, or is answered again. Null for the leaf of the chat.';
-comment on column public.turn_claim.replaces_answer is
-  'The answer that a new one is requested for, empty for any; null unless another one is requested.';
+comment on type public.turn_claim is 'A message that a turn is to answer, with all that claim_turn needs; the queue keeps it while the chat is busy.';
+comment on column public.turn_claim.parts_before is 'For the answer to a question: the parts that the assistant''s message must still have; else null.';
+comment on column public.turn_claim.parent_id is 'The message that it follows, empty for none: it starts a branch, or is answered again. Null for the leaf of the chat.';
+comment on column public.turn_claim.replaces_answer is 'The answer that a new one is requested for, empty for any; null unless another one is requested.';
 comment on column public.turn_claim.history is 'The conversation that the client sent in place of the stored one; null for none.';
 comment on column public.turn_claim.credential is 'The form of the credential that the sandbox of the run gets: key or bearer.';
 
@@ -3496,8 +3376,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.claim_turn is
-  'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
 language sql stable set search_path = '' as $$
@@ -3515,8 +3394,7 @@ language sql stable set search_path = '' as $$
     and (run_id is not null
       or created_at > now() - case when headless then interval '10 minutes' else interval '60 seconds' end)
 $$;
-comment on function public.count_active_turns is
-  'The turns of an account that are queued or running, without claims that never became a run.';
+comment on function public.count_active_turns is 'The turns of an account that are queued or running, without claims that never became a run.';
 
 create function public.store_file_parts(p_turn_id uuid, p_messages jsonb, p_history jsonb)
 returns void
@@ -3539,8 +3417,7 @@ begin
     and (m.id = v_turn.message_id or v_turn.history is null);
 end
 $$;
-comment on function public.store_file_parts is
-  'Replaces the parts of user messages [{id, parts}] that a running turn has read, and its history where the client sent one. Without effect when the turn has ended.';
+comment on function public.store_file_parts is 'Replaces the parts of user messages [{id, parts}] that a running turn has read, and its history where the client sent one. Without effect when the turn has ended.';
 
 create function public.digest_of_parts(p_parts jsonb) returns text
 language sql immutable set search_path = '' as $$
@@ -3553,8 +3430,7 @@ language sql stable set search_path = '' as $$
   select case when p_message.sent_digest is null then p_message.parts = p_parts
     else p_message.sent_digest = public.digest_of_parts(p_parts) end
 $$;
-comment on function public.is_same_content is
-  'Whether a message was sent with these parts, although the stored parts may name its stored files.';
+comment on function public.is_same_content is 'Whether a message was sent with these parts, although the stored parts may name its stored files.';
 
 create function public.parent_of_message(p_message public.messages) returns text
 language sql stable set search_path = '' as $$
@@ -3564,8 +3440,7 @@ language sql stable set search_path = '' as $$
     order by b.created_at desc, b.id desc
     limit 1), '')
 $$;
-comment on function public.parent_of_message is
-  'The id of the message that a message follows; empty for one that starts the conversation.';
+comment on function public.parent_of_message is 'The id of the message that a message follows; empty for one that starts the conversation.';
 
 create function public.answer_of_message(
   p_message public.messages, p_replaces_answer text
@@ -3605,8 +3480,7 @@ begin
     'message_id', v_answer_id) end;
 end
 $$;
-comment on function public.answer_of_message is
-  'The response to a user message that is sent again: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
+comment on function public.answer_of_message is 'The response to a user message that is sent again: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
 
 -- Headless runs -----------------------------------------------------------------------------------
 
@@ -3661,8 +3535,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('refused', sqlerrm);
 end
 $$;
-comment on function public.provision_run is
-  'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
+comment on function public.provision_run is 'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
 
 create function public.close_unstarted_runs() returns void
 language plpgsql set search_path = '' as $$
@@ -3680,8 +3553,7 @@ begin
   end loop;
 end
 $$;
-comment on function public.close_unstarted_runs is
-  'Closes headless turns whose request died before it started their run. Each call closes at most ten.';
+comment on function public.close_unstarted_runs is 'Closes headless turns whose request died before it started their run. Each call closes at most ten.';
 
 create function public.assign_run(p_turn_id uuid, p_run_id text) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -3697,8 +3569,7 @@ begin
   return jsonb_build_object('run_id', v_turn.run_id);
 end
 $$;
-comment on function public.assign_run is
-  'Gives a turn its run; the first of two attempts wins: {run_id}, null when the turn is gone.';
+comment on function public.assign_run is 'Gives a turn its run; the first of two attempts wins: {run_id}, null when the turn is gone.';
 
 create function public.discard_run(p_turn_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -3727,8 +3598,7 @@ language sql set search_path = '' as $$
   where id = (select chat_id from public.turns where id = p_turn_id)
   for update
 $$;
-comment on function public.lock_chat_of_turn is
-  'Locks the chat of a turn for the transaction. To be called before the turn itself is locked.';
+comment on function public.lock_chat_of_turn is 'Locks the chat of a turn for the transaction. To be called before the turn itself is locked.';
 
 create function public.load_turn(p_turn_id uuid, p_run_id text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -3800,8 +3670,7 @@ begin
       from public.turn_steps s where s.turn_id = p_turn_id));
 end
 $$;
-comment on function public.load_turn is
-  'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | active, …}.';
+comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | active, …}.';
 
 create function public.complete_model_call(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_index integer, p_result jsonb,
@@ -3830,8 +3699,7 @@ begin
     'has_budget', public.has_budget(p_account_id));
 end
 $$;
-comment on function public.complete_model_call is
-  'Records the result and the usage of a model call, and the tool calls that start at once: {superseded, stop_requested, known_calls as of start_tools, has_budget}. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
+comment on function public.complete_model_call is 'Records the result and the usage of a model call, and the tool calls that start at once: {superseded, stop_requested, known_calls as of start_tools, has_budget}. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
 
 -- Two processes record the same calls when one was taken for dead: only the process whose row was inserted
 -- may run a call.
@@ -3853,8 +3721,7 @@ begin
       and r.tool_call_id <> all (v_fresh));
 end
 $$;
-comment on function public.start_tools is
-  'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}].';
+comment on function public.start_tools is 'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}].';
 
 create function public.finish_tool(p_turn_id uuid, p_call_id text, p_output jsonb)
 returns jsonb
@@ -3914,8 +3781,7 @@ begin
       select q.chat_id from public.queued_turns q where q.chat_id = v_turn.chat_id limit 1));
 end
 $$;
-comment on function public.finish_turn is
-  'Stores the assistant''s message with the last step (null if it made no model call) and its usage, releases the claim and closes the turn: {superseded, finished, webhooks_due, awaited_chat_id}. awaited_chat_id is the chat if messages wait in it. It is safe to repeat. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
+comment on function public.finish_turn is 'Stores the assistant''s message with the last step (null if it made no model call) and its usage, releases the claim and closes the turn: {superseded, finished, webhooks_due, awaited_chat_id}. awaited_chat_id is the chat if messages wait in it. It is safe to repeat. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
 
 create function public.close_turn(p_turn_id uuid, p_status text, p_error text) returns void
 language plpgsql set search_path = '' as $$
@@ -3951,8 +3817,7 @@ begin
   return '{}';
 end
 $$;
-comment on function public.abandon_turn is
-  'Releases the claim of a turn and ends it, unless its run has started. The message stays.';
+comment on function public.abandon_turn is 'Releases the claim of a turn and ends it, unless its run has started. The message stays.';
 
 -- Also when the turn is deleted with its chat or session before it has ended.
 create function public.drop_key_of_turn() returns trigger
@@ -3976,8 +3841,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) t
 $$;
-comment on function public.unfinished_turns is
-  'Turns [{turnId, runId}] that have been unfinished for more than a day, oldest first: their runs may be lost.';
+comment on function public.unfinished_turns is 'Turns [{turnId, runId}] that have been unfinished for more than a day, oldest first: their runs may be lost.';
 
 -- Stop --------------------------------------------------------------------------------------------
 
@@ -3998,8 +3862,7 @@ begin
   return jsonb_build_object('outcome', 'active', 'turn_id', v_turn.id, 'run_id', v_turn.run_id);
 end
 $$;
-comment on function public.find_active_turn is
-  'The turn that a chat is streaming: {outcome: active (turn_id, run_id) | idle | chat_missing}.';
+comment on function public.find_active_turn is 'The turn that a chat is streaming: {outcome: active (turn_id, run_id) | idle | chat_missing}.';
 
 create function public.request_stop(p_account_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -4046,8 +3909,7 @@ begin
     'turn_id', v_turn.id);
 end
 $$;
-comment on function public.request_run_stop is
-  'Asks a run to stop: {outcome: missing | active | completed | failed | cancelled, turn_id}.';
+comment on function public.request_run_stop is 'Asks a run to stop: {outcome: missing | active | completed | failed | cancelled, turn_id}.';
 
 -- Authority of a turn -----------------------------------------------------------------------------
 
@@ -4056,8 +3918,7 @@ language sql stable set search_path = '' as $$
   select public.is_key_in_force(p_turn.caller_key_id)
     and (p_turn.artist_id is null or public.may_act_for(p_turn.account_id, p_turn.artist_id))
 $$;
-comment on function public.has_turn_authority is
-  'Returns whether the key that started the turn is in force, and its account may act for its artist.';
+comment on function public.has_turn_authority is 'Returns whether the key that started the turn is in force, and its account may act for its artist.';
 
 create function public.turns_to_stop(p_ids uuid[]) returns uuid[]
 language sql stable set search_path = '' as $$
@@ -4066,8 +3927,7 @@ language sql stable set search_path = '' as $$
     select from public.turns t
     where t.id = asked.id and t.stop_requested_at is null and public.has_turn_authority(t))
 $$;
-comment on function public.turns_to_stop is
-  'Returns the turns whose stop was requested, whose authority has ended, or that no longer exist.';
+comment on function public.turns_to_stop is 'Returns the turns whose stop was requested, whose authority has ended, or that no longer exist.';
 
 create function public.check_turn_holder() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -4083,8 +3943,7 @@ begin
   return new;
 end
 $$;
-comment on function public.check_turn_holder is
-  'Trigger of turns: a turn starts without an artist that its account has lost, and is stopped if its key has ended.';
+comment on function public.check_turn_holder is 'Trigger of turns: a turn starts without an artist that its account has lost, and is stopped if its key has ended.';
 create trigger check_turn_holder before insert on public.turns
   for each row when (new.finished_at is null) execute function public.check_turn_holder();
 
@@ -4100,8 +3959,7 @@ begin
   return null;
 end
 $$;
-comment on function public.stop_turns_of_key is
-  'Trigger of api_keys: stops the turns that a revoked key has started, and drops its queued messages.';
+comment on function public.stop_turns_of_key is 'Trigger of api_keys: stops the turns that a revoked key has started, and drops its queued messages.';
 create trigger stop_turns_of_key after update of revoked_at on public.api_keys
   for each row when (new.scope = 'full' and new.revoked_at <= now())
   execute function public.stop_turns_of_key();
@@ -4116,8 +3974,7 @@ begin
   return null;
 end
 $$;
-comment on function public.stop_turns_without_artist is
-  'Trigger of organization_accounts: stops the turns for artists that their accounts may no longer act for.';
+comment on function public.stop_turns_without_artist is 'Trigger of organization_accounts: stops the turns for artists that their accounts may no longer act for.';
 create trigger stop_turns_without_artist after delete on public.organization_accounts
   for each row execute function public.stop_turns_without_artist();
 
@@ -4132,8 +3989,7 @@ language sql stable set search_path = '' as $$
     limit p_limit
   ) q
 $$;
-comment on function public.chats_to_begin is
-  'Chats that are free although turns wait in them, because the server died that was to start these.';
+comment on function public.chats_to_begin is 'Chats that are free although turns wait in them, because the server died that was to start these.';
 
 create function public.begin_queued_turn(
   p_chat_id uuid, p_max_active integer, p_stale_seconds integer
@@ -4181,8 +4037,7 @@ begin
   end loop;
 end
 $$;
-comment on function public.begin_queued_turn is
-  'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
+comment on function public.begin_queued_turn is 'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
 
 create function public.settle_queued_turn(p_turn_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -4201,8 +4056,7 @@ language sql stable set search_path = '' as $$
   left join public.turns t on t.id = asked.id and t.account_id = asked.account_id
   left join public.queued_turns q on q.turn_id = asked.id and q.account_id = asked.account_id
 $$;
-comment on function public.queued_turn_state is
-  'What became of a turn that was queued: {state: waiting | started (run_id) | gone}.';
+comment on function public.queued_turn_state is 'What became of a turn that was queued: {state: waiting | started (run_id) | gone}.';
 
 create function public.list_queued_messages(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -4219,8 +4073,7 @@ language sql stable set search_path = '' as $$
   from (select 1) one
   left join public.chats c on c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.list_queued_messages is
-  'The messages that wait in a chat, in the order of their turns: {messages}, or {refused: chat}.';
+comment on function public.list_queued_messages is 'The messages that wait in a chat, in the order of their turns: {messages}, or {refused: chat}.';
 
 create function public.remove_queued_message(
   p_account_id uuid, p_chat_id uuid, p_message_id text
@@ -4313,8 +4166,7 @@ begin
     'run', public.run_json(v_turn));
 end
 $$;
-comment on function public.get_run is
-  'A turn as the run that its account sees: {missing: false, turnId, run}, or {missing: true}.';
+comment on function public.get_run is 'A turn as the run that its account sees: {missing: false, turnId, run}, or {missing: true}.';
 
 create function public.list_runs(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -4344,8 +4196,7 @@ begin
   return v_page;
 end
 $$;
-comment on function public.list_runs is
-  'Runs of an account, newest first, of a status, a kind, a chat, an artist and since a time where these are given: {runs, next}.';
+comment on function public.list_runs is 'Runs of an account, newest first, of a status, a kind, a chat, an artist and since a time where these are given: {runs, next}.';
 
 create function public.tool_call_json(p_call jsonb, p_run public.tool_runs) returns jsonb
 language sql stable set search_path = '' as $$
@@ -4362,8 +4213,7 @@ language sql stable set search_path = '' as $$
     'duration_ms', public.duration_ms(p_run.started_at, p_run.finished_at),
     'error', left(p_run.output #>> '{value,error}', 500))
 $$;
-comment on function public.tool_call_json is
-  'A tool call of a trace, from the call in the model''s answer and its record, if it has one.';
+comment on function public.tool_call_json is 'A tool call of a trace, from the call in the model''s answer and its record, if it has one.';
 
 create function public.run_steps_json(p_turn_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -4391,23 +4241,6 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.run_steps_json is 'The steps of a running turn as GET /api/chat/runs/{runId}/steps has them.';
 
-create function public.plausible_steps(p_steps jsonb) returns jsonb
-language sql immutable set search_path = '' as $$
-  select coalesce(jsonb_agg(
-    s.step || jsonb_build_object(
-      'usage', jsonb_build_object('input_tokens', t.input, 'output_tokens', t.output,
-        'total_tokens', t.input + t.output),
-      'cost_usd', case when (s.step ->> 'cost_usd')::numeric between 0 and 1000000
-        then s.step -> 'cost_usd' end)
-    order by s.place), '[]')
-  from jsonb_array_elements(p_steps) with ordinality as s (step, place)
-  cross join lateral (
-    select least(greatest(round((s.step #>> '{usage,input_tokens}')::numeric), 0), 100000000) as input,
-      least(greatest(round((s.step #>> '{usage,output_tokens}')::numeric), 0), 100000000) as output) t
-$$;
-comment on function public.plausible_steps is
-  'The steps of a trace, of which some were stored before usage was checked, with plausible usage and costs.';
-
 create function public.keep_run_trace() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -4427,18 +4260,16 @@ create function public.get_run_trace(p_account_id uuid, p_run_id text) returns j
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
     'run', public.run_item_json(t) || jsonb_build_object(
-      'artist_id', t.artist_id,
       'prompt', (
         select left(public.words_of_parts(m.parts), 10000) from public.messages m
         where m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user')),
-    'steps', public.plausible_steps(coalesce(
+    'steps', coalesce(
       (select r.steps from public.run_traces r where r.turn_id = t.id),
-      public.run_steps_json(t.id))))
+      public.run_steps_json(t.id)))
   from public.turns t
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
-comment on function public.get_run_trace is
-  'A run with its prompt, and its trace, which is empty when it has expired: {run, steps}. Null when the account has no such run.';
+comment on function public.get_run_trace is 'A run with its prompt, and its trace, which is empty when it has expired: {run, steps}. Null when the account has no such run.';
 
 create function public.run_of_turn(p_turn_id uuid) returns text
 language sql stable set search_path = '' as $$
@@ -4470,16 +4301,13 @@ create table public.usage_entries (
 
 create index usage_entries_time on public.usage_entries (account_id, created_at);
 alter table public.usage_entries enable row level security;
-comment on table public.usage_entries is
-  'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
+comment on table public.usage_entries is 'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
 comment on column public.usage_entries.source is 'The id of the turn, or the id of the task run of a generation.';
 comment on column public.usage_entries.step is 'The index of the step in the turn; 0 for a generation.';
-comment on column public.usage_entries.tool is
-  '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
+comment on column public.usage_entries.tool is '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
 comment on column public.usage_entries.call is 'The number of the model call within the step or the subagent, from 0.';
 comment on column public.usage_entries.cost_usd is 'Null where no price is known.';
-comment on column public.usage_entries.estimated is
-  'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
+comment on column public.usage_entries.estimated is 'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
 
 create table public.usage_months (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -4489,8 +4317,7 @@ create table public.usage_months (
   primary key (account_id, month)
 );
 alter table public.usage_months enable row level security;
-comment on table public.usage_months is
-  'The cost of an account''s calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
+comment on table public.usage_months is 'The cost of an account''s calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
 comment on column public.usage_months.warned_at is 'When the account was told that it has spent 80 % of its budget.';
 
 create function public.usage_month() returns date
@@ -4503,8 +4330,7 @@ create function public.summed_cost(p_calls bigint, p_unpriced bigint, p_usd nume
 language sql immutable set search_path = '' as $$
   select case when p_calls = 0 or p_unpriced < p_calls then coalesce(p_usd, 0) end
 $$;
-comment on function public.summed_cost is
-  'What calls have cost, without the unpriced ones; null, for unknown, when none of them has a price.';
+comment on function public.summed_cost is 'What calls have cost, without the unpriced ones; null, for unknown, when none of them has a price.';
 
 create function public.record_usage(
   p_account_id uuid, p_source text, p_kind text, p_api_key_id uuid, p_artist_id uuid, p_calls jsonb
@@ -4528,8 +4354,7 @@ language sql volatile set search_path = '' as $$
   having sum(a.cost_usd) > 0
   on conflict (account_id, month) do update set cost_usd = m.cost_usd + excluded.cost_usd
 $$;
-comment on function public.record_usage is
-  'Records calls [{step, tool, call, model_id, …}] of a turn or a generation, each once, and adds their cost to the month.';
+comment on function public.record_usage is 'Records calls [{step, tool, call, model_id, …}] of a turn or a generation, each once, and adds their cost to the month.';
 
 create function public.record_turn_usage(p_account_id uuid, p_turn_id uuid, p_calls jsonb)
 returns boolean
@@ -4555,8 +4380,7 @@ begin
   return v_turn.id is not null;
 end
 $$;
-comment on function public.record_turn_usage is
-  'Records model calls of a turn, each once, releases their reservation (reserved_usd), and returns whether the turn still exists.';
+comment on function public.record_turn_usage is 'Records model calls of a turn, each once, releases their reservation (reserved_usd), and returns whether the turn still exists.';
 
 create function public.report_usage(
   p_account_id uuid, p_from timestamptz, p_to timestamptz, p_group_by text, p_split_by text
@@ -4612,8 +4436,7 @@ language sql stable set search_path = '' as $$
         order by i.key nulls last), '[]')
       from items i left join parts p on p.key is not distinct from i.key))
 $$;
-comment on function public.report_usage is
-  'The usage of an account from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
+comment on function public.report_usage is 'The usage of an account from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
 
 -- Budget ------------------------------------------------------------------------------------------
 
@@ -4642,8 +4465,7 @@ language sql stable set search_path = '' as $$
       where r.account_id = a.id and r.lease_until > now()), 0)
   from public.accounts a where a.id = p_account_id
 $$;
-comment on function public.unspent_budget is
-  'The rest of the month''s budget after costs and reservations; null without a budget.';
+comment on function public.unspent_budget is 'The rest of the month''s budget after costs and reservations; null without a budget.';
 
 create function public.has_budget(p_account_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -4693,8 +4515,7 @@ begin
   return 'reserved';
 end
 $$;
-comment on function public.reserve_model_call is
-  'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
+comment on function public.reserve_model_call is 'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
 
 create function public.warn_of_budget() returns trigger
 language plpgsql set search_path = '' as $$
@@ -4769,18 +4590,14 @@ create index task_runs_lease on public.task_runs (lease_until) where lease_until
 create index task_runs_by_artist on public.task_runs (account_id, artist_id, created_at desc, id desc)
   where artist_id is not null;
 alter table public.task_runs enable row level security;
-comment on table public.task_runs is
-  'Runs of the embedded task runner, with a column for each field of the external one''s object.';
-comment on column public.task_runs.idempotency_key is
-  'The Idempotency-Key of the request, as the caller wrote it; null when it had none.';
+comment on table public.task_runs is 'Runs of the embedded task runner, with a column for each field of the external one''s object.';
+comment on column public.task_runs.idempotency_key is 'The Idempotency-Key of the request, as the caller wrote it; null when it had none.';
 comment on column public.task_runs.cost_in_cents is 'Null as long as nothing has priced the run: the field is then left out.';
-comment on column public.task_runs.base_cost_in_cents is
-  'Null as long as nothing has priced the run: the field is then left out.';
+comment on column public.task_runs.base_cost_in_cents is 'Null as long as nothing has priced the run: the field is then left out.';
 comment on column public.task_runs.lease_until is 'Until when the process that works on the run has it; null when none does.';
 comment on column public.task_runs.effect_id is 'Identifies a repeated request: of the runs with one effect, one succeeds.';
 comment on column public.task_runs.artist_id is 'The artist that the work is for, also when it is deleted later; null for none.';
-comment on column public.task_runs.reserved_usd is
-  'The reserved cost of the generation, while the run has a lease; null for none.';
+comment on column public.task_runs.reserved_usd is 'The reserved cost of the generation, while the run has a lease; null for none.';
 
 create function public.start_generation(
   p_cost_usd numeric,
@@ -4855,8 +4672,7 @@ begin
   return jsonb_build_object('outcome', 'begun');
 end
 $$;
-comment on function public.start_generation is
-  'Starts a run for an artist, by default the artist of the run whose credential this is, and reserves its cost, null if unknown: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs; {outcome: over_budget | unpriced_model}. A limit of 0 is none.';
+comment on function public.start_generation is 'Starts a run for an artist, by default the artist of the run whose credential this is, and reserves its cost, null if unknown: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs; {outcome: over_budget | unpriced_model}. A limit of 0 is none.';
 
 create function public.record_generation(
   p_account_id uuid, p_run_id text, p_kind text, p_credential_id uuid, p_call jsonb
@@ -4882,8 +4698,7 @@ begin
   where id = p_run_id and account_id = p_account_id and reserved_usd > 0;
 end
 $$;
-comment on function public.record_generation is
-  'Records images or a video once, for the artist of its task run. Usage under the credential of a run counts for the API key of the run.';
+comment on function public.record_generation is 'Records images or a video once, for the artist of its task run. Usage under the credential of a run counts for the API key of the run.';
 
 create function public.has_generation_authority(
   p_account_id uuid, p_run_id text, p_credential_id uuid
@@ -4901,8 +4716,7 @@ language sql stable set search_path = '' as $$
       where r.id = p_run_id and r.account_id = p_account_id and r.artist_id is not null
         and not public.may_act_for(p_account_id, r.artist_id))
 $$;
-comment on function public.has_generation_authority is
-  'Returns whether the key that asked for the generation is in force, and its account may act for its artist.';
+comment on function public.has_generation_authority is 'Returns whether the key that asked for the generation is in force, and its account may act for its artist.';
 
 create function public.renew_task_leases(p_ids text[], p_lease_seconds integer) returns void
 language sql set search_path = '' as $$
@@ -4951,8 +4765,7 @@ language sql volatile set search_path = '' as $$
   where f.run_id = ended.id and ended.status <> 'COMPLETED';
   select public.has_due_webhooks((select account_id from public.task_runs where id = p_id))
 $$;
-comment on function public.end_task_run is
-  'Ends a run, once: without effect on a run that has ended. Media of a run that did not complete are released. Returns whether a webhook delivery is due.';
+comment on function public.end_task_run is 'Ends a run, once: without effect on a run that has ended. Media of a run that did not complete are released. Returns whether a webhook delivery is due.';
 
 -- Called before each read of an account's task runs, so no process needs to watch them.
 create function public.crash_lost_task_runs(p_account_id uuid) returns void
@@ -4972,8 +4785,7 @@ begin
   end loop;
 end
 $$;
-comment on function public.crash_lost_task_runs is
-  'Ends the runs of an account whose process no longer renews their lease, as CRASHED.';
+comment on function public.crash_lost_task_runs is 'Ends the runs of an account whose process no longer renews their lease, as CRASHED.';
 
 create function public.task_run_json(p_run public.task_runs) returns jsonb
 language sql stable set search_path = '' as $$
@@ -5007,8 +4819,7 @@ language sql stable set search_path = '' as $$
     || case when p_run.payload is null then '{}' else jsonb_build_object('payload', p_run.payload) end
     || case when p_run.schedule is null then '{}' else jsonb_build_object('schedule', p_run.schedule) end
 $$;
-comment on function public.task_run_json is
-  'A task run without output and error, as the external task service answers it. Inlined, hence no search_path.';
+comment on function public.task_run_json is 'A task run without output and error, as the external task service answers it. Inlined, hence no search_path.';
 
 create function public.list_task_runs(p_account_id uuid, p_limit integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5043,8 +4854,7 @@ begin
     ) r);
 end
 $$;
-comment on function public.list_artist_task_runs is
-  'The task runs of an account that are for an artist, newest first, as list_task_runs.';
+comment on function public.list_artist_task_runs is 'The task runs of an account that are for an artist, newest first, as list_task_runs.';
 
 create function public.get_task_run(p_account_id uuid, p_id text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5088,10 +4898,8 @@ create index scheduled_prompts_due on public.scheduled_prompts (next_run_at) whe
 create index scheduled_prompts_artist on public.scheduled_prompts (artist_id) where artist_id is not null;
 alter table public.scheduled_prompts enable row level security;
 comment on table public.scheduled_prompts is 'Prompts that start a headless run of their account at the times of a schedule.';
-comment on column public.scheduled_prompts.template_id is
-  'The agent template that instructs the agent; no foreign key, because a template that is gone fails the next firing and is named there.';
-comment on column public.scheduled_prompts.artist_id is
-  'The artist that the work is for; access to it is asked again at each firing.';
+comment on column public.scheduled_prompts.template_id is 'The agent template that instructs the agent; no foreign key, because a template that is gone fails the next firing and is named there.';
+comment on column public.scheduled_prompts.artist_id is 'The artist that the work is for; access to it is asked again at each firing.';
 comment on column public.scheduled_prompts.model_id is 'The model of the runs; null for the default one.';
 comment on column public.scheduled_prompts.schedule is 'A cron expression of five fields.';
 comment on column public.scheduled_prompts.timezone is 'The IANA time zone that the schedule is read in.';
@@ -5121,12 +4929,9 @@ alter table public.scheduled_firings enable row level security;
 comment on table public.scheduled_firings is 'The firings of scheduled prompts. Each is shown as the task run that it names.';
 comment on column public.scheduled_firings.id is 'The effect id of the run.';
 comment on column public.scheduled_firings.task_id is 'Null once the task is deleted.';
-comment on column public.scheduled_firings.fires_at is
-  'The time of the schedule that it is for; null for one that a request asked for.';
-comment on column public.scheduled_firings.attempt_at is
-  'When its run may be started; a lease postpones it. Null once the run has started or the firing has been given up.';
-comment on column public.scheduled_firings.refusal is
-  'Why the account could not have the run at the last attempt; null while nothing has refused it.';
+comment on column public.scheduled_firings.fires_at is 'The time of the schedule that it is for; null for one that a request asked for.';
+comment on column public.scheduled_firings.attempt_at is 'When its run may be started; a lease postpones it. Null once the run has started or the firing has been given up.';
+comment on column public.scheduled_firings.refusal is 'Why the account could not have the run at the last attempt; null while nothing has refused it.';
 
 create table public.task_jobs (
   run_id text primary key references public.task_runs (id) on delete cascade,
@@ -5137,8 +4942,7 @@ create table public.task_jobs (
 
 create index task_jobs_account on public.task_jobs (account_id);
 alter table public.task_jobs enable row level security;
-comment on table public.task_jobs is
-  'The input of a generation''s durable run, from the creation of its task run until the durable run starts.';
+comment on table public.task_jobs is 'The input of a generation''s durable run, from the creation of its task run until the durable run starts.';
 comment on column public.task_jobs.job is 'Its request is sealed.';
 
 -- Tasks -------------------------------------------------------------------------------------------
@@ -5197,8 +5001,7 @@ begin
   return jsonb_build_object('task', public.task_json(v_task));
 end
 $$;
-comment on function public.create_task is
-  'Creates a scheduled prompt, enabled if it has a next time: {task} | {refused: template | full}. It can be repeated with the same id.';
+comment on function public.create_task is 'Creates a scheduled prompt, enabled if it has a next time: {task} | {refused: template | full}. It can be repeated with the same id.';
 
 create function public.list_tasks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -5259,8 +5062,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.update_task is
-  'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
+comment on function public.update_task is 'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
 
 create function public.delete_task(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -5270,8 +5072,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.delete_task is
-  'Deletes a scheduled prompt: {deleted: true} | {refused: missing}. Its task runs stay; a waiting firing is given up when it is taken.';
+comment on function public.delete_task is 'Deletes a scheduled prompt: {deleted: true} | {refused: missing}. Its task runs stay; a waiting firing is given up when it is taken.';
 
 create function public.pause_tasks_of_artist() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -5282,8 +5083,7 @@ begin
   return null;
 end
 $$;
-comment on function public.pause_tasks_of_artist is
-  'Disables the scheduled prompts of an artist that is deleted: without the artist they would be other work.';
+comment on function public.pause_tasks_of_artist is 'Disables the scheduled prompts of an artist that is deleted: without the artist they would be other work.';
 create trigger pause_tasks_of_artist after delete on public.accounts
   for each row when (old.kind = 'artist') execute function public.pause_tasks_of_artist();
 
@@ -5321,8 +5121,7 @@ language sql stable set search_path = '' as $$
       limit p_limit + 1), p_limit)
     end
 $$;
-comment on function public.list_task_firings is
-  'A page of the runs of an account''s scheduled prompt, newest first: {runs, next} or {refused: missing}.';
+comment on function public.list_task_firings is 'A page of the runs of an account''s scheduled prompt, newest first: {runs, next} or {refused: missing}.';
 
 -- Firings -----------------------------------------------------------------------------------------
 
@@ -5340,8 +5139,7 @@ language sql stable set search_path = '' as $$
       ) t))
   from (select coalesce(p_now, clock_timestamp()) as now) at
 $$;
-comment on function public.due_tasks is
-  'The tasks whose time has come, of all accounts: {now, tasks: [{id, schedule, timezone, nextRunAt}]}. The clock is the database''s, which all servers share, unless p_now is given.';
+comment on function public.due_tasks is 'The tasks whose time has come, of all accounts: {now, tasks: [{id, schedule, timezone, nextRunAt}]}. The clock is the database''s, which all servers share, unless p_now is given.';
 
 create function public.fire_task(
   p_task_id uuid, p_expected timestamptz, p_next timestamptz, p_now timestamptz
@@ -5368,8 +5166,7 @@ begin
   return true;
 end
 $$;
-comment on function public.fire_task is
-  'Moves a task from the time p_expected to the next one and leaves a waiting firing of that time, both or neither; false when another server has done so. Without a next time the task is disabled.';
+comment on function public.fire_task is 'Moves a task from the time p_expected to the next one and leaves a waiting firing of that time, both or neither; false when another server has done so. Without a next time the task is disabled.';
 
 create function public.fire_task_now(
   p_account_id uuid, p_id uuid, p_firing_id uuid, p_lease_seconds integer, p_idempotency_key text
@@ -5394,8 +5191,7 @@ begin
   return jsonb_build_object('firing', public.firing_json(v_firing));
 end
 $$;
-comment on function public.fire_task_now is
-  'Creates a firing that a request asks for, leased to it, or finds the one of an earlier attempt: {firing} | {refused: missing}. Should the request die, the firing is taken like any other.';
+comment on function public.fire_task_now is 'Creates a firing that a request asks for, leased to it, or finds the one of an earlier attempt: {firing} | {refused: missing}. Should the request die, the firing is taken like any other.';
 
 create function public.queue_firing(
   p_task public.scheduled_prompts, p_firing_id uuid, p_fires_at timestamptz,
@@ -5434,8 +5230,7 @@ language sql volatile set search_path = '' as $$
   )
   select coalesce(jsonb_agg(public.firing_json((taken.f))), '[]') from taken
 $$;
-comment on function public.take_firings is
-  'Leases waiting firings of all accounts, the longest waiting first. Who dies with one leaves it to the next when its lease has ended.';
+comment on function public.take_firings is 'Leases waiting firings of all accounts, the longest waiting first. Who dies with one leaves it to the next when its lease has ended.';
 
 create function public.firing_json(p_firing public.scheduled_firings) returns jsonb
 language sql stable set search_path = '' as $$
@@ -5456,8 +5251,7 @@ language sql stable set search_path = '' as $$
           t.account_id, false, null, null, t.artist_id) ->> 'artist')::boolean)
       from public.scheduled_prompts t where t.id = p_firing.task_id))
 $$;
-comment on function public.firing_json is
-  'A firing with what its run is started with, and whether another service has been given its task; the task is null once it is deleted.';
+comment on function public.firing_json is 'A firing with what its run is started with, and whether another service has been given its task; the task is null once it is deleted.';
 
 create function public.refuse_firing(
   p_id uuid, p_now timestamptz, p_retry_seconds integer, p_max_age_seconds integer, p_refusal text
@@ -5479,8 +5273,7 @@ begin
   end if;
 end
 $$;
-comment on function public.refuse_firing is
-  'Puts off a firing that could not be started now, or gives it up when it has waited for too long. Without a refusal, as of a server that exits, it is never given up.';
+comment on function public.refuse_firing is 'Puts off a firing that could not be started now, or gives it up when it has waited for too long. Without a refusal, as of a server that exits, it is never given up.';
 
 create function public.discard_firing(p_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -5511,8 +5304,7 @@ begin
   where id = v_firing.task_run_id and status = 'QUEUED';
 end
 $$;
-comment on function public.end_firing is
-  'Gives up a waiting firing; without effect on one that has been settled. One whose run has started is settled.';
+comment on function public.end_firing is 'Gives up a waiting firing; without effect on one that has been settled. One whose run has started is settled.';
 
 create function public.settle_firing(
   p_id uuid, p_run_id text, p_chat_id uuid, p_session_id uuid
@@ -5536,8 +5328,7 @@ begin
   where id = v_firing.task_run_id;
 end
 $$;
-comment on function public.settle_firing is
-  'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
+comment on function public.settle_firing is 'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
 
 create function public.end_scheduled_task_run() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -5562,8 +5353,7 @@ begin
   return null;
 end
 $$;
-comment on function public.end_scheduled_task_run is
-  'Ends the task run of a scheduled prompt when its turn has ended, or was deleted while it ran.';
+comment on function public.end_scheduled_task_run is 'Ends the task run of a scheduled prompt when its turn has ended, or was deleted while it ran.';
 create trigger end_scheduled_task_run
   after update of finished_at on public.turns
   for each row
@@ -5616,8 +5406,7 @@ begin
     'job', public.take_task_job(v_run.account_id, p_id));
 end
 $$;
-comment on function public.take_task_run is
-  'The state of a task run, and its pending work: {status, finishedAt, firing, job}. A firing is leased; one that was refused is tried again at its time. Null without such a run.';
+comment on function public.take_task_run is 'The state of a task run, and its pending work: {status, finishedAt, firing, job}. A firing is leased; one that was refused is tried again at its time. Null without such a run.';
 
 create function public.take_task_job(p_account_id uuid, p_run_id text) returns jsonb
 language sql volatile set search_path = '' as $$
@@ -5643,8 +5432,7 @@ begin
   where id = p_id and attempt_at is not null and refusal is null;
 end
 $$;
-comment on function public.hand_over_firing is
-  'Records that another service runs the task of a firing, and puts the firing off: should it not be asked for by then, it is taken like any other.';
+comment on function public.hand_over_firing is 'Records that another service runs the task of a firing, and puts the firing off: should it not be asked for by then, it is taken like any other.';
 
 create function public.record_remote_run(p_account_id uuid, p_id text, p_remote_run_id text)
 returns void
@@ -5675,8 +5463,7 @@ create table public.media_usage (
   bytes bigint not null default 0 check (bytes >= 0)
 );
 alter table public.media_usage enable row level security;
-comment on table public.media_usage is
-  'Bytes of media of each account, kept by triggers on media_files; its row serializes reservations.';
+comment on table public.media_usage is 'Bytes of media of each account, kept by triggers on media_files; its row serializes reservations.';
 
 create table public.media_files (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -5690,10 +5477,8 @@ create table public.media_files (
 create index media_files_run on public.media_files (run_id);
 create index media_files_checked on public.media_files (checked_at);
 alter table public.media_files enable row level security;
-comment on table public.media_files is
-  'A file of the media storage, or the room that is reserved for it while its run is under way.';
-comment on column public.media_files.checked_at is
-  'When the storage was last asked whether it has the file, and how large it is.';
+comment on table public.media_files is 'A file of the media storage, or the room that is reserved for it while its run is under way.';
+comment on column public.media_files.checked_at is 'When the storage was last asked whether it has the file, and how large it is.';
 
 create table public.media_removals (
   account_id uuid not null,
@@ -5705,8 +5490,7 @@ create table public.media_removals (
 create index media_removals_due on public.media_removals (removed_at);
 alter table public.media_removals enable row level security;
 comment on table public.media_removals is 'Files that the storage is to lose. No foreign key: a removal outlives the account.';
-comment on column public.media_removals.removed_at is
-  'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
+comment on column public.media_removals.removed_at is 'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
 
 create function public.count_media() returns trigger
 language plpgsql set search_path = '' as $$
@@ -5763,8 +5547,7 @@ begin
   return 'reserved';
 end
 $$;
-comment on function public.reserve_media is
-  'Counts files [{name, bytes}] of a run that is under way before they are stored: reserved, full, or ended when the run is not under way. A limit of 0 is none.';
+comment on function public.reserve_media is 'Counts files [{name, bytes}] of a run that is under way before they are stored: reserved, full, or ended when the run is not under way. A limit of 0 is none.';
 
 create function public.delete_media(p_caller uuid, p_account_id uuid, p_name text) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -5781,8 +5564,7 @@ begin
     where account_id = p_account_id and name = p_name and removed_at is null);
 end
 $$;
-comment on function public.delete_media is
-  'Deletes a file''s row for a caller who may act for its account; false for anyone else and when there is none. The file itself is then to be removed.';
+comment on function public.delete_media is 'Deletes a file''s row for a caller who may act for its account; false for anyone else and when there is none. The file itself is then to be removed.';
 
 -- Another process may repeat the step that stores results. Space that its predecessor reserved is released
 -- first.
@@ -5797,8 +5579,7 @@ language sql volatile set search_path = '' as $$
   )
   select count(*)::integer from discarded
 $$;
-comment on function public.discard_run_media is
-  'Gives back the media of a run that is under way, except for those with these names, and returns their number: the files are removed.';
+comment on function public.discard_run_media is 'Gives back the media of a run that is under way, except for those with these names, and returns their number: the files are removed.';
 
 create function public.media_removals_of(p_account_id uuid, p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -5831,8 +5612,7 @@ begin
   where account_id = p_account_id and name = p_name and removed_at is null;
 end
 $$;
-comment on function public.settle_media_removal is
-  'Notes that the storage has removed the file: the removal ends with its second time.';
+comment on function public.settle_media_removal is 'Notes that the storage has removed the file: the removal ends with its second time.';
 
 create function public.media_to_check(p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -5858,8 +5638,7 @@ begin
   end if;
 end
 $$;
-comment on function public.note_media_check is
-  'Records the size of a file in the storage, or deletes the row of a file that is missing there (null).';
+comment on function public.note_media_check is 'Records the size of a file in the storage, or deletes the row of a file that is missing there (null).';
 
 create function public.unowned_media(p_files jsonb) returns jsonb
 language sql stable set search_path = '' as $$
@@ -5883,8 +5662,7 @@ create table public.sandbox_removals (
   sandbox jsonb not null
 );
 alter table public.sandbox_removals enable row level security;
-comment on table public.sandbox_removals is
-  'Sandboxes of sessions that were deleted, until they are destroyed. No foreign key: a removal outlives the session.';
+comment on table public.sandbox_removals is 'Sandboxes of sessions that were deleted, until they are destroyed. No foreign key: a removal outlives the session.';
 
 create function public.set_sandbox_state(
   p_account_id uuid, p_session_id uuid, p_expected jsonb, p_next jsonb
@@ -5909,8 +5687,7 @@ begin
   return jsonb_build_object('stored', false, 'sandboxState', v_state);
 end
 $$;
-comment on function public.set_sandbox_state is
-  'Replaces the state of the sandbox if it still is p_expected: {stored, sandboxState}, or {missing: session}.';
+comment on function public.set_sandbox_state is 'Replaces the state of the sandbox if it still is p_expected: {stored, sandboxState}, or {missing: session}.';
 
 create function public.reserve_sandbox_bytes(
   p_session_id uuid, p_wanted bigint, p_limit bigint
@@ -5940,8 +5717,7 @@ begin
   return jsonb_build_object('granted', v_granted, 'reservedAt', v_at);
 end
 $$;
-comment on function public.reserve_sandbox_bytes is
-  'Reserves room for a session''s sandbox: {granted, reservedAt}; granted is what its files may take in all.';
+comment on function public.reserve_sandbox_bytes is 'Reserves room for a session''s sandbox: {granted, reservedAt}; granted is what its files may take in all.';
 
 create function public.settle_sandbox_bytes(
   p_session_id uuid, p_reserved_at timestamptz, p_bytes bigint
@@ -5950,8 +5726,7 @@ language sql volatile set search_path = '' as $$
   update public.sessions set sandbox_bytes = p_bytes, sandbox_reserved_at = null
   where id = p_session_id and sandbox_reserved_at = p_reserved_at
 $$;
-comment on function public.settle_sandbox_bytes is
-  'Replaces a reservation by the measured size; without effect when a newer one stands.';
+comment on function public.settle_sandbox_bytes is 'Replaces a reservation by the measured size; without effect when a newer one stands.';
 
 create function public.free_sandbox_space() returns trigger
 language plpgsql set search_path = '' as $$
@@ -5961,8 +5736,7 @@ begin
   return new;
 end
 $$;
-comment on function public.free_sandbox_space is
-  'A session without a sandbox takes no space; a jail that ends later settles nothing.';
+comment on function public.free_sandbox_space is 'A session without a sandbox takes no space; a jail that ends later settles nothing.';
 create trigger free_sandbox_space before update of sandbox_state on public.sessions
   for each row when (old.sandbox_state is not null and new.sandbox_state is null)
   execute function public.free_sandbox_space();
@@ -5986,8 +5760,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) s
 $$;
-comment on function public.stale_sandbox_reservations is
-  'Reservations of jails whose end was not noted, as after a crash of their server.';
+comment on function public.stale_sandbox_reservations is 'Reservations of jails whose end was not noted, as after a crash of their server.';
 
 create function public.idle_sandboxes(p_days integer, p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -6007,8 +5780,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) i
 $$;
-comment on function public.idle_sandboxes is
-  'States of sandboxes on this machine with files whose sessions have had no turn for p_days, each with its sessionId and accountId.';
+comment on function public.idle_sandboxes is 'States of sandboxes on this machine with files whose sessions have had no turn for p_days, each with its sessionId and accountId.';
 
 create function public.unowned_sandboxes(p_session_ids uuid[]) returns jsonb
 language sql stable set search_path = '' as $$
@@ -6067,11 +5839,9 @@ create unique index connections_active on public.connections (account_id, connec
 create index connections_undecided on public.connections (updated_at) where status <> 'active';
 alter table public.connections enable row level security;
 comment on table public.connections is 'Connections of accounts to third-party services, where no outside provider keeps them.';
-comment on column public.connections.state_hash is
-  'SHA-256 of the secret in the consent link; null once the connection is decided.';
+comment on column public.connections.state_hash is 'SHA-256 of the secret in the consent link; null once the connection is decided.';
 comment on column public.connections.expires_at is 'Until when a pending connection can be decided.';
-comment on column public.connections.started_by is
-  'The account whose credential started it; it may differ from account_id. No foreign key: a deleted account has lost the right.';
+comment on column public.connections.started_by is 'The account whose credential started it; it may differ from account_id. No foreign key: a deleted account has lost the right.';
 comment on column public.connections.key_id is 'The API key that started it; null for a bearer.';
 
 create table public.connector_links (
@@ -6083,11 +5853,9 @@ create table public.connector_links (
   primary key (account_id, connection_id)
 );
 alter table public.connector_links enable row level security;
-comment on table public.connector_links is
-  'Connections at a vendor that have not been seen active while their starter had the right to them.';
+comment on table public.connector_links is 'Connections at a vendor that have not been seen active while their starter had the right to them.';
 comment on column public.connector_links.connection_id is 'The id of the connection at the vendor.';
-comment on column public.connector_links.started_by is
-  'The account whose credential started it. No foreign key: a deleted account has lost the right.';
+comment on column public.connector_links.started_by is 'The account whose credential started it. No foreign key: a deleted account has lost the right.';
 comment on column public.connector_links.key_id is 'The API key that started it; null for a bearer.';
 
 create table public.chat_connectors (
@@ -6099,8 +5867,7 @@ create table public.chat_connectors (
 
 create index chat_connectors_account on public.chat_connectors (account_id);
 alter table public.chat_connectors enable row level security;
-comment on table public.chat_connectors is
-  'The connectors that an account has named for a chat: the credential of its runs may use their actions.';
+comment on table public.chat_connectors is 'The connectors that an account has named for a chat: the credential of its runs may use their actions.';
 comment on column public.chat_connectors.chat_id is 'The chat; a chat without a row has named none.';
 comment on column public.chat_connectors.account_id is 'The account of the chat.';
 comment on column public.chat_connectors.connectors is 'Their slugs, each once.';
@@ -6124,8 +5891,7 @@ begin
   return v_id;
 end
 $$;
-comment on function public.start_connection is
-  'Creates a pending connection, which only its starter''s right to act for the account can complete, and deletes earlier attempts that came to nothing; answers its id.';
+comment on function public.start_connection is 'Creates a pending connection, which only its starter''s right to act for the account can complete, and deletes earlier attempts that came to nothing; answers its id.';
 
 create function public.pending_connection(p_state_hash text) returns jsonb
 language sql stable set search_path = '' as $$
@@ -6138,8 +5904,7 @@ language sql stable set search_path = '' as $$
   where c.state_hash = p_state_hash and c.expires_at > now()
     and public.may_connect(c.account_id, c.started_by, c.key_id)
 $$;
-comment on function public.pending_connection is
-  'The request behind a consent link: {connector, callback_url, account}; null when it cannot be decided.';
+comment on function public.pending_connection is 'The request behind a consent link: {connector, callback_url, account}; null when it cannot be decided.';
 
 create function public.decide_connection(p_state_hash text, p_allowed boolean)
 returns jsonb
@@ -6173,8 +5938,7 @@ begin
   return jsonb_build_object('connector', v_connection.connector, 'callback_url', v_connection.callback_url);
 end
 $$;
-comment on function public.decide_connection is
-  'Decides a pending connection, once: {connector, callback_url}; null for every later call.';
+comment on function public.decide_connection is 'Decides a pending connection, once: {connector, callback_url}; null for every later call.';
 
 create function public.may_connect(p_account_id uuid, p_started_by uuid, p_key_id uuid)
 returns boolean
@@ -6192,8 +5956,7 @@ language sql volatile set search_path = '' as $$
   )
   select count(*)::integer from removed
 $$;
-comment on function public.remove_connections is
-  'Removes every connection of an account to a service, whatever its status, and returns their number. Links to decide on one are dead from then on.';
+comment on function public.remove_connections is 'Removes every connection of an account to a service, whatever its status, and returns their number. Links to decide on one are dead from then on.';
 
 create function public.record_connector_link(
   p_account_id uuid, p_connection_id text, p_started_by uuid, p_key_id uuid
@@ -6223,8 +5986,7 @@ begin
     where l.account_id = p_account_id and l.connection_id = any (p_active_ids));
 end
 $$;
-comment on function public.refused_connections is
-  'Returns the active connections of an account at a vendor whose starter had lost the right before they were first seen active.';
+comment on function public.refused_connections is 'Returns the active connections of an account at a vendor whose starter had lost the right before they were first seen active.';
 
 create function public.set_chat_connectors(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_connectors text[]
@@ -6256,8 +6018,7 @@ language sql stable set search_path = '' as $$
       where c.id = p_chat_id and c.session_id = p_session_id and c.account_id = p_account_id),
     jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id)))
 $$;
-comment on function public.get_chat_connectors is
-  'The connectors of a chat, none where it has named none: {connectors} | {missing: session | chat}.';
+comment on function public.get_chat_connectors is 'The connectors of a chat, none where it has named none: {connectors} | {missing: session | chat}.';
 
 create function public.has_chat_connector(
   p_account_id uuid, p_chat_id uuid, p_connector text
@@ -6267,8 +6028,7 @@ language sql stable set search_path = '' as $$
     select 1 from public.chat_connectors c
     where c.chat_id = p_chat_id and c.account_id = p_account_id and p_connector = any (c.connectors))
 $$;
-comment on function public.has_chat_connector is
-  'Whether the account has named a connector for a chat; false for a chat that is not its own.';
+comment on function public.has_chat_connector is 'Whether the account has named a connector for a chat; false for a chat that is not its own.';
 
 create function public.list_connections(p_account_id uuid, p_limit integer)
 returns setof public.connections
@@ -6298,8 +6058,7 @@ language sql immutable set search_path = '' as $$
   from unnest(string_to_array(public.catalog_fold(p_text), ' ')) word
   where replace(word, '''', '') <> ''
 $$;
-comment on function public.catalog_words is
-  'The text of a tsquery in which every word is the beginning of a word of that weight; null without words. Weights: A own name, B artists, C album, D genres.';
+comment on function public.catalog_words is 'The text of a tsquery in which every word is the beginning of a word of that weight; null without words. Weights: A own name, B artists, C album, D genres.';
 
 create function public.catalog_index() returns void
 language plpgsql volatile set search_path = '' as $$
@@ -6357,8 +6116,7 @@ begin
     words = setweight(to_tsvector('simple', public.catalog_fold(o.name)), 'A');
 end
 $$;
-comment on function public.catalog_index is
-  'Fills the columns that searches read. It is to be called after catalog rows have changed.';
+comment on function public.catalog_index is 'Fills the columns that searches read. It is to be called after catalog rows have changed.';
 
 create table public.catalog_artists (
   id text primary key check (id ~ '^[A-Za-z0-9]{1,64}$'),
@@ -6376,8 +6134,7 @@ create table public.catalog_artists (
 create index catalog_artists_folded on public.catalog_artists (folded);
 create index catalog_artists_words on public.catalog_artists using gin (words);
 alter table public.catalog_artists enable row level security;
-comment on table public.catalog_artists is
-  'Artists of the embedded catalog, which answers when no catalog service is configured.';
+comment on table public.catalog_artists is 'Artists of the embedded catalog, which answers when no catalog service is configured.';
 comment on column public.catalog_artists.folded is 'The name without case, accents and punctuation; catalog_index fills it.';
 comment on column public.catalog_artists.words is 'What searches match; catalog_index fills it.';
 
@@ -6415,8 +6172,7 @@ create table public.catalog_album_artists (
 create index catalog_album_artists_artist on public.catalog_album_artists (artist_id);
 alter table public.catalog_album_artists enable row level security;
 comment on table public.catalog_album_artists is 'The artists of each album.';
-comment on column public.catalog_album_artists.is_main is
-  'False for an artist of single tracks only: the album is then in the group appears_on.';
+comment on column public.catalog_album_artists.is_main is 'False for an artist of single tracks only: the album is then in the group appears_on.';
 
 create table public.catalog_tracks (
   id text primary key check (id ~ '^[A-Za-z0-9]{1,64}$'),
@@ -6500,8 +6256,7 @@ begin
   return v_answer;
 end
 $$;
-comment on function public.catalog_search is
-  'One page of each kind that is asked for: {artists: {total, items}, …}. p_fields stays jsonb: it holds only the filters of the request, and which are there decides.';
+comment on function public.catalog_search is 'One page of each kind that is asked for: {artists: {total, items}, …}. p_fields stays jsonb: it holds only the filters of the request, and which are there decides.';
 
 -- PL/pgSQL keeps its plan between calls: as SQL it doubled the time of a search.
 create function public.catalog_query(p_kind text, p_text text, p_fields jsonb) returns tsquery
@@ -6524,8 +6279,7 @@ language sql immutable set search_path = '' as $$
   select case when p_on_page < p_limit and (p_on_page > 0 or p_offset = 0)
     then p_offset + p_on_page end
 $$;
-comment on function public.catalog_total is
-  'The number of hits if the page shows it, as the last page does; null when they must be counted.';
+comment on function public.catalog_total is 'The number of hits if the page shows it, as the last page does; null when they must be counted.';
 
 create function public.catalog_artist_json(p_artist public.catalog_artists) returns jsonb
 language sql stable as $$
@@ -6704,8 +6458,7 @@ language sql stable as $$
     || case when p_other.markets is null then '{}'::jsonb
        else jsonb_build_object('available_markets', p_other.markets) end
 $$;
-comment on function public.catalog_other_json is
-  'A playlist, show, episode or audiobook in the shape of the catalog service. Inlined, hence no search_path.';
+comment on function public.catalog_other_json is 'A playlist, show, episode or audiobook in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_search_others(
   p_kind text, p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -6734,8 +6487,7 @@ begin
         where hit.place > p_offset and hit.place <= p_offset + p_limit), '[]')));
 end
 $$;
-comment on function public.catalog_search_others is
-  'One page of the playlists, shows, episodes or audiobooks that catalog_search finds: {total, items}.';
+comment on function public.catalog_search_others is 'One page of the playlists, shows, episodes or audiobooks that catalog_search finds: {total, items}.';
 
 create function public.catalog_artist_albums(
   p_artist_id text, p_groups text[], p_market text, p_limit integer, p_offset bigint
@@ -6764,8 +6516,7 @@ language sql stable set search_path = '' as $$
       from hits h where h.place > p_offset and h.place <= p_offset + p_limit), '[]'))
   from public.catalog_artists where id = p_artist_id
 $$;
-comment on function public.catalog_artist_albums is
-  'One page of an artist''s albums by group, newest first: {total, items}; null for an unknown artist.';
+comment on function public.catalog_artist_albums is 'One page of an artist''s albums by group, newest first: {total, items}; null for an unknown artist.';
 
 create function public.catalog_research(p_id text, p_name text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -6801,8 +6552,7 @@ begin
   );
 end
 $$;
-comment on function public.catalog_research is
-  'All tracks of an artist, found by id or by name, most popular first; null for an unknown artist.';
+comment on function public.catalog_research is 'All tracks of an artist, found by id or by name, most popular first; null for an unknown artist.';
 
 -- Webhooks, their events and deliveries.
 
@@ -6827,12 +6577,10 @@ create index webhooks_previous_secret on public.webhooks (previous_secret_until)
 alter table public.webhooks enable row level security;
 comment on table public.webhooks is 'Endpoints that an account wants to be told of events.';
 comment on column public.webhooks.id is 'Chosen by the server, which seals the secrets for it.';
-comment on column public.webhooks.disabled_reason is
-  'Why the service has disabled it: it failed for five days, or answered 410. Null when the account did.';
+comment on column public.webhooks.disabled_reason is 'Why the service has disabled it: it failed for five days, or answered 410. Null when the account did.';
 comment on column public.webhooks.failing_since is 'The first failed attempt since the last one that succeeded.';
 comment on column public.webhooks.secret is 'Sealed by the server.';
-comment on column public.webhooks.previous_secret is
-  'Sealed; signs too until previous_secret_until, 24 hours after the rotation.';
+comment on column public.webhooks.previous_secret is 'Sealed; signs too until previous_secret_until, 24 hours after the rotation.';
 
 create table public.webhook_deliveries (
   id uuid primary key default gen_random_uuid(),
@@ -6863,15 +6611,11 @@ create index webhook_deliveries_newest on public.webhook_deliveries
 create index webhook_deliveries_finished on public.webhook_deliveries (finished_at)
   where finished_at is not null;
 alter table public.webhook_deliveries enable row level security;
-comment on table public.webhook_deliveries is
-  'Events to deliver, and the log of delivered ones. Their data are ids and states, no content.';
+comment on table public.webhook_deliveries is 'Events to deliver, and the log of delivered ones. Their data are ids and states, no content.';
 comment on column public.webhook_deliveries.webhook_id is 'Null for the webhook_url of a run that is not the URL of a webhook.';
-comment on column public.webhook_deliveries.attempts is
-  'Attempts since delivery was last requested. The log has the completed ones.';
-comment on column public.webhook_deliveries.log is
-  'The last attempts, oldest first: [{attempted_at, status_code, duration_ms, error, response}].';
-comment on column public.webhook_deliveries.lease_id is
-  'The attempt under way, which ends at due_at at the latest: then the process has died.';
+comment on column public.webhook_deliveries.attempts is 'Attempts since delivery was last requested. The log has the completed ones.';
+comment on column public.webhook_deliveries.log is 'The last attempts, oldest first: [{attempted_at, status_code, duration_ms, error, response}].';
+comment on column public.webhook_deliveries.lease_id is 'The attempt under way, which ends at due_at at the latest: then the process has died.';
 comment on column public.webhook_deliveries.due_at is 'When it is to be attempted; null when it is finished.';
 
 -- Webhooks ----------------------------------------------------------------------------------------
@@ -6890,8 +6634,7 @@ language sql stable as $$
     'created_at', public.iso_date(p_webhook.created_at),
     'updated_at', public.iso_date(p_webhook.updated_at))
 $$;
-comment on function public.webhook_json is
-  'A webhook in the shape of the API, without its secrets. Inlined, hence no search_path.';
+comment on function public.webhook_json is 'A webhook in the shape of the API, without its secrets. Inlined, hence no search_path.';
 
 create function public.create_webhook(
   p_account_id uuid, p_id uuid, p_url text, p_events text[], p_enabled boolean, p_secret text,
@@ -6916,8 +6659,7 @@ begin
   return jsonb_build_object('webhook', public.webhook_json(v_webhook));
 end
 $$;
-comment on function public.create_webhook is
-  'Creates a webhook of an account that has fewer than p_max: {webhook} or {refused: full | taken}.';
+comment on function public.create_webhook is 'Creates a webhook of an account that has fewer than p_max: {webhook} or {refused: full | taken}.';
 
 create function public.list_webhooks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -6974,16 +6716,14 @@ exception when unique_violation then
   return jsonb_build_object('refused', 'taken');
 end
 $$;
-comment on function public.update_webhook is
-  'Changes the fields that are not null: {webhook} or {refused: missing | taken}. Deliveries that wait go to the new URL, or fail when the webhook is disabled.';
+comment on function public.update_webhook is 'Changes the fields that are not null: {webhook} or {refused: missing | taken}. Deliveries that wait go to the new URL, or fail when the webhook is disabled.';
 
 create function public.drop_webhook_deliveries(p_webhook_id uuid) returns void
 language sql volatile set search_path = '' as $$
   update public.webhook_deliveries set status = 'failed', due_at = null, finished_at = now()
   where webhook_id = p_webhook_id and due_at is not null and lease_id is null
 $$;
-comment on function public.drop_webhook_deliveries is
-  'Ends the deliveries that wait for a webhook that is disabled. Those under way end with their attempt.';
+comment on function public.drop_webhook_deliveries is 'Ends the deliveries that wait for a webhook that is disabled. Those under way end with their attempt.';
 
 create function public.delete_webhook(p_account_id uuid, p_id uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -7011,8 +6751,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.rotate_webhook_secret is
-  'Replaces the secret of a webhook; the old one signs too for 24 hours: {webhook} or {refused: missing}.';
+comment on function public.rotate_webhook_secret is 'Replaces the secret of a webhook; the old one signs too for 24 hours: {webhook} or {refused: missing}.';
 
 create function public.set_turn_webhook(p_account_id uuid, p_turn_id uuid, p_url text)
 returns void
@@ -7022,8 +6761,7 @@ begin
   where id = p_turn_id and account_id = p_account_id;
 end
 $$;
-comment on function public.set_turn_webhook is
-  'Sets the URL that is told of the end of a turn, besides the webhooks of its account.';
+comment on function public.set_turn_webhook is 'Sets the URL that is told of the end of a turn, besides the webhooks of its account.';
 
 -- Events ------------------------------------------------------------------------------------------
 
@@ -7041,8 +6779,7 @@ language sql volatile set search_path = '' as $$
   where p_webhook_url is not null and not exists (
     select from public.webhooks w where w.account_id = p_account_id and w.url = p_webhook_url)
 $$;
-comment on function public.enqueue_webhook_event is
-  'Queues an event for the webhooks of an account that want it, and for p_webhook_url: once, through the webhook that has this URL, if there is one. To be called in the transaction that makes the event true. p_data has ids and states only.';
+comment on function public.enqueue_webhook_event is 'Queues an event for the webhooks of an account that want it, and for p_webhook_url: once, through the webhook that has this URL, if there is one. To be called in the transaction that makes the event true. p_data has ids and states only.';
 
 create function public.enqueue_turn_event() returns trigger
 language plpgsql set search_path = '' as $$
@@ -7096,8 +6833,7 @@ language sql stable set search_path = '' as $$
     select from public.webhook_deliveries
     where account_id = p_account_id and due_at <= clock_timestamp())
 $$;
-comment on function public.has_due_webhooks is
-  'Whether a worker is to be woken for an account, after a statement that may have queued an event.';
+comment on function public.has_due_webhooks is 'Whether a worker is to be woken for an account, after a statement that may have queued an event.';
 
 -- Deliveries --------------------------------------------------------------------------------------
 
@@ -7134,8 +6870,7 @@ language sql stable set search_path = '' as $$
       limit p_limit + 1), p_limit)
     end
 $$;
-comment on function public.list_webhook_deliveries is
-  'A page of the deliveries of an account''s webhook, newest first: {deliveries, next} or {refused: missing}.';
+comment on function public.list_webhook_deliveries is 'A page of the deliveries of an account''s webhook, newest first: {deliveries, next} or {refused: missing}.';
 
 create function public.test_webhook(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -7177,8 +6912,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.redeliver_webhook is
-  'Makes a delivery due, whether it has ended or waits for another attempt: {delivery} or {refused: missing}.';
+comment on function public.redeliver_webhook is 'Makes a delivery due, whether it has ended or waits for another attempt: {delivery} or {refused: missing}.';
 
 create function public.appended_attempt(p_log jsonb, p_attempt jsonb) returns jsonb
 language sql immutable set search_path = '' as $$
@@ -7245,8 +6979,7 @@ language sql volatile set search_path = '' as $$
     order by c.account_id), '[]')
   from claimed c left join public.webhooks w on w.id = c.webhook_id
 $$;
-comment on function public.claim_webhook_deliveries is
-  'Leases deliveries that are due, of accounts whose ids follow p_after, and of each account so many that at most p_per_account are under way. A lease that ends makes the delivery due again. Deliveries with sealed secrets, in the order of their accounts.';
+comment on function public.claim_webhook_deliveries is 'Leases deliveries that are due, of accounts whose ids follow p_after, and of each account so many that at most p_per_account are under way. A lease that ends makes the delivery due again. Deliveries with sealed secrets, in the order of their accounts.';
 
 create function public.record_webhook_attempt(
   p_id uuid, p_lease_id uuid, p_attempt jsonb, p_outcome text, p_retry_seconds double precision
@@ -7282,8 +7015,7 @@ begin
   return true;
 end
 $$;
-comment on function public.record_webhook_attempt is
-  'Ends the attempt that has the lease: p_outcome is delivered, failed, or gone when the endpoint wants no more. A failure is repeated after p_retry_seconds, unless that is too late or the webhook is disabled. False when the lease was lost.';
+comment on function public.record_webhook_attempt is 'Ends the attempt that has the lease: p_outcome is delivered, failed, or gone when the endpoint wants no more. A failure is repeated after p_retry_seconds, unless that is too late or the webhook is disabled. False when the lease was lost.';
 
 create function public.judge_webhook(p_webhook public.webhooks, p_outcome text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -7308,8 +7040,7 @@ begin
   end if;
 end
 $$;
-comment on function public.judge_webhook is
-  'Notes how an attempt at a webhook ended, and disables one that has failed for five days or is gone.';
+comment on function public.judge_webhook is 'Notes how an attempt at a webhook ended, and disables one that has failed for five days or is gone.';
 
 -- The request log and idempotency keys.
 
@@ -7337,13 +7068,11 @@ create index requests_failed on public.requests (account_id, (status / 100), cre
 -- Rows arrive in the order of time, so a few pages of this index find the old ones.
 create index requests_age on public.requests using brin (created_at) with (autosummarize = on);
 alter table public.requests enable row level security;
-comment on table public.requests is
-  'The requests that accounts have made with their credentials, until the retention job deletes them.';
+comment on table public.requests is 'The requests that accounts have made with their credentials, until the retention job deletes them.';
 comment on column public.requests.account_id is 'The account of the credential, even if the request acts for another one.';
 comment on column public.requests.route is 'The path of the endpoint with the names of its parameters, not their values.';
 comment on column public.requests.duration_ms is 'Until the response was ready; the chunks of a stream come after that.';
-comment on column public.requests.api_key_id is
-  'No foreign key: the request stays when the key is revoked. Null without an API key.';
+comment on column public.requests.api_key_id is 'No foreign key: the request stays when the key is revoked. Null without an API key.';
 
 create function public.record_requests(p_requests jsonb) returns void
 language sql volatile set search_path = '' as $$
@@ -7357,8 +7086,7 @@ language sql volatile set search_path = '' as $$
   -- Requests of an account that was deleted are left out.
   join public.accounts a on a.id = r.account_id
 $$;
-comment on function public.record_requests is
-  'Records requests [{account_id, method, route, …}] of any accounts, except deleted ones.';
+comment on function public.record_requests is 'Records requests [{account_id, method, route, …}] of any accounts, except deleted ones.';
 
 create function public.list_requests(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -7389,8 +7117,7 @@ begin
   return v_page;
 end
 $$;
-comment on function public.list_requests is
-  'Requests of an account, newest first, of a class of statuses (4 for 4xx), a route, a kind of credential and an API key where these are given: {requests, next}.';
+comment on function public.list_requests is 'Requests of an account, newest first, of a class of statuses (4 for 4xx), a route, a kind of credential and an API key where these are given: {requests, next}.';
 
 -- Idempotency keys --------------------------------------------------------------------------------
 
@@ -7408,13 +7135,11 @@ create table public.idempotency_keys (
 
 create index idempotency_keys_age on public.idempotency_keys (created_at);
 alter table public.idempotency_keys enable row level security;
-comment on table public.idempotency_keys is
-  'Requests with an Idempotency-Key: their current attempt, and the response for a repetition.';
+comment on table public.idempotency_keys is 'Requests with an Idempotency-Key: their current attempt, and the response for a repetition.';
 comment on column public.idempotency_keys.key_hash is 'HMAC of the key.';
 comment on column public.idempotency_keys.fingerprint is 'HMAC of the request that the key was first used with.';
 comment on column public.idempotency_keys.effect_id is 'The effect id of all attempts: the effect happens once.';
-comment on column public.idempotency_keys.lease_until is
-  'Until when the running attempt has the key; after that its process is taken for dead.';
+comment on column public.idempotency_keys.lease_until is 'Until when the running attempt has the key; after that its process is taken for dead.';
 comment on column public.idempotency_keys.response is 'The encrypted response; null until an attempt has one to keep.';
 
 create function public.begin_idempotent(
@@ -7461,8 +7186,7 @@ begin
   end;
 end
 $$;
-comment on function public.begin_idempotent is
-  'Starts an attempt at a request: {outcome: begun (effect_id, attempt) | running | mismatch | done (response)}. A key is forgotten a day after its first use.';
+comment on function public.begin_idempotent is 'Starts an attempt at a request: {outcome: begun (effect_id, attempt) | running | mismatch | done (response)}. A key is forgotten a day after its first use.';
 
 create function public.extend_idempotent(
   p_account_id uuid, p_key_hash text, p_attempt integer, p_lease_seconds integer
@@ -7474,8 +7198,7 @@ language sql volatile set search_path = '' as $$
     and attempt = p_attempt and lease_until is not null;
   select '{}'::jsonb
 $$;
-comment on function public.extend_idempotent is
-  'Extends the lease of an attempt; without effect for an attempt that was replaced.';
+comment on function public.extend_idempotent is 'Extends the lease of an attempt; without effect for an attempt that was replaced.';
 
 create function public.end_idempotent(
   p_account_id uuid, p_key_hash text, p_attempt integer, p_response text
@@ -7486,8 +7209,7 @@ language sql volatile set search_path = '' as $$
     and attempt = p_attempt and lease_until is not null;
   select '{}'::jsonb
 $$;
-comment on function public.end_idempotent is
-  'Ends an attempt with the response to keep; null leaves the key to the next attempt.';
+comment on function public.end_idempotent is 'Ends an attempt with the response to keep; null leaves the key to the next attempt.';
 
 -- Background jobs, and the deletion of expired rows.
 
@@ -7523,8 +7245,7 @@ language sql volatile set search_path = '' as $$
   set holder = null, lease_until = null, finished_at = clock_timestamp()
   where name = p_name and holder = p_holder
 $$;
-comment on function public.end_job is
-  'Ends a lease: the job is due again after its interval. Without effect for a holder that has lost it.';
+comment on function public.end_job is 'Ends a lease: the job is due again after its interval. Without effect for a holder that has lost it.';
 
 create function public.sweep_rows(
   p_batch integer, p_input_days integer, p_connection_days integer
@@ -7587,8 +7308,7 @@ begin
     'accountsWithLostRuns', cardinality(v_accounts));
 end
 $$;
-comment on function public.sweep_rows is
-  'Deletes at most p_batch rows of each kind that have expired, removes the inputs of old task runs, and ends task runs whose process has died. Returns how many of each.';
+comment on function public.sweep_rows is 'Deletes at most p_batch rows of each kind that have expired, removes the inputs of old task runs, and ends task runs whose process has died. Returns how many of each.';
 
 create function public.sweep_invitations(p_batch integer) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -7614,8 +7334,7 @@ language sql volatile set search_path = '' as $$
     returning 1)
   select count(*) from deleted
 $$;
-comment on function public.sweep_run_traces is
-  'Deletes at most p_batch traces that are older than p_days, and returns their number.';
+comment on function public.sweep_run_traces is 'Deletes at most p_batch traces that are older than p_days, and returns their number.';
 
 create function public.sweep_webhook_deliveries(p_batch integer, p_days integer) returns bigint
 language sql volatile set search_path = '' as $$
@@ -7632,8 +7351,7 @@ language sql volatile set search_path = '' as $$
   )
   select count(*) from gone
 $$;
-comment on function public.sweep_webhook_deliveries is
-  'Deletes deliveries that finished more than p_days ago, and replaced secrets; answers how many deliveries.';
+comment on function public.sweep_webhook_deliveries is 'Deletes deliveries that finished more than p_days ago, and replaced secrets; answers how many deliveries.';
 
 create function public.sweep_requests(p_batch integer, p_days integer) returns bigint
 language sql volatile set search_path = '' as $$
@@ -7645,8 +7363,7 @@ language sql volatile set search_path = '' as $$
     returning 1)
   select count(*) from deleted
 $$;
-comment on function public.sweep_requests is
-  'Deletes at most p_batch requests that are older than p_days, and returns their number.';
+comment on function public.sweep_requests is 'Deletes at most p_batch requests that are older than p_days, and returns their number.';
 
 create function public.sweep_deleted_identities(p_batch integer, p_days integer) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -7673,8 +7390,7 @@ create table engine.instances (
   lock_key bigint generated always as identity,
   started_at timestamptz not null default now()
 );
-comment on table engine.instances is
-  'Live server processes. Each holds a session-level advisory lock on its lock_key, which the database releases the moment it dies.';
+comment on table engine.instances is 'Live server processes. Each holds a session-level advisory lock on its lock_key, which the database releases the moment it dies.';
 
 create table engine.runs (
   run_id text primary key,
@@ -7724,8 +7440,7 @@ create table engine.events (
 );
 create index events_by_correlation on engine.events (correlation_id, event_id)
   where correlation_id is not null;
-comment on table engine.events is
-  'The events of a run, in the order of event_id. Only the owner appends: every replay sees the same order.';
+comment on table engine.events is 'The events of a run, in the order of event_id. Only the owner appends: every replay sees the same order.';
 
 create table engine.hooks (
   run_id text not null references engine.runs on delete cascade,
@@ -7748,8 +7463,7 @@ create table engine.inbox (
   posted_at timestamptz not null default now()
 );
 create index inbox_by_run on engine.inbox (run_id, id);
-comment on table engine.inbox is
-  'Events that any process may send to a run, such as payloads of hooks. The owner moves them to engine.events.';
+comment on table engine.inbox is 'Events that any process may send to a run, such as payloads of hooks. The owner moves them to engine.events.';
 
 create table engine.chunks (
   stream uuid not null,
@@ -7761,8 +7475,7 @@ create table engine.chunks (
   primary key (stream, first_index)
 );
 create index chunks_by_age on engine.chunks (written_at);
-comment on table engine.chunks is
-  'The chunk log of turns. A row is one write: count chunks from first_index on, one JSON text a line; eof marks the last row.';
+comment on table engine.chunks is 'The chunk log of turns. A row is one write: count chunks from first_index on, one JSON text a line; eof marks the last row.';
 
 create table engine.streams (
   name text primary key,
@@ -7798,5 +7511,4 @@ begin
   end if;
 end
 $$;
-comment on function engine.remove_instance(uuid) is
-  'Removes a server process that has died, releases its runs and notifies the others.';
+comment on function engine.remove_instance(uuid) is 'Removes a server process that has died, releases its runs and notifies the others.';

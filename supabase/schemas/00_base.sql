@@ -17,8 +17,7 @@ create function public.iso_date(p_at timestamptz) returns text
 language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
-comment on function public.iso_date is
-  'A time as the API prints it: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
+comment on function public.iso_date is 'A time as the API prints it: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
 
 create function public.duration_ms(p_from timestamptz, p_to timestamptz) returns bigint
 language sql immutable set search_path = '' as $$
@@ -33,8 +32,7 @@ create function public.page_cursor(p_at timestamptz, p_id uuid) returns text
 language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || p_id
 $$;
-comment on function public.page_cursor is
-  'The place of a row in a newest-first list, with microseconds. Inlined, hence no search_path.';
+comment on function public.page_cursor is 'The place of a row in a newest-first list, with microseconds. Inlined, hence no search_path.';
 
 create type public.page_row as (at timestamptz, id uuid, item jsonb);
 comment on type public.page_row is 'An item of a newest-first list, with its place.';
@@ -47,8 +45,7 @@ language sql stable set search_path = '' as $$
       filter (where r.place = p_limit and cardinality(p_rows) > p_limit))
   from unnest(p_rows) with ordinality as r (at, id, item, place)
 $$;
-comment on function public.page_json is
-  'A page of a newest-first list: {<p_name>: items, next}. p_rows has up to one row more than p_limit. It is cut off, and next is then the cursor of the last item.';
+comment on function public.page_json is 'A page of a newest-first list: {<p_name>: items, next}. p_rows has up to one row more than p_limit. It is cut off, and next is then the cursor of the last item.';
 
 create table public.installation (
   id uuid primary key default gen_random_uuid(),
@@ -91,16 +88,14 @@ begin
     'clock_ms', round(extract(epoch from clock_timestamp()) * 1000));
 end
 $$;
-comment on function public.describe_database is
-  'For the check of an installation: {installation_id, newest_migration, clock_ms}. newest_migration is null where migrations are not recorded as the Supabase CLI does; clock_ms is the time in milliseconds of the epoch.';
+comment on function public.describe_database is 'For the check of an installation: {installation_id, newest_migration, clock_ms}. newest_migration is null where migrations are not recorded as the Supabase CLI does; clock_ms is the time in milliseconds of the epoch.';
 
 create unlogged table public.rate_limits (
   bucket text primary key,
   empty_at double precision not null
 ) with (fillfactor = 50);
 alter table public.rate_limits enable row level security;
-comment on table public.rate_limits is
-  'Leaky buckets of requests, one for each caller. Unlogged: a crash forgets a minute of counting.';
+comment on table public.rate_limits is 'Leaky buckets of requests, one for each caller. Unlogged: a crash forgets a minute of counting.';
 comment on column public.rate_limits.empty_at is 'When the bucket will be empty again, in seconds since 1970.';
 
 create function public.take_from_bucket(p_bucket text, p_per_minute integer) returns jsonb
@@ -140,6 +135,5 @@ begin
   );
 end
 $$;
-comment on function public.take_from_bucket is
-  'Counts one request in a bucket of p_per_minute: {limit, remaining, reset, retry_after} in seconds. retry_after is null when the request is admitted; a refused request does not count.';
+comment on function public.take_from_bucket is 'Counts one request in a bucket of p_per_minute: {limit, remaining, reset, retry_after} in seconds. retry_after is null when the request is admitted; a refused request does not count.';
 

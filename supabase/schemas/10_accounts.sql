@@ -22,18 +22,14 @@ create table public.accounts (
 create unique index accounts_personal_email on public.accounts (email) where kind = 'personal';
 create index accounts_admin on public.accounts (id) where is_admin;
 alter table public.accounts enable row level security;
-comment on table public.accounts is
-  'People, organizations, artists and workspaces: everything that can own rows or be acted for.';
-comment on column public.accounts.is_admin is
-  'True for the internal admin organization, whose members may act for every account.';
+comment on table public.accounts is 'People, organizations, artists and workspaces: everything that can own rows or be acted for.';
+comment on column public.accounts.is_admin is 'True for the internal admin organization, whose members may act for every account.';
 comment on column public.accounts.email is 'In lower case. It identifies a person and is unique among personal accounts only.';
 comment on column public.accounts.monthly_budget_usd is 'Budget of a calendar month in US dollars; null for none.';
 comment on column public.accounts.label is 'The record label of an artist, as text; null for accounts of other kinds.';
 comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
-comment on column public.accounts.catalog_artist_id is
-  'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
-comment on column public.accounts.allow_unpriced_models is
-  'Whether the account uses models without a known price although it has a budget, which cannot count them.';
+comment on column public.accounts.catalog_artist_id is 'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
+comment on column public.accounts.allow_unpriced_models is 'Whether the account uses models without a known price although it has a budget, which cannot count them.';
 
 create table public.organization_accounts (
   organization_id uuid not null references public.accounts (id) on delete cascade,
@@ -46,10 +42,8 @@ create table public.organization_accounts (
 
 create index organization_accounts_account on public.organization_accounts (account_id);
 alter table public.organization_accounts enable row level security;
-comment on table public.organization_accounts is
-  'Membership of people in organizations, and links of artists and workspaces to them.';
-comment on column public.organization_accounts.role is
-  'The role of a person: owner or member. It has no meaning for artists and workspaces.';
+comment on table public.organization_accounts is 'Membership of people in organizations, and links of artists and workspaces to them.';
+comment on column public.organization_accounts.role is 'The role of a person: owner or member. It has no meaning for artists and workspaces.';
 
 create table public.deleted_identities (
   hash text primary key,
@@ -58,8 +52,7 @@ create table public.deleted_identities (
 
 create index deleted_identities_age on public.deleted_identities (deleted_at);
 alter table public.deleted_identities enable row level security;
-comment on table public.deleted_identities is
-  'Recently deleted accounts. A token that was issued before the deletion must not sign in.';
+comment on table public.deleted_identities is 'Recently deleted accounts. A token that was issued before the deletion must not sign in.';
 comment on column public.deleted_identities.hash is 'HMAC of the e-mail address with API_KEY_SECRET.';
 comment on column public.deleted_identities.deleted_at is 'When the account, or the newest one with this address, was deleted.';
 
@@ -94,8 +87,7 @@ language sql stable set search_path = '' as $$
       and exists (select 1 from public.accounts t where t.id = p_target)
     )
 $$;
-comment on function public.may_act_for is
-  'Whether an account may act for another: itself, its organizations, accounts linked to one of its organizations, or any account for the admin organization.';
+comment on function public.may_act_for is 'Whether an account may act for another: itself, its organizations, accounts linked to one of its organizations, or any account for the admin organization.';
 
 create function public.access_verdicts(
   p_caller uuid, p_may_switch boolean, p_account_id uuid, p_organization_id uuid, p_artist_id uuid
@@ -133,8 +125,7 @@ begin
   return jsonb_build_object('account', v_account, 'organization', v_organization, 'artist', v_artist);
 end
 $$;
-comment on function public.access_verdicts is
-  'Whether the caller may use the account, organization and artist of a request; each is null when it was not asked for.';
+comment on function public.access_verdicts is 'Whether the caller may use the account, organization and artist of a request; each is null when it was not asked for.';
 
 create function public.organization_role(p_account_id uuid, p_organization_id uuid) returns text
 language sql stable set search_path = '' as $$
@@ -143,8 +134,7 @@ language sql stable set search_path = '' as $$
   join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
   where m.organization_id = p_organization_id and m.account_id = p_account_id
 $$;
-comment on function public.organization_role is
-  'owner or member; null for who does not belong to the organization, and where there is none.';
+comment on function public.organization_role is 'owner or member; null for who does not belong to the organization, and where there is none.';
 
 -- Accounts ----------------------------------------------------------------------------------------
 
@@ -168,8 +158,7 @@ begin
   end loop;
 end
 $$;
-comment on function public.account_of_email is
-  'The personal account of an e-mail address, created on first use; two first uses at once create one.';
+comment on function public.account_of_email is 'The personal account of an e-mail address, created on first use; two first uses at once create one.';
 
 create function public.get_account(p_account_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -214,8 +203,7 @@ begin
   return public.get_account(p_account_id);
 end
 $$;
-comment on function public.update_account is
-  'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
+comment on function public.update_account is 'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
 
 -- Export and deletion -----------------------------------------------------------------------------
 
@@ -264,8 +252,7 @@ begin
     'next', case when cardinality(v_ids) = p_limit then v_ids[p_limit] end);
 end
 $$;
-comment on function public.export_rows is
-  'One part of the rows that an account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
+comment on function public.export_rows is 'One part of the rows that an account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
 
 create function public.leave_organizations(p_account_id uuid, p_email text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -298,8 +285,7 @@ begin
   return null;
 end
 $$;
-comment on function public.leave_organizations is
-  'Takes a person who confirms the address out of all organizations: null, or {refused: not_personal | mismatch | last_owner}.';
+comment on function public.leave_organizations is 'Takes a person who confirms the address out of all organizations: null, or {refused: not_personal | mismatch | last_owner}.';
 
 create function public.may_use_auth_table(p_table text, p_privilege text) returns boolean
 language sql stable set search_path = '' as $$
@@ -310,8 +296,7 @@ language sql stable set search_path = '' as $$
       and pg_catalog.has_schema_privilege(n.oid, 'usage')
       and pg_catalog.has_table_privilege(c.oid, p_privilege))
 $$;
-comment on function public.may_use_auth_table is
-  'Returns whether Supabase Auth is in this database, and its table is within reach.';
+comment on function public.may_use_auth_table is 'Returns whether Supabase Auth is in this database, and its table is within reach.';
 
 create function public.delete_account(
   p_account_id uuid, p_email text, p_identity_hash text
@@ -351,8 +336,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.delete_account is
-  'Deletes a person''s account with all that it owns, and ends its sign-ins: earlier tokens are refused, and sessions cannot be renewed. Returns {done}, or as leave_organizations.';
+comment on function public.delete_account is 'Deletes a person''s account with all that it owns, and ends its sign-ins: earlier tokens are refused, and sessions cannot be renewed. Returns {done}, or as leave_organizations.';
 
 create function public.has_sign_in_ended(
   p_session_id uuid, p_identity_hash text, p_issued_at timestamptz
@@ -374,8 +358,7 @@ begin
   return not exists (select from auth.sessions s where s.id = p_session_id);
 end
 $$;
-comment on function public.has_sign_in_ended is
-  'Returns whether the session of a token was signed out, or its account deleted since it was issued. Sessions that cannot be read count as live.';
+comment on function public.has_sign_in_ended is 'Returns whether the session of a token was signed out, or its account deleted since it was issued. Sessions that cannot be read count as live.';
 
 -- Tables of Supabase Auth. They are absent where another identity provider is used, and a hosted
 -- project may not let the service's role read them.

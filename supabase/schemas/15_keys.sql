@@ -19,14 +19,11 @@ create index api_keys_account on public.api_keys (account_id, scope, created_at 
 create index api_keys_run on public.api_keys (run_id) where run_id is not null;
 create index api_keys_dead_run on public.api_keys (revoked_at) where scope = 'run';
 alter table public.api_keys enable row level security;
-comment on table public.api_keys is
-  'API keys of accounts, and the credentials of running turns. Only an HMAC of a key is stored.';
-comment on column public.api_keys.scope is
-  'full for a key of an account; run for the credential of one turn, which ends with the turn.';
+comment on table public.api_keys is 'API keys of accounts, and the credentials of running turns. Only an HMAC of a key is stored.';
+comment on column public.api_keys.scope is 'full for a key of an account; run for the credential of one turn, which ends with the turn.';
 comment on column public.api_keys.run_id is 'The durable run whose credential this is; null for every other key.';
 comment on column public.api_keys.prefix is 'The first characters of the key, by which its owner recognizes it.';
-comment on column public.api_keys.revoked_at is
-  'When the key ends or ended. A rotated key has a time in the future until its grace period ends.';
+comment on column public.api_keys.revoked_at is 'When the key ends or ended. A rotated key has a time in the future until its grace period ends.';
 
 -- Keys --------------------------------------------------------------------------------------------
 
@@ -42,8 +39,7 @@ begin
   end if;
 end
 $$;
-comment on function public.require_key_room is
-  'Raises 403 when the account has more than p_max keys that are listed. The caller holds the account''s lock.';
+comment on function public.require_key_room is 'Raises 403 when the account has more than p_max keys that are listed. The caller holds the account''s lock.';
 
 create function public.create_key(
   p_account_id uuid, p_name text, p_hash text, p_prefix text, p_expires_at timestamptz,
@@ -94,8 +90,7 @@ begin
   return v_new;
 end
 $$;
-comment on function public.rotate_key is
-  'Replaces an API key, which stays valid for p_grace_seconds. Raises 404 when the account has no such key, 409 when it was rotated before, and 403 when the account would have more than p_max.';
+comment on function public.rotate_key is 'Replaces an API key, which stays valid for p_grace_seconds. Raises 404 when the account has no such key, 409 when it was rotated before, and 403 when the account would have more than p_max.';
 
 create function public.revoke_key(p_account_id uuid, p_id uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -130,8 +125,7 @@ begin
   return v_account_id;
 end
 $$;
-comment on function public.create_key_of_email is
-  'Stores a new API key of an e-mail address, whose account is made on first sight.';
+comment on function public.create_key_of_email is 'Stores a new API key of an e-mail address, whose account is made on first sight.';
 
 create function public.create_run_key(
   p_account_id uuid, p_hash text, p_prefix text, p_name text, p_expires_at timestamptz
@@ -177,8 +171,7 @@ exception when sqlstate 'PT401' then
   return jsonb_build_object('outcome', 'unknown');
 end
 $$;
-comment on function public.authenticate_bearer is
-  'Authenticates a bearer token and returns limits and access as authenticate_email does; {outcome: unknown} when the sign-in has ended.';
+comment on function public.authenticate_bearer is 'Authenticates a bearer token and returns limits and access as authenticate_email does; {outcome: unknown} when the sign-in has ended.';
 
 create function public.authenticate_key(
   p_hash text,
@@ -234,8 +227,7 @@ begin
       p_account_id, p_organization_id, p_artist_id, p_account_limit);
 end
 $$;
-comment on function public.authenticate_key is
-  'Authenticates a key, with its limits and access. A run''s key is valid while its turn is active.';
+comment on function public.authenticate_key is 'Authenticates a key, with its limits and access. A run''s key is valid while its turn is active.';
 
 create function public.authenticate_email(
   p_email text,
@@ -260,8 +252,7 @@ begin
     p_account_id, p_organization_id, p_artist_id, p_account_limit);
 end
 $$;
-comment on function public.authenticate_email is
-  'Authenticates a proved e-mail address: {outcome: limited | known, …}. A limit of 0 is none.';
+comment on function public.authenticate_email is 'Authenticates a proved e-mail address: {outcome: limited | known, …}. A limit of 0 is none.';
 
 create function public.admit_account(
   p_own uuid, p_may_switch boolean,
@@ -286,8 +277,7 @@ begin
   );
 end
 $$;
-comment on function public.admit_account is
-  'The second half of both ways of authentication: the rate limit of the account, then access_verdicts.';
+comment on function public.admit_account is 'The second half of both ways of authentication: the rate limit of the account, then access_verdicts.';
 
 -- Sign-in codes -----------------------------------------------------------------------------------
 
@@ -356,8 +346,7 @@ begin
   return jsonb_build_object('outcome', 'mail', 'rate', v_rate);
 end
 $$;
-comment on function public.request_signup_code is
-  'Stores a new sign-up code: {outcome: limited | silent | mail, rate}. The mail is to be sent for mail only.';
+comment on function public.request_signup_code is 'Stores a new sign-up code: {outcome: limited | silent | mail, rate}. The mail is to be sent for mail only.';
 
 create function public.verify_signup_code(
   p_email text, p_code_hash text,
@@ -393,8 +382,7 @@ begin
   return jsonb_build_object('outcome', 'verified', 'account_id', v_account_id, 'rate', v_rate);
 end
 $$;
-comment on function public.verify_signup_code is
-  'Exchanges a sign-up code for an account and a key: {outcome: limited | dead | wrong | verified, …}. It never raises, because wrong tries must be kept.';
+comment on function public.verify_signup_code is 'Exchanges a sign-up code for an account and a key: {outcome: limited | dead | wrong | verified, …}. It never raises, because wrong tries must be kept.';
 
 create function public.withdraw_signup_code(p_email text, p_code_hash text, p_address text)
 returns void
@@ -492,8 +480,7 @@ begin
   return v_taken;
 end
 $$;
-comment on function public.take_code_try is
-  'Takes one guess of a network address at the code of an e-mail address; false when it has none.';
+comment on function public.take_code_try is 'Takes one guess of a network address at the code of an e-mail address; false when it has none.';
 
 -- Called only after a mail was sent: a refused request must not give new guesses at the previous code.
 create function public.grant_code_tries(p_purpose text, p_email text, p_source text)

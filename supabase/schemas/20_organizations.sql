@@ -22,10 +22,8 @@ create index organization_invitations_inviter
   on public.organization_invitations (invited_by, created_at);
 create index organization_invitations_expires on public.organization_invitations (expires_at);
 alter table public.organization_invitations enable row level security;
-comment on table public.organization_invitations is
-  'Invitations by e-mail to join an organization. One that has ended stays until it expires, because it counts for the limits of mails.';
-comment on column public.organization_invitations.email is
-  'In lower case. It need not have an account yet, and nothing that a caller sees depends on that.';
+comment on table public.organization_invitations is 'Invitations by e-mail to join an organization. One that has ended stays until it expires, because it counts for the limits of mails.';
+comment on column public.organization_invitations.email is 'In lower case. It need not have an account yet, and nothing that a caller sees depends on that.';
 
 -- Organizations -----------------------------------------------------------------------------------
 
@@ -39,8 +37,7 @@ begin
   return public.organization_role(p_account_id, p_organization_id);
 end
 $$;
-comment on function public.lock_organization is
-  'Locks an organization against other changes of its members, and answers the caller''s role in it.';
+comment on function public.lock_organization is 'Locks an organization against other changes of its members, and answers the caller''s role in it.';
 
 create function public.organization_refusal(p_role text) returns jsonb
 language sql immutable set search_path = '' as $$
@@ -49,8 +46,7 @@ language sql immutable set search_path = '' as $$
     when p_role <> 'owner' then jsonb_build_object('refused', 'not_owner')
   end
 $$;
-comment on function public.organization_refusal is
-  'Why who has this role may not do what only owners may: missing, not_owner; null for an owner.';
+comment on function public.organization_refusal is 'Why who has this role may not do what only owners may: missing, not_owner; null for an owner.';
 
 create function public.organization_json(p_organization public.accounts, p_role text) returns jsonb
 language sql stable set search_path = '' as $$
@@ -85,8 +81,7 @@ begin
     where m.account_id = p_account_id);
 end
 $$;
-comment on function public.has_organization_room is
-  'True while the account belongs to fewer organizations than this; it stays so until the transaction ends.';
+comment on function public.has_organization_room is 'True while the account belongs to fewer organizations than this; it stays so until the transaction ends.';
 
 create function public.create_organization(
   p_account_id uuid, p_name text, p_max integer
@@ -107,8 +102,7 @@ begin
   return public.found_organization(p_account_id, v_id);
 end
 $$;
-comment on function public.create_organization is
-  'Makes an organization that the account owns: {organization}, or {refused: not_personal | account_full}.';
+comment on function public.create_organization is 'Makes an organization that the account owns: {organization}, or {refused: not_personal | account_full}.';
 
 create function public.list_organizations(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -148,8 +142,7 @@ begin
   return public.found_organization(p_account_id, p_organization_id);
 end
 $$;
-comment on function public.update_organization is
-  'Changes the fields that are not null, for an owner: {organization}, or {refused: missing | not_owner}.';
+comment on function public.update_organization is 'Changes the fields that are not null, for an owner: {organization}, or {refused: missing | not_owner}.';
 
 create function public.delete_organization(p_account_id uuid, p_organization_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -172,8 +165,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.delete_organization is
-  'Deletes an organization with its artists and workspaces, for an owner: {done}, or {refused: missing | not_owner}.';
+comment on function public.delete_organization is 'Deletes an organization with its artists and workspaces, for an owner: {done}, or {refused: missing | not_owner}.';
 
 -- Members -----------------------------------------------------------------------------------------
 
@@ -199,8 +191,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_organization_members is
-  'One page of the people of an organization, newest first: {items, next}, or {refused: missing}.';
+comment on function public.list_organization_members is 'One page of the people of an organization, newest first: {items, next}, or {refused: missing}.';
 
 create function public.is_last_owner(p_organization_id uuid, p_member_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -242,8 +233,7 @@ begin
   return null;
 end
 $$;
-comment on function public.refuse_member_change is
-  'Locks the organization, and answers why the caller may not change a member: {refused: missing | missing_member | not_owner | last_owner}, or null.';
+comment on function public.refuse_member_change is 'Locks the organization, and answers why the caller may not change a member: {refused: missing | missing_member | not_owner | last_owner}, or null.';
 
 create function public.set_organization_role(
   p_account_id uuid, p_organization_id uuid, p_member_id uuid, p_role text
@@ -282,8 +272,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.remove_organization_member is
-  'Removes a member, or lets the caller leave: {done}, or as refuse_member_change.';
+comment on function public.remove_organization_member is 'Removes a member, or lets the caller leave: {done}, or as refuse_member_change.';
 
 -- Invitations -------------------------------------------------------------------------------------
 
@@ -334,8 +323,7 @@ begin
   return null;
 end
 $$;
-comment on function public.refuse_invitation is
-  'Locks the organization, and answers why the caller may not invite: {refused: missing | not_owner | member | invitations_full | limited}, or null.';
+comment on function public.refuse_invitation is 'Locks the organization, and answers why the caller may not invite: {refused: missing | not_owner | member | invitations_full | limited}, or null.';
 
 create function public.create_invitation(
   p_account_id uuid, p_organization_id uuid, p_email text, p_role text, p_valid_days integer,
@@ -367,8 +355,7 @@ begin
     'inviter', (select coalesce(a.email, a.name) from public.accounts a where a.id = p_account_id));
 end
 $$;
-comment on function public.create_invitation is
-  'Invites an address in place of an earlier invitation: {invitation, mail, organization_name, inviter}, or as refuse_invitation. mail is false when the address has had enough mails today.';
+comment on function public.create_invitation is 'Invites an address in place of an earlier invitation: {invitation, mail, organization_name, inviter}, or as refuse_invitation. mail is false when the address has had enough mails today.';
 
 create function public.list_organization_invitations(
   p_account_id uuid, p_organization_id uuid,
@@ -393,8 +380,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_organization_invitations is
-  'One page of the invitations that are open, newest first, for an owner: {items, next}, or {refused: missing | not_owner}.';
+comment on function public.list_organization_invitations is 'One page of the invitations that are open, newest first, for an owner: {items, next}, or {refused: missing | not_owner}.';
 
 create function public.withdraw_invitation(
   p_account_id uuid, p_organization_id uuid, p_id uuid
@@ -416,8 +402,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.withdraw_invitation is
-  'Ends an open invitation, for an owner: {done}, or {refused: missing | not_owner | missing_invitation}.';
+comment on function public.withdraw_invitation is 'Ends an open invitation, for an owner: {done}, or {refused: missing | not_owner | missing_invitation}.';
 
 create function public.list_invitations(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -440,8 +425,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_invitations is
-  'One page of the open invitations of the account''s address, newest first: {items, next}.';
+comment on function public.list_invitations is 'One page of the open invitations of the account''s address, newest first: {items, next}.';
 
 create function public.take_invitation(
   p_account_id uuid, p_id uuid, p_status text
@@ -453,8 +437,7 @@ language sql volatile set search_path = '' as $$
     and i.id = p_id and i.email = a.email and i.status = 'pending' and i.expires_at > now()
   returning i.*
 $$;
-comment on function public.take_invitation is
-  'Ends an open invitation of the account''s address, and answers it; null when there is none.';
+comment on function public.take_invitation is 'Ends an open invitation of the account''s address, and answers it; null when there is none.';
 
 create function public.decline_invitation(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -468,8 +451,7 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.decline_invitation is
-  'Declines an invitation of the account''s address: {done}, or {refused: missing_invitation}.';
+comment on function public.decline_invitation is 'Declines an invitation of the account''s address: {done}, or {refused: missing_invitation}.';
 
 create function public.accept_invitation(
   p_account_id uuid, p_id uuid, p_max_organizations integer, p_max_members integer
@@ -511,8 +493,7 @@ begin
   return public.found_organization(p_account_id, v_organization_id);
 end
 $$;
-comment on function public.accept_invitation is
-  'Makes the invited account a member: {organization}, or {refused: missing_invitation | organization_full | account_full}.';
+comment on function public.accept_invitation is 'Makes the invited account a member: {organization}, or {refused: missing_invitation | organization_full | account_full}.';
 
 create function public.withdraw_invitations_of_inviter() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -523,8 +504,7 @@ begin
   return null;
 end
 $$;
-comment on function public.withdraw_invitations_of_inviter is
-  'Trigger of organization_accounts: withdraws the open invitations of an owner who is removed or becomes a member.';
+comment on function public.withdraw_invitations_of_inviter is 'Trigger of organization_accounts: withdraws the open invitations of an owner who is removed or becomes a member.';
 create trigger withdraw_invitations_of_removed after delete on public.organization_accounts
   for each row execute function public.withdraw_invitations_of_inviter();
 create trigger withdraw_invitations_of_demoted after update of role on public.organization_accounts
@@ -593,8 +573,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_artists is
-  'One page of the artists of the account and of its organizations, or of one of them, newest first: {items, next}.';
+comment on function public.list_artists is 'One page of the artists of the account and of its organizations, or of one of them, newest first: {items, next}.';
 
 create function public.create_artist(
   p_account_id uuid, p_name text, p_label text, p_image text, p_catalog_artist_id text,
@@ -625,8 +604,7 @@ begin
   return public.get_artist(p_account_id, v_id);
 end
 $$;
-comment on function public.create_artist is
-  'Creates an artist of an organization, or of the account without one: {artist}, or {refused: organization | full}.';
+comment on function public.create_artist is 'Creates an artist of an organization, or of the account without one: {artist}, or {refused: organization | full}.';
 
 create function public.update_artist(
   p_account_id uuid, p_id uuid, p_name text, p_label text, p_image text,
@@ -645,8 +623,7 @@ begin
   return public.get_artist(p_account_id, p_id);
 end
 $$;
-comment on function public.update_artist is
-  'Changes the fields that are not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
+comment on function public.update_artist is 'Changes the fields that are not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
 
 create function public.delete_artist(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -668,5 +645,4 @@ begin
   return jsonb_build_object('done', true);
 end
 $$;
-comment on function public.delete_artist is
-  'Deletes an artist with everything that it owns, for the owners of its organization or the account that it belongs to: {done}, or {refused: missing | not_owner}.';
+comment on function public.delete_artist is 'Deletes an artist with everything that it owns, for the owners of its organization or the account that it belongs to: {done}, or {refused: missing | not_owner}.';

@@ -78,14 +78,12 @@ create index chats_listed on public.chats (account_id, created_at desc, id desc)
 alter table public.chats enable row level security;
 comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is 'The account of the session, repeated for the predicate of every query.';
-comment on column public.chats.active_stream_id is
-  'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
+comment on column public.chats.active_stream_id is 'Null when idle, pending:<turn id> while a request claims the chat, then the run id of its turn.';
 comment on column public.chats.claimed_at is 'When the claim was made. A pending claim counts for 60 seconds.';
 comment on column public.chats.archived is 'Whether the account has archived the chat.';
 comment on column public.chats.pinned is 'Whether the account has pinned the chat.';
 comment on column public.chats.instructions is 'The account''s instructions to the agent in this chat; null for none.';
-comment on column public.chats.template_id is
-  'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
+comment on column public.chats.template_id is 'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
 
 create table public.messages (
@@ -107,14 +105,10 @@ create index messages_words on public.messages
   using gin (public.search_of_parts(parts));
 alter table public.messages enable row level security;
 comment on table public.messages is 'Stored messages of chats, in the order of created_at and id.';
-comment on column public.messages.created_at is
-  'From the clock and not from the start of the transaction, to keep the order of messages.';
-comment on column public.messages.parent_id is
-  'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
-comment on column public.messages.on_path is
-  'Whether it is on the path that the chat shows. The newest message on the path is its leaf.';
-comment on column public.messages.sent_digest is
-  'SHA-256 of the parts as they were sent, of a message whose parts were replaced when its files were stored; else null.';
+comment on column public.messages.created_at is 'From the clock and not from the start of the transaction, to keep the order of messages.';
+comment on column public.messages.parent_id is 'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
+comment on column public.messages.on_path is 'Whether it is on the path that the chat shows. The newest message on the path is its leaf.';
+comment on column public.messages.sent_digest is 'SHA-256 of the parts as they were sent, of a message whose parts were replaced when its files were stored; else null.';
 comment on column public.messages.bytes is 'Size of parts and metadata, before compression.';
 
 create table public.message_usage (
@@ -140,8 +134,7 @@ alter table public.message_feedback enable row level security;
 comment on table public.message_feedback is 'Ratings of answers. No row stands for none.';
 comment on column public.message_feedback.account_id is 'The account of the chat.';
 comment on column public.message_feedback.chat_id is 'The chat, with which it is deleted.';
-comment on column public.message_feedback.message_id is
-  'The answer: an assistant message of the chat, which is deleted only with the chat.';
+comment on column public.message_feedback.message_id is 'The answer: an assistant message of the chat, which is deleted only with the chat.';
 comment on column public.message_feedback.rating is 'up or down.';
 comment on column public.message_feedback.comment is 'What the person added; null for nothing.';
 comment on column public.message_feedback.created_at is 'When the answer was first rated.';
@@ -159,8 +152,7 @@ create table public.chat_shares (
 
 create index chat_shares_newest on public.chat_shares (account_id, created_at desc, id desc);
 alter table public.chat_shares enable row level security;
-comment on table public.chat_shares is
-  'Chats that anyone who has the link can read. The token of the link is derived from the id by the server and stored nowhere.';
+comment on table public.chat_shares is 'Chats that anyone who has the link can read. The token of the link is derived from the id by the server and stored nowhere.';
 comment on column public.chat_shares.updated_at is 'When the messages were copied.';
 
 create table public.shared_messages (
@@ -192,8 +184,7 @@ language sql stable as $$
     'createdAt', public.iso_date(p_session.created_at),
     'updatedAt', public.iso_date(p_session.updated_at))
 $$;
-comment on function public.session_json is
-  'A session in the shape of the API, with the raw sandbox state. Inlined, hence no search_path.';
+comment on function public.session_json is 'A session in the shape of the API, with the raw sandbox state. Inlined, hence no search_path.';
 
 create function public.create_session(
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
@@ -212,8 +203,7 @@ begin
   return jsonb_build_object('session', public.session_json(v_session), 'chat', public.chat_json(v_chat));
 end
 $$;
-comment on function public.create_session is
-  'Creates a session and its first chat: {session, chat}. The caller has checked that the artist may be used.';
+comment on function public.create_session is 'Creates a session and its first chat: {session, chat}. The caller has checked that the artist may be used.';
 
 create function public.get_session(p_account_id uuid, p_session_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -284,8 +274,7 @@ begin
   return jsonb_build_object('session', public.session_json(v_session));
 end
 $$;
-comment on function public.delete_session is
-  'Deletes a session: {session} as it was, with the state of a sandbox that is to be destroyed, or {missing: session}.';
+comment on function public.delete_session is 'Deletes a session: {session} as it was, with the state of a sandbox that is to be destroyed, or {missing: session}.';
 
 create function public.discard_empty_session(p_account_id uuid, p_session_id uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -302,8 +291,7 @@ begin
   return found;
 end
 $$;
-comment on function public.discard_empty_session is
-  'Deletes a session without messages, whose first message was refused. Returns whether it did.';
+comment on function public.discard_empty_session is 'Deletes a session without messages, whose first message was refused. Returns whether it did.';
 
 -- Chats -------------------------------------------------------------------------------------------
 
@@ -315,8 +303,7 @@ language sql stable as $$
     else p_chat.active_stream_id
   end
 $$;
-comment on function public.active_stream_id is
-  'The run or claim that a chat streams; null for a claim that is void. Inlined, hence no search_path.';
+comment on function public.active_stream_id is 'The run or claim that a chat streams; null for a claim that is void. Inlined, hence no search_path.';
 
 create function public.chat_json(p_chat public.chats) returns jsonb
 language sql stable as $$
@@ -375,8 +362,7 @@ begin
   return jsonb_build_object('chat', public.chat_json(v_chat));
 end
 $$;
-comment on function public.create_chat is
-  'Creates a chat: {chat} | {missing: session | template} | {conflict: true} for an id of another session''s chat. With an id of the client''s it can be repeated, and answers the chat unchanged.';
+comment on function public.create_chat is 'Creates a chat: {chat} | {missing: session | template} | {conflict: true} for an id of another session''s chat. With an id of the client''s it can be repeated, and answers the chat unchanged.';
 
 create function public.open_chat(
   p_account_id uuid, p_chat_id uuid, p_named_id uuid, p_model_id text
@@ -400,8 +386,7 @@ begin
   return jsonb_build_object('session_id', v_chat.session_id, 'chat_id', p_named_id, 'is_new', true);
 end
 $$;
-comment on function public.open_chat is
-  'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a new session if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
+comment on function public.open_chat is 'The chat of the account with the id p_chat_id (null for none) or p_named_id, which is created in a new session if there is neither: {session_id, chat_id, is_new}. p_named_id is derived from the account and the name that a client has given.';
 
 create function public.get_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -439,8 +424,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_chats is
-  'One page of the chats of a session, newest first: {chats, next}, or {missing: session}.';
+comment on function public.list_chats is 'One page of the chats of a session, newest first: {chats, next}, or {missing: session}.';
 
 create function public.list_account_chats(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -474,8 +458,7 @@ begin
     limit p_limit + 1), p_limit);
 end
 $$;
-comment on function public.list_account_chats is
-  'A page of an account''s chats, newest first: {chats, next}. A filter that is null does not apply; with p_text each chat has a snippet.';
+comment on function public.list_account_chats is 'A page of an account''s chats, newest first: {chats, next}. A filter that is null does not apply; with p_text each chat has a snippet.';
 
 create function public.active_chats(p_account_id uuid, p_ids uuid[]) returns jsonb
 language sql stable set search_path = '' as $$
@@ -504,8 +487,7 @@ language sql stable set search_path = '' as $$
     order by m.created_at desc, m.id desc
     limit 1), p_chat.title)
 $$;
-comment on function public.chat_snippet is
-  'The passage of a chat''s newest message that has the words of p_text, else the title.';
+comment on function public.chat_snippet is 'The passage of a chat''s newest message that has the words of p_text, else the title.';
 
 create function public.update_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
@@ -535,8 +517,7 @@ begin
   return jsonb_build_object('chat', public.chat_json(v_chat));
 end
 $$;
-comment on function public.update_chat is
-  'Changes a chat: {chat} | {missing: session | chat | template}. Null leaves a field as it is, empty instructions remove them.';
+comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template}. Null leaves a field as it is, empty instructions remove them.';
 
 create function public.delete_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -584,8 +565,7 @@ begin
   return jsonb_build_object('deleted', to_jsonb(v_deleted), 'sandboxes', v_sandboxes);
 end
 $$;
-comment on function public.delete_chats is
-  'Deletes chats of the account, and their sessions without other chats: {deleted, sandboxes}, the ids of the chats and the sandbox states of the sessions.';
+comment on function public.delete_chats is 'Deletes chats of the account, and their sessions without other chats: {deleted, sandboxes}, the ids of the chats and the sandbox states of the sessions.';
 
 -- Stored messages ---------------------------------------------------------------------------------
 
@@ -602,8 +582,7 @@ language sql stable as $$
     '","parts":', p_message.parts, ',"metadata":' || p_message.metadata::text,
     ',"createdAt":"', public.iso_date(p_message.created_at), '"}')
 $$;
-comment on function public.message_text is
-  'A message as JSON text; not JSON, which would be parsed again. Inlined, hence no search_path.';
+comment on function public.message_text is 'A message as JSON text; not JSON, which would be parsed again. Inlined, hence no search_path.';
 
 -- A slow reader holds one page, and no connection between two pages.
 create function public.get_chat_body_page(
@@ -646,8 +625,7 @@ language sql stable set search_path = '' as $$
   ) piece
   order by piece.place
 $$;
-comment on function public.get_chat_body_page is
-  'The text of a chat with its messages, from the message after (p_after_at, p_after_id) on, null for the start: a row for each message, at most 500 and not many more than p_max_bytes. The last row is the end of the text, or "after <created_at> <id>" of the last message when more follow. No row when the chat is missing.';
+comment on function public.get_chat_body_page is 'The text of a chat with its messages, from the message after (p_after_at, p_after_id) on, null for the start: a row for each message, at most 500 and not many more than p_max_bytes. The last row is the end of the text, or "after <created_at> <id>" of the last message when more follow. No row when the chat is missing.';
 
 -- Branches ----------------------------------------------------------------------------------------
 
@@ -659,8 +637,7 @@ language sql stable set search_path = '' as $$
     order by m.created_at desc, m.id desc
     limit 1), '')
 $$;
-comment on function public.leaf_of_chat is
-  'The id of the newest message that a chat shows, which the next one follows; empty without any.';
+comment on function public.leaf_of_chat is 'The id of the newest message that a chat shows, which the next one follows; empty without any.';
 
 create function public.show_path(p_chat_id uuid, p_message_id text, p_goes_on boolean)
 returns void
@@ -693,8 +670,7 @@ begin
   where m.chat_id = p_chat_id and m.on_path <> (m.id in (select unnest(v_path)));
 end
 $$;
-comment on function public.show_path is
-  'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
+comment on function public.show_path is 'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
 
 create function public.branches_json(p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -715,8 +691,7 @@ language sql stable set search_path = '' as $$
   ) place
   where place.message_id is not null
 $$;
-comment on function public.branches_json is
-  'The messages that a chat shows and that are not the only ones at their place: [{message_id, sibling_ids}], the latter with message_id and oldest first.';
+comment on function public.branches_json is 'The messages that a chat shows and that are not the only ones at their place: [{message_id, sibling_ids}], the latter with message_id and oldest first.';
 
 create function public.list_branches(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -757,8 +732,7 @@ begin
   return jsonb_build_object('branches', public.branches_json(p_chat_id));
 end
 $$;
-comment on function public.choose_branch is
-  'Shows the path through a message: {branches}, as of branches_json | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
+comment on function public.choose_branch is 'Shows the path through a message: {branches}, as of branches_json | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
 
 create function public.export_branches(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -781,8 +755,7 @@ language sql stable set search_path = '' as $$
       left join public.chat_connectors n on n.chat_id = c.id and n.account_id = c.account_id
       where c.id = p_chat_id and c.account_id = p_account_id))
 $$;
-comment on function public.export_branches is
-  'The additions of an export to the body of a chat: {messages, feedback, choices}. The messages are the hidden ones, the choices {instructions, template_id, connectors} as far as they were made.';
+comment on function public.export_branches is 'The additions of an export to the body of a chat: {messages, feedback, choices}. The messages are the hidden ones, the choices {instructions, template_id, connectors} as far as they were made.';
 
 -- Feedback ----------------------------------------------------------------------------------------
 
@@ -829,8 +802,7 @@ begin
   return jsonb_build_object('feedback', public.feedback_json(v_feedback));
 end
 $$;
-comment on function public.rate_message is
-  'Stores or, with a null rating, removes the rating of an answer: {feedback} | {missing: session | chat | message}.';
+comment on function public.rate_message is 'Stores or, with a null rating, removes the rating of an answer: {feedback} | {missing: session | chat | message}.';
 
 create function public.list_feedback(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -847,8 +819,7 @@ begin
     where f.chat_id = p_chat_id and f.account_id = p_account_id));
 end
 $$;
-comment on function public.list_feedback is
-  'The ratings of a chat''s answers, oldest first: {feedback} | {missing: session | chat}.';
+comment on function public.list_feedback is 'The ratings of a chat''s answers, oldest first: {feedback} | {missing: session | chat}.';
 
 -- Shares ------------------------------------------------------------------------------------------
 
@@ -890,8 +861,7 @@ begin
   return jsonb_build_object('share', public.chat_share_json(v_share));
 end
 $$;
-comment on function public.share_chat is
-  'Shares a chat with these messages, [{role, parts}], or replaces the messages of its share: {share} | {missing: session | chat}.';
+comment on function public.share_chat is 'Shares a chat with these messages, [{role, parts}], or replaces the messages of its share: {share} | {missing: session | chat}.';
 
 create function public.get_chat_share(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -954,8 +924,7 @@ language sql stable set search_path = '' as $$
       where m.share_id = s.id and m.position >= p_from and m.position < p_from + p_limit), '[]'))
   from public.chat_shares s where s.id = p_share_id
 $$;
-comment on function public.read_chat_share is
-  'The public view of a share: {share, messages} from a position, oldest first; null without such a share.';
+comment on function public.read_chat_share is 'The public view of a share: {share, messages} from a position, oldest first; null without such a share.';
 
 -- Bytes of stored messages ------------------------------------------------------------------------
 
@@ -996,8 +965,7 @@ begin
   return null;
 end
 $$;
-comment on function public.count_chat_bytes is
-  'Keeps chats.message_bytes for the rows of one statement on messages or queued_turns.';
+comment on function public.count_chat_bytes is 'Keeps chats.message_bytes for the rows of one statement on messages or queued_turns.';
 create trigger count_added_messages after insert on public.messages
   referencing new table as new_rows for each statement execute function public.count_chat_bytes();
 create trigger count_changed_messages after update on public.messages
@@ -1043,8 +1011,7 @@ language sql stable set search_path = '' as $$
         and c.message_bytes > p_max_chat_bytes)
     then 'chat_full' end
 $$;
-comment on function public.message_quota_reached is
-  'messages_full | chat_full, when the account or the chat has more bytes of messages than it may have, else null. A limit of 0 is none.';
+comment on function public.message_quota_reached is 'messages_full | chat_full, when the account or the chat has more bytes of messages than it may have, else null. A limit of 0 is none.';
 
 create function public.assistant_parts(p_account_id uuid, p_chat_id uuid, p_message_id text)
 returns jsonb

@@ -20,8 +20,7 @@ create index agent_templates_public_newest
   on public.agent_templates (created_at desc, id desc) where not is_private;
 alter table public.agent_templates enable row level security;
 comment on table public.agent_templates is 'Prompts that accounts save for themselves, share by e-mail address, or publish.';
-comment on column public.agent_templates.favorites_count is
-  'Rows of agent_template_favorites for this template, kept by a trigger.';
+comment on column public.agent_templates.favorites_count is 'Rows of agent_template_favorites for this template, kept by a trigger.';
 
 -- Only a private template has shares. An address needs no account yet.
 create table public.agent_template_shares (
@@ -34,10 +33,8 @@ create table public.agent_template_shares (
 create index agent_template_shares_email_newest
   on public.agent_template_shares (email, template_created_at desc, template_id desc);
 alter table public.agent_template_shares enable row level security;
-comment on table public.agent_template_shares is
-  'E-mail addresses that a private template is shared with; an address needs no account yet.';
-comment on column public.agent_template_shares.template_created_at is
-  'Copied from the template, where it never changes: one index serves the list.';
+comment on table public.agent_template_shares is 'E-mail addresses that a private template is shared with; an address needs no account yet.';
+comment on column public.agent_template_shares.template_created_at is 'Copied from the template, where it never changes: one index serves the list.';
 
 create table public.agent_template_favorites (
   template_id uuid not null references public.agent_templates (id) on delete cascade,
@@ -63,8 +60,7 @@ language sql stable set search_path = '' as $$
       where s.template_id = p_template.id and a.id = p_account_id
     )
 $$;
-comment on function public.can_see_agent_template is
-  'Whether an account sees a template: its own, a public one, or one that is shared with its address.';
+comment on function public.can_see_agent_template is 'Whether an account sees a template: its own, a public one, or one that is shared with its address.';
 
 create function public.is_visible_template(p_account_id uuid, p_template_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -122,8 +118,7 @@ begin
     where t.id = any (p_ids));
 end
 $$;
-comment on function public.agent_templates_json is
-  'Templates as an account sees them, newest first: only the owner sees the shared addresses.';
+comment on function public.agent_templates_json is 'Templates as an account sees them, newest first: only the owner sees the shared addresses.';
 
 create function public.found_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -172,8 +167,7 @@ begin
     order by t.place), p_limit);
 end
 $$;
-comment on function public.list_agent_templates is
-  'One page of the templates that an account sees, newest first: {templates, next}. Own, public and shared templates each come from their own index, so the cost of a page does not grow with the table.';
+comment on function public.list_agent_templates is 'One page of the templates that an account sees, newest first: {templates, next}. Own, public and shared templates each come from their own index, so the cost of a page does not grow with the table.';
 
 create function public.get_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -210,8 +204,7 @@ begin
   return public.found_agent_template(p_account_id, p_id);
 end
 $$;
-comment on function public.create_agent_template is
-  'Creates a template: {template}. Repeated with the same id, it answers the existing one.';
+comment on function public.create_agent_template is 'Creates a template: {template}. Repeated with the same id, it answers the existing one.';
 
 -- The row stays locked until its shares are written: two concurrent changes leave the addresses of one.
 create function public.update_agent_template(
@@ -240,8 +233,7 @@ begin
   return public.found_agent_template(p_account_id, p_id);
 end
 $$;
-comment on function public.update_agent_template is
-  'Changes a template, each field unless null: {template}, or {refused: missing | not_owner}.';
+comment on function public.update_agent_template is 'Changes a template, each field unless null: {template}, or {refused: missing | not_owner}.';
 
 create function public.delete_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -283,8 +275,7 @@ begin
   end if;
 end
 $$;
-comment on function public.share_agent_template is
-  'Replaces the addresses that a template is shared with; a public template has none.';
+comment on function public.share_agent_template is 'Replaces the addresses that a template is shared with; a public template has none.';
 
 create function public.set_agent_template_favorite(
   p_account_id uuid, p_id uuid, p_is_favourite boolean
@@ -309,8 +300,7 @@ begin
   return public.found_agent_template(p_account_id, p_id);
 end
 $$;
-comment on function public.set_agent_template_favorite is
-  'Marks a template as a favorite, or no longer: {template}, or {refused: missing}.';
+comment on function public.set_agent_template_favorite is 'Marks a template as a favorite, or no longer: {template}, or {refused: missing}.';
 
 -- A trigger, because the deletion of an account removes its favorites and must be counted too.
 create function public.count_agent_template_favorite() returns trigger
@@ -324,8 +314,7 @@ begin
   return null;
 end
 $$;
-comment on function public.count_agent_template_favorite is
-  'Trigger: keeps favorites_count, also when the deletion of an account takes its favorites along.';
+comment on function public.count_agent_template_favorite is 'Trigger: keeps favorites_count, also when the deletion of an account takes its favorites along.';
 create trigger count_agent_template_favorite
   after insert or delete on public.agent_template_favorites
   for each row execute function public.count_agent_template_favorite();
@@ -338,5 +327,4 @@ language sql stable set search_path = '' as $$
     on t.id = c.template_id and public.can_see_agent_template(p_account_id, t)
   where c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.chat_instructions is
-  'What instructs the agent in a chat: the prompt of its template, then its own text; null for nothing.';
+comment on function public.chat_instructions is 'What instructs the agent in a chat: the prompt of its template, then its own text; null for nothing.';

@@ -47,28 +47,19 @@ create index turns_by_artist on public.turns (account_id, artist_id, created_at 
 alter table public.turns enable row level security;
 comment on table public.turns is 'Chat turns: one row from the claim on a chat to the end of the durable run that answers it.';
 comment on column public.turns.id is 'Chosen by the server before anything is written; it also addresses the stream of the turn.';
-comment on column public.turns.message_id is
-  'The message that is answered: the user''s, or the assistant''s whose question was answered.';
+comment on column public.turns.message_id is 'The message that is answered: the user''s, or the assistant''s whose question was answered.';
 comment on column public.turns.assistant_message_id is 'The message that the turn writes.';
-comment on column public.turns.context_limit is
-  'The greatest number of messages that the model is given; null for no limit of the caller''s.';
-comment on column public.turns.history is
-  'The conversation that the client sent in place of the stored one; null once the turn has ended.';
+comment on column public.turns.context_limit is 'The greatest number of messages that the model is given; null for no limit of the caller''s.';
+comment on column public.turns.history is 'The conversation that the client sent in place of the stored one; null once the turn has ended.';
 comment on column public.turns.key_id is 'The credential that the sandbox of the turn calls back with.';
 comment on column public.turns.effect_id is 'Identifies a repeated request; null where a repetition starts another turn.';
-comment on column public.turns.kind is
-  'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
-comment on column public.turns.artist_id is
-  'The artist of the session when the turn started. No foreign key: usage outlives the artist.';
-comment on column public.turns.caller_key_id is
-  'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
-comment on column public.turns.instructions is
-  'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
+comment on column public.turns.kind is 'chat for a message of a conversation, headless for POST /api/chat/runs, task for a scheduled prompt.';
+comment on column public.turns.artist_id is 'The artist of the session when the turn started. No foreign key: usage outlives the artist.';
+comment on column public.turns.caller_key_id is 'The API key that started the turn; null for a bearer and for a schedule. No foreign key: usage outlives the key.';
+comment on column public.turns.instructions is 'The instructions of the chat when the turn started: the template''s prompt and the chat''s own text; null for none.';
 comment on column public.turns.webhook_url is 'Told of the end of the turn, besides the webhooks of the account.';
-comment on column public.turns.loads is
-  'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
-comment on column public.turns.reserved_usd is
-  'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
+comment on column public.turns.loads is 'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
+comment on column public.turns.reserved_usd is 'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
 comment on column public.turns.reserved_until is 'When the calls in flight have failed, because no model call takes as long.';
 
 create table public.turn_steps (
@@ -78,8 +69,7 @@ create table public.turn_steps (
   primary key (turn_id, index)
 );
 alter table public.turn_steps enable row level security;
-comment on table public.turn_steps is
-  'The results of the model calls of a running turn, in the form that the next call is given.';
+comment on table public.turn_steps is 'The results of the model calls of a running turn, in the form that the next call is given.';
 
 create table public.tool_runs (
   turn_id uuid not null references public.turns (id) on delete cascade,
@@ -103,8 +93,7 @@ create table public.run_traces (
 
 create index run_traces_age on public.run_traces (created_at);
 alter table public.run_traces enable row level security;
-comment on table public.run_traces is
-  'The steps of turns that have ended, as of run_steps_json: written once when the turn ends, and deleted by the retention job.';
+comment on table public.run_traces is 'The steps of turns that have ended, as of run_steps_json: written once when the turn ends, and deleted by the retention job.';
 comment on column public.run_traces.account_id is 'The account of the turn, with which the trace is deleted.';
 
 create type public.turn_claim as (
@@ -129,14 +118,10 @@ create type public.turn_claim as (
   caller_key_id uuid,
   credential text
 );
-comment on type public.turn_claim is
-  'A message that a turn is to answer, with all that claim_turn needs; the queue keeps it while the chat is busy.';
-comment on column public.turn_claim.parts_before is
-  'For the answer to a question: the parts that the assistant''s message must still have; else null.';
-comment on column public.turn_claim.parent_id is
-  'The message that it follows, empty for none: it starts a branch, or is answered again. Null for the leaf of the chat.';
-comment on column public.turn_claim.replaces_answer is
-  'The answer that a new one is requested for, empty for any; null unless another one is requested.';
+comment on type public.turn_claim is 'A message that a turn is to answer, with all that claim_turn needs; the queue keeps it while the chat is busy.';
+comment on column public.turn_claim.parts_before is 'For the answer to a question: the parts that the assistant''s message must still have; else null.';
+comment on column public.turn_claim.parent_id is 'The message that it follows, empty for none: it starts a branch, or is answered again. Null for the leaf of the chat.';
+comment on column public.turn_claim.replaces_answer is 'The answer that a new one is requested for, empty for any; null unless another one is requested.';
 comment on column public.turn_claim.history is 'The conversation that the client sent in place of the stored one; null for none.';
 comment on column public.turn_claim.credential is 'The form of the credential that the sandbox of the run gets: key or bearer.';
 
@@ -348,8 +333,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.claim_turn is
-  'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
 language sql stable set search_path = '' as $$
@@ -367,8 +351,7 @@ language sql stable set search_path = '' as $$
     and (run_id is not null
       or created_at > now() - case when headless then interval '10 minutes' else interval '60 seconds' end)
 $$;
-comment on function public.count_active_turns is
-  'The turns of an account that are queued or running, without claims that never became a run.';
+comment on function public.count_active_turns is 'The turns of an account that are queued or running, without claims that never became a run.';
 
 create function public.store_file_parts(p_turn_id uuid, p_messages jsonb, p_history jsonb)
 returns void
@@ -391,8 +374,7 @@ begin
     and (m.id = v_turn.message_id or v_turn.history is null);
 end
 $$;
-comment on function public.store_file_parts is
-  'Replaces the parts of user messages [{id, parts}] that a running turn has read, and its history where the client sent one. Without effect when the turn has ended.';
+comment on function public.store_file_parts is 'Replaces the parts of user messages [{id, parts}] that a running turn has read, and its history where the client sent one. Without effect when the turn has ended.';
 
 create function public.digest_of_parts(p_parts jsonb) returns text
 language sql immutable set search_path = '' as $$
@@ -405,8 +387,7 @@ language sql stable set search_path = '' as $$
   select case when p_message.sent_digest is null then p_message.parts = p_parts
     else p_message.sent_digest = public.digest_of_parts(p_parts) end
 $$;
-comment on function public.is_same_content is
-  'Whether a message was sent with these parts, although the stored parts may name its stored files.';
+comment on function public.is_same_content is 'Whether a message was sent with these parts, although the stored parts may name its stored files.';
 
 create function public.parent_of_message(p_message public.messages) returns text
 language sql stable set search_path = '' as $$
@@ -416,8 +397,7 @@ language sql stable set search_path = '' as $$
     order by b.created_at desc, b.id desc
     limit 1), '')
 $$;
-comment on function public.parent_of_message is
-  'The id of the message that a message follows; empty for one that starts the conversation.';
+comment on function public.parent_of_message is 'The id of the message that a message follows; empty for one that starts the conversation.';
 
 create function public.answer_of_message(
   p_message public.messages, p_replaces_answer text
@@ -457,8 +437,7 @@ begin
     'message_id', v_answer_id) end;
 end
 $$;
-comment on function public.answer_of_message is
-  'The response to a user message that is sent again: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
+comment on function public.answer_of_message is 'The response to a user message that is sent again: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
 
 -- Headless runs -----------------------------------------------------------------------------------
 
@@ -513,8 +492,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('refused', sqlerrm);
 end
 $$;
-comment on function public.provision_run is
-  'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
+comment on function public.provision_run is 'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
 
 create function public.close_unstarted_runs() returns void
 language plpgsql set search_path = '' as $$
@@ -532,8 +510,7 @@ begin
   end loop;
 end
 $$;
-comment on function public.close_unstarted_runs is
-  'Closes headless turns whose request died before it started their run. Each call closes at most ten.';
+comment on function public.close_unstarted_runs is 'Closes headless turns whose request died before it started their run. Each call closes at most ten.';
 
 create function public.assign_run(p_turn_id uuid, p_run_id text) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -549,8 +526,7 @@ begin
   return jsonb_build_object('run_id', v_turn.run_id);
 end
 $$;
-comment on function public.assign_run is
-  'Gives a turn its run; the first of two attempts wins: {run_id}, null when the turn is gone.';
+comment on function public.assign_run is 'Gives a turn its run; the first of two attempts wins: {run_id}, null when the turn is gone.';
 
 create function public.discard_run(p_turn_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -579,8 +555,7 @@ language sql set search_path = '' as $$
   where id = (select chat_id from public.turns where id = p_turn_id)
   for update
 $$;
-comment on function public.lock_chat_of_turn is
-  'Locks the chat of a turn for the transaction. To be called before the turn itself is locked.';
+comment on function public.lock_chat_of_turn is 'Locks the chat of a turn for the transaction. To be called before the turn itself is locked.';
 
 create function public.load_turn(p_turn_id uuid, p_run_id text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -652,8 +627,7 @@ begin
       from public.turn_steps s where s.turn_id = p_turn_id));
 end
 $$;
-comment on function public.load_turn is
-  'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | active, …}.';
+comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | active, …}.';
 
 create function public.complete_model_call(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_index integer, p_result jsonb,
@@ -682,8 +656,7 @@ begin
     'has_budget', public.has_budget(p_account_id));
 end
 $$;
-comment on function public.complete_model_call is
-  'Records the result and the usage of a model call, and the tool calls that start at once: {superseded, stop_requested, known_calls as of start_tools, has_budget}. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
+comment on function public.complete_model_call is 'Records the result and the usage of a model call, and the tool calls that start at once: {superseded, stop_requested, known_calls as of start_tools, has_budget}. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
 
 -- Two processes record the same calls when one was taken for dead: only the process whose row was inserted
 -- may run a call.
@@ -705,8 +678,7 @@ begin
       and r.tool_call_id <> all (v_fresh));
 end
 $$;
-comment on function public.start_tools is
-  'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}].';
+comment on function public.start_tools is 'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}].';
 
 create function public.finish_tool(p_turn_id uuid, p_call_id text, p_output jsonb)
 returns jsonb
@@ -766,8 +738,7 @@ begin
       select q.chat_id from public.queued_turns q where q.chat_id = v_turn.chat_id limit 1));
 end
 $$;
-comment on function public.finish_turn is
-  'Stores the assistant''s message with the last step (null if it made no model call) and its usage, releases the claim and closes the turn: {superseded, finished, webhooks_due, awaited_chat_id}. awaited_chat_id is the chat if messages wait in it. It is safe to repeat. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
+comment on function public.finish_turn is 'Stores the assistant''s message with the last step (null if it made no model call) and its usage, releases the claim and closes the turn: {superseded, finished, webhooks_due, awaited_chat_id}. awaited_chat_id is the chat if messages wait in it. It is safe to repeat. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
 
 create function public.close_turn(p_turn_id uuid, p_status text, p_error text) returns void
 language plpgsql set search_path = '' as $$
@@ -803,8 +774,7 @@ begin
   return '{}';
 end
 $$;
-comment on function public.abandon_turn is
-  'Releases the claim of a turn and ends it, unless its run has started. The message stays.';
+comment on function public.abandon_turn is 'Releases the claim of a turn and ends it, unless its run has started. The message stays.';
 
 -- Also when the turn is deleted with its chat or session before it has ended.
 create function public.drop_key_of_turn() returns trigger
@@ -828,8 +798,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) t
 $$;
-comment on function public.unfinished_turns is
-  'Turns [{turnId, runId}] that have been unfinished for more than a day, oldest first: their runs may be lost.';
+comment on function public.unfinished_turns is 'Turns [{turnId, runId}] that have been unfinished for more than a day, oldest first: their runs may be lost.';
 
 -- Stop --------------------------------------------------------------------------------------------
 
@@ -850,8 +819,7 @@ begin
   return jsonb_build_object('outcome', 'active', 'turn_id', v_turn.id, 'run_id', v_turn.run_id);
 end
 $$;
-comment on function public.find_active_turn is
-  'The turn that a chat is streaming: {outcome: active (turn_id, run_id) | idle | chat_missing}.';
+comment on function public.find_active_turn is 'The turn that a chat is streaming: {outcome: active (turn_id, run_id) | idle | chat_missing}.';
 
 create function public.request_stop(p_account_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -898,8 +866,7 @@ begin
     'turn_id', v_turn.id);
 end
 $$;
-comment on function public.request_run_stop is
-  'Asks a run to stop: {outcome: missing | active | completed | failed | cancelled, turn_id}.';
+comment on function public.request_run_stop is 'Asks a run to stop: {outcome: missing | active | completed | failed | cancelled, turn_id}.';
 
 -- Authority of a turn -----------------------------------------------------------------------------
 
@@ -908,8 +875,7 @@ language sql stable set search_path = '' as $$
   select public.is_key_in_force(p_turn.caller_key_id)
     and (p_turn.artist_id is null or public.may_act_for(p_turn.account_id, p_turn.artist_id))
 $$;
-comment on function public.has_turn_authority is
-  'Returns whether the key that started the turn is in force, and its account may act for its artist.';
+comment on function public.has_turn_authority is 'Returns whether the key that started the turn is in force, and its account may act for its artist.';
 
 create function public.turns_to_stop(p_ids uuid[]) returns uuid[]
 language sql stable set search_path = '' as $$
@@ -918,8 +884,7 @@ language sql stable set search_path = '' as $$
     select from public.turns t
     where t.id = asked.id and t.stop_requested_at is null and public.has_turn_authority(t))
 $$;
-comment on function public.turns_to_stop is
-  'Returns the turns whose stop was requested, whose authority has ended, or that no longer exist.';
+comment on function public.turns_to_stop is 'Returns the turns whose stop was requested, whose authority has ended, or that no longer exist.';
 
 create function public.check_turn_holder() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -935,8 +900,7 @@ begin
   return new;
 end
 $$;
-comment on function public.check_turn_holder is
-  'Trigger of turns: a turn starts without an artist that its account has lost, and is stopped if its key has ended.';
+comment on function public.check_turn_holder is 'Trigger of turns: a turn starts without an artist that its account has lost, and is stopped if its key has ended.';
 create trigger check_turn_holder before insert on public.turns
   for each row when (new.finished_at is null) execute function public.check_turn_holder();
 
@@ -952,8 +916,7 @@ begin
   return null;
 end
 $$;
-comment on function public.stop_turns_of_key is
-  'Trigger of api_keys: stops the turns that a revoked key has started, and drops its queued messages.';
+comment on function public.stop_turns_of_key is 'Trigger of api_keys: stops the turns that a revoked key has started, and drops its queued messages.';
 create trigger stop_turns_of_key after update of revoked_at on public.api_keys
   for each row when (new.scope = 'full' and new.revoked_at <= now())
   execute function public.stop_turns_of_key();
@@ -968,8 +931,7 @@ begin
   return null;
 end
 $$;
-comment on function public.stop_turns_without_artist is
-  'Trigger of organization_accounts: stops the turns for artists that their accounts may no longer act for.';
+comment on function public.stop_turns_without_artist is 'Trigger of organization_accounts: stops the turns for artists that their accounts may no longer act for.';
 create trigger stop_turns_without_artist after delete on public.organization_accounts
   for each row execute function public.stop_turns_without_artist();
 
@@ -984,8 +946,7 @@ language sql stable set search_path = '' as $$
     limit p_limit
   ) q
 $$;
-comment on function public.chats_to_begin is
-  'Chats that are free although turns wait in them, because the server died that was to start these.';
+comment on function public.chats_to_begin is 'Chats that are free although turns wait in them, because the server died that was to start these.';
 
 create function public.begin_queued_turn(
   p_chat_id uuid, p_max_active integer, p_stale_seconds integer
@@ -1033,8 +994,7 @@ begin
   end loop;
 end
 $$;
-comment on function public.begin_queued_turn is
-  'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
+comment on function public.begin_queued_turn is 'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
 
 create function public.settle_queued_turn(p_turn_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -1053,8 +1013,7 @@ language sql stable set search_path = '' as $$
   left join public.turns t on t.id = asked.id and t.account_id = asked.account_id
   left join public.queued_turns q on q.turn_id = asked.id and q.account_id = asked.account_id
 $$;
-comment on function public.queued_turn_state is
-  'What became of a turn that was queued: {state: waiting | started (run_id) | gone}.';
+comment on function public.queued_turn_state is 'What became of a turn that was queued: {state: waiting | started (run_id) | gone}.';
 
 create function public.list_queued_messages(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -1071,8 +1030,7 @@ language sql stable set search_path = '' as $$
   from (select 1) one
   left join public.chats c on c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.list_queued_messages is
-  'The messages that wait in a chat, in the order of their turns: {messages}, or {refused: chat}.';
+comment on function public.list_queued_messages is 'The messages that wait in a chat, in the order of their turns: {messages}, or {refused: chat}.';
 
 create function public.remove_queued_message(
   p_account_id uuid, p_chat_id uuid, p_message_id text
@@ -1165,8 +1123,7 @@ begin
     'run', public.run_json(v_turn));
 end
 $$;
-comment on function public.get_run is
-  'A turn as the run that its account sees: {missing: false, turnId, run}, or {missing: true}.';
+comment on function public.get_run is 'A turn as the run that its account sees: {missing: false, turnId, run}, or {missing: true}.';
 
 create function public.list_runs(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -1196,8 +1153,7 @@ begin
   return v_page;
 end
 $$;
-comment on function public.list_runs is
-  'Runs of an account, newest first, of a status, a kind, a chat, an artist and since a time where these are given: {runs, next}.';
+comment on function public.list_runs is 'Runs of an account, newest first, of a status, a kind, a chat, an artist and since a time where these are given: {runs, next}.';
 
 create function public.tool_call_json(p_call jsonb, p_run public.tool_runs) returns jsonb
 language sql stable set search_path = '' as $$
@@ -1214,8 +1170,7 @@ language sql stable set search_path = '' as $$
     'duration_ms', public.duration_ms(p_run.started_at, p_run.finished_at),
     'error', left(p_run.output #>> '{value,error}', 500))
 $$;
-comment on function public.tool_call_json is
-  'A tool call of a trace, from the call in the model''s answer and its record, if it has one.';
+comment on function public.tool_call_json is 'A tool call of a trace, from the call in the model''s answer and its record, if it has one.';
 
 create function public.run_steps_json(p_turn_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -1243,23 +1198,6 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.run_steps_json is 'The steps of a running turn as GET /api/chat/runs/{runId}/steps has them.';
 
-create function public.plausible_steps(p_steps jsonb) returns jsonb
-language sql immutable set search_path = '' as $$
-  select coalesce(jsonb_agg(
-    s.step || jsonb_build_object(
-      'usage', jsonb_build_object('input_tokens', t.input, 'output_tokens', t.output,
-        'total_tokens', t.input + t.output),
-      'cost_usd', case when (s.step ->> 'cost_usd')::numeric between 0 and 1000000
-        then s.step -> 'cost_usd' end)
-    order by s.place), '[]')
-  from jsonb_array_elements(p_steps) with ordinality as s (step, place)
-  cross join lateral (
-    select least(greatest(round((s.step #>> '{usage,input_tokens}')::numeric), 0), 100000000) as input,
-      least(greatest(round((s.step #>> '{usage,output_tokens}')::numeric), 0), 100000000) as output) t
-$$;
-comment on function public.plausible_steps is
-  'The steps of a trace, of which some were stored before usage was checked, with plausible usage and costs.';
-
 create function public.keep_run_trace() returns trigger
 language plpgsql set search_path = '' as $$
 begin
@@ -1279,18 +1217,16 @@ create function public.get_run_trace(p_account_id uuid, p_run_id text) returns j
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
     'run', public.run_item_json(t) || jsonb_build_object(
-      'artist_id', t.artist_id,
       'prompt', (
         select left(public.words_of_parts(m.parts), 10000) from public.messages m
         where m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user')),
-    'steps', public.plausible_steps(coalesce(
+    'steps', coalesce(
       (select r.steps from public.run_traces r where r.turn_id = t.id),
-      public.run_steps_json(t.id))))
+      public.run_steps_json(t.id)))
   from public.turns t
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
-comment on function public.get_run_trace is
-  'A run with its prompt, and its trace, which is empty when it has expired: {run, steps}. Null when the account has no such run.';
+comment on function public.get_run_trace is 'A run with its prompt, and its trace, which is empty when it has expired: {run, steps}. Null when the account has no such run.';
 
 create function public.run_of_turn(p_turn_id uuid) returns text
 language sql stable set search_path = '' as $$

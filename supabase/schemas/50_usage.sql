@@ -22,16 +22,13 @@ create table public.usage_entries (
 
 create index usage_entries_time on public.usage_entries (account_id, created_at);
 alter table public.usage_entries enable row level security;
-comment on table public.usage_entries is
-  'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
+comment on table public.usage_entries is 'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
 comment on column public.usage_entries.source is 'The id of the turn, or the id of the task run of a generation.';
 comment on column public.usage_entries.step is 'The index of the step in the turn; 0 for a generation.';
-comment on column public.usage_entries.tool is
-  '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
+comment on column public.usage_entries.tool is '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
 comment on column public.usage_entries.call is 'The number of the model call within the step or the subagent, from 0.';
 comment on column public.usage_entries.cost_usd is 'Null where no price is known.';
-comment on column public.usage_entries.estimated is
-  'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
+comment on column public.usage_entries.estimated is 'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
 
 create table public.usage_months (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -41,8 +38,7 @@ create table public.usage_months (
   primary key (account_id, month)
 );
 alter table public.usage_months enable row level security;
-comment on table public.usage_months is
-  'The cost of an account''s calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
+comment on table public.usage_months is 'The cost of an account''s calendar month (UTC): the sum of its usage entries, which the start of a turn compares with the budget.';
 comment on column public.usage_months.warned_at is 'When the account was told that it has spent 80 % of its budget.';
 
 create function public.usage_month() returns date
@@ -55,8 +51,7 @@ create function public.summed_cost(p_calls bigint, p_unpriced bigint, p_usd nume
 language sql immutable set search_path = '' as $$
   select case when p_calls = 0 or p_unpriced < p_calls then coalesce(p_usd, 0) end
 $$;
-comment on function public.summed_cost is
-  'What calls have cost, without the unpriced ones; null, for unknown, when none of them has a price.';
+comment on function public.summed_cost is 'What calls have cost, without the unpriced ones; null, for unknown, when none of them has a price.';
 
 create function public.record_usage(
   p_account_id uuid, p_source text, p_kind text, p_api_key_id uuid, p_artist_id uuid, p_calls jsonb
@@ -80,8 +75,7 @@ language sql volatile set search_path = '' as $$
   having sum(a.cost_usd) > 0
   on conflict (account_id, month) do update set cost_usd = m.cost_usd + excluded.cost_usd
 $$;
-comment on function public.record_usage is
-  'Records calls [{step, tool, call, model_id, …}] of a turn or a generation, each once, and adds their cost to the month.';
+comment on function public.record_usage is 'Records calls [{step, tool, call, model_id, …}] of a turn or a generation, each once, and adds their cost to the month.';
 
 create function public.record_turn_usage(p_account_id uuid, p_turn_id uuid, p_calls jsonb)
 returns boolean
@@ -107,8 +101,7 @@ begin
   return v_turn.id is not null;
 end
 $$;
-comment on function public.record_turn_usage is
-  'Records model calls of a turn, each once, releases their reservation (reserved_usd), and returns whether the turn still exists.';
+comment on function public.record_turn_usage is 'Records model calls of a turn, each once, releases their reservation (reserved_usd), and returns whether the turn still exists.';
 
 create function public.report_usage(
   p_account_id uuid, p_from timestamptz, p_to timestamptz, p_group_by text, p_split_by text
@@ -164,8 +157,7 @@ language sql stable set search_path = '' as $$
         order by i.key nulls last), '[]')
       from items i left join parts p on p.key is not distinct from i.key))
 $$;
-comment on function public.report_usage is
-  'The usage of an account from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
+comment on function public.report_usage is 'The usage of an account from p_from, or else the start of the month, until p_to, or else now: {totals, items [{key, …}]}, with an item for each day (UTC), model, API key, artist or kind, at most 1,000. With p_split_by each item has parts [{key, …}], the costliest first, at most 20. A cost is null when none of the calls has a known price.';
 
 -- Budget ------------------------------------------------------------------------------------------
 
@@ -194,8 +186,7 @@ language sql stable set search_path = '' as $$
       where r.account_id = a.id and r.lease_until > now()), 0)
   from public.accounts a where a.id = p_account_id
 $$;
-comment on function public.unspent_budget is
-  'The rest of the month''s budget after costs and reservations; null without a budget.';
+comment on function public.unspent_budget is 'The rest of the month''s budget after costs and reservations; null without a budget.';
 
 create function public.has_budget(p_account_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -245,8 +236,7 @@ begin
   return 'reserved';
 end
 $$;
-comment on function public.reserve_model_call is
-  'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
+comment on function public.reserve_model_call is 'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
 
 create function public.warn_of_budget() returns trigger
 language plpgsql set search_path = '' as $$

@@ -50,18 +50,14 @@ create index task_runs_lease on public.task_runs (lease_until) where lease_until
 create index task_runs_by_artist on public.task_runs (account_id, artist_id, created_at desc, id desc)
   where artist_id is not null;
 alter table public.task_runs enable row level security;
-comment on table public.task_runs is
-  'Runs of the embedded task runner, with a column for each field of the external one''s object.';
-comment on column public.task_runs.idempotency_key is
-  'The Idempotency-Key of the request, as the caller wrote it; null when it had none.';
+comment on table public.task_runs is 'Runs of the embedded task runner, with a column for each field of the external one''s object.';
+comment on column public.task_runs.idempotency_key is 'The Idempotency-Key of the request, as the caller wrote it; null when it had none.';
 comment on column public.task_runs.cost_in_cents is 'Null as long as nothing has priced the run: the field is then left out.';
-comment on column public.task_runs.base_cost_in_cents is
-  'Null as long as nothing has priced the run: the field is then left out.';
+comment on column public.task_runs.base_cost_in_cents is 'Null as long as nothing has priced the run: the field is then left out.';
 comment on column public.task_runs.lease_until is 'Until when the process that works on the run has it; null when none does.';
 comment on column public.task_runs.effect_id is 'Identifies a repeated request: of the runs with one effect, one succeeds.';
 comment on column public.task_runs.artist_id is 'The artist that the work is for, also when it is deleted later; null for none.';
-comment on column public.task_runs.reserved_usd is
-  'The reserved cost of the generation, while the run has a lease; null for none.';
+comment on column public.task_runs.reserved_usd is 'The reserved cost of the generation, while the run has a lease; null for none.';
 
 create function public.start_generation(
   p_cost_usd numeric,
@@ -136,8 +132,7 @@ begin
   return jsonb_build_object('outcome', 'begun');
 end
 $$;
-comment on function public.start_generation is
-  'Starts a run for an artist, by default the artist of the run whose credential this is, and reserves its cost, null if unknown: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs; {outcome: over_budget | unpriced_model}. A limit of 0 is none.';
+comment on function public.start_generation is 'Starts a run for an artist, by default the artist of the run whose credential this is, and reserves its cost, null if unknown: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs; {outcome: over_budget | unpriced_model}. A limit of 0 is none.';
 
 create function public.record_generation(
   p_account_id uuid, p_run_id text, p_kind text, p_credential_id uuid, p_call jsonb
@@ -163,8 +158,7 @@ begin
   where id = p_run_id and account_id = p_account_id and reserved_usd > 0;
 end
 $$;
-comment on function public.record_generation is
-  'Records images or a video once, for the artist of its task run. Usage under the credential of a run counts for the API key of the run.';
+comment on function public.record_generation is 'Records images or a video once, for the artist of its task run. Usage under the credential of a run counts for the API key of the run.';
 
 create function public.has_generation_authority(
   p_account_id uuid, p_run_id text, p_credential_id uuid
@@ -182,8 +176,7 @@ language sql stable set search_path = '' as $$
       where r.id = p_run_id and r.account_id = p_account_id and r.artist_id is not null
         and not public.may_act_for(p_account_id, r.artist_id))
 $$;
-comment on function public.has_generation_authority is
-  'Returns whether the key that asked for the generation is in force, and its account may act for its artist.';
+comment on function public.has_generation_authority is 'Returns whether the key that asked for the generation is in force, and its account may act for its artist.';
 
 create function public.renew_task_leases(p_ids text[], p_lease_seconds integer) returns void
 language sql set search_path = '' as $$
@@ -232,8 +225,7 @@ language sql volatile set search_path = '' as $$
   where f.run_id = ended.id and ended.status <> 'COMPLETED';
   select public.has_due_webhooks((select account_id from public.task_runs where id = p_id))
 $$;
-comment on function public.end_task_run is
-  'Ends a run, once: without effect on a run that has ended. Media of a run that did not complete are released. Returns whether a webhook delivery is due.';
+comment on function public.end_task_run is 'Ends a run, once: without effect on a run that has ended. Media of a run that did not complete are released. Returns whether a webhook delivery is due.';
 
 -- Called before each read of an account's task runs, so no process needs to watch them.
 create function public.crash_lost_task_runs(p_account_id uuid) returns void
@@ -253,8 +245,7 @@ begin
   end loop;
 end
 $$;
-comment on function public.crash_lost_task_runs is
-  'Ends the runs of an account whose process no longer renews their lease, as CRASHED.';
+comment on function public.crash_lost_task_runs is 'Ends the runs of an account whose process no longer renews their lease, as CRASHED.';
 
 create function public.task_run_json(p_run public.task_runs) returns jsonb
 language sql stable set search_path = '' as $$
@@ -288,8 +279,7 @@ language sql stable set search_path = '' as $$
     || case when p_run.payload is null then '{}' else jsonb_build_object('payload', p_run.payload) end
     || case when p_run.schedule is null then '{}' else jsonb_build_object('schedule', p_run.schedule) end
 $$;
-comment on function public.task_run_json is
-  'A task run without output and error, as the external task service answers it. Inlined, hence no search_path.';
+comment on function public.task_run_json is 'A task run without output and error, as the external task service answers it. Inlined, hence no search_path.';
 
 create function public.list_task_runs(p_account_id uuid, p_limit integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -324,8 +314,7 @@ begin
     ) r);
 end
 $$;
-comment on function public.list_artist_task_runs is
-  'The task runs of an account that are for an artist, newest first, as list_task_runs.';
+comment on function public.list_artist_task_runs is 'The task runs of an account that are for an artist, newest first, as list_task_runs.';
 
 create function public.get_task_run(p_account_id uuid, p_id text) returns jsonb
 language plpgsql volatile set search_path = '' as $$

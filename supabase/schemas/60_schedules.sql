@@ -23,10 +23,8 @@ create index scheduled_prompts_due on public.scheduled_prompts (next_run_at) whe
 create index scheduled_prompts_artist on public.scheduled_prompts (artist_id) where artist_id is not null;
 alter table public.scheduled_prompts enable row level security;
 comment on table public.scheduled_prompts is 'Prompts that start a headless run of their account at the times of a schedule.';
-comment on column public.scheduled_prompts.template_id is
-  'The agent template that instructs the agent; no foreign key, because a template that is gone fails the next firing and is named there.';
-comment on column public.scheduled_prompts.artist_id is
-  'The artist that the work is for; access to it is asked again at each firing.';
+comment on column public.scheduled_prompts.template_id is 'The agent template that instructs the agent; no foreign key, because a template that is gone fails the next firing and is named there.';
+comment on column public.scheduled_prompts.artist_id is 'The artist that the work is for; access to it is asked again at each firing.';
 comment on column public.scheduled_prompts.model_id is 'The model of the runs; null for the default one.';
 comment on column public.scheduled_prompts.schedule is 'A cron expression of five fields.';
 comment on column public.scheduled_prompts.timezone is 'The IANA time zone that the schedule is read in.';
@@ -56,12 +54,9 @@ alter table public.scheduled_firings enable row level security;
 comment on table public.scheduled_firings is 'The firings of scheduled prompts. Each is shown as the task run that it names.';
 comment on column public.scheduled_firings.id is 'The effect id of the run.';
 comment on column public.scheduled_firings.task_id is 'Null once the task is deleted.';
-comment on column public.scheduled_firings.fires_at is
-  'The time of the schedule that it is for; null for one that a request asked for.';
-comment on column public.scheduled_firings.attempt_at is
-  'When its run may be started; a lease postpones it. Null once the run has started or the firing has been given up.';
-comment on column public.scheduled_firings.refusal is
-  'Why the account could not have the run at the last attempt; null while nothing has refused it.';
+comment on column public.scheduled_firings.fires_at is 'The time of the schedule that it is for; null for one that a request asked for.';
+comment on column public.scheduled_firings.attempt_at is 'When its run may be started; a lease postpones it. Null once the run has started or the firing has been given up.';
+comment on column public.scheduled_firings.refusal is 'Why the account could not have the run at the last attempt; null while nothing has refused it.';
 
 create table public.task_jobs (
   run_id text primary key references public.task_runs (id) on delete cascade,
@@ -72,8 +67,7 @@ create table public.task_jobs (
 
 create index task_jobs_account on public.task_jobs (account_id);
 alter table public.task_jobs enable row level security;
-comment on table public.task_jobs is
-  'The input of a generation''s durable run, from the creation of its task run until the durable run starts.';
+comment on table public.task_jobs is 'The input of a generation''s durable run, from the creation of its task run until the durable run starts.';
 comment on column public.task_jobs.job is 'Its request is sealed.';
 
 -- Tasks -------------------------------------------------------------------------------------------
@@ -132,8 +126,7 @@ begin
   return jsonb_build_object('task', public.task_json(v_task));
 end
 $$;
-comment on function public.create_task is
-  'Creates a scheduled prompt, enabled if it has a next time: {task} | {refused: template | full}. It can be repeated with the same id.';
+comment on function public.create_task is 'Creates a scheduled prompt, enabled if it has a next time: {task} | {refused: template | full}. It can be repeated with the same id.';
 
 create function public.list_tasks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -194,8 +187,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.update_task is
-  'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
+comment on function public.update_task is 'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
 
 create function public.delete_task(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -205,8 +197,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.delete_task is
-  'Deletes a scheduled prompt: {deleted: true} | {refused: missing}. Its task runs stay; a waiting firing is given up when it is taken.';
+comment on function public.delete_task is 'Deletes a scheduled prompt: {deleted: true} | {refused: missing}. Its task runs stay; a waiting firing is given up when it is taken.';
 
 create function public.pause_tasks_of_artist() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -217,8 +208,7 @@ begin
   return null;
 end
 $$;
-comment on function public.pause_tasks_of_artist is
-  'Disables the scheduled prompts of an artist that is deleted: without the artist they would be other work.';
+comment on function public.pause_tasks_of_artist is 'Disables the scheduled prompts of an artist that is deleted: without the artist they would be other work.';
 create trigger pause_tasks_of_artist after delete on public.accounts
   for each row when (old.kind = 'artist') execute function public.pause_tasks_of_artist();
 
@@ -256,8 +246,7 @@ language sql stable set search_path = '' as $$
       limit p_limit + 1), p_limit)
     end
 $$;
-comment on function public.list_task_firings is
-  'A page of the runs of an account''s scheduled prompt, newest first: {runs, next} or {refused: missing}.';
+comment on function public.list_task_firings is 'A page of the runs of an account''s scheduled prompt, newest first: {runs, next} or {refused: missing}.';
 
 -- Firings -----------------------------------------------------------------------------------------
 
@@ -275,8 +264,7 @@ language sql stable set search_path = '' as $$
       ) t))
   from (select coalesce(p_now, clock_timestamp()) as now) at
 $$;
-comment on function public.due_tasks is
-  'The tasks whose time has come, of all accounts: {now, tasks: [{id, schedule, timezone, nextRunAt}]}. The clock is the database''s, which all servers share, unless p_now is given.';
+comment on function public.due_tasks is 'The tasks whose time has come, of all accounts: {now, tasks: [{id, schedule, timezone, nextRunAt}]}. The clock is the database''s, which all servers share, unless p_now is given.';
 
 create function public.fire_task(
   p_task_id uuid, p_expected timestamptz, p_next timestamptz, p_now timestamptz
@@ -303,8 +291,7 @@ begin
   return true;
 end
 $$;
-comment on function public.fire_task is
-  'Moves a task from the time p_expected to the next one and leaves a waiting firing of that time, both or neither; false when another server has done so. Without a next time the task is disabled.';
+comment on function public.fire_task is 'Moves a task from the time p_expected to the next one and leaves a waiting firing of that time, both or neither; false when another server has done so. Without a next time the task is disabled.';
 
 create function public.fire_task_now(
   p_account_id uuid, p_id uuid, p_firing_id uuid, p_lease_seconds integer, p_idempotency_key text
@@ -329,8 +316,7 @@ begin
   return jsonb_build_object('firing', public.firing_json(v_firing));
 end
 $$;
-comment on function public.fire_task_now is
-  'Creates a firing that a request asks for, leased to it, or finds the one of an earlier attempt: {firing} | {refused: missing}. Should the request die, the firing is taken like any other.';
+comment on function public.fire_task_now is 'Creates a firing that a request asks for, leased to it, or finds the one of an earlier attempt: {firing} | {refused: missing}. Should the request die, the firing is taken like any other.';
 
 create function public.queue_firing(
   p_task public.scheduled_prompts, p_firing_id uuid, p_fires_at timestamptz,
@@ -369,8 +355,7 @@ language sql volatile set search_path = '' as $$
   )
   select coalesce(jsonb_agg(public.firing_json((taken.f))), '[]') from taken
 $$;
-comment on function public.take_firings is
-  'Leases waiting firings of all accounts, the longest waiting first. Who dies with one leaves it to the next when its lease has ended.';
+comment on function public.take_firings is 'Leases waiting firings of all accounts, the longest waiting first. Who dies with one leaves it to the next when its lease has ended.';
 
 create function public.firing_json(p_firing public.scheduled_firings) returns jsonb
 language sql stable set search_path = '' as $$
@@ -391,8 +376,7 @@ language sql stable set search_path = '' as $$
           t.account_id, false, null, null, t.artist_id) ->> 'artist')::boolean)
       from public.scheduled_prompts t where t.id = p_firing.task_id))
 $$;
-comment on function public.firing_json is
-  'A firing with what its run is started with, and whether another service has been given its task; the task is null once it is deleted.';
+comment on function public.firing_json is 'A firing with what its run is started with, and whether another service has been given its task; the task is null once it is deleted.';
 
 create function public.refuse_firing(
   p_id uuid, p_now timestamptz, p_retry_seconds integer, p_max_age_seconds integer, p_refusal text
@@ -414,8 +398,7 @@ begin
   end if;
 end
 $$;
-comment on function public.refuse_firing is
-  'Puts off a firing that could not be started now, or gives it up when it has waited for too long. Without a refusal, as of a server that exits, it is never given up.';
+comment on function public.refuse_firing is 'Puts off a firing that could not be started now, or gives it up when it has waited for too long. Without a refusal, as of a server that exits, it is never given up.';
 
 create function public.discard_firing(p_id uuid) returns void
 language sql volatile set search_path = '' as $$
@@ -446,8 +429,7 @@ begin
   where id = v_firing.task_run_id and status = 'QUEUED';
 end
 $$;
-comment on function public.end_firing is
-  'Gives up a waiting firing; without effect on one that has been settled. One whose run has started is settled.';
+comment on function public.end_firing is 'Gives up a waiting firing; without effect on one that has been settled. One whose run has started is settled.';
 
 create function public.settle_firing(
   p_id uuid, p_run_id text, p_chat_id uuid, p_session_id uuid
@@ -471,8 +453,7 @@ begin
   where id = v_firing.task_run_id;
 end
 $$;
-comment on function public.settle_firing is
-  'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
+comment on function public.settle_firing is 'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
 
 create function public.end_scheduled_task_run() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -497,8 +478,7 @@ begin
   return null;
 end
 $$;
-comment on function public.end_scheduled_task_run is
-  'Ends the task run of a scheduled prompt when its turn has ended, or was deleted while it ran.';
+comment on function public.end_scheduled_task_run is 'Ends the task run of a scheduled prompt when its turn has ended, or was deleted while it ran.';
 create trigger end_scheduled_task_run
   after update of finished_at on public.turns
   for each row
@@ -551,8 +531,7 @@ begin
     'job', public.take_task_job(v_run.account_id, p_id));
 end
 $$;
-comment on function public.take_task_run is
-  'The state of a task run, and its pending work: {status, finishedAt, firing, job}. A firing is leased; one that was refused is tried again at its time. Null without such a run.';
+comment on function public.take_task_run is 'The state of a task run, and its pending work: {status, finishedAt, firing, job}. A firing is leased; one that was refused is tried again at its time. Null without such a run.';
 
 create function public.take_task_job(p_account_id uuid, p_run_id text) returns jsonb
 language sql volatile set search_path = '' as $$
@@ -578,8 +557,7 @@ begin
   where id = p_id and attempt_at is not null and refusal is null;
 end
 $$;
-comment on function public.hand_over_firing is
-  'Records that another service runs the task of a firing, and puts the firing off: should it not be asked for by then, it is taken like any other.';
+comment on function public.hand_over_firing is 'Records that another service runs the task of a firing, and puts the firing off: should it not be asked for by then, it is taken like any other.';
 
 create function public.record_remote_run(p_account_id uuid, p_id text, p_remote_run_id text)
 returns void

@@ -18,8 +18,7 @@ create table public.media_usage (
   bytes bigint not null default 0 check (bytes >= 0)
 );
 alter table public.media_usage enable row level security;
-comment on table public.media_usage is
-  'Bytes of media of each account, kept by triggers on media_files; its row serializes reservations.';
+comment on table public.media_usage is 'Bytes of media of each account, kept by triggers on media_files; its row serializes reservations.';
 
 create table public.media_files (
   account_id uuid not null references public.accounts (id) on delete cascade,
@@ -33,10 +32,8 @@ create table public.media_files (
 create index media_files_run on public.media_files (run_id);
 create index media_files_checked on public.media_files (checked_at);
 alter table public.media_files enable row level security;
-comment on table public.media_files is
-  'A file of the media storage, or the room that is reserved for it while its run is under way.';
-comment on column public.media_files.checked_at is
-  'When the storage was last asked whether it has the file, and how large it is.';
+comment on table public.media_files is 'A file of the media storage, or the room that is reserved for it while its run is under way.';
+comment on column public.media_files.checked_at is 'When the storage was last asked whether it has the file, and how large it is.';
 
 create table public.media_removals (
   account_id uuid not null,
@@ -48,8 +45,7 @@ create table public.media_removals (
 create index media_removals_due on public.media_removals (removed_at);
 alter table public.media_removals enable row level security;
 comment on table public.media_removals is 'Files that the storage is to lose. No foreign key: a removal outlives the account.';
-comment on column public.media_removals.removed_at is
-  'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
+comment on column public.media_removals.removed_at is 'When the file was removed; it is removed once more an hour later, in case a fenced process has stored it since.';
 
 create function public.count_media() returns trigger
 language plpgsql set search_path = '' as $$
@@ -106,8 +102,7 @@ begin
   return 'reserved';
 end
 $$;
-comment on function public.reserve_media is
-  'Counts files [{name, bytes}] of a run that is under way before they are stored: reserved, full, or ended when the run is not under way. A limit of 0 is none.';
+comment on function public.reserve_media is 'Counts files [{name, bytes}] of a run that is under way before they are stored: reserved, full, or ended when the run is not under way. A limit of 0 is none.';
 
 create function public.delete_media(p_caller uuid, p_account_id uuid, p_name text) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -124,8 +119,7 @@ begin
     where account_id = p_account_id and name = p_name and removed_at is null);
 end
 $$;
-comment on function public.delete_media is
-  'Deletes a file''s row for a caller who may act for its account; false for anyone else and when there is none. The file itself is then to be removed.';
+comment on function public.delete_media is 'Deletes a file''s row for a caller who may act for its account; false for anyone else and when there is none. The file itself is then to be removed.';
 
 -- Another process may repeat the step that stores results. Space that its predecessor reserved is released
 -- first.
@@ -140,8 +134,7 @@ language sql volatile set search_path = '' as $$
   )
   select count(*)::integer from discarded
 $$;
-comment on function public.discard_run_media is
-  'Gives back the media of a run that is under way, except for those with these names, and returns their number: the files are removed.';
+comment on function public.discard_run_media is 'Gives back the media of a run that is under way, except for those with these names, and returns their number: the files are removed.';
 
 create function public.media_removals_of(p_account_id uuid, p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -174,8 +167,7 @@ begin
   where account_id = p_account_id and name = p_name and removed_at is null;
 end
 $$;
-comment on function public.settle_media_removal is
-  'Notes that the storage has removed the file: the removal ends with its second time.';
+comment on function public.settle_media_removal is 'Notes that the storage has removed the file: the removal ends with its second time.';
 
 create function public.media_to_check(p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -201,8 +193,7 @@ begin
   end if;
 end
 $$;
-comment on function public.note_media_check is
-  'Records the size of a file in the storage, or deletes the row of a file that is missing there (null).';
+comment on function public.note_media_check is 'Records the size of a file in the storage, or deletes the row of a file that is missing there (null).';
 
 create function public.unowned_media(p_files jsonb) returns jsonb
 language sql stable set search_path = '' as $$

@@ -5,8 +5,7 @@ create table public.sandbox_removals (
   sandbox jsonb not null
 );
 alter table public.sandbox_removals enable row level security;
-comment on table public.sandbox_removals is
-  'Sandboxes of sessions that were deleted, until they are destroyed. No foreign key: a removal outlives the session.';
+comment on table public.sandbox_removals is 'Sandboxes of sessions that were deleted, until they are destroyed. No foreign key: a removal outlives the session.';
 
 create function public.set_sandbox_state(
   p_account_id uuid, p_session_id uuid, p_expected jsonb, p_next jsonb
@@ -31,8 +30,7 @@ begin
   return jsonb_build_object('stored', false, 'sandboxState', v_state);
 end
 $$;
-comment on function public.set_sandbox_state is
-  'Replaces the state of the sandbox if it still is p_expected: {stored, sandboxState}, or {missing: session}.';
+comment on function public.set_sandbox_state is 'Replaces the state of the sandbox if it still is p_expected: {stored, sandboxState}, or {missing: session}.';
 
 create function public.reserve_sandbox_bytes(
   p_session_id uuid, p_wanted bigint, p_limit bigint
@@ -62,8 +60,7 @@ begin
   return jsonb_build_object('granted', v_granted, 'reservedAt', v_at);
 end
 $$;
-comment on function public.reserve_sandbox_bytes is
-  'Reserves room for a session''s sandbox: {granted, reservedAt}; granted is what its files may take in all.';
+comment on function public.reserve_sandbox_bytes is 'Reserves room for a session''s sandbox: {granted, reservedAt}; granted is what its files may take in all.';
 
 create function public.settle_sandbox_bytes(
   p_session_id uuid, p_reserved_at timestamptz, p_bytes bigint
@@ -72,8 +69,7 @@ language sql volatile set search_path = '' as $$
   update public.sessions set sandbox_bytes = p_bytes, sandbox_reserved_at = null
   where id = p_session_id and sandbox_reserved_at = p_reserved_at
 $$;
-comment on function public.settle_sandbox_bytes is
-  'Replaces a reservation by the measured size; without effect when a newer one stands.';
+comment on function public.settle_sandbox_bytes is 'Replaces a reservation by the measured size; without effect when a newer one stands.';
 
 create function public.free_sandbox_space() returns trigger
 language plpgsql set search_path = '' as $$
@@ -83,8 +79,7 @@ begin
   return new;
 end
 $$;
-comment on function public.free_sandbox_space is
-  'A session without a sandbox takes no space; a jail that ends later settles nothing.';
+comment on function public.free_sandbox_space is 'A session without a sandbox takes no space; a jail that ends later settles nothing.';
 create trigger free_sandbox_space before update of sandbox_state on public.sessions
   for each row when (old.sandbox_state is not null and new.sandbox_state is null)
   execute function public.free_sandbox_space();
@@ -108,8 +103,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) s
 $$;
-comment on function public.stale_sandbox_reservations is
-  'Reservations of jails whose end was not noted, as after a crash of their server.';
+comment on function public.stale_sandbox_reservations is 'Reservations of jails whose end was not noted, as after a crash of their server.';
 
 create function public.idle_sandboxes(p_days integer, p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -129,8 +123,7 @@ language sql stable set search_path = '' as $$
     limit p_batch
   ) i
 $$;
-comment on function public.idle_sandboxes is
-  'States of sandboxes on this machine with files whose sessions have had no turn for p_days, each with its sessionId and accountId.';
+comment on function public.idle_sandboxes is 'States of sandboxes on this machine with files whose sessions have had no turn for p_days, each with its sessionId and accountId.';
 
 create function public.unowned_sandboxes(p_session_ids uuid[]) returns jsonb
 language sql stable set search_path = '' as $$

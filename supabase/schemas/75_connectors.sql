@@ -22,11 +22,9 @@ create unique index connections_active on public.connections (account_id, connec
 create index connections_undecided on public.connections (updated_at) where status <> 'active';
 alter table public.connections enable row level security;
 comment on table public.connections is 'Connections of accounts to third-party services, where no outside provider keeps them.';
-comment on column public.connections.state_hash is
-  'SHA-256 of the secret in the consent link; null once the connection is decided.';
+comment on column public.connections.state_hash is 'SHA-256 of the secret in the consent link; null once the connection is decided.';
 comment on column public.connections.expires_at is 'Until when a pending connection can be decided.';
-comment on column public.connections.started_by is
-  'The account whose credential started it; it may differ from account_id. No foreign key: a deleted account has lost the right.';
+comment on column public.connections.started_by is 'The account whose credential started it; it may differ from account_id. No foreign key: a deleted account has lost the right.';
 comment on column public.connections.key_id is 'The API key that started it; null for a bearer.';
 
 create table public.connector_links (
@@ -38,11 +36,9 @@ create table public.connector_links (
   primary key (account_id, connection_id)
 );
 alter table public.connector_links enable row level security;
-comment on table public.connector_links is
-  'Connections at a vendor that have not been seen active while their starter had the right to them.';
+comment on table public.connector_links is 'Connections at a vendor that have not been seen active while their starter had the right to them.';
 comment on column public.connector_links.connection_id is 'The id of the connection at the vendor.';
-comment on column public.connector_links.started_by is
-  'The account whose credential started it. No foreign key: a deleted account has lost the right.';
+comment on column public.connector_links.started_by is 'The account whose credential started it. No foreign key: a deleted account has lost the right.';
 comment on column public.connector_links.key_id is 'The API key that started it; null for a bearer.';
 
 create table public.chat_connectors (
@@ -54,8 +50,7 @@ create table public.chat_connectors (
 
 create index chat_connectors_account on public.chat_connectors (account_id);
 alter table public.chat_connectors enable row level security;
-comment on table public.chat_connectors is
-  'The connectors that an account has named for a chat: the credential of its runs may use their actions.';
+comment on table public.chat_connectors is 'The connectors that an account has named for a chat: the credential of its runs may use their actions.';
 comment on column public.chat_connectors.chat_id is 'The chat; a chat without a row has named none.';
 comment on column public.chat_connectors.account_id is 'The account of the chat.';
 comment on column public.chat_connectors.connectors is 'Their slugs, each once.';
@@ -79,8 +74,7 @@ begin
   return v_id;
 end
 $$;
-comment on function public.start_connection is
-  'Creates a pending connection, which only its starter''s right to act for the account can complete, and deletes earlier attempts that came to nothing; answers its id.';
+comment on function public.start_connection is 'Creates a pending connection, which only its starter''s right to act for the account can complete, and deletes earlier attempts that came to nothing; answers its id.';
 
 create function public.pending_connection(p_state_hash text) returns jsonb
 language sql stable set search_path = '' as $$
@@ -93,8 +87,7 @@ language sql stable set search_path = '' as $$
   where c.state_hash = p_state_hash and c.expires_at > now()
     and public.may_connect(c.account_id, c.started_by, c.key_id)
 $$;
-comment on function public.pending_connection is
-  'The request behind a consent link: {connector, callback_url, account}; null when it cannot be decided.';
+comment on function public.pending_connection is 'The request behind a consent link: {connector, callback_url, account}; null when it cannot be decided.';
 
 create function public.decide_connection(p_state_hash text, p_allowed boolean)
 returns jsonb
@@ -128,8 +121,7 @@ begin
   return jsonb_build_object('connector', v_connection.connector, 'callback_url', v_connection.callback_url);
 end
 $$;
-comment on function public.decide_connection is
-  'Decides a pending connection, once: {connector, callback_url}; null for every later call.';
+comment on function public.decide_connection is 'Decides a pending connection, once: {connector, callback_url}; null for every later call.';
 
 create function public.may_connect(p_account_id uuid, p_started_by uuid, p_key_id uuid)
 returns boolean
@@ -147,8 +139,7 @@ language sql volatile set search_path = '' as $$
   )
   select count(*)::integer from removed
 $$;
-comment on function public.remove_connections is
-  'Removes every connection of an account to a service, whatever its status, and returns their number. Links to decide on one are dead from then on.';
+comment on function public.remove_connections is 'Removes every connection of an account to a service, whatever its status, and returns their number. Links to decide on one are dead from then on.';
 
 create function public.record_connector_link(
   p_account_id uuid, p_connection_id text, p_started_by uuid, p_key_id uuid
@@ -178,8 +169,7 @@ begin
     where l.account_id = p_account_id and l.connection_id = any (p_active_ids));
 end
 $$;
-comment on function public.refused_connections is
-  'Returns the active connections of an account at a vendor whose starter had lost the right before they were first seen active.';
+comment on function public.refused_connections is 'Returns the active connections of an account at a vendor whose starter had lost the right before they were first seen active.';
 
 create function public.set_chat_connectors(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_connectors text[]
@@ -211,8 +201,7 @@ language sql stable set search_path = '' as $$
       where c.id = p_chat_id and c.session_id = p_session_id and c.account_id = p_account_id),
     jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id)))
 $$;
-comment on function public.get_chat_connectors is
-  'The connectors of a chat, none where it has named none: {connectors} | {missing: session | chat}.';
+comment on function public.get_chat_connectors is 'The connectors of a chat, none where it has named none: {connectors} | {missing: session | chat}.';
 
 create function public.has_chat_connector(
   p_account_id uuid, p_chat_id uuid, p_connector text
@@ -222,8 +211,7 @@ language sql stable set search_path = '' as $$
     select 1 from public.chat_connectors c
     where c.chat_id = p_chat_id and c.account_id = p_account_id and p_connector = any (c.connectors))
 $$;
-comment on function public.has_chat_connector is
-  'Whether the account has named a connector for a chat; false for a chat that is not its own.';
+comment on function public.has_chat_connector is 'Whether the account has named a connector for a chat; false for a chat that is not its own.';
 
 create function public.list_connections(p_account_id uuid, p_limit integer)
 returns setof public.connections

@@ -16,8 +16,7 @@ language sql immutable set search_path = '' as $$
   from unnest(string_to_array(public.catalog_fold(p_text), ' ')) word
   where replace(word, '''', '') <> ''
 $$;
-comment on function public.catalog_words is
-  'The text of a tsquery in which every word is the beginning of a word of that weight; null without words. Weights: A own name, B artists, C album, D genres.';
+comment on function public.catalog_words is 'The text of a tsquery in which every word is the beginning of a word of that weight; null without words. Weights: A own name, B artists, C album, D genres.';
 
 create function public.catalog_index() returns void
 language plpgsql volatile set search_path = '' as $$
@@ -75,8 +74,7 @@ begin
     words = setweight(to_tsvector('simple', public.catalog_fold(o.name)), 'A');
 end
 $$;
-comment on function public.catalog_index is
-  'Fills the columns that searches read. It is to be called after catalog rows have changed.';
+comment on function public.catalog_index is 'Fills the columns that searches read. It is to be called after catalog rows have changed.';
 
 create table public.catalog_artists (
   id text primary key check (id ~ '^[A-Za-z0-9]{1,64}$'),
@@ -94,8 +92,7 @@ create table public.catalog_artists (
 create index catalog_artists_folded on public.catalog_artists (folded);
 create index catalog_artists_words on public.catalog_artists using gin (words);
 alter table public.catalog_artists enable row level security;
-comment on table public.catalog_artists is
-  'Artists of the embedded catalog, which answers when no catalog service is configured.';
+comment on table public.catalog_artists is 'Artists of the embedded catalog, which answers when no catalog service is configured.';
 comment on column public.catalog_artists.folded is 'The name without case, accents and punctuation; catalog_index fills it.';
 comment on column public.catalog_artists.words is 'What searches match; catalog_index fills it.';
 
@@ -133,8 +130,7 @@ create table public.catalog_album_artists (
 create index catalog_album_artists_artist on public.catalog_album_artists (artist_id);
 alter table public.catalog_album_artists enable row level security;
 comment on table public.catalog_album_artists is 'The artists of each album.';
-comment on column public.catalog_album_artists.is_main is
-  'False for an artist of single tracks only: the album is then in the group appears_on.';
+comment on column public.catalog_album_artists.is_main is 'False for an artist of single tracks only: the album is then in the group appears_on.';
 
 create table public.catalog_tracks (
   id text primary key check (id ~ '^[A-Za-z0-9]{1,64}$'),
@@ -218,8 +214,7 @@ begin
   return v_answer;
 end
 $$;
-comment on function public.catalog_search is
-  'One page of each kind that is asked for: {artists: {total, items}, …}. p_fields stays jsonb: it holds only the filters of the request, and which are there decides.';
+comment on function public.catalog_search is 'One page of each kind that is asked for: {artists: {total, items}, …}. p_fields stays jsonb: it holds only the filters of the request, and which are there decides.';
 
 -- PL/pgSQL keeps its plan between calls: as SQL it doubled the time of a search.
 create function public.catalog_query(p_kind text, p_text text, p_fields jsonb) returns tsquery
@@ -242,8 +237,7 @@ language sql immutable set search_path = '' as $$
   select case when p_on_page < p_limit and (p_on_page > 0 or p_offset = 0)
     then p_offset + p_on_page end
 $$;
-comment on function public.catalog_total is
-  'The number of hits if the page shows it, as the last page does; null when they must be counted.';
+comment on function public.catalog_total is 'The number of hits if the page shows it, as the last page does; null when they must be counted.';
 
 create function public.catalog_artist_json(p_artist public.catalog_artists) returns jsonb
 language sql stable as $$
@@ -422,8 +416,7 @@ language sql stable as $$
     || case when p_other.markets is null then '{}'::jsonb
        else jsonb_build_object('available_markets', p_other.markets) end
 $$;
-comment on function public.catalog_other_json is
-  'A playlist, show, episode or audiobook in the shape of the catalog service. Inlined, hence no search_path.';
+comment on function public.catalog_other_json is 'A playlist, show, episode or audiobook in the shape of the catalog service. Inlined, hence no search_path.';
 
 create function public.catalog_search_others(
   p_kind text, p_text text, p_fields jsonb, p_market text, p_limit integer, p_offset integer
@@ -452,8 +445,7 @@ begin
         where hit.place > p_offset and hit.place <= p_offset + p_limit), '[]')));
 end
 $$;
-comment on function public.catalog_search_others is
-  'One page of the playlists, shows, episodes or audiobooks that catalog_search finds: {total, items}.';
+comment on function public.catalog_search_others is 'One page of the playlists, shows, episodes or audiobooks that catalog_search finds: {total, items}.';
 
 create function public.catalog_artist_albums(
   p_artist_id text, p_groups text[], p_market text, p_limit integer, p_offset bigint
@@ -482,8 +474,7 @@ language sql stable set search_path = '' as $$
       from hits h where h.place > p_offset and h.place <= p_offset + p_limit), '[]'))
   from public.catalog_artists where id = p_artist_id
 $$;
-comment on function public.catalog_artist_albums is
-  'One page of an artist''s albums by group, newest first: {total, items}; null for an unknown artist.';
+comment on function public.catalog_artist_albums is 'One page of an artist''s albums by group, newest first: {total, items}; null for an unknown artist.';
 
 create function public.catalog_research(p_id text, p_name text) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -519,5 +510,4 @@ begin
   );
 end
 $$;
-comment on function public.catalog_research is
-  'All tracks of an artist, found by id or by name, most popular first; null for an unknown artist.';
+comment on function public.catalog_research is 'All tracks of an artist, found by id or by name, most popular first; null for an unknown artist.';

@@ -21,12 +21,10 @@ create index webhooks_previous_secret on public.webhooks (previous_secret_until)
 alter table public.webhooks enable row level security;
 comment on table public.webhooks is 'Endpoints that an account wants to be told of events.';
 comment on column public.webhooks.id is 'Chosen by the server, which seals the secrets for it.';
-comment on column public.webhooks.disabled_reason is
-  'Why the service has disabled it: it failed for five days, or answered 410. Null when the account did.';
+comment on column public.webhooks.disabled_reason is 'Why the service has disabled it: it failed for five days, or answered 410. Null when the account did.';
 comment on column public.webhooks.failing_since is 'The first failed attempt since the last one that succeeded.';
 comment on column public.webhooks.secret is 'Sealed by the server.';
-comment on column public.webhooks.previous_secret is
-  'Sealed; signs too until previous_secret_until, 24 hours after the rotation.';
+comment on column public.webhooks.previous_secret is 'Sealed; signs too until previous_secret_until, 24 hours after the rotation.';
 
 create table public.webhook_deliveries (
   id uuid primary key default gen_random_uuid(),
@@ -57,15 +55,11 @@ create index webhook_deliveries_newest on public.webhook_deliveries
 create index webhook_deliveries_finished on public.webhook_deliveries (finished_at)
   where finished_at is not null;
 alter table public.webhook_deliveries enable row level security;
-comment on table public.webhook_deliveries is
-  'Events to deliver, and the log of delivered ones. Their data are ids and states, no content.';
+comment on table public.webhook_deliveries is 'Events to deliver, and the log of delivered ones. Their data are ids and states, no content.';
 comment on column public.webhook_deliveries.webhook_id is 'Null for the webhook_url of a run that is not the URL of a webhook.';
-comment on column public.webhook_deliveries.attempts is
-  'Attempts since delivery was last requested. The log has the completed ones.';
-comment on column public.webhook_deliveries.log is
-  'The last attempts, oldest first: [{attempted_at, status_code, duration_ms, error, response}].';
-comment on column public.webhook_deliveries.lease_id is
-  'The attempt under way, which ends at due_at at the latest: then the process has died.';
+comment on column public.webhook_deliveries.attempts is 'Attempts since delivery was last requested. The log has the completed ones.';
+comment on column public.webhook_deliveries.log is 'The last attempts, oldest first: [{attempted_at, status_code, duration_ms, error, response}].';
+comment on column public.webhook_deliveries.lease_id is 'The attempt under way, which ends at due_at at the latest: then the process has died.';
 comment on column public.webhook_deliveries.due_at is 'When it is to be attempted; null when it is finished.';
 
 -- Webhooks ----------------------------------------------------------------------------------------
@@ -84,8 +78,7 @@ language sql stable as $$
     'created_at', public.iso_date(p_webhook.created_at),
     'updated_at', public.iso_date(p_webhook.updated_at))
 $$;
-comment on function public.webhook_json is
-  'A webhook in the shape of the API, without its secrets. Inlined, hence no search_path.';
+comment on function public.webhook_json is 'A webhook in the shape of the API, without its secrets. Inlined, hence no search_path.';
 
 create function public.create_webhook(
   p_account_id uuid, p_id uuid, p_url text, p_events text[], p_enabled boolean, p_secret text,
@@ -110,8 +103,7 @@ begin
   return jsonb_build_object('webhook', public.webhook_json(v_webhook));
 end
 $$;
-comment on function public.create_webhook is
-  'Creates a webhook of an account that has fewer than p_max: {webhook} or {refused: full | taken}.';
+comment on function public.create_webhook is 'Creates a webhook of an account that has fewer than p_max: {webhook} or {refused: full | taken}.';
 
 create function public.list_webhooks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -168,16 +160,14 @@ exception when unique_violation then
   return jsonb_build_object('refused', 'taken');
 end
 $$;
-comment on function public.update_webhook is
-  'Changes the fields that are not null: {webhook} or {refused: missing | taken}. Deliveries that wait go to the new URL, or fail when the webhook is disabled.';
+comment on function public.update_webhook is 'Changes the fields that are not null: {webhook} or {refused: missing | taken}. Deliveries that wait go to the new URL, or fail when the webhook is disabled.';
 
 create function public.drop_webhook_deliveries(p_webhook_id uuid) returns void
 language sql volatile set search_path = '' as $$
   update public.webhook_deliveries set status = 'failed', due_at = null, finished_at = now()
   where webhook_id = p_webhook_id and due_at is not null and lease_id is null
 $$;
-comment on function public.drop_webhook_deliveries is
-  'Ends the deliveries that wait for a webhook that is disabled. Those under way end with their attempt.';
+comment on function public.drop_webhook_deliveries is 'Ends the deliveries that wait for a webhook that is disabled. Those under way end with their attempt.';
 
 create function public.delete_webhook(p_account_id uuid, p_id uuid) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -205,8 +195,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.rotate_webhook_secret is
-  'Replaces the secret of a webhook; the old one signs too for 24 hours: {webhook} or {refused: missing}.';
+comment on function public.rotate_webhook_secret is 'Replaces the secret of a webhook; the old one signs too for 24 hours: {webhook} or {refused: missing}.';
 
 create function public.set_turn_webhook(p_account_id uuid, p_turn_id uuid, p_url text)
 returns void
@@ -216,8 +205,7 @@ begin
   where id = p_turn_id and account_id = p_account_id;
 end
 $$;
-comment on function public.set_turn_webhook is
-  'Sets the URL that is told of the end of a turn, besides the webhooks of its account.';
+comment on function public.set_turn_webhook is 'Sets the URL that is told of the end of a turn, besides the webhooks of its account.';
 
 -- Events ------------------------------------------------------------------------------------------
 
@@ -235,8 +223,7 @@ language sql volatile set search_path = '' as $$
   where p_webhook_url is not null and not exists (
     select from public.webhooks w where w.account_id = p_account_id and w.url = p_webhook_url)
 $$;
-comment on function public.enqueue_webhook_event is
-  'Queues an event for the webhooks of an account that want it, and for p_webhook_url: once, through the webhook that has this URL, if there is one. To be called in the transaction that makes the event true. p_data has ids and states only.';
+comment on function public.enqueue_webhook_event is 'Queues an event for the webhooks of an account that want it, and for p_webhook_url: once, through the webhook that has this URL, if there is one. To be called in the transaction that makes the event true. p_data has ids and states only.';
 
 create function public.enqueue_turn_event() returns trigger
 language plpgsql set search_path = '' as $$
@@ -290,8 +277,7 @@ language sql stable set search_path = '' as $$
     select from public.webhook_deliveries
     where account_id = p_account_id and due_at <= clock_timestamp())
 $$;
-comment on function public.has_due_webhooks is
-  'Whether a worker is to be woken for an account, after a statement that may have queued an event.';
+comment on function public.has_due_webhooks is 'Whether a worker is to be woken for an account, after a statement that may have queued an event.';
 
 -- Deliveries --------------------------------------------------------------------------------------
 
@@ -328,8 +314,7 @@ language sql stable set search_path = '' as $$
       limit p_limit + 1), p_limit)
     end
 $$;
-comment on function public.list_webhook_deliveries is
-  'A page of the deliveries of an account''s webhook, newest first: {deliveries, next} or {refused: missing}.';
+comment on function public.list_webhook_deliveries is 'A page of the deliveries of an account''s webhook, newest first: {deliveries, next} or {refused: missing}.';
 
 create function public.test_webhook(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -371,8 +356,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.redeliver_webhook is
-  'Makes a delivery due, whether it has ended or waits for another attempt: {delivery} or {refused: missing}.';
+comment on function public.redeliver_webhook is 'Makes a delivery due, whether it has ended or waits for another attempt: {delivery} or {refused: missing}.';
 
 create function public.appended_attempt(p_log jsonb, p_attempt jsonb) returns jsonb
 language sql immutable set search_path = '' as $$
@@ -439,8 +423,7 @@ language sql volatile set search_path = '' as $$
     order by c.account_id), '[]')
   from claimed c left join public.webhooks w on w.id = c.webhook_id
 $$;
-comment on function public.claim_webhook_deliveries is
-  'Leases deliveries that are due, of accounts whose ids follow p_after, and of each account so many that at most p_per_account are under way. A lease that ends makes the delivery due again. Deliveries with sealed secrets, in the order of their accounts.';
+comment on function public.claim_webhook_deliveries is 'Leases deliveries that are due, of accounts whose ids follow p_after, and of each account so many that at most p_per_account are under way. A lease that ends makes the delivery due again. Deliveries with sealed secrets, in the order of their accounts.';
 
 create function public.record_webhook_attempt(
   p_id uuid, p_lease_id uuid, p_attempt jsonb, p_outcome text, p_retry_seconds double precision
@@ -476,8 +459,7 @@ begin
   return true;
 end
 $$;
-comment on function public.record_webhook_attempt is
-  'Ends the attempt that has the lease: p_outcome is delivered, failed, or gone when the endpoint wants no more. A failure is repeated after p_retry_seconds, unless that is too late or the webhook is disabled. False when the lease was lost.';
+comment on function public.record_webhook_attempt is 'Ends the attempt that has the lease: p_outcome is delivered, failed, or gone when the endpoint wants no more. A failure is repeated after p_retry_seconds, unless that is too late or the webhook is disabled. False when the lease was lost.';
 
 create function public.judge_webhook(p_webhook public.webhooks, p_outcome text) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -502,5 +484,4 @@ begin
   end if;
 end
 $$;
-comment on function public.judge_webhook is
-  'Notes how an attempt at a webhook ended, and disables one that has failed for five days or is gone.';
+comment on function public.judge_webhook is 'Notes how an attempt at a webhook ended, and disables one that has failed for five days or is gone.';

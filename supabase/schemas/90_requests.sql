@@ -24,13 +24,11 @@ create index requests_failed on public.requests (account_id, (status / 100), cre
 -- Rows arrive in the order of time, so a few pages of this index find the old ones.
 create index requests_age on public.requests using brin (created_at) with (autosummarize = on);
 alter table public.requests enable row level security;
-comment on table public.requests is
-  'The requests that accounts have made with their credentials, until the retention job deletes them.';
+comment on table public.requests is 'The requests that accounts have made with their credentials, until the retention job deletes them.';
 comment on column public.requests.account_id is 'The account of the credential, even if the request acts for another one.';
 comment on column public.requests.route is 'The path of the endpoint with the names of its parameters, not their values.';
 comment on column public.requests.duration_ms is 'Until the response was ready; the chunks of a stream come after that.';
-comment on column public.requests.api_key_id is
-  'No foreign key: the request stays when the key is revoked. Null without an API key.';
+comment on column public.requests.api_key_id is 'No foreign key: the request stays when the key is revoked. Null without an API key.';
 
 create function public.record_requests(p_requests jsonb) returns void
 language sql volatile set search_path = '' as $$
@@ -44,8 +42,7 @@ language sql volatile set search_path = '' as $$
   -- Requests of an account that was deleted are left out.
   join public.accounts a on a.id = r.account_id
 $$;
-comment on function public.record_requests is
-  'Records requests [{account_id, method, route, …}] of any accounts, except deleted ones.';
+comment on function public.record_requests is 'Records requests [{account_id, method, route, …}] of any accounts, except deleted ones.';
 
 create function public.list_requests(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -76,8 +73,7 @@ begin
   return v_page;
 end
 $$;
-comment on function public.list_requests is
-  'Requests of an account, newest first, of a class of statuses (4 for 4xx), a route, a kind of credential and an API key where these are given: {requests, next}.';
+comment on function public.list_requests is 'Requests of an account, newest first, of a class of statuses (4 for 4xx), a route, a kind of credential and an API key where these are given: {requests, next}.';
 
 -- Idempotency keys --------------------------------------------------------------------------------
 
@@ -95,13 +91,11 @@ create table public.idempotency_keys (
 
 create index idempotency_keys_age on public.idempotency_keys (created_at);
 alter table public.idempotency_keys enable row level security;
-comment on table public.idempotency_keys is
-  'Requests with an Idempotency-Key: their current attempt, and the response for a repetition.';
+comment on table public.idempotency_keys is 'Requests with an Idempotency-Key: their current attempt, and the response for a repetition.';
 comment on column public.idempotency_keys.key_hash is 'HMAC of the key.';
 comment on column public.idempotency_keys.fingerprint is 'HMAC of the request that the key was first used with.';
 comment on column public.idempotency_keys.effect_id is 'The effect id of all attempts: the effect happens once.';
-comment on column public.idempotency_keys.lease_until is
-  'Until when the running attempt has the key; after that its process is taken for dead.';
+comment on column public.idempotency_keys.lease_until is 'Until when the running attempt has the key; after that its process is taken for dead.';
 comment on column public.idempotency_keys.response is 'The encrypted response; null until an attempt has one to keep.';
 
 create function public.begin_idempotent(
@@ -148,8 +142,7 @@ begin
   end;
 end
 $$;
-comment on function public.begin_idempotent is
-  'Starts an attempt at a request: {outcome: begun (effect_id, attempt) | running | mismatch | done (response)}. A key is forgotten a day after its first use.';
+comment on function public.begin_idempotent is 'Starts an attempt at a request: {outcome: begun (effect_id, attempt) | running | mismatch | done (response)}. A key is forgotten a day after its first use.';
 
 create function public.extend_idempotent(
   p_account_id uuid, p_key_hash text, p_attempt integer, p_lease_seconds integer
@@ -161,8 +154,7 @@ language sql volatile set search_path = '' as $$
     and attempt = p_attempt and lease_until is not null;
   select '{}'::jsonb
 $$;
-comment on function public.extend_idempotent is
-  'Extends the lease of an attempt; without effect for an attempt that was replaced.';
+comment on function public.extend_idempotent is 'Extends the lease of an attempt; without effect for an attempt that was replaced.';
 
 create function public.end_idempotent(
   p_account_id uuid, p_key_hash text, p_attempt integer, p_response text
@@ -173,5 +165,4 @@ language sql volatile set search_path = '' as $$
     and attempt = p_attempt and lease_until is not null;
   select '{}'::jsonb
 $$;
-comment on function public.end_idempotent is
-  'Ends an attempt with the response to keep; null leaves the key to the next attempt.';
+comment on function public.end_idempotent is 'Ends an attempt with the response to keep; null leaves the key to the next attempt.';

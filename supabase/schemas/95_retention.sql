@@ -32,8 +32,7 @@ language sql volatile set search_path = '' as $$
   set holder = null, lease_until = null, finished_at = clock_timestamp()
   where name = p_name and holder = p_holder
 $$;
-comment on function public.end_job is
-  'Ends a lease: the job is due again after its interval. Without effect for a holder that has lost it.';
+comment on function public.end_job is 'Ends a lease: the job is due again after its interval. Without effect for a holder that has lost it.';
 
 create function public.sweep_rows(
   p_batch integer, p_input_days integer, p_connection_days integer
@@ -96,8 +95,7 @@ begin
     'accountsWithLostRuns', cardinality(v_accounts));
 end
 $$;
-comment on function public.sweep_rows is
-  'Deletes at most p_batch rows of each kind that have expired, removes the inputs of old task runs, and ends task runs whose process has died. Returns how many of each.';
+comment on function public.sweep_rows is 'Deletes at most p_batch rows of each kind that have expired, removes the inputs of old task runs, and ends task runs whose process has died. Returns how many of each.';
 
 create function public.sweep_invitations(p_batch integer) returns integer
 language plpgsql volatile set search_path = '' as $$
@@ -123,8 +121,7 @@ language sql volatile set search_path = '' as $$
     returning 1)
   select count(*) from deleted
 $$;
-comment on function public.sweep_run_traces is
-  'Deletes at most p_batch traces that are older than p_days, and returns their number.';
+comment on function public.sweep_run_traces is 'Deletes at most p_batch traces that are older than p_days, and returns their number.';
 
 create function public.sweep_webhook_deliveries(p_batch integer, p_days integer) returns bigint
 language sql volatile set search_path = '' as $$
@@ -141,8 +138,7 @@ language sql volatile set search_path = '' as $$
   )
   select count(*) from gone
 $$;
-comment on function public.sweep_webhook_deliveries is
-  'Deletes deliveries that finished more than p_days ago, and replaced secrets; answers how many deliveries.';
+comment on function public.sweep_webhook_deliveries is 'Deletes deliveries that finished more than p_days ago, and replaced secrets; answers how many deliveries.';
 
 create function public.sweep_requests(p_batch integer, p_days integer) returns bigint
 language sql volatile set search_path = '' as $$
@@ -154,8 +150,7 @@ language sql volatile set search_path = '' as $$
     returning 1)
   select count(*) from deleted
 $$;
-comment on function public.sweep_requests is
-  'Deletes at most p_batch requests that are older than p_days, and returns their number.';
+comment on function public.sweep_requests is 'Deletes at most p_batch requests that are older than p_days, and returns their number.';
 
 create function public.sweep_deleted_identities(p_batch integer, p_days integer) returns integer
 language plpgsql volatile set search_path = '' as $$

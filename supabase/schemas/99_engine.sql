@@ -8,8 +8,7 @@ create table engine.instances (
   lock_key bigint generated always as identity,
   started_at timestamptz not null default now()
 );
-comment on table engine.instances is
-  'Live server processes. Each holds a session-level advisory lock on its lock_key, which the database releases the moment it dies.';
+comment on table engine.instances is 'Live server processes. Each holds a session-level advisory lock on its lock_key, which the database releases the moment it dies.';
 
 create table engine.runs (
   run_id text primary key,
@@ -59,8 +58,7 @@ create table engine.events (
 );
 create index events_by_correlation on engine.events (correlation_id, event_id)
   where correlation_id is not null;
-comment on table engine.events is
-  'The events of a run, in the order of event_id. Only the owner appends: every replay sees the same order.';
+comment on table engine.events is 'The events of a run, in the order of event_id. Only the owner appends: every replay sees the same order.';
 
 create table engine.hooks (
   run_id text not null references engine.runs on delete cascade,
@@ -83,8 +81,7 @@ create table engine.inbox (
   posted_at timestamptz not null default now()
 );
 create index inbox_by_run on engine.inbox (run_id, id);
-comment on table engine.inbox is
-  'Events that any process may send to a run, such as payloads of hooks. The owner moves them to engine.events.';
+comment on table engine.inbox is 'Events that any process may send to a run, such as payloads of hooks. The owner moves them to engine.events.';
 
 create table engine.chunks (
   stream uuid not null,
@@ -96,8 +93,7 @@ create table engine.chunks (
   primary key (stream, first_index)
 );
 create index chunks_by_age on engine.chunks (written_at);
-comment on table engine.chunks is
-  'The chunk log of turns. A row is one write: count chunks from first_index on, one JSON text a line; eof marks the last row.';
+comment on table engine.chunks is 'The chunk log of turns. A row is one write: count chunks from first_index on, one JSON text a line; eof marks the last row.';
 
 create table engine.streams (
   name text primary key,
@@ -133,5 +129,4 @@ begin
   end if;
 end
 $$;
-comment on function engine.remove_instance(uuid) is
-  'Removes a server process that has died, releases its runs and notifies the others.';
+comment on function engine.remove_instance(uuid) is 'Removes a server process that has died, releases its runs and notifies the others.';

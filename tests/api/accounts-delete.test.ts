@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { makeImage, makeMedia } from "../support/fixtures/media.ts";
@@ -85,7 +86,7 @@ describe("DELETE /api/accounts/me 200", () => {
     const sessionId = await createSession(person);
     await makeMedia(person.id, await makeImage(), "image/png");
     // The last step of the deletion, and nothing after it.
-    await sql`select delete_account(${person.id}, ${person.email}, null)`;
+    await sql`select delete_account(${person.id}, ${person.email}, ${randomUUID()})`;
     const media = await sql`select from media_removals where account_id = ${person.id}`;
     const sandboxes = await sql`select from sandbox_removals where session_id = ${sessionId}`;
     expect([media.length, sandboxes.length]).toEqual([1, 1]);

@@ -5,9 +5,11 @@ import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setWorld } from "workflow/runtime";
-import { PostgresWorld } from "../../packages/world-postgres/src/postgres-world.ts";
+import { startApp } from "../../lib/app.ts";
+import { parseConfig } from "../../lib/platform/config.ts";
 import { endLostTurns } from "../../lib/retention/end-lost-turns.ts";
 import { destroyIdleSandboxes } from "../../lib/retention/sweep-sandboxes.ts";
+import { PostgresWorld } from "../../packages/world-postgres/src/postgres-world.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
@@ -19,6 +21,7 @@ beforeAll(async () => {
   dataDir = parts.env.DATA_DIR ?? "";
   // The functions under test run in this process, as a server's would.
   Object.assign(process.env, parts.env, { LOG_LEVEL: "silent" });
+  await startApp(parseConfig(process.env));
   const databaseUrl = parts.env.DATABASE_URL ?? "";
   sql = postgres(databaseUrl, { max: 3, onnotice: () => {} });
   // It reads runs, and executes none: it is not started.

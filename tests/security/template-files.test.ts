@@ -1,12 +1,15 @@
 /** A template's own files are fetched with the same distrust as a caller's, and never blamed on them. */
 import { beforeAll, describe, expect, test } from "vitest";
+import { startApp } from "../../lib/app.ts";
 import { checkInputs } from "../../lib/content/media/fetch-inputs.ts";
 import { audioInputs, excuseCaller } from "../../lib/content/template-files.ts";
 import { appError } from "../../lib/contract/app-error.ts";
+import { config } from "../../lib/platform/config.ts";
 import { stack } from "../support/harness/stack.ts";
 
-beforeAll(() => {
+beforeAll(async () => {
   Object.assign(process.env, stack.env);
+  await startApp(config());
 });
 
 describe("the audio of a template's edit", () => {

@@ -1,4 +1,4 @@
-import { startTransition, useId, useOptimistic } from "react";
+import { useId } from "react";
 import { cn } from "./class-names.ts";
 
 /** A choice between a few short options, all of them visible. */
@@ -19,13 +19,6 @@ export function Segmented<T extends string>({
   readonly className?: string;
 }) {
   const name = useId();
-  // A value that is kept in the address changes later than the click.
-  const [chosen, showChosen] = useOptimistic(value);
-  const choose = (next: T) =>
-    startTransition(() => {
-      showChosen(next);
-      onChange(next);
-    });
   return (
     <fieldset className={cn("min-w-0", className)}>
       <legend className={hideLabel ? "sr-only" : "mb-1.5 text-sm font-medium"}>{label}</legend>
@@ -36,8 +29,8 @@ export function Segmented<T extends string>({
               type="radio"
               name={name}
               value={option.value}
-              checked={option.value === chosen}
-              onChange={() => choose(option.value)}
+              checked={option.value === value}
+              onChange={() => onChange(option.value)}
               className="peer absolute inset-0 cursor-pointer appearance-none rounded-md focus-visible:-outline-offset-2"
             />
             <span className="pointer-events-none relative flex h-7 items-center rounded-md border border-transparent px-2.5 text-sm font-medium whitespace-nowrap text-muted-foreground peer-checked:border-border peer-checked:bg-surface peer-checked:text-foreground peer-checked:shadow-xs dark:peer-checked:border-input dark:peer-checked:bg-hover peer-focus-visible:outline-2 peer-focus-visible:-outline-offset-1 peer-focus-visible:outline-ring">

@@ -1,7 +1,15 @@
 "use client";
 import { Search, SearchX } from "lucide-react";
 import { useSearchParams } from "next/navigation";
-import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import {
+  type ReactNode,
+  startTransition,
+  useCallback,
+  useEffect,
+  useOptimistic,
+  useRef,
+  useState,
+} from "react";
 import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import { searchPath } from "@/app/(console)/catalog/catalog-query.ts";
 import type { CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
@@ -35,7 +43,10 @@ const MAX_QUERY_LENGTH = 250;
 export function CatalogPage() {
   const params = useSearchParams();
   const q = params.get("q")?.trim() ?? "";
-  const type = TYPES.find(({ value }) => value === params.get("type"))?.value ?? "all";
+  // The address changes later than the click.
+  const [type, showType] = useOptimistic<Type>(
+    TYPES.find(({ value }) => value === params.get("type"))?.value ?? "all",
+  );
   const [text, setText] = useState(q);
   const shown = useRef(q);
   const show = useCallback((next: string, nextType: Type) => {
@@ -81,7 +92,12 @@ export function CatalogPage() {
           hideLabel
           options={TYPES}
           value={type}
-          onChange={(next) => show(text, next)}
+          onChange={(next) =>
+            startTransition(() => {
+              showType(next);
+              show(text, next);
+            })
+          }
         />
       </div>
       {q === "" && <Releases onSearch={(next) => show(next, type)} />}

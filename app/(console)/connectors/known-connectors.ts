@@ -1,22 +1,22 @@
 /** The services that the page suggests. Any other is connected by its short name. */
 import { BriefcaseBusiness, Hash, Inbox, Plug } from "lucide-react";
-import airtable from "simple-icons/icons/airtable.svg";
-import discord from "simple-icons/icons/discord.svg";
-import dropbox from "simple-icons/icons/dropbox.svg";
-import github from "simple-icons/icons/github.svg";
-import gmail from "simple-icons/icons/gmail.svg";
-import googlecalendar from "simple-icons/icons/googlecalendar.svg";
-import googledocs from "simple-icons/icons/googledocs.svg";
-import googledrive from "simple-icons/icons/googledrive.svg";
-import googlesheets from "simple-icons/icons/googlesheets.svg";
-import hubspot from "simple-icons/icons/hubspot.svg";
-import instagram from "simple-icons/icons/instagram.svg";
-import mailchimp from "simple-icons/icons/mailchimp.svg";
-import notion from "simple-icons/icons/notion.svg";
-import soundcloud from "simple-icons/icons/soundcloud.svg";
-import tiktok from "simple-icons/icons/tiktok.svg";
-import x from "simple-icons/icons/x.svg";
-import youtube from "simple-icons/icons/youtube.svg";
+import airtable from "./_logos/airtable.svg";
+import discord from "./_logos/discord.svg";
+import dropbox from "./_logos/dropbox.svg";
+import github from "./_logos/github.svg";
+import gmail from "./_logos/gmail.svg";
+import googlecalendar from "./_logos/googlecalendar.svg";
+import googledocs from "./_logos/googledocs.svg";
+import googledrive from "./_logos/googledrive.svg";
+import googlesheets from "./_logos/googlesheets.svg";
+import hubspot from "./_logos/hubspot.svg";
+import instagram from "./_logos/instagram.svg";
+import mailchimp from "./_logos/mailchimp.svg";
+import notion from "./_logos/notion.svg";
+import soundcloud from "./_logos/soundcloud.svg";
+import tiktok from "./_logos/tiktok.svg";
+import x from "./_logos/x.svg";
+import youtube from "./_logos/youtube.svg";
 import { type ConnectorIcon, logo } from "./logo.tsx";
 
 export interface KnownConnector {

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { setWorld } from "workflow/runtime";
-import type { Engine, TurnAddress, TurnStops } from "../port.ts";
-import { loadRoute, runState, startRun } from "./sdk.ts";
-import { StopListeners } from "./stop-listeners.ts";
 import { ChunkLog } from "../../../packages/world-postgres/src/chunk-log.ts";
 import type { Measurements } from "../../../packages/world-postgres/src/measurements.ts";
 import { PostgresWorld } from "../../../packages/world-postgres/src/postgres-world.ts";
 import { sweepEngine } from "../../../packages/world-postgres/src/retention.ts";
+import type { Engine, TurnAddress, TurnStops } from "../port.ts";
+import { loadRoute, runState, startRun } from "./sdk.ts";
+import { StopListeners } from "./stop-listeners.ts";
 
 export interface PostgresEngineOptions extends TurnStops {
   readonly databaseUrl: string;

@@ -113,7 +113,7 @@ test("after PostgreSQL has thrown out every connection, requests are answered ag
         const { status, error } =
           i % 2 === 0
             ? await client.from("kept").insert({ n: i }).abortSignal(AbortSignal.timeout(5_000))
-            : await client.rpc("keep", { n: i });
+            : await client.rpc("keep", { n: i }).abortSignal(AbortSignal.timeout(5_000));
         if (error !== null) refusals.push(status);
       }
     });
@@ -128,21 +128,24 @@ test("after PostgreSQL has thrown out every connection, requests are answered ag
     // From here on, an answer comes from a database that has recovered.
     await ended.promise;
     await vi.waitFor(async () => {
-      // The general server can lose this request, too.
+      // The server can lose this request, too.
       const asked = client.from("kept").select().limit(1);
       const { error } = await asked.abortSignal(AbortSignal.timeout(5_000));
       expect(error).toBeNull();
     }, patience);
     busy = false;
     await Promise.all(callers);
-    // 0 is a client's own deadline: the general server can lose a request that it was answering.
+    // 0 is a client's own deadline: the server can lose a request that it was answering.
     expect(refusals.filter((status) => status !== 503 && status !== 0)).toEqual([]);
     await Promise.all([sql.end({ timeout: 1 }), other.end({ timeout: 1 })]);
     // A connection that was asked for during the recovery may be refused only now.
     await vi.waitFor(async () => {
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, i) =>
-          i % 2 === 0 ? client.from("kept").select().limit(1) : client.rpc("keep", { n: i }),
+          (i % 2 === 0
+            ? client.from("kept").select().limit(1)
+            : client.rpc("keep", { n: i })
+          ).abortSignal(AbortSignal.timeout(5_000)),
         ),
       );
       expect(answers.filter(({ error }) => error !== null)).toEqual([]);

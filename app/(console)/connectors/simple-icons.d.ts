@@ -1,4 +1,0 @@
-declare module "simple-icons/icons/*.svg" {
-  const text: string;
-  export default text;
-}
