@@ -63,8 +63,14 @@ export function useChatList(
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const isLeft = ({ id, sessionId }: Pick<Chat, "id" | "sessionId">) =>
     !gone.has(id) && !gone.has(sessionId);
+  // A chat that moves is in two sections until both are read again: rows must differ in their keys.
+  const listed = new Set<string>();
+  const isFirst = ({ id }: Chat) => !listed.has(id) && listed.add(id);
   const sections = isReady
-    ? parts.map(({ section }) => ({ ...section, chats: section.chats.filter(isLeft) }))
+    ? parts.map(({ section }) => ({
+        ...section,
+        chats: section.chats.filter((chat) => isLeft(chat) && isFirst(chat)),
+      }))
     : [];
 
   const chats = sections.flatMap((section) => section.chats);
