@@ -1,4 +1,4 @@
-import { reapDeadTurn } from "../turns/reap-dead-turn.ts";
+import { reapDeadTurn } from "../turns/end-turn.ts";
 import { unfinishedTurns } from "./store.ts";
 
 const BATCH = 200;

@@ -1,4 +1,4 @@
-import { checkModel } from "../agent/models/check-model.ts";
+import { checkModel } from "../agent/models/offer-models.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { NewTask } from "./contract.ts";
 import { nextRun } from "./next-run.ts";

@@ -1,4 +1,4 @@
-import { checkModel } from "../agent/models/check-model.ts";
+import { checkModel } from "../agent/models/offer-models.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { TaskChanges } from "./contract.ts";
 import { firstRun } from "./create-task.ts";

@@ -1,4 +1,4 @@
-import { checkModel } from "../agent/models/check-model.ts";
+import { checkModel } from "../agent/models/offer-models.ts";
 import type { AppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
 import type { Chat } from "./session.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
-import { stopSessionRuns } from "../turns/stop-session-runs.ts";
+import { stopSessionRuns } from "../turns/stop-turn.ts";
 import { removeSession, selectSession } from "./store.ts";
 
 /**

@@ -3,7 +3,7 @@ import { type AppError, isAppError } from "../contract/app-error.ts";
 import { noSandbox, type SandboxView } from "../sandbox/describe-sandbox.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { replaceSandboxState, selectSandbox } from "../sandbox/store.ts";
-import { stopSessionRuns } from "../turns/stop-session-runs.ts";
+import { stopSessionRuns } from "../turns/stop-turn.ts";
 
 /**
  * Stops a session's sandbox and sets its state to null. The session's runs are stopped first,

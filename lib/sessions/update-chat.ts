@@ -1,4 +1,4 @@
-import { checkModel } from "../agent/models/check-model.ts";
+import { checkModel } from "../agent/models/offer-models.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import type { Chat } from "./session.ts";

@@ -1,9 +1,9 @@
-import type { TurnLog } from "../engine/port.ts";
+import type { TurnAddress, TurnLog } from "../engine/port.ts";
 import { services } from "../platform/services.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
-import { finishStream, writeLastChunks } from "./finish-stream.ts";
+import { finishStream, partsBefore, turnMetadata, writeLastChunks } from "./finish-stream.ts";
+import { readWholeLog } from "./replay-turn.ts";
 import { type ActiveTurn, loadTurn } from "./store/turns.ts";
-import { partsBefore, turnMetadata } from "./turn-metadata.ts";
 
 export interface FailedTurn {
   readonly turnId: string;
@@ -35,7 +35,7 @@ async function end({ turnId, runId, reason }: FailedTurn): Promise<void> {
 }
 
 /** Ends the turn as failed, or as cancelled when a stop was requested. */
-export async function failTurn(
+async function failTurn(
   log: TurnLog,
   turnId: string,
   turn: ActiveTurn,
@@ -54,4 +54,31 @@ export async function failTurn(
     openQuestions: new Set(),
     lastStep: null,
   });
+}
+
+/**
+ * Ends a turn whose run no longer exists although the chat still names it as active, as after a loss of
+ * the engine's data. The streamed part of its answer is stored.
+ * @returns whether the chat is free now.
+ */
+export async function reapDeadTurn({ turnId, runId }: TurnAddress): Promise<boolean> {
+  const { engine } = services();
+  if (runId === null || (await engine.runState(runId)) === "running") return false;
+  const turn = await loadTurn(turnId, runId);
+  if (turn.outcome !== "active") return true;
+  const { chunks } = await readWholeLog({ turnId, runId });
+  await failTurn(detachedLog(chunks), turnId, turn, "The turn was lost");
+  return true;
+}
+
+/** Returns a log in memory, because the engine no longer has the turn's own. */
+function detachedLog(chunks: string[]): TurnLog {
+  return {
+    failed: new AbortController().signal,
+    committed: () => chunks,
+    append: (more) => void chunks.push(...more),
+    flushed: async () => {},
+    close: async () => {},
+    release: () => {},
+  };
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { UIMessage, UIMessageChunk } from "ai";
+import type { StepResult, Usage } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
 import { count, record } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
@@ -7,7 +8,13 @@ import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { assembleParts } from "./assemble-parts.ts";
 import type { MeasuredStep } from "./measure-step.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
-import { finishTurn, type LoadedTurnKey, type TurnEnd, type TurnMetadata } from "./store/turns.ts";
+import {
+  type ActiveTurn,
+  finishTurn,
+  type LoadedTurnKey,
+  type TurnEnd,
+  type TurnMetadata,
+} from "./store/turns.ts";
 import { unblockQueuedTurn } from "./unblock-queued-turn.ts";
 
 /** Characters that are parsed before the event loop gets to other requests. */
@@ -124,4 +131,29 @@ const FINISH_REASONS = [
 
 function finishReasonOf(text: string | undefined): (typeof FINISH_REASONS)[number] | "other" {
   return FINISH_REASONS.find((reason) => reason === text) ?? "other";
+}
+
+/** Returns the metadata of a turn that ends now, summed over its model calls. */
+export function turnMetadata(
+  turn: ActiveTurn,
+  steps: readonly StepResult[],
+  finishReason: string,
+): TurnMetadata {
+  const sum = (count: (usage: Usage) => number) =>
+    steps.reduce((total, step) => total + count(step.usage), 0);
+  return {
+    modelId: turn.model_id,
+    usage: {
+      inputTokens: sum((usage) => usage.inputTokens),
+      outputTokens: sum((usage) => usage.outputTokens),
+      totalTokens: sum((usage) => usage.totalTokens),
+    },
+    durationMs: Math.max(0, Date.now() - Date.parse(turn.created_at)),
+    finishReason,
+  };
+}
+
+/** Returns the parts that the message had before this turn: a question and its answer. */
+export function partsBefore(turn: ActiveTurn) {
+  return turn.history.find((message) => message.id === turn.assistant_message_id)?.parts ?? [];
 }

@@ -1,7 +1,7 @@
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { Run } from "./contract.ts";
-import { reapDeadTurn } from "./reap-dead-turn.ts";
-import { selectRun } from "./store/headless-runs.ts";
+import { reapDeadTurn } from "./end-turn.ts";
+import { selectRun } from "./store/runs.ts";
 
 /** Returns the status of a run. Errors: 404 `Run not found`. */
 export async function getRun(accountId: string, runId: string): Promise<Run | AppError> {

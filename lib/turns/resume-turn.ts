@@ -1,8 +1,8 @@
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { awaitRun } from "./await-run.ts";
+import { reapDeadTurn } from "./end-turn.ts";
 import { findRun } from "./get-run.ts";
 import { namedChatId } from "./named-chat-id.ts";
-import { reapDeadTurn } from "./reap-dead-turn.ts";
 import { replayTurn } from "./replay-turn.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
 import { streamTurn } from "./stream-turn.ts";

@@ -10,8 +10,9 @@ import {
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { services } from "../platform/services.ts";
+import { type Sandbox, SandboxError } from "../sandbox/port.ts";
+import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
-import { openSandbox } from "./open-sandbox.ts";
 import {
   type ActiveTurn,
   finishTool,
@@ -160,4 +161,14 @@ function toolEnvironment({
     serviceOrigin: serviceOrigin(),
     reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
   };
+}
+
+/** When the sandbox was deleted during the turn, its tools fail, but the turn does not. */
+export function openSandbox({ sandbox_state, account_id }: ActiveTurn): Sandbox {
+  const state = storedSandbox.nullable().parse(sandbox_state);
+  if (state) return services().sandboxes.open(state, account_id);
+  const fail = async (): Promise<never> => {
+    throw new SandboxError("unavailable", "The session has no sandbox");
+  };
+  return { run: fail, readFile: fail, writeFile: fail };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { checkModel } from "../agent/models/check-model.ts";
+import { checkModel } from "../agent/models/offer-models.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached, messageQuotaExceeded } from "../contract/quota.ts";
@@ -13,8 +13,7 @@ import { clearSandbox } from "../sandbox/clear-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { checkEndpoint } from "../webhooks/check-endpoint.ts";
 import type { ChatEntry } from "./contract.ts";
-import { readConversation } from "./read-conversation.ts";
-import { titleOf } from "./read-messages.ts";
+import { readConversation, titleOf } from "./read-messages.ts";
 import { draining, runCredentialForm, runKey, tooManyTurns } from "./start-turn.ts";
 import { startWorkflow } from "./start-workflow.ts";
 import {
@@ -24,7 +23,7 @@ import {
   type ProvisionedRun,
   provisionRun,
   setTurnWebhook,
-} from "./store/headless-runs.ts";
+} from "./store/runs.ts";
 
 export interface RunRequest {
   readonly caller: Caller;

@@ -16,8 +16,8 @@ import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
 import { awaitRun } from "./await-run.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
+import { reapDeadTurn } from "./end-turn.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
-import { reapDeadTurn } from "./reap-dead-turn.ts";
 import { replayAnswer } from "./replay-turn.ts";
 import { startWorkflow } from "./start-workflow.ts";
 import {

@@ -1,8 +1,10 @@
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { services } from "../platform/services.ts";
+import { getRun } from "./get-run.ts";
 import { namedChatId } from "./named-chat-id.ts";
-import { requestStop } from "./store/claims.ts";
+import { requestSessionStop, requestStop } from "./store/claims.ts";
+import { requestRunStop } from "./store/runs.ts";
 
 /** A stop takes effect within two seconds. */
 const MAX_WAIT_MS = 2_000;
@@ -27,9 +29,29 @@ export async function stopTurn(
 }
 
 /** Signals a stop that is recorded, and resolves when the turn has ended, at the latest in two seconds. */
-export async function signalAndAwaitEnd(turn: TurnAddress): Promise<void> {
+async function signalAndAwaitEnd(turn: TurnAddress): Promise<void> {
   await services().engine.signalStop(turn.turnId);
   const deadline = AbortSignal.timeout(MAX_WAIT_MS);
   const from = (await services().engine.tailIndex(turn)) + 1;
   for await (const _ of services().engine.read(turn, from, deadline));
+}
+
+/** Cancels a run and waits for its end. Errors: 404 `Run not found`. */
+export async function cancelRun(
+  accountId: string,
+  runId: string,
+): Promise<{ cancelled: boolean } | AppError> {
+  const found = await requestRunStop(accountId, runId);
+  if (found.outcome === "active") await signalAndAwaitEnd({ turnId: found.turn_id, runId });
+  const run = await getRun(accountId, runId);
+  if (isAppError(run)) return run;
+  // The stop of a run that has not ended yet is recorded.
+  return { cancelled: run.status !== "completed" && run.status !== "failed" };
+}
+
+/** Stops every run of a session before the session or its sandbox is deleted. */
+export async function stopSessionRuns(sessionId: string): Promise<void> {
+  for (const turnId of await requestSessionStop(sessionId)) {
+    await services().engine.signalStop(turnId);
+  }
 }

@@ -12,7 +12,7 @@ import { storableJson } from "../agent/tools/make-storable.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { drain } from "../platform/drain.ts";
 import { record } from "../platform/telemetry/metrics.ts";
-import { finishStream } from "./finish-stream.ts";
+import { finishStream, partsBefore, turnMetadata } from "./finish-stream.ts";
 import { type MeasuredStep, measureStep } from "./measure-step.ts";
 import type { StreamProgress } from "./read-progress.ts";
 import { recordIds, runToolCalls } from "./run-tool-calls.ts";
@@ -23,7 +23,6 @@ import {
   reserveModelCall,
   type TurnEnd,
 } from "./store/turns.ts";
-import { partsBefore, turnMetadata } from "./turn-metadata.ts";
 
 export interface ModelSteps {
   readonly turnId: string;

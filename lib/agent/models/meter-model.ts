@@ -11,9 +11,9 @@ import type {
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
-import { costOf } from "./cost.ts";
+import type { ModelPrice } from "../../platform/model-price.ts";
 import type { ModelProvider } from "./port.ts";
-import { gatewayCost } from "./trace-model.ts";
+import { gatewayCost } from "./share-model.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /** The usage of one model call. */
@@ -212,4 +212,21 @@ function estimate(prompt: LanguageModelV4Prompt, writtenChars: number): Language
     inputTokens: { ...inputTokens, total: Math.ceil(promptText.length / CHARS_PER_TOKEN) },
     outputTokens: { ...outputTokens, total: Math.ceil(writtenChars / CHARS_PER_TOKEN) },
   };
+}
+
+const TOKENS_OF_A_PRICE = 1_000_000;
+
+/** Returns the cost in USD, or null when the price of the tokens is not known. */
+function costOf(
+  price: ModelPrice | null,
+  { inputTokens, outputTokens }: LanguageModelV4Usage,
+): number | null {
+  if (price?.input === undefined || price.output === undefined) return null;
+  const input = inputTokens.total ?? 0;
+  const cached = Math.min(inputTokens.cacheRead ?? 0, input);
+  const cost =
+    (input - cached) * price.input +
+    cached * (price.cached_input ?? price.input) +
+    (outputTokens.total ?? 0) * price.output;
+  return cost / TOKENS_OF_A_PRICE;
 }

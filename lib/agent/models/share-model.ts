@@ -1,9 +1,20 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
+import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { FairQueue } from "../../platform/fair-queue.ts";
 import { processWide } from "../../platform/process-wide.ts";
-import { traceModel } from "./trace-model.ts";
+import { recordsContent, toContent } from "../../platform/telemetry/content.ts";
+import { count, record, startTimer } from "../../platform/telemetry/metrics.ts";
+import { isObserved } from "../../platform/telemetry/providers.ts";
+import { errorType, openSpan } from "../../platform/telemetry/spans.ts";
 import { watchStream } from "./watch-stream.ts";
 
 /** More than an account's turns and subagents can make at a time, unless their limits are off. */
@@ -47,4 +58,118 @@ export function shareModel(model: LanguageModelV4, accountId: string): LanguageM
       },
     },
   });
+}
+
+/** A span and the metrics of each model call: its model, tokens, cost and duration. */
+
+/** No model call costs more, so a vendor that bills more is not believed. */
+const MAX_CALL_USD = 1_000_000;
+
+/** The cost that the AI Gateway adds to an answer, in USD. */
+export const gatewayCost = z.object({
+  gateway: z.object({
+    // Without the union, null would be coerced to 0.
+    cost: z
+      .union([z.number(), z.string().min(1)])
+      .transform(Number)
+      .pipe(z.number().nonnegative().max(MAX_CALL_USD)),
+  }),
+});
+
+/** Returns the model itself where nothing is recorded. */
+function traceModel(model: LanguageModelV4): LanguageModelV4 {
+  if (!isObserved()) return model;
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: "v4",
+      async wrapGenerate({ doGenerate, params }) {
+        const call = openCall(model, params);
+        try {
+          const result = await call.run(async () => doGenerate());
+          call.finish(result.finishReason, result.usage, result.providerMetadata);
+          if (recordsContent()) call.answer(result.content);
+          call.end();
+          return result;
+        } catch (error) {
+          call.end(error);
+          throw error;
+        }
+      },
+      async wrapStream({ doStream, params }) {
+        const call = openCall(model, params);
+        // A caller that aborts may leave the stream unread.
+        params.abortSignal?.addEventListener("abort", () => call.end("aborted"), { once: true });
+        try {
+          const { stream, ...rest } = await call.run(async () => doStream());
+          return { ...rest, stream: watchStream(stream, { part: call.part, end: call.end }) };
+        } catch (error) {
+          call.end(error);
+          throw error;
+        }
+      },
+    },
+  });
+}
+
+function openCall({ modelId, provider }: LanguageModelV4, { prompt }: LanguageModelV4CallOptions) {
+  const labels = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": provider,
+    "gen_ai.request.model": modelId,
+  } as const;
+  const measure = startTimer("gen_ai.client.operation.duration");
+  const span = openSpan(`chat ${modelId}`, { kind: "client", attributes: labels });
+  if (recordsContent()) span.set({ "gen_ai.input.messages": toContent(prompt) });
+  let text = "";
+  const toolCalls: unknown[] = [];
+  let failure: string | undefined;
+  let hasEnded = false;
+
+  const fail = (error: unknown): void => {
+    failure ??= errorType(error);
+  };
+  const answer = (content: unknown) => span.set({ "gen_ai.output.messages": toContent(content) });
+  const finish = (
+    reason: LanguageModelV4FinishReason,
+    { inputTokens, outputTokens }: LanguageModelV4Usage,
+    metadata: SharedV4ProviderMetadata | undefined,
+  ): void => {
+    span.set({
+      "gen_ai.response.finish_reasons": [reason.unified],
+      "gen_ai.usage.input_tokens": inputTokens.total,
+      "gen_ai.usage.output_tokens": outputTokens.total,
+    });
+    const tokens = (type: string, total = 0) =>
+      record("gen_ai.client.token.usage", total, { ...labels, "gen_ai.token.type": type });
+    tokens("input", inputTokens.total);
+    tokens("output", outputTokens.total);
+    const { data } = gatewayCost.safeParse(metadata);
+    if (data) {
+      const { cost } = data.gateway;
+      count("agent_platform.model.cost", cost, { "gen_ai.request.model": modelId });
+    }
+  };
+  return {
+    run: span.run,
+    finish,
+    answer,
+    part(part: LanguageModelV4StreamPart): void {
+      if (part.type === "error") fail(part.error);
+      else if (part.type === "finish") finish(part.finishReason, part.usage, part.providerMetadata);
+      else if (!recordsContent()) return;
+      else if (part.type === "text-delta") text += part.delta;
+      else if (part.type === "tool-call")
+        toolCalls.push({ name: part.toolName, input: part.input });
+    },
+    end(error?: unknown): void {
+      if (hasEnded) return;
+      hasEnded = true;
+      if (error !== undefined) fail(error);
+      if (text !== "" || toolCalls.length > 0) answer({ text, toolCalls });
+      if (failure !== undefined) span.fail(failure);
+      span.end();
+      measure({ ...labels, ...(failure !== undefined && { "error.type": failure }) });
+    },
+  };
 }

@@ -4,8 +4,9 @@ import {
   MAX_OUTPUT_CHARS,
   MAX_PATH_CHARS,
   MAX_PATTERN_CHARS,
+  quoteForShell,
+  quotePath,
 } from "./limits.ts";
-import { quoteForShell, quotePath } from "./quote-for-shell.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 const DEFAULT_LIMIT = 100;

@@ -17,3 +17,13 @@ export function countLines(bytes: Uint8Array): number {
   for (let at = 0; at < bytes.length; at++) if (bytes[at] === 0x0a) lines++;
   return bytes.length === 0 || bytes.at(-1) === 0x0a ? lines : lines + 1;
 }
+
+/** Quotes any text as one shell word. */
+export function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Quotes a path. No command takes the result for an option. */
+export function quotePath(path: string): string {
+  return quoteForShell(path.startsWith("-") ? `./${path}` : path);
+}

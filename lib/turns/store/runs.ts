@@ -1,4 +1,5 @@
-/** The queries with which accounts list, watch and cancel their runs. */
+/** The queries of headless runs. */
+import type { UIMessage } from "ai";
 import { z } from "zod";
 import {
   type Page,
@@ -6,8 +7,150 @@ import {
   pageArguments,
   storedPage,
 } from "../../contract/pagination.ts";
+import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
+import { type Run, run } from "../contract.ts";
 import { type RunFilters, type RunTrace, runItem, runTrace } from "../run-contract.ts";
+import type { RunKey } from "./claims.ts";
+
+export interface RunPlan {
+  readonly accountId: string;
+  readonly artistId: string | null;
+  /** A second plan with the same id gets the run of the first one. */
+  readonly effectId: string;
+  readonly turnId: string;
+  readonly assistantMessageId: string;
+  readonly title: string;
+  readonly modelId: string;
+  /** The run answers the last of them. */
+  readonly messages: readonly UIMessage[];
+  readonly key: RunKey;
+  readonly kind: "headless" | "task";
+  readonly callerKeyId: string | null;
+}
+
+const provisionedRun = z
+  .object({
+    turn_id: z.string(),
+    session_id: z.string(),
+    chat_id: z.string(),
+    run_id: z.string().nullable(),
+  })
+  .transform((row) => ({
+    turnId: row.turn_id,
+    sessionId: row.session_id,
+    chatId: row.chat_id,
+    /** Null until the run is started. */
+    runId: row.run_id,
+  }));
+export type ProvisionedRun = z.output<typeof provisionedRun>;
+
+const provisioned = z.union([
+  provisionedRun,
+  z.object({ refused: z.enum(["too_many_turns", "budget_reached", "messages_full"]) }),
+]);
+
+/**
+ * Creates the session, the chat, its messages, the key and the claim in one transaction.
+ * @returns `refused` when the account may not start the run, and nothing was created: `too_many_turns`
+ * when it has `ACCOUNT_ACTIVE_TURNS` active turns already, `budget_reached` when it has spent its budget,
+ * `messages_full` when it would keep more than `ACCOUNT_MESSAGE_BYTES` of messages.
+ */
+export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned>> {
+  return call(
+    "provision_run",
+    {
+      p_max_active: config().ACCOUNT_ACTIVE_TURNS,
+      p_account_id: plan.accountId,
+      p_artist_id: plan.artistId,
+      p_effect_id: plan.effectId,
+      p_turn_id: plan.turnId,
+      p_assistant_message_id: plan.assistantMessageId,
+      p_title: plan.title,
+      p_model_id: plan.modelId,
+      p_messages: plan.messages.map(({ id, role, parts }) => ({ id, role, parts })),
+      p_key_hash: plan.key.hash,
+      p_key_prefix: plan.key.prefix,
+      p_key_name: plan.key.name,
+      p_key_expires_at: plan.key.expiresAt,
+      p_kind: plan.kind,
+      p_caller_key_id: plan.callerKeyId,
+      p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,
+    },
+    provisioned,
+  );
+}
+
+const instructed = z.union([
+  z.object({ chat: z.unknown() }).transform(() => undefined),
+  z
+    .object({ missing: z.enum(["session", "chat", "template"]) })
+    .transform(({ missing }) => missing),
+]);
+
+/**
+ * Sets the instructions of the run's chat, before the run starts and reads them.
+ * @returns what is missing, if anything
+ */
+export function instructRun(
+  accountId: string,
+  { sessionId, chatId }: ProvisionedRun,
+  given: {
+    readonly instructions?: string | null | undefined;
+    readonly templateId?: string | null | undefined;
+  },
+) {
+  const args = {
+    p_account_id: accountId,
+    p_session_id: sessionId,
+    p_chat_id: chatId,
+    p_title: null,
+    p_model_id: null,
+    p_instructions: given.instructions ?? null,
+    p_template_id: given.templateId ?? null,
+    p_removes_template: false,
+    p_archived: null,
+    p_pinned: null,
+  };
+  return call("update_chat", args, instructed);
+}
+
+/** Deletes what `provisionRun` created. Returns false when the run has started nevertheless. */
+export async function discardRun(turnId: string): Promise<boolean> {
+  const schema = z.object({ discarded: z.boolean() });
+  return (await call("discard_run", { p_turn_id: turnId }, schema)).discarded;
+}
+
+/**
+ * Makes the run the turn's run, unless another attempt has already set one.
+ * @returns the turn's run, or null when the turn was deleted.
+ */
+export async function assignRun(turnId: string, runId: string): Promise<string | null> {
+  const schema = z.object({ run_id: z.string().nullable() });
+  return (await call("assign_run", { p_turn_id: turnId, p_run_id: runId }, schema)).run_id;
+}
+
+/** Sets the URL that is told of the turn's end, besides the webhooks of its account. */
+export async function setTurnWebhook(accountId: string, turnId: string, url: string) {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_url: url };
+  await call("set_turn_webhook", args, z.null());
+}
+
+const foundRun = z.discriminatedUnion("missing", [
+  z.object({ missing: z.literal(true) }),
+  z.object({ missing: z.literal(false), turnId: z.string(), run }),
+]);
+
+/** Returns a run of the account, headless or not, or null when there is none. */
+export async function selectRun(
+  accountId: string,
+  runId: string,
+): Promise<{ turnId: string; run: Run } | null> {
+  const found = await call("get_run", { p_account_id: accountId, p_run_id: runId }, foundRun);
+  return found.missing ? null : found;
+}
+
+/** The queries with which accounts list, watch and cancel their runs. */
 
 /** Returns a page of the account's runs, newest first. */
 export function selectRuns(

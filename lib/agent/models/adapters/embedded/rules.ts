@@ -2,7 +2,7 @@
  * The rules: patterns of a clause, and the tool call or text that it requests. The first match
  * wins.
  */
-import type { PlanStep, ToolRequest } from "./plan.ts";
+import type { PlanStep, ToolRequest } from "./parse-plan.ts";
 
 interface Rule {
   readonly pattern: RegExp;

@@ -1,8 +1,8 @@
 import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { cancelRun } from "@/lib/turns/cancel-run.ts";
 import { cancelRunContract } from "@/lib/turns/run-contract.ts";
+import { cancelRun } from "@/lib/turns/stop-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(cancelRunContract, ({ caller, params }) =>
