@@ -60,8 +60,6 @@ export function shareModel(model: LanguageModelV4, accountId: string): LanguageM
   });
 }
 
-/** A span and the metrics of each model call: its model, tokens, cost and duration. */
-
 /** No model call costs more, so a vendor that bills more is not believed. */
 const MAX_CALL_USD = 1_000_000;
 
@@ -76,7 +74,10 @@ export const gatewayCost = z.object({
   }),
 });
 
-/** Returns the model itself where nothing is recorded. */
+/**
+ * Returns the model with a span and metrics of each call: its model, tokens, cost and duration. Returns the model
+ * itself where nothing is recorded.
+ */
 function traceModel(model: LanguageModelV4): LanguageModelV4 {
   if (!isObserved()) return model;
   return wrapLanguageModel({

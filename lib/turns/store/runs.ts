@@ -1,4 +1,4 @@
-/** The queries of headless runs. */
+/** The queries of runs: how they are provisioned, listed, watched and cancelled. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
 import {
@@ -149,8 +149,6 @@ export async function selectRun(
   const found = await call("get_run", { p_account_id: accountId, p_run_id: runId }, foundRun);
   return found.missing ? null : found;
 }
-
-/** The queries with which accounts list, watch and cancel their runs. */
 
 /** Returns a page of the account's runs, newest first. */
 export function selectRuns(
