@@ -36,13 +36,26 @@ test("who waits for chunks that are in no write yet is told when their run is ha
   await expect(one.flushed()).rejects.toThrow("another writer");
 });
 
+test("a released log drops the chunks that are in no write yet, and can be written again", async () => {
+  const [owner, turn] = [randomUUID(), randomUUID()];
+  await insertRun(turn, owner);
+  const log = await new ChunkLog(pool.sql, owner).open(turn, `wrun_${turn}`, true);
+  await holder.begin(async (transaction) => {
+    await transaction`lock table engine.chunks in exclusive mode`;
+    log.append(["start"]);
+    log.append(["of a step that has ended"]);
+    log.release();
+  });
+  await log.flushed();
+  expect(log.committed()).toEqual(["start"]);
+  log.append(["start-step"]);
+  await log.close(["finish"]);
+  expect(await storedChunks(turn)).toBe("start start-step finish");
+});
+
 test("a repeated step knows of the write that was in flight when the step failed", async () => {
   const [owner, turn] = [randomUUID(), randomUUID()];
-  const run = `wrun_${turn}`;
-  await holder`
-    insert into engine.runs (run_id, workflow_name, deployment_id, spec_version, status, input, owner,
-      created_at, started_at, updated_at)
-    values (${run}, 'turn', 'test', 1, 'running', '', ${owner}, now(), now(), now())`;
+  const run = await insertRun(turn, owner);
   const log = new ChunkLog(pool.sql, owner);
   const first = await log.open(turn, run, true);
   let second: ReturnType<ChunkLog["open"]> | undefined;
@@ -58,8 +71,21 @@ test("a repeated step knows of the write that was in flight when the step failed
   repeated?.append(["start-step"]);
   await repeated?.flushed();
   await repeated?.close(["finish"]);
+  expect(await storedChunks(turn)).toBe("start start-step finish");
+});
+
+async function insertRun(turn: string, owner: string): Promise<string> {
+  const run = `wrun_${turn}`;
+  await holder`
+    insert into engine.runs (run_id, workflow_name, deployment_id, spec_version, status, input, owner,
+      created_at, started_at, updated_at)
+    values (${run}, 'turn', 'test', 1, 'running', '', ${owner}, now(), now(), now())`;
+  return run;
+}
+
+async function storedChunks(turn: string): Promise<unknown> {
   const [stored] = await holder`
     select string_agg(data, ' ' order by first_index) as data from engine.chunks
     where stream = ${turn}`;
-  expect(stored).toEqual({ data: "start start-step finish" });
-});
+  return stored?.data;
+}

@@ -96,7 +96,11 @@ export class ChunkLog {
       append: (more) => this.#append(writer, more),
       flushed: () => this.#flushed(writer),
       close: (last) => this.#close(writer, last),
-      release: () => {},
+      release: () => {
+        writer.pending = [];
+        this.#dirty.delete(writer);
+        this.#settle(writer);
+      },
     };
   }
 
