@@ -244,16 +244,21 @@ describeInBrowser("the message box", (browsing) => {
     const chunks = "**/_next/static/**/*.js";
     const newVersion = page.getByText("A new version is available.");
     const shortcuts = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-    await page.waitForLoadState("networkidle");
-    await page.getByRole("heading", { level: 1 }).click();
+    // The page may not listen yet, or take the focus a moment later.
+    const askFor = (shown: Locator) =>
+      expect.poll(async () => {
+        if ((await shown.count()) > 0) return true;
+        await messageBox(page).blur();
+        await page.keyboard.press("?");
+        return false;
+      });
 
     // A lost connection is no new version: what was asked for comes when it is back.
     await page.route(chunks, (route) => route.abort());
-    await page.keyboard.press("?");
-    await page.getByText("Connection lost. Reconnecting…").waitFor();
+    await askFor(page.getByText("Connection lost. Reconnecting…")).toBe(true);
     expect(await newVersion.count()).toBe(0);
     await page.unroute(chunks);
-    await shortcuts.waitFor();
+    await askFor(shortcuts).toBe(true);
     await page.keyboard.press("Escape");
 
     // Code that is gone: the page says so, and keeps what was written, although it was sent.
