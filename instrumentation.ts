@@ -30,7 +30,7 @@ export async function register(): Promise<void> {
   scheduleTasks();
   const { scheduleRetention } = await import("./lib/retention/schedule.ts");
   scheduleRetention();
-  const { scheduleQueuedTurns } = await import("./lib/turns/unblock-queued-turn.ts");
+  const { scheduleQueuedTurns } = await import("./lib/turns/start-workflow.ts");
   scheduleQueuedTurns();
   const { scheduleDeliveries } = await import("./lib/webhooks/delivery-worker.ts");
   scheduleDeliveries();

@@ -69,7 +69,9 @@ export async function createModels(settings: Config): Promise<ModelProvider> {
     const offersAuto = !settings.DEFAULT_MODEL;
     return offerModels(createOpenAiCompatibleModels({ baseUrl, apiKey, offersAuto }), settings);
   }
-  const { createEmbeddedModels } = await import("./agent/models/adapters/embedded/models.ts");
+  const { createEmbeddedModels } = await import(
+    "./agent/models/adapters/embedded/create-embedded-model.ts"
+  );
   return offerModels(createEmbeddedModels(), settings);
 }
 

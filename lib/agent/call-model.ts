@@ -2,6 +2,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import {
   APICallError,
   convertToModelMessages,
+  isToolUIPart,
   type ModelMessage,
   streamText,
   type ToolModelMessage,
@@ -11,7 +12,6 @@ import {
 } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
-import { closeOpenCalls } from "./close-open-calls.ts";
 import { describeFailure } from "./describe-failure.ts";
 import { downloadFile } from "./download-file.ts";
 import { limitContext } from "./limit-context.ts";
@@ -180,4 +180,28 @@ const isConnectionLoss = (error: unknown): boolean =>
 /** The turn writes the start and end of its steps itself, and an error when it ends. */
 function isContent(chunk: UIMessageChunk): boolean {
   return !["start-step", "finish-step", "error", "abort"].includes(chunk.type);
+}
+
+/**
+ * Adds a result to every tool call that has none, because models reject such a conversation. An
+ * open call in a stored conversation is a question that the user ignored, or a call that was cut
+ * off.
+ */
+function closeOpenCalls(messages: readonly UIMessage[]): UIMessage[] {
+  return messages
+    .map((message) => ({ ...message, parts: message.parts.map(closed) }))
+    .filter((message) => message.parts.some((part) => part.type !== "step-start"));
+}
+
+type Part = UIMessage["parts"][number];
+
+function closed(part: Part): Part {
+  if (!isToolUIPart(part)) return part;
+  if (part.state === "output-available" || part.state === "output-error") return part;
+  const result =
+    part.type === "tool-ask_user_question"
+      ? { state: "output-available", output: { declined: true } }
+      : { state: "output-error", errorText: "Not run" };
+  // The SDK's union of part states cannot be changed one state at a time.
+  return { ...part, ...result } as Part;
 }

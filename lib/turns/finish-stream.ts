@@ -8,6 +8,7 @@ import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { assembleParts } from "./assemble-parts.ts";
 import type { MeasuredStep } from "./measure-step.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
+import { unblockQueuedTurn } from "./start-workflow.ts";
 import {
   type ActiveTurn,
   finishTurn,
@@ -15,7 +16,6 @@ import {
   type TurnEnd,
   type TurnMetadata,
 } from "./store/turns.ts";
-import { unblockQueuedTurn } from "./unblock-queued-turn.ts";
 
 /** Characters that are parsed before the event loop gets to other requests. */
 const CHARS_PER_BATCH = 512 * 1024;

@@ -19,7 +19,7 @@ import type { ChatEntry, OnBusy } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
 import { replayAnswer } from "./replay-turn.ts";
-import { startWorkflow } from "./start-workflow.ts";
+import { startWorkflow, unblockQueuedTurn } from "./start-workflow.ts";
 import {
   abandonTurn,
   assistantParts,
@@ -28,7 +28,6 @@ import {
   claimTurn,
 } from "./store/claims.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
-import { unblockQueuedTurn } from "./unblock-queued-turn.ts";
 
 export interface TurnRequest {
   readonly caller: Caller;

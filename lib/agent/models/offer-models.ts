@@ -2,8 +2,8 @@ import { type AppError, appError } from "../../contract/app-error.ts";
 import type { ModelPrice } from "../../platform/model-price.ts";
 import type { Probe } from "../../platform/outbound/probe.ts";
 import { services } from "../../platform/services.ts";
+import { createEmbeddedModels } from "./adapters/embedded/create-embedded-model.ts";
 import { EMBEDDED_MODEL_ID } from "./adapters/embedded/identity.ts";
-import { createEmbeddedModels } from "./adapters/embedded/models.ts";
 import { boundAnswer } from "./bound-answer.ts";
 import type { ModelInfo, ModelProvider } from "./port.ts";
 

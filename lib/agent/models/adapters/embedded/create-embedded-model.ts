@@ -13,6 +13,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
+import type { ModelProvider } from "../../port.ts";
 import { decideReply, type Reply } from "./decide-reply.ts";
 import { EMBEDDED_MODEL_ID, EMBEDDED_PROVIDER } from "./identity.ts";
 
@@ -104,5 +105,24 @@ function usageOf(options: LanguageModelV4CallOptions, written: number): Language
   return {
     inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
     outputTokens: { total: output, text: output, reasoning: 0 },
+  };
+}
+
+/** Provides the rule-based model, under any id. */
+export function createEmbeddedModels(): ModelProvider {
+  const list = [
+    {
+      id: EMBEDDED_MODEL_ID,
+      name: "Embedded rules (not an AI)",
+      provider: "embedded",
+      contextWindow: null,
+    },
+  ];
+  return {
+    name: "embedded",
+    defaultModelId: EMBEDDED_MODEL_ID,
+    resolve: () => createEmbeddedModel(),
+    list: async () => list,
+    price: async () => ({ input: 0, output: 0 }),
   };
 }
