@@ -57,9 +57,7 @@ export interface Exchange {
   input: ParsedInput;
 }
 
-/** Ends the exchange with an answer, or continues it. */
-export type Stage = (exchange: Exchange) => Promise<AppError | undefined>;
-
+/** Starts the exchange of a request. */
 export function openExchange(plan: Plan, request: Request): Exchange {
   const requestId = requestIdOf(request.headers);
   const { searchParams } = new URL(request.url);

@@ -8,8 +8,9 @@ import { mediaOrigin } from "../content/storage/media-origin.ts";
 import { rateHeaders } from "../contract/rate-limit.ts";
 import { limitPages } from "../identity/credentials/limit-anonymous.ts";
 import { config } from "../platform/config.ts";
+import { addressOf } from "./address.ts";
 import { cachedPage, nonceOfCache } from "./page-cache.ts";
-import { addressOf } from "./rate-limit.ts";
+import { isDecodable } from "./unknown-path.ts";
 
 export async function guardPage(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);
@@ -83,13 +84,4 @@ function pagePolicy(nonce: string): string {
     "form-action 'self'",
     "frame-ancestors 'none'",
   ].join("; ");
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -11,7 +11,7 @@ import type { Caller } from "../identity/credentials/caller.ts";
 import { storedCredentials } from "../identity/credentials/read-credential.ts";
 import { resolveCaller } from "../identity/credentials/resolve-caller.ts";
 import { isFromSandbox } from "../sandbox/outgoing-headers.ts";
-import { addressOf } from "./rate-limit.ts";
+import { addressOf } from "./address.ts";
 
 const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");

@@ -4,8 +4,9 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import type { AppError } from "../contract/app-error.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
 import type { OrganizationChanges } from "./contract.ts";
 import {
@@ -18,7 +19,6 @@ import {
   receivedInvitation,
   sentInvitation,
 } from "./organization.ts";
-import { refusal } from "./refusals.ts";
 
 const MAX_ORGANIZATIONS_OF_ACCOUNT = 100;
 const MAX_MEMBERS = 500;
@@ -201,3 +201,31 @@ export function declineInvitation(accountId: string, id: string): Promise<AppErr
   const args = { p_account_id: accountId, p_id: id };
   return call("decline_invitation", args, z.union([done, refusal]));
 }
+
+const HOUR_SECONDS = 3600;
+
+/** Reads `{refused}` as its error. */
+const refusal = refusalOf({
+  missing: appError("not_found", "Organization not found"),
+  missing_member: appError("not_found", "Member not found"),
+  missing_invitation: appError("not_found", "Invitation not found"),
+  not_owner: appError("not_owner", "Only an owner of the organization can do this"),
+  not_personal: appError("forbidden", "Only a personal account can create organizations"),
+  last_owner: appError(
+    "conflict",
+    "The last owner of an organization must stay its owner: make another member an owner first",
+  ),
+  member: appError("conflict", "The account of this address is a member already"),
+  account_full: appError(
+    "quota_exceeded",
+    "The account belongs to too many organizations: leave one to make room",
+  ),
+  organization_full: appError("organization_full", "The organization has too many members"),
+  invitations_full: appError(
+    "quota_exceeded",
+    "The organization has too many open invitations: withdraw one to make room",
+  ),
+  limited: appError("too_many_invitations", "Too many invitations", {
+    headers: { "retry-after": String(HOUR_SECONDS) },
+  }),
+});

@@ -3,8 +3,7 @@ import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
 import { settleSandboxBytes } from "../sandbox/account-space.ts";
-import { clearSandbox } from "../sandbox/clear-sandbox.ts";
-import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
+import { clearSandbox, destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { stopSandbox } from "../sessions/stop-sandbox.ts";
 import {
   dueSandboxRemovals,

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { call } from "../platform/database/query.ts";
-import type { SandboxSpace } from "./adapters/local/space.ts";
+import type { SandboxSpace } from "./adapters/local/machine.ts";
 
 const reservation = z.object({ granted: z.int(), reservedAt: z.string().nullable() });
 

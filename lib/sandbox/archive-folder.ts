@@ -1,7 +1,7 @@
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { streamZip, type ZipEntry } from "../platform/zip.ts";
 import { isSandboxError, MAX_TREE_ENTRIES, type SandboxFiles, type TreeEntry } from "./port.ts";
-import { type FilesRequest, withSandboxFiles } from "./with-sandbox-files.ts";
+import { type FilesRequest, withSandboxFiles } from "./sandbox-files.ts";
 
 const refusals = {
   not_found: appError("not_found", "Folder not found"),

@@ -1,8 +1,7 @@
 /** Starts turns that wait until their chat is free. */
 import { waitUntil } from "@vercel/functions";
-import { drain } from "../platform/drain.ts";
+import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
-import { runPeriodically } from "../platform/run-periodically.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { continueTrace } from "../platform/telemetry/spans.ts";
 import { startWorkflow } from "./start-workflow.ts";

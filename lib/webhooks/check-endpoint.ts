@@ -1,6 +1,6 @@
 import { type AppError, appError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
-import { faultOfUrl, isLoopback } from "../platform/outbound/check-url.ts";
+import { faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
 
 /**
  * Returns the problem of an endpoint's URL; undefined when events may be sent to it. The connection also

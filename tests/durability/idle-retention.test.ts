@@ -6,7 +6,7 @@ import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setWorld } from "workflow/runtime";
 import { PostgresWorld } from "../../lib/engine/adapters/postgres/postgres-world.ts";
-import { endLostTurns } from "../../lib/retention/end-lost-turns.ts";
+import { endLostTurns } from "../../lib/retention/run-retention.ts";
 import { destroyIdleSandboxes } from "../../lib/retention/sweep-sandboxes.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 

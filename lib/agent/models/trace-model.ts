@@ -9,9 +9,8 @@ import type {
 } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
 import { z } from "zod";
-import { recordsContent, toContent } from "../../platform/telemetry/content.ts";
 import { count, record, startTimer } from "../../platform/telemetry/metrics.ts";
-import { isObserved } from "../../platform/telemetry/providers.ts";
+import { isObserved, recordsContent, toContent } from "../../platform/telemetry/providers.ts";
 import { errorType, openSpan } from "../../platform/telemetry/spans.ts";
 import { watchStream } from "./watch-stream.ts";
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
-import { faultOfUrl } from "../../platform/outbound/check-url.ts";
+import { faultOfUrl } from "../../platform/outbound/public-address.ts";
 import { services } from "../../platform/services.ts";
 import type { MediaFile } from "../port.ts";
 import { download } from "./download.ts";

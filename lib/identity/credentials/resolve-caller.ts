@@ -7,7 +7,7 @@ import { call } from "../../platform/database/query.ts";
 import { hashKey } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
 import { type Credential, unauthorized } from "./read-credential.ts";
-import { hashIdentity } from "./verified-email.ts";
+import { hashIdentity } from "./verify-bearer.ts";
 
 /** The ids in the access-controlled fields of a request; null for each that it does not name. */
 export interface NamedAccounts {

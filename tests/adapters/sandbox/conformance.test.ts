@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isolation } from "../../../lib/platform/isolation/detect.ts";
+import { isolation } from "../../../lib/platform/isolation/isolation.ts";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
 import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
 import { createVercelProvider } from "../../../lib/sandbox/adapters/vercel/provider.ts";

@@ -11,7 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { isAppError } from "@/lib/contract/app-error.ts";
 import { rate } from "@/lib/contract/rate-limit.ts";
-import { addressOf } from "@/lib/http/rate-limit.ts";
+import { addressOf } from "@/lib/http/address.ts";
 import { readBody } from "@/lib/http/read-body.ts";
 import { askAuthServer } from "@/lib/identity/credentials/auth-server.ts";
 import { countGuess, countMail, settleMail } from "@/lib/identity/credentials/code-tries.ts";

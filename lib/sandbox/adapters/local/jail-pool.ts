@@ -44,6 +44,8 @@ export interface PoolRequest {
   /** The deadline starts when the request has its slot. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Whether it only reads, and waits for no command. */
+  readonly isRead?: boolean;
 }
 
 /** Far more than the tool calls of one model answer. */
@@ -76,17 +78,12 @@ export class JailPool {
 
   constructor({ maxJails, maxWaitMs, idleMs }: PoolLimits, plan: PlanJail) {
     const readSlots = Math.max(1, Math.floor(maxJails / 4));
-    const waitersPerAccount = MAX_WAITING_OF_ACCOUNT;
-    this.#commands = new FairQueue({
-      name: "sandbox_commands",
-      slots: maxJails,
-      waitersPerAccount,
-      maxWaitMs,
-    });
+    const limits = { waitersPerAccount: MAX_WAITING_OF_ACCOUNT, maxWaitMs };
+    this.#commands = new FairQueue({ ...limits, name: "sandbox_commands", slots: maxJails });
     this.#reads = new FairQueue({
+      ...limits,
       name: "sandbox_reads",
       slots: readSlots,
-      waitersPerAccount,
       maxWaitMs: Math.min(maxWaitMs, MAX_READ_WAIT_MS),
     });
     this.#maxProcesses = maxJails + readSlots;
@@ -99,23 +96,19 @@ export class JailPool {
     });
   }
 
-  /** Runs a request after the session's earlier ones. Throws a QueueRefusal. */
-  request(request: PoolRequest): Promise<Outcome> {
-    return this.#enter(request.sessionId, this.#commands, request);
-  }
-
-  /** Runs a request that only reads, without waiting for commands. Throws a QueueRefusal. */
-  read(request: PoolRequest): Promise<Outcome> {
-    const { sessionId } = request;
+  /** Runs a request after the session's earlier ones, or a read beside its commands. Throws a QueueRefusal. */
+  request({
+    accountId,
+    sessionId,
+    request,
+    check,
+    timeoutMs,
+    signal,
+    isRead = false,
+  }: PoolRequest): Promise<Outcome> {
     const isBusy = (this.#lanes.get(sessionId)?.waiting ?? 0) > 0;
-    return this.#enter(isBusy ? readLaneOf(sessionId) : sessionId, this.#reads, request);
-  }
-
-  #enter(
-    key: string,
-    queue: FairQueue,
-    { accountId, sessionId, request, check, timeoutMs, signal }: PoolRequest,
-  ): Promise<Outcome> {
+    const key = isRead && isBusy ? readLaneOf(sessionId) : sessionId;
+    const queue = isRead ? this.#reads : this.#commands;
     const lane = this.#lanes.get(key) ?? {
       sessionId,
       tail: Promise.resolve(),

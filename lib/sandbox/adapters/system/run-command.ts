@@ -6,7 +6,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { killGroup } from "../../../platform/isolation/kill-group.ts";
+import { killGroup } from "../../../platform/isolation/child-process.ts";
 import { cutOutput } from "../../cut-output.ts";
 import { type CommandOptions, type CommandResult, SandboxError } from "../../port.ts";
 import type { NetworkRules } from "../network-rules.ts";
