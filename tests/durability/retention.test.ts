@@ -4,6 +4,7 @@ import { access, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startApp } from "../../lib/app.ts";
 import { newMediaKey } from "../../lib/content/storage/media-name.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
 import { runRetention, sweepRows } from "../../lib/retention/run-retention.ts";
@@ -31,7 +32,7 @@ beforeAll(async () => {
   dataDir = parts.env.DATA_DIR ?? "";
   // The functions under test run in this process, as a server's would.
   Object.assign(process.env, parts.env, { LOG_LEVEL: "silent" });
-  parseConfig(process.env);
+  await startApp(parseConfig(process.env));
   sql = postgres(parts.env.DATABASE_URL ?? "", { max: 3, onnotice: () => {} });
 });
 afterAll(async () => {
