@@ -13,14 +13,13 @@ import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts
 import type { Engine } from "./engine/port.ts";
 import type { Mailer } from "./mail/port.ts";
 import type { Config } from "./platform/config.ts";
-import { observePool } from "./platform/database/telemetry.ts";
 import { localOrigin } from "./platform/local-origin.ts";
 import { log } from "./platform/log.ts";
 import { poolSize, processShare } from "./platform/process-share.ts";
 import { setProcessWide } from "./platform/process-wide.ts";
 import { runtimePath } from "./platform/runtime-path.ts";
 import { serviceOrigin } from "./platform/service-origin.ts";
-import { count } from "./platform/telemetry/metrics.ts";
+import { count, observePool } from "./platform/telemetry/metrics.ts";
 import type { ResearchProvider } from "./research/port.ts";
 import type { SandboxProvider } from "./sandbox/port.ts";
 import type { TaskRunner } from "./tasks/port.ts";
@@ -176,8 +175,8 @@ async function createResearch(settings: Config): Promise<ResearchProvider> {
 async function createConnectors(settings: Config): Promise<ConnectorProvider | null> {
   const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = settings;
   if (apiKey) {
-    const { createComposioConnectors } = await import("./connectors/adapters/composio.ts");
-    return createComposioConnectors({ apiKey, baseUrl, timeoutMs: DEADLINE_MS });
+    const { ComposioConnectors } = await import("./connectors/adapters/composio.ts");
+    return new ComposioConnectors({ apiKey, baseUrl, timeoutMs: DEADLINE_MS });
   }
   if (!settings.EMBEDDED_SUPABASE) return null;
   const { createEmbeddedConnectors } = await import("./connectors/adapters/embedded/provider.ts");

@@ -94,9 +94,10 @@ export async function listFiles({
     folderRefusals,
   );
   if (isAppError(listing)) return listing;
-  const entries = listing.entries.map((entry) => ({
+  const entries = listing.entries.map(({ path: name, ...entry }) => ({
+    name,
     ...entry,
-    path: posix.join(listing.path, entry.name),
+    path: posix.join(listing.path, name),
   }));
   return { path: listing.path, entries, truncated: listing.truncated };
 }

@@ -10,17 +10,8 @@ import { createTtlCache } from "../../platform/ttl-cache.ts";
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 const ASYMMETRIC_ALGORITHMS = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 
 /** The verified address of a token, and the claims by which an ended sign-in is recognized. */
@@ -107,16 +98,9 @@ async function verifySupabase(token: string): Promise<VerifiedToken | null> {
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
     requiredClaims: ["exp", "iss", "sub"],
   };
-  const { payload } =
-    secret === undefined
-      ? await jwtVerify(token, supabaseProvider().keys, {
-          ...expected,
-          algorithms: ASYMMETRIC_ALGORITHMS,
-        })
-      : await jwtVerify(token, new TextEncoder().encode(secret), {
-          ...expected,
-          algorithms: ["HS256"],
-        });
+  const { payload } = await (secret === undefined
+    ? jwtVerify(token, supabaseProvider().keys, { ...expected, algorithms: ASYMMETRIC_ALGORITHMS })
+    : jwtVerify(token, new TextEncoder().encode(secret), { ...expected, algorithms: ["HS256"] }));
   const { data: address } = email.safeParse(payload.email);
   if (!isConfirmedPerson(payload) || address === undefined) return null;
   const { data: sessionId = null } = z.uuid().safeParse(payload.session_id);
@@ -138,6 +122,8 @@ function isProviderFailure(error: unknown): boolean {
 
 /** Userinfo answers that are cached; the oldest is evicted first. */
 const MAX_USERINFO_ENTRIES = 10_000;
+/** A token expires after about as long. */
+const USERINFO_TTL_MS = 60 * 60_000;
 
 const email = z.email().toLowerCase();
 
@@ -146,11 +132,6 @@ export const hashIdentity = (address: string): string =>
   createHmac("sha256", config().API_KEY_SECRET).update(`identity ${address}`).digest("hex");
 
 const profile = z.object({ sub: z.string(), email, email_verified: z.unknown() });
-
-interface CachedEmail {
-  readonly email: string | null;
-  readonly until: number;
-}
 
 /**
  * Returns the verified e-mail address of a token, else of the userinfo endpoint, else null.
@@ -173,27 +154,22 @@ async function verifiedEmail(
 const isVerified = (claim: unknown): boolean =>
   claim === undefined ? config().OIDC_EMAIL_VERIFIED_BY_DEFAULT : claim === true;
 
-/** Caches the answer under the token's hash until the token expires; refusals are cached, too. */
-async function askUserinfo(
-  token: string,
-  payload: JWTPayload,
-  url: string,
-): Promise<string | null> {
-  const cache = processWide("userinfo answers", () => new Map<string, CachedEmail>());
-  const id = createHash("sha256").update(token).digest("base64");
-  const cached = cache.get(id);
-  if (cached && cached.until > Date.now()) return cached.email;
-  const answer = await askProvider(url, { authorization: `Bearer ${token}` });
-  const found = profile.safeParse(answer);
-  // OpenID Connect Core 1.0, section 5.3.2: another subject's profile must not be used.
-  const own =
-    found.success && found.data.sub === payload.sub && isVerified(found.data.email_verified);
-  const result = own ? found.data.email : null;
-  cache.delete(id);
-  cache.set(id, { email: result, until: (payload.exp ?? 0) * 1000 });
-  const oldest = cache.size > MAX_USERINFO_ENTRIES ? cache.keys().next().value : undefined;
-  if (oldest !== undefined) cache.delete(oldest);
-  return result;
+/** Caches the answer under the token's hash; refusals are cached, too. */
+function askUserinfo(token: string, payload: JWTPayload, url: string): Promise<string | null> {
+  const cache = processWide("userinfo answers", () =>
+    createTtlCache<string | null>({
+      ttlMs: USERINFO_TTL_MS,
+      maxEntries: MAX_USERINFO_ENTRIES,
+      shouldKeep: () => true,
+    }),
+  );
+  return cache.get(createHash("sha256").update(token).digest("base64"), async () => {
+    const answer = await askProvider(url, { authorization: `Bearer ${token}` });
+    const { data: found } = profile.safeParse(answer);
+    // OpenID Connect Core 1.0, section 5.3.2: another subject's profile must not be used.
+    const isOwn = found?.sub === payload.sub && isVerified(found?.email_verified);
+    return isOwn ? (found?.email ?? null) : null;
+  });
 }
 
 /** How long an identity provider has to answer. */

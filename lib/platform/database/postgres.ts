@@ -1,10 +1,10 @@
 /** SQL functions over connections to PostgreSQL, which takes half the CPU of the REST API. */
 import pg from "pg";
 import { log } from "../log.ts";
-import { inSpan } from "../telemetry/spans.ts";
+import { observePool } from "../telemetry/metrics.ts";
+import { inSpan, sqlSpan } from "../telemetry/spans.ts";
 import { functions } from "./functions.ts";
 import type { Answer, Database, FunctionName } from "./port.ts";
-import { observePool, sqlSpan } from "./telemetry.ts";
 
 /** The time after which a silent database counts as unavailable, as over REST. */
 const TIMEOUT_MS = 10_000;

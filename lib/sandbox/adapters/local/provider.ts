@@ -101,16 +101,18 @@ class LocalSandbox implements Sandbox, SandboxFiles {
   }
 
   async listFolder(path: string) {
-    const { op: _, ...listing } = await this.#read({
-      op: "list",
-      path,
-      maxEntries: MAX_LISTED_ENTRIES,
-    });
-    return listing;
+    return this.#list(path, false, MAX_LISTED_ENTRIES);
   }
 
   async listTree(path: string) {
-    return (await this.#read({ op: "tree", path, maxEntries: MAX_TREE_ENTRIES })).entries;
+    const { entries, truncated } = await this.#list(path, true, MAX_TREE_ENTRIES);
+    if (!truncated) return entries;
+    throw new SandboxError("too_large", "The folder has too many entries");
+  }
+
+  async #list(path: string, isDeep: boolean, maxEntries: number) {
+    const { op: _, ...listing } = await this.#read({ op: "list", path, isDeep, maxEntries });
+    return listing;
   }
 
   async *readStream(path: string): AsyncGenerator<Uint8Array> {
