@@ -5,7 +5,9 @@ import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setWorld } from "workflow/runtime";
+import { startApp } from "../../lib/app.ts";
 import { PostgresWorld } from "../../lib/engine/adapters/postgres/postgres-world.ts";
+import { parseConfig } from "../../lib/platform/config.ts";
 import { endLostTurns } from "../../lib/retention/run-retention.ts";
 import { destroyIdleSandboxes } from "../../lib/retention/sweep-sandboxes.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
@@ -19,6 +21,7 @@ beforeAll(async () => {
   dataDir = parts.env.DATA_DIR ?? "";
   // The functions under test run in this process, as a server's would.
   Object.assign(process.env, parts.env, { LOG_LEVEL: "silent" });
+  await startApp(parseConfig(process.env));
   const databaseUrl = parts.env.DATABASE_URL ?? "";
   sql = postgres(databaseUrl, { max: 3, onnotice: () => {} });
   // It reads runs, and executes none: it is not started.
