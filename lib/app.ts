@@ -27,6 +27,8 @@ import { findStopped, selectRunOfTurn } from "./turns/store/runs.ts";
 
 /** The deadline of one call of the connector provider or the mail server. */
 const DEADLINE_MS = 10_000;
+/** The public bucket of the Supabase project for what is made. */
+const MEDIA_BUCKET = "media";
 /** What the files of one local sandbox may take; a running one reserves all of it. */
 const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
 
@@ -77,7 +79,7 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
   const credentials = token && teamId && projectId ? { token, teamId, projectId } : undefined;
   const allowedHosts = settings.SANDBOX_ALLOWED_HOSTS;
   const { traceSandboxes } = await import("./sandbox/trace-sandboxes.ts");
-  const isRemote = credentials || settings.VERCEL_OIDC_TOKEN || settings.VERCEL;
+  const isRemote = credentials || settings.VERCEL;
   if (isRemote && settings.SANDBOX !== "system") {
     const { createVercelProvider } = await import("./sandbox/adapters/vercel/provider.ts");
     const provider = createVercelProvider({
@@ -129,9 +131,9 @@ export async function createContent({
 /** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */
 export async function createMediaStorage(settings: Config): Promise<MediaStorage> {
   if (!settings.EMBEDDED_SUPABASE) {
-    const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, MEDIA_BUCKET: bucket } = settings;
+    const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey } = settings;
     const { createSupabaseStorage } = await import("./content/storage/adapters/supabase.ts");
-    return createSupabaseStorage({ url, secretKey, bucket });
+    return createSupabaseStorage({ url, secretKey, bucket: MEDIA_BUCKET });
   }
   const { createDiskStorage } = await import("./content/storage/adapters/disk.ts");
   const folder = runtimePath(resolve(settings.DATA_DIR), "media");

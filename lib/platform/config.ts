@@ -41,8 +41,9 @@ const checked = settings
     path: ["SMTP_URL"],
     error: "must be set on Vercel: sign-up mails codes, and there is no disk for a mailbox folder",
   })
-  .transform(({ PUBLIC_URL, ...rest }) => ({
+  .transform(({ PUBLIC_URL, TEST_CONSTANTS, ...rest }) => ({
     ...rest,
+    ...TEST_CONSTANTS,
     PUBLIC_URL: PUBLIC_URL ?? defaultPublicUrl(rest),
   }));
 

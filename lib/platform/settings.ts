@@ -36,18 +36,18 @@ const secret = (minLength: number) => z.string().min(minLength);
 const optionalSecret = (minLength: number) => secret(minLength).optional();
 const text = z.string().min(1);
 const textOr = (fallback: string) => text.default(fallback);
-const prices = z
+const json = z
   .string()
   .default("{}")
-  .transform((json, context): unknown => {
+  .transform((text, context): unknown => {
     try {
-      return JSON.parse(json);
+      return JSON.parse(text);
     } catch {
       context.addIssue("must be JSON");
       return z.NEVER;
     }
-  })
-  .pipe(z.record(z.string(), modelPrice));
+  });
+const prices = json.pipe(z.record(z.string(), modelPrice));
 const optionalText = text.optional();
 const webUrl = z.url({
   protocol: /^https?$/,
@@ -254,13 +254,6 @@ const content = {
   RENDERS_AT_ONCE: integerOr(2, 1, 1_000).describe(
     "Renderings on this machine at a time, divided between its server processes, of which each has at least one. In a process with two or more, one account has at most half of them.",
   ),
-  MEDIA_BUCKET: z
-    .string()
-    .regex(/^[\w-]{1,63}$/)
-    .default("media")
-    .describe(
-      "The public bucket of the Supabase project for what is made. Without a project, files are in `DATA_DIR/media`.",
-    ),
 };
 
 const schedules = {
@@ -308,6 +301,24 @@ const telemetry = {
   ),
 };
 
+const constants = z.strictObject({
+  /** Requests with a credential at a time in one process. One account has at most half of them. */
+  REQUESTS_AT_ONCE: integerOr(128, 2),
+  /** Streams of turns that one account may hold open at one process. */
+  ACCOUNT_STREAMS: integerOr(100, 1),
+  /** How long a model call and a command wait for their turn; a rendering three times as long. */
+  QUEUE_WAIT_MS: integerOr(300_000, 1),
+  /** How long the APIs of the catalog and of research may take for one answer. */
+  LOOKUP_TIMEOUT_MS: integerOr(10_000, 1),
+  /** How long the answer waits for an image or a video, which is made nevertheless. */
+  CONTENT_TIMEOUT_MS: integerOr(280_000, 1),
+  /** How long an endpoint of a webhook may take for its answer. */
+  WEBHOOK_TIMEOUT_MS: integerOr(15_000, 100),
+  /** How long spans and metrics are collected before they are sent. */
+  SPANS_INTERVAL_MS: integerOr(5_000, 1),
+  METRICS_INTERVAL_MS: integerOr(60_000, 1),
+});
+
 /** Variables that the launcher, the platform or a test sets, and an operator never does. */
 const provided = {
   NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
@@ -321,26 +332,12 @@ const provided = {
   EMBEDDED_SUPABASE: flag(false),
   VERCEL: flag(false),
   VERCEL_PROJECT_PRODUCTION_URL: optionalText,
-  VERCEL_OIDC_TOKEN: optionalText,
   /** Whether every response body is checked against its contract. */
   CHECK_RESPONSES: flag(false),
-  /** Requests with a credential at a time in one process. One account has at most half of them. */
-  REQUESTS_AT_ONCE: integerOr(128, 2, 100_000),
-  /** Streams of turns that one account may hold open at one process. */
-  ACCOUNT_STREAMS: integerOr(100, 1, 2_000),
-  /** How long a model call and a command wait for their turn; a rendering three times as long. */
-  QUEUE_WAIT_MS: integerOr(300_000, 1, 3_600_000),
-  /** How long the APIs of the catalog and of research may take for one answer. */
-  LOOKUP_TIMEOUT_MS: integerOr(10_000, 1),
-  /** How long the answer waits for an image or a video, which is made nevertheless. */
-  CONTENT_TIMEOUT_MS: integerOr(280_000, 1),
-  WEBHOOK_TIMEOUT_MS: integerOr(15_000, 100, 60_000),
-  /** Whether callers may name media by http on this machine's loopback; by default in development. */
-  MEDIA_LOOPBACK: flag(undefined),
-  /** Whether endpoints of webhooks may be on this machine's loopback; by default in development. */
-  WEBHOOK_LOOPBACK: flag(undefined),
-  OTEL_BSP_SCHEDULE_DELAY: integerOr(5_000, 1),
-  OTEL_METRIC_EXPORT_INTERVAL: integerOr(60_000, 1),
+  /** What may be on this machine's loopback, by http: `media` that callers name, and endpoints of `webhooks`. */
+  LOOPBACK_URLS: list,
+  /** Constants that only tests change. */
+  TEST_CONSTANTS: json.pipe(constants),
 };
 
 /** Replaces defaults in the documents, where they depend on something. */

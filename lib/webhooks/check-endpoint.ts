@@ -21,6 +21,6 @@ export function faultOfEndpoint(url: URL): string | null {
 }
 
 export function allowsLoopback(): boolean {
-  const { WEBHOOK_LOOPBACK, NODE_ENV } = config();
-  return WEBHOOK_LOOPBACK ?? NODE_ENV === "development";
+  const { LOOPBACK_URLS, NODE_ENV } = config();
+  return LOOPBACK_URLS.includes("webhooks") || NODE_ENV === "development";
 }

@@ -243,7 +243,7 @@ describe("what a service lacks", () => {
     const { origin: url, secretKey } = storage;
     const check = (bucket: string) => probesOf(createSupabaseStorage({ url, secretKey, bucket }));
     expect(await check("private")).toMatchObject([
-      { outcome: "address", settings: ["MEDIA_BUCKET"] },
+      { outcome: "address", settings: ["SUPABASE_URL"] },
     ]);
     expect(outcomesOf(await check("public"))).toEqual(["accepted"]);
     await storage.close();

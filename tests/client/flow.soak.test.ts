@@ -35,7 +35,7 @@ beforeAll(async () => {
   packed = await installPackedClient();
   const isReal = isolation().kind === "namespaces";
   workspace = await startWorkspace({
-    WEBHOOK_LOOPBACK: "true",
+    LOOPBACK_URLS: "webhooks",
     ...(isReal ? { SANDBOX: "system" } : {}),
   });
 }, 300_000);

@@ -102,12 +102,9 @@ const wrong: [string, string, () => string, boolean][] = [
   ["FAL_KEY", "revoked", () => "revoked-key", true],
   ["FAL_BASE_URL", "where nobody listens", () => NOWHERE, false],
   ["FAL_STORAGE_URL", "where nobody listens", () => NOWHERE, false],
-  ["MEDIA_BUCKET", "private", () => "private", true],
 ];
 
 describe("a wrong setting is named, with a remedy", () => {
-  beforeAll(() => all.project.addBucket("private", false));
-
   it.each(wrong)("%s %s", async (name, _how, value, blocksStart) => {
     const found = await all.examine({ [name]: value() });
     const naming = found.filter(

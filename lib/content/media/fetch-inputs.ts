@@ -114,8 +114,8 @@ async function copyInput(
 
 /** Whether media may come from this machine, as in development. */
 export function allowLoopback(): boolean {
-  const { MEDIA_LOOPBACK, NODE_ENV } = config();
-  return MEDIA_LOOPBACK ?? NODE_ENV === "development";
+  const { LOOPBACK_URLS, NODE_ENV } = config();
+  return LOOPBACK_URLS.includes("media") || NODE_ENV === "development";
 }
 
 const badInput = (field: string, fault: string): AppError =>

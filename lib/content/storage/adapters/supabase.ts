@@ -140,9 +140,9 @@ async function probeBucket(url: URL, secretKey: string, deadline: AbortSignal): 
   if (bucketInfo.safeParse(answer.body).data?.public !== false) return accepted(url, access);
   return {
     outcome: "address",
-    detail: "the bucket that MEDIA_BUCKET names is private, so that nobody can open its files",
-    settings: ["MEDIA_BUCKET"],
-    remedy: "Make the bucket public, or set MEDIA_BUCKET to another name.",
+    detail: "the bucket of media is private, and its files cannot be opened",
+    settings: ["SUPABASE_URL"],
+    remedy: "Make the bucket public.",
   };
 }
 
