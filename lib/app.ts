@@ -12,10 +12,9 @@ import type { PostgresEngineOptions } from "./engine/adapters/postgres/engine.ts
 import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts";
 import type { Engine } from "./engine/port.ts";
 import type { Mailer } from "./mail/port.ts";
-import type { Config } from "./platform/config.ts";
+import { type Config, poolSize, processShare } from "./platform/config.ts";
 import { localOrigin } from "./platform/local-origin.ts";
 import { log } from "./platform/log.ts";
-import { poolSize, processShare } from "./platform/process-share.ts";
 import { setProcessWide } from "./platform/process-wide.ts";
 import { runtimePath } from "./platform/runtime-path.ts";
 import { serviceOrigin } from "./platform/service-origin.ts";
@@ -93,7 +92,7 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
     settings.SANDBOX === "system"
       ? (await import("./sandbox/adapters/system/provider.ts")).createSystemProvider
       : (await import("./sandbox/adapters/local/provider.ts")).createLocalProvider;
-  const { accountSpace } = await import("./sandbox/account-space.ts");
+  const { accountSpace } = await import("./sandbox/store.ts");
   const accountBytes = settings.ACCOUNT_SANDBOX_BYTES;
   const provider = create({
     rootDir: join(settings.DATA_DIR, "sandboxes"),

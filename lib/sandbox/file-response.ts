@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { safeFileName } from "../platform/file-name.ts";
+import { safeFileName } from "../platform/zip.ts";
 import type { FileContent } from "./sandbox-files.ts";
 
 /**

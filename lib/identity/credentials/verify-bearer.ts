@@ -3,8 +3,7 @@ import { createHash, createHmac } from "node:crypto";
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
-import { readJson } from "../../platform/outbound/read-text.ts";
-import { vendorFetch } from "../../platform/outbound/vendor-fetch.ts";
+import { readJson, vendorFetch } from "../../platform/outbound/vendor-fetch.ts";
 import { processWide } from "../../platform/process-wide.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
 

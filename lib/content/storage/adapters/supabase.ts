@@ -10,8 +10,7 @@ import {
   describeStatus,
   type Probe,
 } from "../../../platform/outbound/probe.ts";
-import { readJson } from "../../../platform/outbound/read-text.ts";
-import { vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
+import { readJson, vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 import { MEDIA_TYPES, parseMediaKey } from "../media-name.ts";
 import type { MediaStorage } from "../port.ts";
 
