@@ -28,6 +28,11 @@ const MAX_INVITATIONS_A_DAY = 50;
 const MAX_MAILS_A_DAY = 5;
 const INVITATION_DAYS = 7;
 
+const at = (accountId: string, organizationId: string) => ({
+  p_account_id: accountId,
+  p_organization_id: organizationId,
+});
+
 const found = z.object({ organization }).transform((answer) => answer.organization);
 const done = z.object({ done: z.literal(true) }).transform(() => undefined);
 
@@ -53,8 +58,7 @@ export function selectOrganization(
   accountId: string,
   id: string,
 ): Promise<Organization | AppError> {
-  const args = { p_account_id: accountId, p_organization_id: id };
-  return call("found_organization", args, z.union([found, refusal]));
+  return call("found_organization", at(accountId, id), z.union([found, refusal]));
 }
 
 /** Errors: 403 for members, 404. */
@@ -64,8 +68,7 @@ export function updateOrganization(
   { name, image }: OrganizationChanges,
 ): Promise<Organization | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_organization_id: id,
+    ...at(accountId, id),
     p_name: name ?? null,
     p_image: image ?? null,
     p_clear_image: image === null,
@@ -75,8 +78,7 @@ export function updateOrganization(
 
 /** The files of its media go with the retention job. Errors: 403 for members, 404. */
 export function removeOrganization(accountId: string, id: string): Promise<AppError | undefined> {
-  const args = { p_account_id: accountId, p_organization_id: id };
-  return call("delete_organization", args, z.union([done, refusal]));
+  return call("delete_organization", at(accountId, id), z.union([done, refusal]));
 }
 
 /** Errors: 404 `Organization not found`. */
@@ -85,11 +87,7 @@ export function selectMembers(
   organizationId: string,
   page: PageRequest,
 ): Promise<Page<Member> | AppError> {
-  const args = {
-    p_account_id: accountId,
-    p_organization_id: organizationId,
-    ...pageArguments(page),
-  };
+  const args = { ...at(accountId, organizationId), ...pageArguments(page) };
   return call("list_organization_members", args, z.union([storedPage(member), refusal]));
 }
 
@@ -100,12 +98,7 @@ export function updateMember(
   memberId: string,
   role: Role,
 ): Promise<Member | AppError> {
-  const args = {
-    p_account_id: accountId,
-    p_organization_id: organizationId,
-    p_member_id: memberId,
-    p_role: role,
-  };
+  const args = { ...at(accountId, organizationId), p_member_id: memberId, p_role: role };
   const changed = z.object({ member }).transform((answer) => answer.member);
   return call("set_organization_role", args, z.union([changed, refusal]));
 }
@@ -116,11 +109,7 @@ export function removeMember(
   organizationId: string,
   memberId: string,
 ): Promise<AppError | undefined> {
-  const args = {
-    p_account_id: accountId,
-    p_organization_id: organizationId,
-    p_member_id: memberId,
-  };
+  const args = { ...at(accountId, organizationId), p_member_id: memberId };
   return call("remove_organization_member", args, z.union([done, refusal]));
 }
 
@@ -140,8 +129,7 @@ export function insertInvitation(
   role: Role,
 ): Promise<z.output<typeof inserted> | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_organization_id: organizationId,
+    ...at(accountId, organizationId),
     p_email: email,
     p_role: role,
     p_valid_days: INVITATION_DAYS,
@@ -158,11 +146,7 @@ export function selectSentInvitations(
   organizationId: string,
   page: PageRequest,
 ): Promise<Page<z.output<typeof sentInvitation>> | AppError> {
-  const args = {
-    p_account_id: accountId,
-    p_organization_id: organizationId,
-    ...pageArguments(page),
-  };
+  const args = { ...at(accountId, organizationId), ...pageArguments(page) };
   const schema = z.union([storedPage(sentInvitation), refusal]);
   return call("list_organization_invitations", args, schema);
 }
@@ -173,7 +157,7 @@ export function withdrawInvitation(
   organizationId: string,
   id: string,
 ): Promise<AppError | undefined> {
-  const args = { p_account_id: accountId, p_organization_id: organizationId, p_id: id };
+  const args = { ...at(accountId, organizationId), p_id: id };
   return call("withdraw_invitation", args, z.union([done, refusal]));
 }
 

@@ -74,7 +74,11 @@ export class PostgresDatabase implements Database {
 /** The limit of hosted Supabase. */
 const MAX_ROWS = 1000;
 
-/** @param given the names of the arguments; the others take their defaults */
+/**
+ * Returns the statement with which PostgREST calls a SQL function: PostgreSQL itself parses the
+ * arguments from one JSON text, and returns the answer as JSON text in the column `answer`.
+ * @param given the names of the arguments; the others take their defaults
+ */
 function statementOf(name: FunctionName, given: readonly string[]): string {
   const { returns } = functions[name];
   const types: Readonly<Record<string, string>> = functions[name].args;

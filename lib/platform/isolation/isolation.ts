@@ -1,4 +1,4 @@
-/** Builds the command line that starts a program isolated from the server, as far as the host allows. */
+/** Starts programs isolated from the server, as far as the host allows. */
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { processWide } from "../process-wide.ts";
@@ -106,6 +106,11 @@ export const thisHost = (): Host => ({
   },
 });
 
+/**
+ * Detects how far this host can separate a child process from the server. `node --permission` confines
+ * JavaScript alone: native code in the child that an attacker takes over has all rights of the server's
+ * user and can read the server's secrets in `/proc/<pid>/environ`. Only the kernel can prevent that.
+ */
 export function detectIsolation(host: Host = thisHost()): Isolation {
   if (host.platform !== "linux") {
     return { kind: "none", missing: `namespaces, which ${host.platform} does not have` };

@@ -1,4 +1,4 @@
-/** Prompts and answers in spans, where the operator asks for them. */
+/** The providers of the SDK, and prompts and answers in spans where the operator asks for them. */
 import type { Meter, Tracer } from "@opentelemetry/api";
 import { processWide } from "../process-wide.ts";
 
@@ -20,6 +20,7 @@ export function isObserved(): boolean {
   return tracer !== undefined || meter !== undefined;
 }
 
+/** Returns the providers of this process. */
 export const providers = (): Providers =>
   processWide("telemetry", () => ({
     tracer: undefined,

@@ -106,7 +106,11 @@ function policySource(callbackUrl: string): string {
 const COOKIE = "connector_consent";
 const PATTERN = /^[A-Za-z0-9_-]{43}$/;
 
-/** Returns the browser's id, which all its tabs share, or a new one. */
+/**
+ * Returns the browser's id, which all its tabs share, or a new one. It binds a decision to the browser that was shown the
+ * question: the form contains an HMAC over the secret of the link and this cookie, which no other site can
+ * read, set or send. A forged form cannot decide, not even about a link that the forger created.
+ */
 function browserIdOf(headers: Headers): string {
   return readBrowserId(headers) ?? randomBytes(32).toString("base64url");
 }

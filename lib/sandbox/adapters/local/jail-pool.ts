@@ -27,8 +27,6 @@ export interface PoolLimits {
   readonly maxJails: number;
   /** How long a request waits for a slot. */
   readonly maxWaitMs: number;
-  /** How long an idle jail is kept alive. */
-  readonly idleMs: number;
 }
 
 export interface PoolRequest {
@@ -36,11 +34,6 @@ export interface PoolRequest {
   readonly sessionId: string;
   /** For the session's jail; or work in its place, which must end at the signal. */
   readonly request: JailRequest | ((stop: AbortSignal) => Promise<Outcome>);
-  /**
-   * Runs right before the request, which fails with the error that this throws. Only work done here keeps
-   * the requests of a session in their order of arrival.
-   */
-  readonly check: () => Promise<void>;
   /** The deadline starts when the request has its slot. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -53,6 +46,8 @@ const MAX_WAITING_IN_SESSION = 200;
 const MAX_WAITING_OF_ACCOUNT = 1_000;
 /** Reads are for people who wait for them. */
 const MAX_READ_WAIT_MS = 10_000;
+/** How long an idle jail is kept alive. */
+const IDLE_MS = 60_000;
 
 interface JailPlan {
   readonly settings: JailSettings;
@@ -60,15 +55,22 @@ interface JailPlan {
   readonly onExit: () => void;
 }
 
-/** @param mayWrite false for a jail that serves only reads. */
-type PlanJail = (sessionId: string, mayWrite: boolean) => Promise<JailPlan>;
+/** The sandboxes that the jails serve. */
+interface Sandboxes {
+  /**
+   * Runs right before a request, which fails with the error that this throws. Only work done here keeps the
+   * requests of a session in their order of arrival.
+   */
+  check(sessionId: string): Promise<void>;
+  /** @param mayWrite false for a jail that serves only reads. */
+  planJail(sessionId: string, mayWrite: boolean): Promise<JailPlan>;
+}
 
 const aborted: Outcome = { op: "ended", why: "aborted" };
 
 export class JailPool {
   readonly #lanes = new Map<string, Lane>();
-  readonly #plan: PlanJail;
-  readonly #idleMs: number;
+  readonly #sandboxes: Sandboxes;
   readonly #maxProcesses: number;
   readonly #commands: FairQueue;
   readonly #reads: FairQueue;
@@ -76,7 +78,7 @@ export class JailPool {
   readonly #starting: (() => void)[] = [];
   #processes = 0;
 
-  constructor({ maxJails, maxWaitMs, idleMs }: PoolLimits, plan: PlanJail) {
+  constructor({ maxJails, maxWaitMs }: PoolLimits, sandboxes: Sandboxes) {
     const readSlots = Math.max(1, Math.floor(maxJails / 4));
     const limits = { waitersPerAccount: MAX_WAITING_OF_ACCOUNT, maxWaitMs };
     this.#commands = new FairQueue({ ...limits, name: "sandbox_commands", slots: maxJails });
@@ -87,8 +89,7 @@ export class JailPool {
       maxWaitMs: Math.min(maxWaitMs, MAX_READ_WAIT_MS),
     });
     this.#maxProcesses = maxJails + readSlots;
-    this.#idleMs = idleMs;
-    this.#plan = plan;
+    this.#sandboxes = sandboxes;
     observe("agent_platform.sandbox.processes", () => this.#processes);
     // A child that is stuck in a loop would not notice the exit of its server.
     process.once("exit", () => {
@@ -101,7 +102,6 @@ export class JailPool {
     accountId,
     sessionId,
     request,
-    check,
     timeoutMs,
     signal,
     isRead = false,
@@ -123,7 +123,7 @@ export class JailPool {
     const work = async (): Promise<Outcome> => {
       lane.working = true;
       try {
-        await check();
+        await this.#sandboxes.check(sessionId);
         if (typeof request === "function") {
           return await request(AbortSignal.any([lane.stop.signal, ...(signal ? [signal] : [])]));
         }
@@ -169,7 +169,7 @@ export class JailPool {
    * Starts the jail of a lane that has a slot. Some jail is idle whenever all processes are used.
    */
   async #start(key: string, lane: Lane): Promise<Jail> {
-    const plan = await this.#plan(lane.sessionId, key === lane.sessionId);
+    const plan = await this.#sandboxes.planJail(lane.sessionId, key === lane.sessionId);
     while (this.#processes >= this.#maxProcesses) {
       const exited = new Promise<void>((resolve) => this.#starting.push(resolve));
       this.#evict();
@@ -192,7 +192,7 @@ export class JailPool {
     if (!lane.jail) return;
     // Moved to the end: the lane that has been idle longest comes first.
     this.#lanes.set(key, lane);
-    lane.idle = setTimeout(() => lane.jail?.kill("aborted"), this.#idleMs).unref();
+    lane.idle = setTimeout(() => lane.jail?.kill("aborted"), IDLE_MS).unref();
   }
 
   /** Kills the jail that has been idle longest. Its exit resumes the first start that waits. */

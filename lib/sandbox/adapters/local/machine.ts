@@ -16,7 +16,6 @@ import { JailPool, type PoolRequest } from "./jail-pool.ts";
 
 /** Reads and changes of a file that take longer fail. */
 export const FILE_TIMEOUT_MS = 30_000;
-const IDLE_MS = 60_000;
 /** Bounds the time to measure a folder and the memory of its file system. */
 export const MAX_FILES = 20_000;
 
@@ -85,9 +84,7 @@ export class LocalMachine {
       if (name.startsWith(TEMPORARY)) void this.#remove(join(this.rootDir, name)).catch(() => {});
     }
     const { maxJails = 16, maxWaitMs = 300_000 } = options;
-    this.#pool = new JailPool({ maxJails, maxWaitMs, idleMs: IDLE_MS }, (sessionId, mayWrite) =>
-      this.#planJail(sessionId, mayWrite),
-    );
+    this.#pool = new JailPool({ maxJails, maxWaitMs }, this);
   }
 
   dirOf(sessionId: string): string {
@@ -130,9 +127,8 @@ export class LocalMachine {
   }
 
   /** Sends a request to the session's jail, or runs it in the place of one. Throws a SandboxError. */
-  async request(given: Omit<PoolRequest, "check">): Promise<Outcome> {
-    const check = () => this.check(given.sessionId);
-    const outcome = await this.#pool.request({ ...given, check }).catch((error) => {
+  async request(given: PoolRequest): Promise<Outcome> {
+    const outcome = await this.#pool.request(given).catch((error) => {
       if (!isQueueRefusal(error)) throw error;
       throw new SandboxError("busy", "Too many commands of the account are waiting");
     });
@@ -159,7 +155,7 @@ export class LocalMachine {
   readonly #remove = (folder: string): Promise<void> =>
     (this.runner?.remove ?? removeFolder)(folder);
 
-  async #planJail(sessionId: string, mayWrite: boolean) {
+  async planJail(sessionId: string, mayWrite: boolean) {
     const { diskQuota, allowedHosts, serviceOrigin } = this.options;
     const space = mayWrite ? await this.reserve(sessionId) : undefined;
     return {

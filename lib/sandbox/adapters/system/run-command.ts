@@ -183,6 +183,8 @@ const INTERVAL_MS = 200;
 const PAGE_BYTES = 4096;
 
 /**
+ * Watches one command's use of the machine. The kernel limits a single process (`ulimit`); the total of
+ * all its processes is measured here, a few times a second.
  * @param bwrap the process id of the command's bubblewrap
  * @param dir the session's folder
  * @param isOverQuota measures the folder; called when its file system has lost room
