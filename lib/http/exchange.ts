@@ -5,8 +5,7 @@ import type { Contract } from "../contract/contract.ts";
 import type { RateVerdict } from "../contract/rate-limit.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { log } from "../platform/log.ts";
-import type { ParsedInput, Validator } from "./parse-input.ts";
-import type { ReadBody } from "./read-body.ts";
+import type { ParsedInput, ReadBody, Validator } from "./read-input.ts";
 import { requestIdOf } from "./shared-headers.ts";
 
 /** The parts of an endpoint, prepared once and not for each request. */

@@ -8,8 +8,7 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import { tooManyRequests } from "../contract/rate-limit.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
-import { storedCredentials } from "../identity/credentials/read-credential.ts";
-import { resolveCaller } from "../identity/credentials/resolve-caller.ts";
+import { resolveCaller, storedCredentials } from "../identity/credentials/resolve-caller.ts";
 import { isFromSandbox } from "../sandbox/outgoing-headers.ts";
 import { addressOf } from "./address.ts";
 

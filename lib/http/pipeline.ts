@@ -7,9 +7,11 @@ import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { AccessField, Contract } from "../contract/contract.ts";
 import { otherSpelling } from "../contract/normalize-input.ts";
 import { tooManyRequests } from "../contract/rate-limit.ts";
-import { limitAnonymous } from "../identity/credentials/limit-anonymous.ts";
-import { readCredential } from "../identity/credentials/read-credential.ts";
-import { resolveCaller } from "../identity/credentials/resolve-caller.ts";
+import {
+  limitAnonymous,
+  readCredential,
+  resolveCaller,
+} from "../identity/credentials/resolve-caller.ts";
 import { config } from "../platform/config.ts";
 import { FairQueue } from "../platform/fair-queue.ts";
 import { processWide } from "../platform/process-wide.ts";
@@ -17,7 +19,7 @@ import { addressOf } from "./address.ts";
 import type { Exchange, PlainSuccess } from "./exchange.ts";
 import { refuseCaller, refuseRequest, refuseSandbox } from "./guard-run.ts";
 import { answerOnce, readIdempotencyKey } from "./idempotency.ts";
-import { type ReadBody, readBody as readJsonBody } from "./read-body.ts";
+import { type ReadBody, readBody as readJsonBody } from "./read-input.ts";
 import { log, respond, trace } from "./respond.ts";
 
 /** In bytes, unless the contract says otherwise. */

@@ -12,7 +12,7 @@ import { z } from "zod";
 import { isAppError } from "@/lib/contract/app-error.ts";
 import { rate } from "@/lib/contract/rate-limit.ts";
 import { addressOf } from "@/lib/http/address.ts";
-import { readBody } from "@/lib/http/read-body.ts";
+import { readBody } from "@/lib/http/read-input.ts";
 import {
   askAuthServer,
   countGuess,
