@@ -10,16 +10,13 @@ export async function register(): Promise<void> {
     (await import("./lib/platform/telemetry/sdk.ts")).startTelemetry(settings);
   // Its metric says from the start that the process is there.
   (await import("./lib/turns/running-turns.ts")).runningTurns();
-  const { markPeers } = await import("./lib/http/mark-peer.ts");
-  markPeers();
-  const { secureResponses } = await import("./lib/http/secure-responses.ts");
-  secureResponses();
-  const { dropStalledReaders } = await import("./lib/http/drop-stalled-readers.ts");
+  const { dropStalledReaders, markRequests } = await import("./lib/http/server-hooks.ts");
+  markRequests();
   dropStalledReaders();
   const { startApp } = await import("./lib/app.ts");
   const { engine } = await startApp(settings);
-  const { checkStart } = await import("./lib/health/check-start.ts");
-  await checkStart(process.env);
+  const { checkStart } = await import("./lib/health/diagnose.ts");
+  await checkStart();
   await engine.start();
   const { drain } = await import("./lib/platform/drain.ts");
   drain().add(async (deadline) => {
@@ -28,7 +25,7 @@ export async function register(): Promise<void> {
   });
   const { scheduleTasks } = await import("./lib/schedules/schedule.ts");
   scheduleTasks();
-  const { scheduleRetention } = await import("./lib/retention/schedule.ts");
+  const { scheduleRetention } = await import("./lib/retention/run-retention.ts");
   scheduleRetention();
   const { scheduleQueuedTurns } = await import("./lib/turns/start-workflow.ts");
   scheduleQueuedTurns();

@@ -1,7 +1,6 @@
 import { type NextRequest, NextResponse } from "next/server";
-import { answerUnknownPath } from "@/lib/http/answer-unknown-path.ts";
 import { guardPage } from "@/lib/http/guard-page.ts";
-import { refuseUndecodablePath } from "@/lib/http/refuse-undecodable-path.ts";
+import { answerUnknownPath, refuseUndecodablePath } from "@/lib/http/unknown-path.ts";
 
 /** Paths that are not pages of the console, or pages with a policy of their own. */
 const NO_PAGE = /^\/(?:api(?:\/|$)|auth\/|connectors\/consent|_next\/|\.well-known\/)/;

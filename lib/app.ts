@@ -12,15 +12,13 @@ import type { PostgresEngineOptions } from "./engine/adapters/postgres.ts";
 import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts";
 import type { Engine } from "./engine/port.ts";
 import type { Mailer } from "./mail/port.ts";
-import type { Config } from "./platform/config.ts";
-import { observePool } from "./platform/database/telemetry.ts";
+import { type Config, poolSize, processShare } from "./platform/config.ts";
 import { localOrigin } from "./platform/local-origin.ts";
 import { log } from "./platform/log.ts";
-import { poolSize, processShare } from "./platform/process-share.ts";
 import { setProcessWide } from "./platform/process-wide.ts";
 import { runtimePath } from "./platform/runtime-path.ts";
 import { serviceOrigin } from "./platform/service-origin.ts";
-import { count } from "./platform/telemetry/metrics.ts";
+import { count, observePool } from "./platform/telemetry/metrics.ts";
 import type { ResearchProvider } from "./research/port.ts";
 import type { SandboxProvider } from "./sandbox/port.ts";
 import type { TaskRunner } from "./tasks/port.ts";
@@ -28,6 +26,8 @@ import { findStopped, selectRunOfTurn } from "./turns/store/runs.ts";
 
 /** The deadline of one call of the connector provider or the mail server. */
 const DEADLINE_MS = 10_000;
+/** The public bucket of the Supabase project for what is made. */
+const MEDIA_BUCKET = "media";
 /** What the files of one local sandbox may take; a running one reserves all of it. */
 const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
 
@@ -80,7 +80,7 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
   const credentials = token && teamId && projectId ? { token, teamId, projectId } : undefined;
   const allowedHosts = settings.SANDBOX_ALLOWED_HOSTS;
   const { traceSandboxes } = await import("./sandbox/trace-sandboxes.ts");
-  const isRemote = credentials || settings.VERCEL_OIDC_TOKEN || settings.VERCEL;
+  const isRemote = credentials || settings.VERCEL;
   if (isRemote && settings.SANDBOX !== "system") {
     const { createVercelProvider } = await import("./sandbox/adapters/vercel/provider.ts");
     const provider = createVercelProvider({
@@ -94,7 +94,7 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
     settings.SANDBOX === "system"
       ? (await import("./sandbox/adapters/system/provider.ts")).createSystemProvider
       : (await import("./sandbox/adapters/local/provider.ts")).createLocalProvider;
-  const { accountSpace } = await import("./sandbox/account-space.ts");
+  const { accountSpace } = await import("./sandbox/store.ts");
   const accountBytes = settings.ACCOUNT_SANDBOX_BYTES;
   const provider = create({
     rootDir: join(settings.DATA_DIR, "sandboxes"),
@@ -132,9 +132,9 @@ export async function createContent({
 /** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */
 export async function createMediaStorage(settings: Config): Promise<MediaStorage> {
   if (!settings.EMBEDDED_SUPABASE) {
-    const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey, MEDIA_BUCKET: bucket } = settings;
+    const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey } = settings;
     const { createSupabaseStorage } = await import("./content/storage/adapters/supabase.ts");
-    return createSupabaseStorage({ url, secretKey, bucket });
+    return createSupabaseStorage({ url, secretKey, bucket: MEDIA_BUCKET });
   }
   const { createDiskStorage } = await import("./content/storage/adapters/disk.ts");
   const folder = runtimePath(resolve(settings.DATA_DIR), "media");
@@ -178,8 +178,8 @@ async function createResearch(settings: Config): Promise<ResearchProvider> {
 async function createConnectors(settings: Config): Promise<ConnectorProvider | null> {
   const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = settings;
   if (apiKey) {
-    const { createComposioConnectors } = await import("./connectors/adapters/composio.ts");
-    return createComposioConnectors({ apiKey, baseUrl, timeoutMs: DEADLINE_MS });
+    const { ComposioConnectors } = await import("./connectors/adapters/composio.ts");
+    return new ComposioConnectors({ apiKey, baseUrl, timeoutMs: DEADLINE_MS });
   }
   if (!settings.EMBEDDED_SUPABASE) return null;
   const { createEmbeddedConnectors } = await import("./connectors/adapters/embedded/provider.ts");

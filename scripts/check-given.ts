@@ -1,5 +1,5 @@
-import { checkOverridden, checkParsing } from "../lib/health/diagnose/check-settings.ts";
-import type { Finding } from "../lib/health/diagnose/finding.ts";
+import { checkOverridden, checkParsing } from "../lib/health/check-settings.ts";
+import type { Finding } from "../lib/health/finding.ts";
 import type { Environment } from "../lib/platform/config.ts";
 
 /** Placeholders for the settings that the embedded parts provide once they run. */

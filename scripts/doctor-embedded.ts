@@ -1,4 +1,4 @@
-import { misconfigured } from "../lib/health/diagnose/finding.ts";
+import { misconfigured } from "../lib/health/finding.ts";
 import { checkGiven } from "./check-given.ts";
 import { dataDirOf } from "./data-dir.ts";
 import type { Installation } from "./doctor.ts";
@@ -24,11 +24,9 @@ export const repositoryInstallation: Installation = {
       );
       return embeddedParts(embedded, process.env.API_KEY_SECRET);
     } catch (error) {
-      return misconfigured("database", {
-        detail: `the embedded parts do not start: ${error instanceof Error ? error.message : error}`,
-        remedy: "Set DATA_DIR to a folder that can be written to, and see its folder logs.",
-        settings: ["DATA_DIR"],
-      });
+      const detail = `the embedded parts do not start: ${error instanceof Error ? error.message : error}`;
+      const remedy = "Set DATA_DIR to a folder that can be written to, and see its folder logs.";
+      return misconfigured("database", detail, remedy, ["DATA_DIR"]);
     }
   },
 };

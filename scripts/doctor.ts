@@ -1,7 +1,7 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { startApp } from "../lib/app.ts";
-import { diagnose } from "../lib/health/diagnose/diagnose.ts";
-import type { Finding } from "../lib/health/diagnose/finding.ts";
+import { diagnose } from "../lib/health/diagnose.ts";
+import type { Finding } from "../lib/health/finding.ts";
 import { config, type Environment } from "../lib/platform/config.ts";
 import { settings } from "../lib/platform/settings.ts";
 import { dataDirOf } from "./data-dir.ts";
@@ -56,8 +56,8 @@ async function examine({ checkGiven, reachParts }: Installation): Promise<readon
     LOG_LEVEL: "silent",
   });
   try {
-    const installed = { env, settings: config(), services: await startApp(config()) };
-    const found = await diagnose(installed, { timeoutMs: TIMEOUT_MS, asksServices: true });
+    const options = { timeoutMs: TIMEOUT_MS, asksServices: true };
+    const found = await diagnose(config(), await startApp(config()), options);
     return [...given, ...found];
   } finally {
     await parts?.stop();

@@ -1,5 +1,5 @@
 import type { Caller } from "../identity/credentials/caller.ts";
-import { storedCredentials } from "../identity/credentials/read-credential.ts";
+import { storedCredentials } from "../identity/credentials/resolve-caller.ts";
 import { isWellFormedKey } from "../identity/keys/key-format.ts";
 import type { AccountView } from "./account.ts";
 

@@ -1,16 +1,21 @@
+/** The sessions of an account with their chats and sandboxes, as entries of an archive. */
 import { z } from "zod";
 import { selectArtists } from "../artists/store.ts";
 import { openMedia } from "../content/open-media.ts";
+import { isAppError } from "../contract/app-error.ts";
 import { everyItem } from "../contract/pagination.ts";
-import { describeKey } from "../identity/keys/describe-key.ts";
-import { selectKeys } from "../identity/keys/store.ts";
+import { listKeys } from "../identity/keys/keys.ts";
 import { services } from "../platform/services.ts";
 import { streamZip, type ZipEntry } from "../platform/zip.ts";
 import { selectRequests } from "../requests/store.ts";
+import { folderEntries } from "../sandbox/archive-folder.ts";
+import type { FilesRequest } from "../sandbox/sandbox-files.ts";
 import { selectTasks } from "../schedules/store.ts";
+import { exportBranches } from "../sessions/branches.ts";
+import type { Session } from "../sessions/session.ts";
 import { selectShares } from "../sessions/shares/store.ts";
+import { selectChatBody, selectChats, selectSessions } from "../sessions/store.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
-import { type ExportRequest, sessionEntries } from "./export-sessions.ts";
 import { exportRows, selectAccount } from "./store.ts";
 
 const row = z.record(z.string(), z.unknown());
@@ -40,7 +45,7 @@ async function* entriesOf(request: ExportRequest): AsyncGenerator<ZipEntry> {
   });
 
   yield json("account.json", await selectAccount(accountId));
-  yield json("api-keys.json", (await selectKeys(accountId)).map(describeKey));
+  yield json("api-keys.json", await listKeys(accountId));
   yield list("artists.json", ownArtists(accountId));
   yield list("agent-templates.json", exportRows(accountId, "templates", row));
   yield list("runs.json", exportRows(accountId, "turns", row));
@@ -89,4 +94,62 @@ async function* jsonList(items: AsyncIterable<unknown>): AsyncGenerator<Uint8Arr
     separator = ",\n";
   }
   yield encoder.encode(separator === "[\n" ? "[]\n" : "\n]\n");
+}
+
+export type ExportRequest = Omit<FilesRequest, "sessionId">;
+
+/** @param missing takes the names of folders that cannot be read */
+async function* sessionEntries(
+  request: ExportRequest,
+  missing: string[],
+): AsyncGenerator<ZipEntry> {
+  const sessions = everyItem((page) => selectSessions(request.accountId, page));
+  for await (const session of sessions) {
+    const folder = `sessions/${session.id}`;
+    const modifiedAt = new Date(session.updatedAt);
+    const content = JSON.stringify(session, null, 2);
+    yield { name: `${folder}/session.json`, modifiedAt, content };
+    yield* chatEntries(request.accountId, session.id, folder);
+    yield* fileEntries(request, session, `${folder}/files`, missing);
+  }
+}
+
+async function* chatEntries(
+  accountId: string,
+  sessionId: string,
+  folder: string,
+): AsyncGenerator<ZipEntry> {
+  const chats = everyItem(async (page) => {
+    const found = await selectChats(accountId, sessionId, page);
+    // A session that was deleted in the meantime has no chats.
+    return isAppError(found) ? { items: [], nextCursor: null } : found;
+  });
+  for await (const { id, updatedAt } of chats) {
+    const content = await selectChatBody({ accountId, sessionId, chatId: id });
+    if (isAppError(content)) continue;
+    const modifiedAt = new Date(updatedAt);
+    yield { name: `${folder}/chats/${id}.json`, modifiedAt, content };
+    const more = await exportBranches(accountId, id);
+    const choices = Object.keys(more.choices ?? {});
+    if (more.messages.length + more.feedback.length + choices.length > 0) {
+      const name = `${folder}/chats/${id}.branches.json`;
+      yield { name, modifiedAt, content: JSON.stringify(more, null, 2) };
+    }
+  }
+}
+
+async function* fileEntries(
+  { accountId, log }: ExportRequest,
+  { id: sessionId, sandboxState }: Session,
+  folder: string,
+  missing: string[],
+): AsyncGenerator<ZipEntry> {
+  if (sandboxState === "none") return;
+  const entries = await folderEntries({ accountId, sessionId, log });
+  if (isAppError(entries)) {
+    // A sandbox that has expired has no files left.
+    if (entries.code !== "sandbox_missing") missing.push(folder);
+    return;
+  }
+  for await (const entry of entries) yield { ...entry, name: `${folder}/${entry.name}` };
 }

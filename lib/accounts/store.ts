@@ -7,7 +7,7 @@ import type { MediaKey } from "../content/storage/media-name.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { clearedFields } from "../contract/fields.ts";
 import { refusalOf } from "../contract/refusal.ts";
-import { hashIdentity } from "../identity/credentials/verified-email.ts";
+import { hashIdentity } from "../identity/credentials/verify-bearer.ts";
 import { call } from "../platform/database/query.ts";
 import { type AccountView, accountView } from "./account.ts";
 import type { AccountChanges } from "./contract.ts";

@@ -1,7 +1,7 @@
 /** Fetches an image of the web for a reader whose address its server must not learn. */
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { FairQueue } from "../platform/fair-queue.ts";
-import { faultOfUrl } from "../platform/outbound/check-url.ts";
+import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { processWide } from "../platform/process-wide.ts";
 import { createTtlCache } from "../platform/ttl-cache.ts";
 import { fetchPublic } from "./media/download.ts";

@@ -1,18 +1,43 @@
 import { statfs } from "node:fs/promises";
 import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { checkIdentity } from "../identity/credentials/verify-bearer.ts";
-import { config } from "../platform/config.ts";
+import { type Config, config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
 import type { Part } from "./contract.ts";
-import { listParts } from "./list-parts.ts";
 
 /** A part that does not respond in this time is not ready. */
 const DEADLINE_MS = 3_000;
 
-export interface CheckedPart extends Part {
+/** Returns the adapter that each part of this process uses according to the settings. */
+export function listParts(): Part[] {
+  const settings = config();
+  const app = services();
+  return [
+    { name: "database", adapter: settings.EMBEDDED_SUPABASE ? "embedded" : "supabase" },
+    { name: "identity", adapter: identityAdapter(settings) },
+    { name: "durableRuns", adapter: app.engine.name },
+    { name: "sandbox", adapter: app.sandboxes.name },
+    { name: "model", adapter: app.models.name },
+    { name: "mail", adapter: app.mail.name },
+    { name: "connectors", adapter: app.connectors?.name ?? "none" },
+    { name: "catalog", adapter: app.catalog.name },
+    { name: "research", adapter: app.research.name },
+    { name: "taskRunner", adapter: app.tasks.name },
+    { name: "content", adapter: app.content?.name ?? "none" },
+    { name: "mediaStorage", adapter: app.media.name },
+  ];
+}
+
+function identityAdapter({ OIDC_ISSUER, EMBEDDED_SUPABASE }: Config): string {
+  if (OIDC_ISSUER) return "oidc";
+  return EMBEDDED_SUPABASE ? "embedded" : "supabase";
+}
+
+interface CheckedPart extends Part {
   readonly ready: boolean;
   readonly ms: number;
 }
@@ -51,7 +76,7 @@ async function checkPart(part: Part): Promise<CheckedPart> {
   const check = checks[part.name];
   if (!check) return { ...part, ready: true, ms: 0 };
   const started = performance.now();
-  const ready = await withDeadline(check()).then(
+  const ready = await Promise.race([check(), lateAfter(DEADLINE_MS)]).then(
     () => true,
     (error: unknown) => {
       log().warn({ part: part.name, err: error }, "A part is not ready");
@@ -61,15 +86,7 @@ async function checkPart(part: Part): Promise<CheckedPart> {
   return { ...part, ready, ms: Math.round(performance.now() - started) };
 }
 
-async function withDeadline(work: Promise<void>): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`no answer within ${DEADLINE_MS} ms`)),
-    DEADLINE_MS,
-  );
-  try {
-    await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+async function lateAfter(ms: number): Promise<never> {
+  await delay(ms, undefined, { ref: false });
+  throw new Error(`no answer within ${ms} ms`);
 }

@@ -9,8 +9,8 @@ import type { AppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { openExchange, type Plan } from "./exchange.ts";
-import { validator } from "./parse-input.ts";
 import { serve } from "./pipeline.ts";
+import { validator } from "./read-input.ts";
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 

@@ -5,8 +5,7 @@ import type { Contract } from "../contract/contract.ts";
 import type { RateVerdict } from "../contract/rate-limit.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { log } from "../platform/log.ts";
-import type { ParsedInput, Validator } from "./parse-input.ts";
-import type { ReadBody } from "./read-body.ts";
+import type { ParsedInput, ReadBody, Validator } from "./read-input.ts";
 import { requestIdOf } from "./shared-headers.ts";
 
 /** The parts of an endpoint, prepared once and not for each request. */
@@ -57,9 +56,7 @@ export interface Exchange {
   input: ParsedInput;
 }
 
-/** Ends the exchange with an answer, or continues it. */
-export type Stage = (exchange: Exchange) => Promise<AppError | undefined>;
-
+/** Starts the exchange of a request. */
 export function openExchange(plan: Plan, request: Request): Exchange {
   const requestId = requestIdOf(request.headers);
   const { searchParams } = new URL(request.url);

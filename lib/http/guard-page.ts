@@ -6,10 +6,12 @@ import { randomBytes } from "node:crypto";
 import { NextResponse } from "next/server";
 import { mediaOrigin } from "../content/storage/media-origin.ts";
 import { rateHeaders } from "../contract/rate-limit.ts";
-import { limitPages } from "../identity/credentials/limit-anonymous.ts";
+import { limitPages } from "../identity/credentials/resolve-caller.ts";
 import { config } from "../platform/config.ts";
-import { cachedPage, nonceOfCache } from "./page-cache.ts";
-import { addressOf } from "./rate-limit.ts";
+import { processWide } from "../platform/process-wide.ts";
+import { createTtlCache } from "../platform/ttl-cache.ts";
+import { addressOf } from "./address.ts";
+import { isDecodable } from "./unknown-path.ts";
 
 export async function guardPage(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);
@@ -85,11 +87,104 @@ function pagePolicy(nonce: string): string {
   ].join("; ");
 }
 
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
+/** The console's folders of pages, besides the first page. Other paths are unknown. */
+export const PAGE_FOLDERS: ReadonlySet<string> = new Set([
+  ...["artists", "catalog", "chat", "connectors", "content", "dev", "docs", "invitations", "keys"],
+  ...["playground", "runs", "schedules", "settings", "share", "templates", "usage"],
+]);
+/** Files beside the pages. Next appends a hash to the name of the icon. */
+const FILES = /^\/(?:favicon\.ico|icon[\w-]*\.svg)$/;
+/** Stands for all unknown paths. */
+const UNKNOWN_PATH = "/no-such-page";
+
+const TTL_MS = 10 * 60 * 1000;
+/** All documents in one theme, each some hundred kilobytes. */
+const MAX_PAGES = 100;
+const RENDER_TIMEOUT_MS = 10_000;
+
+interface RenderedPage {
+  readonly status: number;
+  readonly type: string;
+  readonly html: string;
+  /** False for a path below a known one that does not exist, of which there are any number. */
+  readonly isKept: boolean;
+}
+
+interface PageCache {
+  /** Its value proves that a request is the cache's own. */
+  readonly secret: string;
+  /** The nonce of cached pages, which each response replaces with its own. */
+  readonly nonce: string;
+  readonly pages: ReturnType<typeof createTtlCache<RenderedPage | null>>;
+}
+
+const cache = (): PageCache =>
+  processWide("page cache", () => ({
+    secret: randomBytes(32).toString("base64url"),
+    nonce: randomBytes(32).toString("base64url"),
+    pages: createTtlCache<RenderedPage | null>({
+      ttlMs: TTL_MS,
+      maxEntries: MAX_PAGES,
+      shouldKeep: (page) => page?.isKept ?? false,
+    }),
+  }));
+
+const SECRET_HEADER = "x-page-cache";
+
+/** Returns the nonce for a page that the cache itself asks for, else null. */
+function nonceOfCache(headers: Headers): string | null {
+  const { secret, nonce } = cache();
+  return headers.get(SECRET_HEADER) === secret ? nonce : null;
+}
+
+/**
+ * Returns the page with this nonce, or null for a page that is rendered for each request. The documentation
+ * and the page for unknown paths depend on no account and are rendered once: that takes 50 to 160 ms of CPU,
+ * and anyone may ask for it.
+ */
+async function cachedPage(request: Request, nonce: string): Promise<Response | null> {
+  const { SELF_ORIGIN: origin, NODE_ENV } = config();
+  const path = cacheablePath(request);
+  if (path === null || origin === undefined || NODE_ENV !== "production") return null;
+  const cookie = shownCookies(request.headers);
+  const { pages, secret, nonce: placeholder } = cache();
+  const page = await pages.get(`${path} ${cookie}`, () =>
+    render(new URL(path, origin), { cookie, [SECRET_HEADER]: secret }).catch(() => null),
+  );
+  if (page === null) return null;
+  return new Response(page.html.replaceAll(placeholder, nonce), {
+    status: page.status,
+    headers: { "content-type": page.type, "cache-control": "no-store" },
+  });
+}
+
+async function render(url: URL, headers: Record<string, string>): Promise<RenderedPage | null> {
+  const signal = AbortSignal.timeout(RENDER_TIMEOUT_MS);
+  const response = await fetch(url, { headers, signal, redirect: "manual", cache: "no-store" });
+  const type = response.headers.get("content-type") ?? "";
+  const html = await response.text();
+  const { status } = response;
+  if (![200, 404].includes(status) || !type.startsWith("text/html")) return null;
+  return { status, type, html, isKept: status === 200 || url.pathname === UNKNOWN_PATH };
+}
+
+/** Null for a page of an account, and for a request of the router, which is no document. */
+function cacheablePath({ method, url, headers }: Request): string | null {
+  const { pathname, search } = new URL(url);
+  if ((method !== "GET" && method !== "HEAD") || headers.has("rsc") || FILES.test(pathname)) {
+    return null;
   }
+  const [, folder = ""] = pathname.split("/");
+  if (folder !== "" && !PAGE_FOLDERS.has(folder)) return UNKNOWN_PATH;
+  return folder === "docs" && search === "" ? pathname : null;
+}
+
+/** The cookies that the frame of a page depends on. */
+function shownCookies(headers: Headers): string {
+  const cookies = headers.get("cookie") ?? "";
+  const theme = /(?:^|;\s*)theme=(light|dark)(?:;|$)/.exec(cookies)?.[1];
+  return [
+    ...(theme === undefined ? [] : [`theme=${theme}`]),
+    ...(/(?:^|;\s*)signed-in=/.test(cookies) ? ["signed-in=1"] : []),
+  ].join("; ");
 }

@@ -8,10 +8,9 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import { tooManyRequests } from "../contract/rate-limit.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
-import { storedCredentials } from "../identity/credentials/read-credential.ts";
-import { resolveCaller } from "../identity/credentials/resolve-caller.ts";
+import { resolveCaller, storedCredentials } from "../identity/credentials/resolve-caller.ts";
 import { isFromSandbox } from "../sandbox/outgoing-headers.ts";
-import { addressOf } from "./rate-limit.ts";
+import { addressOf } from "./address.ts";
 
 const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");

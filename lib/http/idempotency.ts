@@ -16,14 +16,9 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { type AppError, appError, type ErrorCode, isAppError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
+import { call } from "../platform/database/query.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
 import { statusOf } from "./error-response.ts";
-import {
-  beginIdempotent,
-  endIdempotent,
-  extendIdempotent,
-  type StoredKey,
-} from "./idempotency-store.ts";
 
 /** Errors that a deletion or another budget resolves. */
 const RESOLVABLE: readonly ErrorCode[] = [
@@ -49,7 +44,13 @@ export function readIdempotencyKey(headers: Headers): string | null | AppError {
   });
 }
 
-export interface KeyedRequest {
+const attemptAnswer = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.literal("begun"), effect_id: z.string(), attempt: z.int() }),
+  z.object({ outcome: z.literal("done"), response: z.string() }),
+  z.object({ outcome: z.enum(["running", "mismatch"]) }),
+]);
+
+interface KeyedRequest {
   /** The account that the credential belongs to. */
   readonly accountId: string;
   readonly key: string;
@@ -66,8 +67,12 @@ export async function answerOnce(
   { accountId, key, content, log }: KeyedRequest,
   answer: (effectId: string) => Promise<AppError | Response>,
 ): Promise<AppError | Response> {
-  const stored: StoredKey = { accountId, keyHash: hash("key", key) };
-  const begun = await beginIdempotent(stored, hash("content", canonical(content)), LEASE_SECONDS);
+  const stored = { p_account_id: accountId, p_key_hash: hash("key", key) };
+  const lease = { p_lease_seconds: LEASE_SECONDS };
+  const fingerprint = hash("content", canonical(content));
+  const asked = { ...stored, ...lease, p_fingerprint: fingerprint };
+  const context = `${accountId} ${stored.p_key_hash}`;
+  const begun = await call("begin_idempotent", asked, attemptAnswer);
   switch (begun.outcome) {
     case "mismatch":
       return appError("idempotency_mismatch", "Idempotency-Key was used with a different request");
@@ -75,19 +80,18 @@ export async function answerOnce(
       return appError(
         "idempotency_in_progress",
         "A request with this Idempotency-Key is still running",
-        {
-          headers: { "retry-after": "1" },
-        },
+        { headers: { "retry-after": "1" } },
       );
     case "done":
-      return restore(openText(begun.response, contextOf(stored)));
+      return restore(openText(begun.response, context));
     case "begun":
       break;
   }
 
   const { effect_id: effectId, attempt } = begun;
+  const own = { ...stored, p_attempt: attempt };
   const extend = setInterval(() => {
-    extendIdempotent(stored, attempt, LEASE_SECONDS).catch((err: unknown) =>
+    call("extend_idempotent", { ...own, ...lease }, z.unknown()).catch((err: unknown) =>
       log.warn({ err }, "the idempotency key's lease could not be extended"),
     );
   }, EXTEND_MS);
@@ -99,8 +103,9 @@ export async function answerOnce(
   } finally {
     clearInterval(extend);
     // If this fails, the next attempt finds the effect by its id.
-    await endIdempotent(stored, attempt, kept && sealText(kept, contextOf(stored))).catch(
-      (err: unknown) => log.warn({ err }, "the idempotency key's answer could not be stored"),
+    const ended = { ...own, p_response: kept && sealText(kept, context) };
+    await call("end_idempotent", ended, z.unknown()).catch((err: unknown) =>
+      log.warn({ err }, "the idempotency key's answer could not be stored"),
     );
   }
 }
@@ -120,8 +125,6 @@ function canonical(value: unknown): string {
       : inner,
   );
 }
-
-const contextOf = ({ accountId, keyHash }: StoredKey): string => `${accountId} ${keyHash}`;
 
 const headersShape = z.record(z.string(), z.string());
 const storedAnswer = z.discriminatedUnion("kind", [

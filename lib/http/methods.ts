@@ -6,10 +6,9 @@
  */
 import { appError } from "../contract/app-error.ts";
 import type { Method } from "../contract/contract.ts";
-import { preflight } from "./cors.ts";
 import type { RouteHandler } from "./endpoint.ts";
 import { errorResponse } from "./error-response.ts";
-import { requestIdOf, withSharedHeaders } from "./shared-headers.ts";
+import { preflight, requestIdOf, withSharedHeaders } from "./shared-headers.ts";
 
 export function methods(
   handlers: Partial<Record<Method, RouteHandler>>,

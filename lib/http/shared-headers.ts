@@ -1,6 +1,13 @@
-/** The headers of every response of the API. */
+/**
+ * The headers of every response of the API. CORS is of a public API without cookies: any origin may call
+ * it, and no credentials are included.
+ */
 import { randomUUID } from "node:crypto";
-import { addCors } from "./cors.ts";
+
+const ALLOWED_HEADERS =
+  "content-type, authorization, x-api-key, idempotency-key, x-request-id, last-event-id";
+const EXPOSED_HEADERS =
+  "x-workflow-run-id, x-workflow-stream-tail-index, x-request-id, x-error-code, retry-after, ratelimit, ratelimit-policy, location, link, idempotency-replayed";
 
 /** Returns the caller's `x-request-id` if it is 1 to 128 visible ASCII characters, else a new id. */
 export function requestIdOf(headers: Headers): string {
@@ -16,10 +23,22 @@ export function withSharedHeaders(
 ): Response {
   const headers = new Headers(response.headers);
   headers.set("x-request-id", requestId);
-  addCors(headers);
+  headers.set("access-control-allow-origin", "*");
+  headers.set("access-control-expose-headers", EXPOSED_HEADERS);
   if (dependsOnCredential) {
     const streams = headers.get("content-type")?.startsWith("text/event-stream");
     headers.set("cache-control", streams ? "no-store, no-transform" : "no-store");
   }
   return new Response(response.body, { status: response.status, headers });
+}
+
+/** Responds to `OPTIONS`. @param allow the methods of the path, separated by commas */
+export function preflight(allow: string, requestId: string): Response {
+  const headers = {
+    allow,
+    "access-control-allow-methods": allow,
+    "access-control-allow-headers": ALLOWED_HEADERS,
+    "access-control-max-age": "86400",
+  };
+  return withSharedHeaders(new Response(null, { status: 204, headers }), requestId, false);
 }

@@ -1,6 +1,6 @@
 /** The tools of the MCP server, made from the contracts that offer one. */
 import type { Caller } from "../identity/credentials/caller.ts";
-import type { Tool } from "../mcp/tool.ts";
+import type { Tool } from "../mcp/serve-message.ts";
 import { describeApi } from "./document.ts";
 import { type Operation, operations } from "./registry.ts";
 

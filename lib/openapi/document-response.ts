@@ -1,6 +1,18 @@
-/** The OpenAPI document as a response, which is serialized once because it is large. */
+/** The OpenAPI document of this service, and its response, which is serialized once because it is large. */
 import { createHash } from "node:crypto";
-import { describeService } from "./describe-service.ts";
+import { config } from "../platform/config.ts";
+import { describeApi } from "./document.ts";
+import { examples } from "./examples.ts";
+import { operations } from "./registry.ts";
+
+/** Kept by this module, not by the process: `next dev` evaluates it again when a contract changes. */
+let described: ReturnType<typeof describeApi> | undefined;
+
+/** Returns the OpenAPI document of this service. */
+function describeService() {
+  described ??= describeApi(operations, examples, config().PUBLIC_URL);
+  return described;
+}
 
 interface Serialized {
   readonly text: string;

@@ -7,11 +7,15 @@ import {
 } from "zod-openapi";
 import type { Contract } from "../contract/contract.ts";
 import { withNulls } from "../contract/normalize-input.ts";
-import { bodiesOf, json, withParameterExamples } from "./example-bodies.ts";
-import type { Exchange, Exchanges } from "./examples.ts";
-import { headersOfRequest } from "./headers.ts";
+import {
+  bodiesOf,
+  type Exchange,
+  type Exchanges,
+  json,
+  withParameterExamples,
+} from "./examples.ts";
 import type { Operation } from "./registry.ts";
-import { errorResponses, successResponses } from "./responses.ts";
+import { errorResponses, headersOfRequest, successResponses } from "./responses.ts";
 
 /** The description of each tag, in the order of the reference. */
 export const tags: Readonly<Record<string, string>> = {

@@ -4,8 +4,9 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import type { AppError } from "../contract/app-error.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
 import type { OrganizationChanges } from "./contract.ts";
 import {
@@ -18,7 +19,6 @@ import {
   receivedInvitation,
   sentInvitation,
 } from "./organization.ts";
-import { refusal } from "./refusals.ts";
 
 const MAX_ORGANIZATIONS_OF_ACCOUNT = 100;
 const MAX_MEMBERS = 500;
@@ -27,6 +27,11 @@ const MAX_INVITATIONS_A_DAY = 50;
 /** Of all organizations to one address: more are invitations without a mail. */
 const MAX_MAILS_A_DAY = 5;
 const INVITATION_DAYS = 7;
+
+const at = (accountId: string, organizationId: string) => ({
+  p_account_id: accountId,
+  p_organization_id: organizationId,
+});
 
 const found = z.object({ organization }).transform((answer) => answer.organization);
 const done = z.object({ done: z.literal(true) }).transform(() => undefined);
@@ -53,8 +58,7 @@ export function selectOrganization(
   accountId: string,
   id: string,
 ): Promise<Organization | AppError> {
-  const args = { p_account_id: accountId, p_organization_id: id };
-  return call("found_organization", args, z.union([found, refusal]));
+  return call("found_organization", at(accountId, id), z.union([found, refusal]));
 }
 
 /** Errors: 403 for members, 404. */
@@ -64,8 +68,7 @@ export function updateOrganization(
   { name, image }: OrganizationChanges,
 ): Promise<Organization | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_organization_id: id,
+    ...at(accountId, id),
     p_name: name ?? null,
     p_image: image ?? null,
     p_clear_image: image === null,
@@ -75,8 +78,7 @@ export function updateOrganization(
 
 /** The files of its media go with the retention job. Errors: 403 for members, 404. */
 export function removeOrganization(accountId: string, id: string): Promise<AppError | undefined> {
-  const args = { p_account_id: accountId, p_organization_id: id };
-  return call("delete_organization", args, z.union([done, refusal]));
+  return call("delete_organization", at(accountId, id), z.union([done, refusal]));
 }
 
 /** Errors: 404 `Organization not found`. */
@@ -85,11 +87,7 @@ export function selectMembers(
   organizationId: string,
   page: PageRequest,
 ): Promise<Page<Member> | AppError> {
-  const args = {
-    p_account_id: accountId,
-    p_organization_id: organizationId,
-    ...pageArguments(page),
-  };
+  const args = { ...at(accountId, organizationId), ...pageArguments(page) };
   return call("list_organization_members", args, z.union([storedPage(member), refusal]));
 }
 
@@ -100,12 +98,7 @@ export function updateMember(
   memberId: string,
   role: Role,
 ): Promise<Member | AppError> {
-  const args = {
-    p_account_id: accountId,
-    p_organization_id: organizationId,
-    p_member_id: memberId,
-    p_role: role,
-  };
+  const args = { ...at(accountId, organizationId), p_member_id: memberId, p_role: role };
   const changed = z.object({ member }).transform((answer) => answer.member);
   return call("set_organization_role", args, z.union([changed, refusal]));
 }
@@ -116,11 +109,7 @@ export function removeMember(
   organizationId: string,
   memberId: string,
 ): Promise<AppError | undefined> {
-  const args = {
-    p_account_id: accountId,
-    p_organization_id: organizationId,
-    p_member_id: memberId,
-  };
+  const args = { ...at(accountId, organizationId), p_member_id: memberId };
   return call("remove_organization_member", args, z.union([done, refusal]));
 }
 
@@ -140,8 +129,7 @@ export function insertInvitation(
   role: Role,
 ): Promise<z.output<typeof inserted> | AppError> {
   const args = {
-    p_account_id: accountId,
-    p_organization_id: organizationId,
+    ...at(accountId, organizationId),
     p_email: email,
     p_role: role,
     p_valid_days: INVITATION_DAYS,
@@ -158,11 +146,7 @@ export function selectSentInvitations(
   organizationId: string,
   page: PageRequest,
 ): Promise<Page<z.output<typeof sentInvitation>> | AppError> {
-  const args = {
-    p_account_id: accountId,
-    p_organization_id: organizationId,
-    ...pageArguments(page),
-  };
+  const args = { ...at(accountId, organizationId), ...pageArguments(page) };
   const schema = z.union([storedPage(sentInvitation), refusal]);
   return call("list_organization_invitations", args, schema);
 }
@@ -173,7 +157,7 @@ export function withdrawInvitation(
   organizationId: string,
   id: string,
 ): Promise<AppError | undefined> {
-  const args = { p_account_id: accountId, p_organization_id: organizationId, p_id: id };
+  const args = { ...at(accountId, organizationId), p_id: id };
   return call("withdraw_invitation", args, z.union([done, refusal]));
 }
 
@@ -201,3 +185,31 @@ export function declineInvitation(accountId: string, id: string): Promise<AppErr
   const args = { p_account_id: accountId, p_id: id };
   return call("decline_invitation", args, z.union([done, refusal]));
 }
+
+const HOUR_SECONDS = 3600;
+
+/** Reads `{refused}` as its error. */
+const refusal = refusalOf({
+  missing: appError("not_found", "Organization not found"),
+  missing_member: appError("not_found", "Member not found"),
+  missing_invitation: appError("not_found", "Invitation not found"),
+  not_owner: appError("not_owner", "Only an owner of the organization can do this"),
+  not_personal: appError("forbidden", "Only a personal account can create organizations"),
+  last_owner: appError(
+    "conflict",
+    "The last owner of an organization must stay its owner: make another member an owner first",
+  ),
+  member: appError("conflict", "The account of this address is a member already"),
+  account_full: appError(
+    "quota_exceeded",
+    "The account belongs to too many organizations: leave one to make room",
+  ),
+  organization_full: appError("organization_full", "The organization has too many members"),
+  invitations_full: appError(
+    "quota_exceeded",
+    "The organization has too many open invitations: withdraw one to make room",
+  ),
+  limited: appError("too_many_invitations", "Too many invitations", {
+    headers: { "retry-after": String(HOUR_SECONDS) },
+  }),
+});

@@ -41,8 +41,9 @@ const checked = settings
     path: ["SMTP_URL"],
     error: "must be set on Vercel: sign-up mails codes, and there is no disk for a mailbox folder",
   })
-  .transform(({ PUBLIC_URL, ...rest }) => ({
+  .transform(({ PUBLIC_URL, TEST_CONSTANTS, ...rest }) => ({
     ...rest,
+    ...TEST_CONSTANTS,
     PUBLIC_URL: PUBLIC_URL ?? defaultPublicUrl(rest),
   }));
 
@@ -106,3 +107,22 @@ export function config(): Config {
 export function provideEnvironment(variables: Readonly<Record<string, string>>): void {
   Object.assign(process.env, variables);
 }
+
+/**
+ * Returns this process's share of a limit that holds for the whole machine.
+ * @param least the minimum for each process, however many there are
+ */
+export const processShare = (
+  { SERVER_PROCESSES }: Pick<Config, "SERVER_PROCESSES">,
+  limit: number,
+  least: number,
+): number => Math.max(least, Math.ceil(limit / SERVER_PROCESSES));
+
+/** The connections to PostgreSQL of the pools of one kind, in all processes of a machine. */
+const MAX_CONNECTIONS = 80;
+/** Ten connections are enough for hundreds of runs. */
+const MAX_CONNECTIONS_PER_PROCESS = 10;
+
+/** @returns the connections that one pool of this process may open */
+export const poolSize = (settings: Pick<Config, "SERVER_PROCESSES">, least: number): number =>
+  Math.min(MAX_CONNECTIONS_PER_PROCESS, processShare(settings, MAX_CONNECTIONS, least));

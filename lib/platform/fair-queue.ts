@@ -8,6 +8,7 @@
  * - Waiting accounts are served round-robin, and the callers of one account in their order of arrival.
  * - The number of waiting callers per account and the wait of each caller are bounded.
  */
+import { type AppError, appError } from "../contract/app-error.ts";
 import { observe, startTimer } from "./telemetry/metrics.ts";
 
 export interface FairQueueLimits {
@@ -47,6 +48,16 @@ export class QueueRefusal extends Error {
 /** Compares the code, because the bundle of the engine's steps has its own class. */
 export function isQueueRefusal(error: unknown): error is QueueRefusal {
   return error instanceof Error && "code" in error && error.code === "QUEUE_REFUSED";
+}
+
+const RETRY_AFTER_SECONDS = "5";
+
+/** Returns the error of a request that got no slot: 429 for a full queue, 503 for a timeout. */
+export function queueRefused({ reason }: QueueRefusal): AppError {
+  const headers = { "retry-after": RETRY_AFTER_SECONDS };
+  return reason === "full"
+    ? appError("rate_limited", "Too many requests", { headers })
+    : appError("unavailable", "Service temporarily unavailable", { headers });
 }
 
 type Release = () => void;

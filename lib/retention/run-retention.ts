@@ -8,22 +8,76 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { config } from "../platform/config.ts";
+import { runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
-import { endLostTurns } from "./end-lost-turns.ts";
-import { inBatches } from "./in-batches.ts";
-import { endJob, sweepDeletedIdentities, sweepInvitations, takeJob } from "./store.ts";
-import { sweepMailbox } from "./sweep-mailbox.ts";
-import { checkMediaRows, removeDeletedMedia, removeUnownedMedia } from "./sweep-media.ts";
-import { sweepRequests } from "./sweep-requests.ts";
-import { sweepRows } from "./sweep-rows.ts";
-import { sweepRunTraces } from "./sweep-runs.ts";
+import { sweepRequestBatch } from "../requests/store.ts";
+import { reapDeadTurn } from "../turns/end-turn.ts";
+import { sweepDeliveries } from "../webhooks/outbox.ts";
+import {
+  endJob,
+  sweepDeletedIdentities,
+  sweepInvitations,
+  sweepRowBatch,
+  sweepRunTraceBatch,
+  takeJob,
+  unfinishedTurns,
+} from "./store.ts";
+import {
+  checkMediaRows,
+  removeDeletedMedia,
+  removeUnownedMedia,
+  sweepMailbox,
+} from "./sweep-files.ts";
 import {
   destroyDeletedSandboxes,
   destroyIdleSandboxes,
   destroyUnownedSandboxes,
   measureLostSandboxes,
 } from "./sweep-sandboxes.ts";
-import { sweepWebhooks } from "./sweep-webhooks.ts";
+
+const BATCH = 1_000;
+/** More is left to the next run of the job. */
+const MAX_BATCHES = 100;
+/** Turns that are looked up one by one. */
+const TURNS_BATCH = 200;
+const DELIVERY_RETENTION_DAYS = 30;
+/** The input of a task run after its end, and a connection that was refused or is undecided. */
+const AGES = { inputDays: 30, connectionDays: 30 };
+
+/** Sweeps batch after batch until one is not full, and returns the number of rows. */
+async function inBatches(sweep: (batch: number) => Promise<number>): Promise<number> {
+  let total = 0;
+  for (let round = 1; round <= MAX_BATCHES; round++) {
+    const count = await sweep(BATCH);
+    total += count;
+    if (count < BATCH) break;
+  }
+  return total;
+}
+
+/** Deletes rows that have expired, and returns their numbers by kind. */
+export async function sweepRows(): Promise<Record<string, number>> {
+  const totals: Record<string, number> = {};
+  await inBatches(async (batch) => {
+    const counts = await sweepRowBatch(batch, AGES);
+    for (const [kind, count] of Object.entries(counts)) totals[kind] = (totals[kind] ?? 0) + count;
+    // A kind without a full batch has no rows left, or only rows that are locked at present.
+    return Math.max(...Object.values(counts));
+  });
+  return totals;
+}
+
+/**
+ * Ends turns whose run no longer exists, as after a loss of the engine's data, and returns their number.
+ * With a turn go its tool records, its steps and its credential.
+ */
+export async function endLostTurns(): Promise<number> {
+  let ended = 0;
+  for (const turn of await unfinishedTurns(TURNS_BATCH)) {
+    if (await reapDeadTurn(turn)) ended += 1;
+  }
+  return ended;
+}
 
 type Part = () => Promise<number | Readonly<Record<string, number>>>;
 
@@ -34,12 +88,14 @@ const shared: Readonly<Record<string, Part>> = {
   rows: sweepRows,
   invitations: () => inBatches(sweepInvitations),
   deletedIdentities: () => inBatches(sweepDeletedIdentities),
-  runTraces: sweepRunTraces,
+  runTraces: () =>
+    inBatches((batch) => sweepRunTraceBatch(batch, config().RUN_TRACE_RETENTION_DAYS)),
   lostTurns: endLostTurns,
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,
-  webhookDeliveries: sweepWebhooks,
-  requests: sweepRequests,
+  webhookDeliveries: () => inBatches((batch) => sweepDeliveries(batch, DELIVERY_RETENTION_DAYS)),
+  requests: () =>
+    inBatches((batch) => sweepRequestBatch(batch, config().REQUEST_LOG_RETENTION_DAYS)),
 };
 const perMachine: Readonly<Record<string, Part>> = {
   // Here, because the local sandboxes of this machine are out of reach for others.
@@ -76,4 +132,10 @@ async function runJob(
   }
   await endJob(name, holder);
   log().info({ job: name, done }, "retention job");
+}
+
+/** Starts the retention job's timer in this process, unless the settings turn it off. */
+export function scheduleRetention(): void {
+  const intervalSeconds = config().RETENTION_INTERVAL_SECONDS;
+  runPeriodically("retention", intervalSeconds, () => runRetention(intervalSeconds));
 }

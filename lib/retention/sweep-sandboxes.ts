@@ -2,9 +2,8 @@ import { isAppError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
-import { settleSandboxBytes } from "../sandbox/account-space.ts";
-import { clearSandbox } from "../sandbox/clear-sandbox.ts";
-import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
+import { clearSandbox, destroySandbox } from "../sandbox/destroy-sandbox.ts";
+import { settleSandboxBytes } from "../sandbox/store.ts";
 import { stopSandbox } from "../sessions/stop-sandbox.ts";
 import {
   dueSandboxRemovals,

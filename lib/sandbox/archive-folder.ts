@@ -1,7 +1,7 @@
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { streamZip, type ZipEntry } from "../platform/zip.ts";
-import { isSandboxError, MAX_TREE_ENTRIES, type SandboxFiles, type TreeEntry } from "./port.ts";
-import { type FilesRequest, withSandboxFiles } from "./with-sandbox-files.ts";
+import { type FolderEntry, isSandboxError, MAX_TREE_ENTRIES, type SandboxFiles } from "./port.ts";
+import { type FilesRequest, withSandboxFiles } from "./sandbox-files.ts";
 
 const refusals = {
   not_found: appError("not_found", "Folder not found"),
@@ -42,7 +42,7 @@ export async function folderEntries({
 async function* zipEntries(
   files: SandboxFiles,
   folder: string,
-  entries: readonly TreeEntry[],
+  entries: readonly FolderEntry[],
 ): AsyncGenerator<ZipEntry> {
   for (const { path: name, type, modifiedAt } of entries) {
     const entry = { name, modifiedAt: new Date(modifiedAt) };

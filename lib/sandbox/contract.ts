@@ -82,12 +82,6 @@ export const sandboxFile = z
   })
   .meta({ id: "SandboxFile" });
 
-/**
- * Entries are in the byte order of their names and include hidden files. The paths of the response are
- * absolute, so each can be the `path` of the next request. Errors: 400 `Sandbox not initialized` and
- * `path is not a folder`, 404 `Session not found` and `Folder not found`, 502 `Failed to read sandbox
- * files`.
- */
 export const listSandboxFilesContract = contract({
   ...shared,
   path: "/api/sandbox/files",
@@ -115,12 +109,6 @@ export const listSandboxFilesContract = contract({
   errors: ["not_found", "sandbox_missing", "upstream_error"],
 });
 
-/**
- * A file that is UTF-8 without NUL is `text/plain`, any other `application/octet-stream`.
- * Errors: 400 `Sandbox not initialized`, `path is not a file` and
- * `File is larger than 10485760 bytes`, 404 `Session not found` and `File not found`,
- * 502 `Failed to read sandbox files`.
- */
 export const readSandboxFileContract = contract({
   ...shared,
   path: "/api/sandbox/files/content",
@@ -150,11 +138,6 @@ const written = z.object({
   }),
 });
 
-/**
- * Errors: 400 `Sandbox not initialized`, `path cannot be written` and `The request body is
- * incomplete`, 403 when the account's sandboxes are full, 404 `Session not found`, 413 `Request body
- * too large`, 502 `Failed to write sandbox files`.
- */
 export const writeSandboxFileContract = contract({
   ...shared,
   path: "/api/sandbox/files/content",
@@ -175,10 +158,6 @@ export const writeSandboxFileContract = contract({
   errors: ["not_found", "sandbox_missing", "sandboxes_full", "upstream_error"],
 });
 
-/**
- * Errors: 400 `Sandbox not initialized` and `path cannot be removed`, 404 `Session not found` and
- * `File not found`, 502 `Failed to write sandbox files`.
- */
 export const removeSandboxFileContract = contract({
   ...shared,
   path: "/api/sandbox/files",
@@ -198,10 +177,6 @@ export const removeSandboxFileContract = contract({
   errors: ["not_found", "sandbox_missing", "upstream_error"],
 });
 
-/**
- * Errors: 400 `Sandbox not initialized`, `path is not a folder` and `The folder has more than 10000
- * entries`, 404 `Session not found` and `Folder not found`, 502 `Failed to read sandbox files`.
- */
 export const archiveSandboxContract = contract({
   ...shared,
   path: "/api/sandbox/archive",

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
-import { safeFileName } from "../platform/file-name.ts";
-import type { FileContent } from "./read-file.ts";
+import { safeFileName } from "../platform/zip.ts";
+import type { FileContent } from "./sandbox-files.ts";
 
 /**
  * Returns the file as an attachment that no browser sniffs or executes, because a file that an

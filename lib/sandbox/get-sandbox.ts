@@ -1,8 +1,11 @@
 import type { Logger } from "pino";
+import type { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
-import { describeSandbox, noSandbox, type SandboxView } from "./describe-sandbox.ts";
+import type { sandbox } from "./contract.ts";
+import type { SandboxState } from "./port.ts";
 import { selectSandbox } from "./store.ts";
+import type { SandboxStatus } from "./stored-sandbox.ts";
 
 /**
  * Returns the state of a session's sandbox, which it asks the provider for.
@@ -28,3 +31,27 @@ export async function getSandbox(input: {
     return appError("upstream_error", "Failed to read sandbox state");
   }
 }
+
+export type SandboxView = z.output<typeof sandbox>;
+
+export const noSandbox: SandboxView = {
+  provider: null,
+  state: "none",
+  createdAt: null,
+  expiresAt: null,
+  readyMs: null,
+};
+
+/** Returns the public state of a sandbox, without the provider's own name for it. */
+export function describeSandbox(
+  { provider, createdAt, expiresAt, readyMs }: SandboxState,
+  state: SandboxStatus,
+): SandboxView {
+  return { provider, state, createdAt, expiresAt, readyMs };
+}
+
+/** Returns a function that makes the response body for the session's sandbox. */
+export const sandboxAnswer =
+  ({ sessionId }: { readonly sessionId: string }) =>
+  (sandbox: SandboxView) =>
+    ({ body: { status: "success", sessionId, sandbox } }) as const;

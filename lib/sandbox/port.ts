@@ -65,9 +65,10 @@ export const MAX_LISTED_ENTRIES = 1_000;
 /** A `listTree` of more entries fails with `too_large`. */
 export const MAX_TREE_ENTRIES = 10_000;
 
-interface FolderEntry {
-  readonly name: string;
-  /** The type of a link is its target's. Links without a target are not listed. */
+export interface FolderEntry {
+  /** Relative to the folder that was listed. */
+  readonly path: string;
+  /** In `listFolder` the type of a link is its target's. Links without a target are not listed. */
   readonly type: "file" | "directory";
   /** In bytes; 0 for a directory. */
   readonly size: number;
@@ -82,11 +83,6 @@ interface FolderListing {
   readonly entries: readonly FolderEntry[];
   /** Whether the folder has more than `MAX_LISTED_ENTRIES`. */
   readonly truncated: boolean;
-}
-
-export interface TreeEntry extends Omit<FolderEntry, "name"> {
-  /** Relative to the folder that was listed. */
-  readonly path: string;
 }
 
 export interface WrittenFile {
@@ -111,7 +107,7 @@ export interface SandboxFiles {
    * Lists all that is below a folder, each folder before its entries; links are left out. Throws as
    * `listFolder`, and `too_large` for more than `MAX_TREE_ENTRIES`.
    */
-  listTree(path: string): Promise<readonly TreeEntry[]>;
+  listTree(path: string): Promise<readonly FolderEntry[]>;
   /** Throws a SandboxError: `not_found` for a missing file, `refused` for a folder. */
   readFile(path: string): Promise<Uint8Array>;
   /** Reads a file of any size piece by piece. Throws as `readFile`. */

@@ -3,11 +3,10 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { sandboxQuotaExceeded } from "../contract/quota.ts";
 import { config } from "../platform/config.ts";
 import { services } from "../platform/services.ts";
-import { isSandboxSpaceFull } from "./account-space.ts";
-import { describeSandbox, type SandboxView } from "./describe-sandbox.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";
+import { describeSandbox, type SandboxView } from "./get-sandbox.ts";
 import type { SandboxState } from "./port.ts";
-import { replaceSandboxState, selectSandbox } from "./store.ts";
+import { isSandboxSpaceFull, replaceSandboxState, selectSandbox } from "./store.ts";
 
 /** Every attempt after the first means that another request has changed the state. */
 const MAX_ATTEMPTS = 10;

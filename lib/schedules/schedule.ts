@@ -1,6 +1,5 @@
 import { config } from "../platform/config.ts";
-import { drain } from "../platform/drain.ts";
-import { runPeriodically } from "../platform/run-periodically.ts";
+import { drain, runPeriodically } from "../platform/drain.ts";
 import { fireDueTasks } from "./fire-due-tasks.ts";
 
 /** Starts the timer that fires scheduled prompts in this process, unless the settings turn it off. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import { noSandbox, type SandboxView } from "../sandbox/describe-sandbox.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
+import { noSandbox, type SandboxView } from "../sandbox/get-sandbox.ts";
 import { replaceSandboxState, selectSandbox } from "../sandbox/store.ts";
 import { stopSessionRuns } from "../turns/stop-turn.ts";
 

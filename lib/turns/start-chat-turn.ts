@@ -4,7 +4,7 @@ import { type AppError, isAppError } from "../contract/app-error.ts";
 import { chatPath } from "../contract/chat-address.ts";
 import { call } from "../platform/database/query.ts";
 import { services } from "../platform/services.ts";
-import { clearSandbox } from "../sandbox/clear-sandbox.ts";
+import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { namedChatId } from "./named-chat-id.ts";
 import { startTurn, type TurnRequest } from "./start-turn.ts";

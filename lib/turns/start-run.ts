@@ -9,7 +9,7 @@ import { drain } from "../platform/drain.ts";
 import { services } from "../platform/services.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
-import { clearSandbox } from "../sandbox/clear-sandbox.ts";
+import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { checkEndpoint } from "../webhooks/check-endpoint.ts";
 import type { ChatEntry } from "./contract.ts";

@@ -3,9 +3,8 @@
 import { waitUntil } from "@vercel/functions";
 import { TURN_WORKFLOW } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
-import { drain } from "../platform/drain.ts";
+import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
-import { runPeriodically } from "../platform/run-periodically.ts";
 import { services } from "../platform/services.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan, traceparent } from "../platform/telemetry/spans.ts";

@@ -3,9 +3,8 @@ import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
-import { FairQueue, isQueueRefusal } from "../platform/fair-queue.ts";
+import { FairQueue, isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { processWide } from "../platform/process-wide.ts";
-import { queueRefused } from "../platform/queue-refused.ts";
 import { services } from "../platform/services.ts";
 import { queuedTurnState } from "./store/queued-turns.ts";
 

@@ -1,6 +1,6 @@
 import { type AppError, appError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
-import { faultOfUrl, isLoopback } from "../platform/outbound/check-url.ts";
+import { faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
 
 /**
  * Returns the problem of an endpoint's URL; undefined when events may be sent to it. The connection also
@@ -21,6 +21,6 @@ export function faultOfEndpoint(url: URL): string | null {
 }
 
 export function allowsLoopback(): boolean {
-  const { WEBHOOK_LOOPBACK, NODE_ENV } = config();
-  return WEBHOOK_LOOPBACK ?? NODE_ENV === "development";
+  const { LOOPBACK_URLS, NODE_ENV } = config();
+  return LOOPBACK_URLS.includes("webhooks") || NODE_ENV === "development";
 }

@@ -5,9 +5,8 @@
 import { Webhook } from "standardwebhooks";
 import { fetch, type Response } from "undici";
 import { config } from "../platform/config.ts";
-import { isLoopback } from "../platform/outbound/check-url.ts";
 import { codeOf } from "../platform/outbound/probe.ts";
-import { AddressRefused } from "../platform/outbound/public-address.ts";
+import { AddressRefused, isLoopback } from "../platform/outbound/public-address.ts";
 import { anywhere, publicOnly } from "../platform/outbound/public-only.ts";
 import { traceRequest } from "../platform/outbound/vendor-fetch.ts";
 import { allowsLoopback, faultOfEndpoint } from "./check-endpoint.ts";

@@ -1,6 +1,6 @@
 /** The texts of `docs/settings.md` and `.env.example`, from the schema of the configuration. */
 import type { z } from "zod";
-import { settingSections } from "../../lib/platform/settings.ts";
+import { settingSections, shownDefaults } from "../../lib/platform/settings.ts";
 
 const introduction = `# Settings
 
@@ -52,8 +52,7 @@ function defaultOf(schema: z.ZodType): string {
 }
 
 function shownDefault(name: string, schema: z.ZodType): string {
-  const told = schema.meta()?.shownDefault;
-  if (typeof told === "string") return told;
+  if (shownDefaults[name] !== undefined) return shownDefaults[name];
   const value = defaultOf(schema);
   if (value === "") return "none";
   const isBytes = /_(BYTES|QUOTA)$/.test(name);

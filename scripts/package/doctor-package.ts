@@ -1,5 +1,5 @@
-import { checkParsing } from "../../lib/health/diagnose/check-settings.ts";
-import { misconfigured } from "../../lib/health/diagnose/finding.ts";
+import { checkParsing } from "../../lib/health/check-settings.ts";
+import { misconfigured } from "../../lib/health/finding.ts";
 import { DataDirUnusable, dataDirOf } from "../data-dir.ts";
 import type { Installation } from "../doctor.ts";
 import { startPackagedParts } from "./parts.ts";
@@ -30,17 +30,12 @@ export const packagedInstallation: Installation = {
       return await startPackagedParts({ migrates: false })({ dataDir, publicUrl, given });
     } catch (error) {
       if (error instanceof DataDirUnusable) {
-        return misconfigured("data", {
-          detail: error.message,
-          remedy: "Set DATA_DIR to a folder that the user of the server may write to.",
-          settings: ["DATA_DIR"],
-        });
+        const remedy = "Set DATA_DIR to a folder that the user of the server may write to.";
+        return misconfigured("data", error.message, remedy, ["DATA_DIR"]);
       }
-      return misconfigured("database", {
-        detail: error instanceof Error ? error.message : String(error),
-        remedy: "Correct DATABASE_URL, or run bin/migrate where a migration is missing.",
-        settings: ["DATABASE_URL"],
-      });
+      const detail = error instanceof Error ? error.message : String(error);
+      const remedy = "Correct DATABASE_URL, or run bin/migrate where a migration is missing.";
+      return misconfigured("database", detail, remedy, ["DATABASE_URL"]);
     }
   },
 };

@@ -8,7 +8,7 @@ import { createGatewayModels } from "../../lib/agent/models/adapters/gateway.ts"
 import { createOpenAiCompatibleModels } from "../../lib/agent/models/adapters/openai-compatible.ts";
 import { offerModels } from "../../lib/agent/models/offer-models.ts";
 import { createWebApiCatalog } from "../../lib/catalog/adapters/web-api/provider.ts";
-import { createComposioConnectors } from "../../lib/connectors/adapters/composio.ts";
+import { ComposioConnectors } from "../../lib/connectors/adapters/composio.ts";
 import { createFalContent } from "../../lib/content/adapters/fal/provider.ts";
 import { createSupabaseStorage } from "../../lib/content/storage/adapters/supabase.ts";
 import { createSmtpMailer } from "../../lib/mail/adapters/smtp.ts";
@@ -75,7 +75,7 @@ const subjects: Record<string, () => Promise<Subject>> = {
     return {
       vendor,
       key,
-      connect: (apiKey) => createComposioConnectors({ apiKey, baseUrl, timeoutMs }),
+      connect: (apiKey) => new ComposioConnectors({ apiKey, baseUrl, timeoutMs }),
     };
   },
   async "the catalog"() {
@@ -243,7 +243,7 @@ describe("what a service lacks", () => {
     const { origin: url, secretKey } = storage;
     const check = (bucket: string) => probesOf(createSupabaseStorage({ url, secretKey, bucket }));
     expect(await check("private")).toMatchObject([
-      { outcome: "address", settings: ["MEDIA_BUCKET"] },
+      { outcome: "address", settings: ["SUPABASE_URL"] },
     ]);
     expect(outcomesOf(await check("public"))).toEqual(["accepted"]);
     await storage.close();

@@ -114,7 +114,7 @@ describe("where loopback is allowed, on a disk of its own", () => {
     media.listen(0, "127.0.0.1");
     await once(media, "listening");
     origin = `http://127.0.0.1:${(media.address() as AddressInfo).port}`;
-    server = await startServer({ env: { MEDIA_LOOPBACK: "true", DATA_DIR: dataDir } });
+    server = await startServer({ env: { LOOPBACK_URLS: "media,webhooks", DATA_DIR: dataDir } });
     person = await createPerson(server.url);
   });
   afterAll(async () => {

@@ -35,7 +35,7 @@ describe("with a provider that takes its time", () => {
     // Of one origin, so that the same body is good at both.
     const both = { ...fal.env, PUBLIC_URL: server.url };
     impatient = await startServer({
-      env: { ...both, CONTENT_TIMEOUT_MS: "1", CONTENT_AT_ONCE: "1" },
+      env: { ...both, TEST_CONSTANTS: '{"CONTENT_TIMEOUT_MS":1}', CONTENT_AT_ONCE: "1" },
     });
   });
   afterAll(async () => {
@@ -196,7 +196,7 @@ describe("with a provider that takes its time", () => {
     const url = new URL(`${fal.origin}/results/secret.png`);
     url.searchParams.set("signature", registerSecret(randomUUID(), "signature of a URL"));
     fal.serve("secret.png", await makeImage());
-    const open = await startServer({ env: { ...fal.env, MEDIA_LOOPBACK: "true" } });
+    const open = await startServer({ env: { ...fal.env, LOOPBACK_URLS: "media,webhooks" } });
     const answer = await post(client({ key }, open.url), { ...body, image_url: url.href });
     videoIn(answer);
     await open.stop();

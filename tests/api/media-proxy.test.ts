@@ -15,7 +15,7 @@ let server: RunningNext;
 let key: string;
 beforeAll(async () => {
   host = await startImageHost();
-  server = await startServer({ env: { MEDIA_LOOPBACK: "true" } });
+  server = await startServer({ env: { LOOPBACK_URLS: "media,webhooks" } });
   key = await createKey((await createAccount()).id);
 });
 afterAll(async () => {

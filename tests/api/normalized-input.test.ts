@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isAppError } from "../../lib/contract/app-error.ts";
 import { otherSpelling } from "../../lib/contract/normalize-input.ts";
-import { validator } from "../../lib/http/parse-input.ts";
+import { validator } from "../../lib/http/read-input.ts";
 import { describeApi } from "../../lib/openapi/document.ts";
 import { examples } from "../../lib/openapi/examples.ts";
 import { operations } from "../../lib/openapi/registry.ts";

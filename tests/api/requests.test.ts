@@ -160,7 +160,9 @@ describe("the collection of requests", () => {
 
   test("is stored before the server exits, with requests that end while it drains", async () => {
     const host = await startImageHost();
-    const server = await startServer({ env: { MEDIA_LOOPBACK: "true", DRAIN_SECONDS: "120" } });
+    const server = await startServer({
+      env: { LOOPBACK_URLS: "media,webhooks", DRAIN_SECONDS: "120" },
+    });
     try {
       const { id, key } = await createPerson();
       const release = host.hold();

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isolation } from "../../lib/platform/isolation/detect.ts";
+import { isolation } from "../../lib/platform/isolation/isolation.ts";
 import { startFaultProxy } from "../support/fakes/fault-proxy.ts";
 import { gate } from "../support/fakes/openai.ts";
 import { startWebhookEndpoint } from "../support/fakes/webhook-endpoint.ts";
@@ -35,7 +35,7 @@ beforeAll(async () => {
   packed = await installPackedClient();
   const isReal = isolation().kind === "namespaces";
   workspace = await startWorkspace({
-    WEBHOOK_LOOPBACK: "true",
+    LOOPBACK_URLS: "webhooks",
     ...(isReal ? { SANDBOX: "system" } : {}),
   });
 }, 300_000);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { setWorld } from "workflow/runtime";
 import { startApp } from "../../lib/app.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { endLostTurns } from "../../lib/retention/end-lost-turns.ts";
+import { endLostTurns } from "../../lib/retention/run-retention.ts";
 import { destroyIdleSandboxes } from "../../lib/retention/sweep-sandboxes.ts";
 import { PostgresWorld } from "../../packages/world-postgres/src/postgres-world.ts";
 import { startOwnParts } from "../support/harness/stack.ts";

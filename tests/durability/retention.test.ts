@@ -7,15 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApp } from "../../lib/app.ts";
 import { newMediaKey } from "../../lib/content/storage/media-name.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { runRetention } from "../../lib/retention/run-retention.ts";
+import { runRetention, sweepRows } from "../../lib/retention/run-retention.ts";
 import { endJob, takeJob } from "../../lib/retention/store.ts";
-import { sweepMailbox } from "../../lib/retention/sweep-mailbox.ts";
 import {
   checkMediaRows,
   removeDeletedMedia,
   removeUnownedMedia,
-} from "../../lib/retention/sweep-media.ts";
-import { sweepRows } from "../../lib/retention/sweep-rows.ts";
+  sweepMailbox,
+} from "../../lib/retention/sweep-files.ts";
 import {
   destroyDeletedSandboxes,
   destroyUnownedSandboxes,

@@ -43,7 +43,7 @@ beforeAll(async () => {
     ACCOUNT_ACTIVE_TURNS: "0",
     ACCOUNT_RATE_LIMIT: "0",
     ADDRESS_RATE_LIMIT: "0",
-    ACCOUNT_STREAMS: "2000",
+    TEST_CONSTANTS: '{"ACCOUNT_STREAMS":2000}',
     MODEL_CALLS_AT_ONCE: "1000",
     LOG_LEVEL: "error",
   });

@@ -41,8 +41,10 @@ it("OTEL_EXPORTER_OTLP_PROTOCOL selects protobuf, and a drain sends what is left
     env: {
       ...observed(own),
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
-      OTEL_BSP_SCHEDULE_DELAY: "3600000",
-      OTEL_METRIC_EXPORT_INTERVAL: "3600000",
+      TEST_CONSTANTS: JSON.stringify({
+        SPANS_INTERVAL_MS: 3_600_000,
+        METRICS_INTERVAL_MS: 3_600_000,
+      }),
       OTEL_SERVICE_NAME: "renamed-service",
     },
   });

@@ -22,8 +22,8 @@ let endpoint: WebhookEndpoint;
 let caller: Client;
 beforeAll(async () => {
   workspace = await startWorkspace({
-    WEBHOOK_LOOPBACK: "true",
-    WEBHOOK_TIMEOUT_MS: "500",
+    LOOPBACK_URLS: "webhooks",
+    TEST_CONSTANTS: '{"WEBHOOK_TIMEOUT_MS":500}',
   });
   endpoint = await startWebhookEndpoint();
   caller = await workspace.createCaller();

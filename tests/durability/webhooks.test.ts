@@ -20,7 +20,11 @@ let endpoint: WebhookEndpoint;
 beforeAll(async () => {
   parts = await startOwnParts();
   // The worker runs in this process, as a server's would.
-  const settings = { WEBHOOK_LOOPBACK: "true", WEBHOOK_TIMEOUT_MS: "200", LOG_LEVEL: "silent" };
+  const settings = {
+    LOOPBACK_URLS: "webhooks",
+    TEST_CONSTANTS: '{"WEBHOOK_TIMEOUT_MS":200}',
+    LOG_LEVEL: "silent",
+  };
   Object.assign(process.env, parts.env, settings);
   parseConfig(process.env);
   sql = postgres(parts.env.DATABASE_URL ?? "", { max: 3, onnotice: () => {} });

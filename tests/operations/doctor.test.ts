@@ -1,6 +1,6 @@
 /** With each single setting broken in turn, the check of the installation names it and its remedy. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Finding } from "../../lib/health/diagnose/finding.ts";
+import type { Finding } from "../../lib/health/finding.ts";
 import { SCHEMA_VERSION } from "../../lib/platform/database/schema-version.ts";
 import { settings as known } from "../../lib/platform/settings.ts";
 import { setting, stack } from "../support/harness/stack.ts";
@@ -102,13 +102,9 @@ const wrong: [string, string, () => string, boolean][] = [
   ["FAL_KEY", "revoked", () => "revoked-key", true],
   ["FAL_BASE_URL", "where nobody listens", () => NOWHERE, false],
   ["FAL_STORAGE_URL", "where nobody listens", () => NOWHERE, false],
-  ["MEDIA_BUCKET", "private", () => "private", true],
-  ["HOST", "of another machine", () => "192.0.2.1", true],
 ];
 
 describe("a wrong setting is named, with a remedy", () => {
-  beforeAll(() => all.project.addBucket("private", false));
-
   it.each(wrong)("%s %s", async (name, _how, value, blocksStart) => {
     const found = await all.examine({ [name]: value() });
     const naming = found.filter(
@@ -166,23 +162,13 @@ describe("a wrong setting is named, with a remedy", () => {
   });
 });
 
-describe("a setting that is unsafe or without effect is a warning", () => {
+describe("a setting that is unsafe or lacks is a warning", () => {
   const warnings: [string, Changes][] = [
     ["CONNECTOR_CALLBACK_ORIGINS", { CONNECTOR_CALLBACK_ORIGINS: undefined }],
     ["PUBLIC_URL", { PUBLIC_URL: "http://api.example.com" }],
-    ["PUBLIC_URL", { PUBLIC_URL: "https://api.example.com/path" }],
     ["PUBLIC_URL", { PUBLIC_URL: "http://localhost:3000", HOST: "0.0.0.0" }],
     ["TRUSTED_PROXIES", { TRUSTED_PROXIES: undefined }],
-    [
-      "OPENAI_BASE_URL",
-      { OPENAI_BASE_URL: undefined, MODELS: undefined, DEFAULT_MODEL: undefined },
-    ],
     ["COMPOSIO_API_KEY", { COMPOSIO_API_KEY: undefined }],
-    ["OIDC_ISSUER", { OIDC_AUDIENCE: "agent-platform" }],
-    ["VERCEL_TEAM_ID", { VERCEL_TEAM_ID: undefined }],
-    ["VERCEL_TOKEN", { VERCEL_TOKEN: undefined }],
-    ["MODEL_PRICES", { MODEL_PRICE: "1" }],
-    ["MODEL_PRICES", { MODEL_PIRCES: "1" }],
   ];
   it.each(warnings)("%s, as in %o", async (name, changes) => {
     const found = (await all.examine(changes)).filter(({ settings }) => settings?.includes(name));

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { createGatewayModels } from "../../lib/agent/models/adapters/gateway.ts";
 import { offerModels } from "../../lib/agent/models/offer-models.ts";
 import { createApp } from "../../lib/app.ts";
-import { checkParsing } from "../../lib/health/diagnose/check-settings.ts";
-import { diagnose } from "../../lib/health/diagnose/diagnose.ts";
-import type { Finding } from "../../lib/health/diagnose/finding.ts";
+import { checkParsing } from "../../lib/health/check-settings.ts";
+import { diagnose } from "../../lib/health/diagnose.ts";
+import type { Finding } from "../../lib/health/finding.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
 import { createVercelProvider } from "../../lib/sandbox/adapters/vercel/provider.ts";
 import { startFakeGateway } from "../support/fakes/ai-gateway.ts";
@@ -91,7 +91,7 @@ export async function startInstallation() {
         replace("models", offerModels({ ...models, list: async () => null }, settings));
       }
       const options = { timeoutMs: 5_000, asksServices: true };
-      return diagnose({ env: changed, settings, services }, options);
+      return diagnose(settings, services, options);
     },
     async stop() {
       smtp.close();

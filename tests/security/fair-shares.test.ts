@@ -29,11 +29,13 @@ beforeAll(async () => {
       OPENAI_BASE_URL: workspace.model.url,
       CHECK_RESPONSES: "true",
       SANDBOX_COMMANDS_AT_ONCE: "2",
-      QUEUE_WAIT_MS: "1",
       RENDERS_AT_ONCE: "2",
       MODEL_CALLS_AT_ONCE: "2",
-      REQUESTS_AT_ONCE: "4",
-      ACCOUNT_STREAMS: String(STREAMS),
+      TEST_CONSTANTS: JSON.stringify({
+        QUEUE_WAIT_MS: 1,
+        REQUESTS_AT_ONCE: 4,
+        ACCOUNT_STREAMS: STREAMS,
+      }),
     },
   });
   greedy = await workspace.createCaller(tight.url);

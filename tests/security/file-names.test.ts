@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { safeEntryPath, safeFileName } from "../../lib/platform/file-name.ts";
-import { streamZip } from "../../lib/platform/zip.ts";
+import { safeEntryPath, safeFileName, streamZip } from "../../lib/platform/zip.ts";
 import { attachment } from "../../lib/sandbox/file-response.ts";
 
 test.each([

@@ -25,9 +25,13 @@ import { z } from "zod";
 import { createRenderer } from "../../lib/content/adapters/embedded/provider.ts";
 import { runJob, viewOf } from "../../lib/content/adapters/embedded/render-process.ts";
 import { isAppError } from "../../lib/contract/app-error.ts";
-import { confine } from "../../lib/platform/isolation/confine.ts";
-import { detectIsolation, type Host, thisHost } from "../../lib/platform/isolation/detect.ts";
-import type { Isolation } from "../../lib/platform/isolation/isolation.ts";
+import {
+  confine,
+  detectIsolation,
+  type Host,
+  type Isolation,
+  thisHost,
+} from "../../lib/platform/isolation/isolation.ts";
 import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import {
   createMediaFolder,

@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Contract } from "../../lib/contract/contract.ts";
-import { validator } from "../../lib/http/parse-input.ts";
+import { validator } from "../../lib/http/read-input.ts";
 import { contracts } from "../../lib/openapi/registry.ts";
 import { expectErrorShape, fillPath, nameOf, sentenceOf } from "../support/fixtures/shapes.ts";
 import { type Answer, client, createPerson, type Person } from "../support/harness/clients.ts";

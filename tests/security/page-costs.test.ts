@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PAGE_FOLDERS } from "../../lib/http/page-cache.ts";
+import { PAGE_FOLDERS } from "../../lib/http/guard-page.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { startServer } from "../support/harness/server.ts";
 import { stack } from "../support/harness/stack.ts";

@@ -91,8 +91,7 @@ export async function startHosting() {
     ADDRESS_RATE_LIMIT: "0",
     ANONYMOUS_RATE_LIMIT: "0",
     SIGNUP_RATE_LIMIT: "0",
-    MEDIA_LOOPBACK: "true",
-    WEBHOOK_LOOPBACK: "true",
+    LOOPBACK_URLS: "media,webhooks",
   };
   const redirects = {
     "https://iad1.vercel-queue.com": workflow.origin,

@@ -1,6 +1,5 @@
-import { authorizeConnector } from "@/lib/connectors/authorize-connector.ts";
 import { createConnectionContract, listConnectionsContract } from "@/lib/connectors/contract.ts";
-import { listConnections } from "@/lib/connectors/list-connections.ts";
+import { authorizeConnector, listConnections } from "@/lib/connectors/use-connectors.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

@@ -1,5 +1,5 @@
+import { listParts } from "@/lib/health/check-parts.ts";
 import { healthContract } from "@/lib/health/contract.ts";
-import { listParts } from "@/lib/health/list-parts.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

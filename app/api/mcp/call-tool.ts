@@ -2,7 +2,7 @@
 import type { Method } from "@/lib/contract/contract.ts";
 import { callEndpoint } from "@/lib/http/call-endpoint.ts";
 import type { RouteHandler } from "@/lib/http/endpoint.ts";
-import type { CallTool } from "@/lib/mcp/tool.ts";
+import type { CallTool } from "@/lib/mcp/serve-message.ts";
 import { toolOperations } from "@/lib/openapi/describe-tools.ts";
 
 type Route = Readonly<Partial<Record<Method, RouteHandler>>>;

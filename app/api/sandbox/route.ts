@@ -2,8 +2,7 @@ import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/sandbox/contract.ts";
-import { sandboxAnswer } from "@/lib/sandbox/describe-sandbox.ts";
-import { getSandbox } from "@/lib/sandbox/get-sandbox.ts";
+import { getSandbox, sandboxAnswer } from "@/lib/sandbox/get-sandbox.ts";
 import { provisionSandbox } from "@/lib/sandbox/provision-sandbox.ts";
 import { stopSandbox } from "@/lib/sessions/stop-sandbox.ts";
 

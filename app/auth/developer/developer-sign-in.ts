@@ -5,8 +5,8 @@
  */
 import { z } from "zod";
 import { appError } from "@/lib/contract/app-error.ts";
+import { isFromThisMachine } from "@/lib/http/address.ts";
 import { errorResponse } from "@/lib/http/error-response.ts";
-import { isFromThisMachine } from "@/lib/http/mark-peer.ts";
 import { askAuthServer } from "@/lib/identity/credentials/auth-server.ts";
 import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";
 import { type Config, config } from "@/lib/platform/config.ts";

@@ -1,4 +1,4 @@
 export {
   askConsent as GET,
   decideConsent as POST,
-} from "@/lib/connectors/adapters/embedded/consent/handlers.ts";
+} from "@/lib/connectors/adapters/embedded/consent.ts";

@@ -11,9 +11,8 @@ import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { FairQueue } from "../../platform/fair-queue.ts";
 import { processWide } from "../../platform/process-wide.ts";
-import { recordsContent, toContent } from "../../platform/telemetry/content.ts";
 import { count, record, startTimer } from "../../platform/telemetry/metrics.ts";
-import { isObserved } from "../../platform/telemetry/providers.ts";
+import { isObserved, recordsContent, toContent } from "../../platform/telemetry/providers.ts";
 import { errorType, openSpan } from "../../platform/telemetry/spans.ts";
 import { watchStream } from "./watch-stream.ts";
 

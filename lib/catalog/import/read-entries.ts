@@ -5,7 +5,6 @@
  */
 import { z } from "zod";
 import { describeIssue } from "../../contract/describe-issue.ts";
-import { readCsv } from "../../platform/read-csv.ts";
 import { markets } from "../markets.ts";
 
 const name = z.string().trim().min(1).max(500);
@@ -151,4 +150,48 @@ function readJsonEntries(text: string, faults: string[]): RawEntry[] {
       return [];
     }
   });
+}
+
+/** CSV of RFC 4180: quoted fields may contain commas, line breaks and doubled quotes. */
+interface CsvLine {
+  /** The line on which the record starts, from 1. */
+  readonly line: number;
+  readonly fields: readonly string[];
+}
+
+type Delimiter = "," | ";" | "\t";
+
+/** Returns the records, without empty lines. @throws SyntaxError with the line of a misplaced quote */
+function readCsv(text: string, delimiter: Delimiter = ","): CsvLine[] {
+  // A field and its terminator: a delimiter, a line break or the end of the text.
+  const field = new RegExp(
+    `(?:"((?:[^"]|"")*)"|([^"${delimiter}\\r\\n]*))(${delimiter}|\\r?\\n|\\r|$)`,
+    "y",
+  );
+  const lines: CsvLine[] = [];
+  let fields: string[] = [];
+  let line = 1;
+  let start = 1;
+  while (field.lastIndex < text.length) {
+    const at = field.lastIndex;
+    const match = field.exec(text);
+    if (!match) {
+      const open = text[at] === '"';
+      throw new SyntaxError(
+        `line ${line}: ${open ? "a quoted field is not closed properly" : "a field that is not quoted contains a quote"}`,
+      );
+    }
+    const [whole, quoted, plain = "", end] = match;
+    fields.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'));
+    line += whole.match(/\r\n|\n|\r/g)?.length ?? 0;
+    if (end === delimiter) {
+      // A delimiter at the end of the text is followed by one more, empty field.
+      if (field.lastIndex === text.length) fields.push("");
+      else continue;
+    }
+    if (fields.some((value) => value !== "")) lines.push({ line: start, fields });
+    fields = [];
+    start = line;
+  }
+  return lines;
 }

@@ -48,163 +48,174 @@ const statusOf: Readonly<Record<string, Connection["status"]>> = {
   FAILED: "failed",
 };
 
-/** @param options.timeoutMs the deadline of one call of the port, including all its requests */
-export function createComposioConnectors(options: {
-  readonly apiKey: string;
-  readonly baseUrl: string;
-  readonly timeoutMs: number;
-}): ConnectorProvider {
-  const { apiKey, baseUrl, timeoutMs } = options;
+type Answer<S extends z.ZodType> =
+  | { readonly kind: "answer"; readonly value: z.output<S> }
+  | ConnectorFault;
 
-  async function ask<S extends z.ZodType>(
+export class ComposioConnectors implements ConnectorProvider {
+  readonly name = "composio";
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #baseUrl: string;
+  readonly #timeoutMs: number;
+
+  /** @param options.timeoutMs the deadline of one call of the port, including all its requests */
+  constructor(options: {
+    readonly apiKey: string;
+    readonly baseUrl: string;
+    readonly timeoutMs: number;
+  }) {
+    this.#headers = { "x-api-key": options.apiKey };
+    this.#baseUrl = options.baseUrl;
+    this.#timeoutMs = options.timeoutMs;
+  }
+
+  async authorize({
+    accountId,
+    starter,
+    connector,
+    callbackUrl,
+  }: Parameters<ConnectorProvider["authorize"]>[0]) {
+    const deadline = this.#deadline();
+    const made = await this.#ask(createdSession, "/tool_router/session", deadline, {
+      user_id: accountId,
+      toolkits: { enable: [connector] },
+      // The session is used only to create the link.
+      manage_connections: { enable: false },
+    });
+    if (made.kind !== "answer") return made;
+    const id = encodeURIComponent(made.value.session_id);
+    const started = await this.#ask(createdLink, `/tool_router/session/${id}/link`, deadline, {
+      toolkit: connector,
+      callback_url: callbackUrl,
+    });
+    if (started.kind !== "answer") return started;
+    // Recorded before the link is returned.
+    await recordLink(accountId, started.value.connected_account_id, starter);
+    return { kind: "started", url: started.value.redirect_url } as const;
+  }
+
+  async list(accountId: string) {
+    const connections = await this.#listPages(accountId, this.#deadline());
+    if (!Array.isArray(connections)) return connections;
+    const active = connections.filter(({ status }) => status === "active").map(({ id }) => id);
+    const refused = active.length === 0 ? [] : await refusedConnections(accountId, active);
+    const usable = connections.map(
+      (one): Connection => (refused.includes(one.id) ? { ...one, status: "inactive" } : one),
+    );
+    usable.sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
+    return { kind: "listed", connections: usable } as const;
+  }
+
+  async #listPages(accountId: string, deadline: AbortSignal) {
+    const connections: Connection[] = [];
+    const query = new URLSearchParams({ user_ids: accountId, limit: String(PAGE_SIZE) });
+    for (let pageNumber = 1; pageNumber <= MAX_PAGES; pageNumber++) {
+      const answer = await this.#ask(page, `/connected_accounts?${query}`, deadline);
+      if (answer.kind !== "answer") return answer;
+      for (const one of answer.value.items) {
+        const { data } = item.safeParse(one);
+        // Checked here as well: the filter of the request alone is not trusted with the tenant.
+        if (data?.user_id === accountId) connections.push(describe(data));
+      }
+      if (!answer.value.next_cursor) break;
+      query.set("cursor", answer.value.next_cursor);
+    }
+    return connections;
+  }
+
+  async disconnect({ accountId, connector }: Parameters<ConnectorProvider["disconnect"]>[0]) {
+    const listed = await this.list(accountId);
+    if (listed.kind !== "listed") return listed;
+    const own = listed.connections.filter((one) => one.connector === connector);
+    const deadline = this.#deadline();
+    for (const { id } of own) {
+      const path = `/connected_accounts/${encodeURIComponent(id)}`;
+      const removed = await this.#ask(z.unknown(), path, deadline, undefined, "DELETE");
+      // One that another request has removed counts as removed.
+      if (removed.kind !== "answer" && !isMissing(removed)) return removed;
+    }
+    return { kind: "disconnected", count: own.length } as const;
+  }
+
+  async listActions({ connector, limit, cursor }: Parameters<ConnectorProvider["listActions"]>[0]) {
+    const query = new URLSearchParams({ toolkit_slug: connector, limit: String(limit) });
+    if (cursor !== undefined) query.set("cursor", cursor);
+    const answer = await this.#ask(page, `/tools?${query}`, this.#deadline());
+    if (answer.kind !== "answer") return answer;
+    const actions = answer.value.items.flatMap((one) => {
+      const { data } = tool.safeParse(one);
+      return data?.toolkit.slug === connector ? [describeTool(data)] : [];
+    });
+    return { kind: "actions", actions, nextCursor: answer.value.next_cursor || null } as const;
+  }
+
+  async runAction({
+    accountId,
+    connector,
+    action,
+    input,
+  }: Parameters<ConnectorProvider["runAction"]>[0]) {
+    const listed = await this.list(accountId);
+    if (listed.kind !== "listed") return listed;
+    const active = listed.connections.find(
+      (one) => one.connector === connector && one.status === "active",
+    );
+    if (!active) return fault("not_connected", `${connector} is not connected`);
+    const deadline = this.#deadline();
+    const slug = encodeURIComponent(action);
+    // The name alone does not identify the connector of the action.
+    const found = await this.#ask(tool, `/tools/${slug}`, deadline);
+    if (found.kind !== "answer") {
+      return isMissing(found) ? fault("unknown_action", found.cause) : found;
+    }
+    const { toolkit } = found.value;
+    if (toolkit.slug !== connector)
+      return fault("unknown_action", `${action} is of ${toolkit.slug}`);
+    const ran = await this.#ask(executed, `/tools/execute/${slug}`, deadline, {
+      user_id: accountId,
+      connected_account_id: active.id,
+      arguments: input,
+    });
+    if (ran.kind !== "answer") return ran;
+    const { successful, data, error } = ran.value;
+    const text = error?.slice(0, MAX_ERROR_CHARS) ?? null;
+    return { kind: "ran", result: { successful, output: data ?? null, error: text } } as const;
+  }
+
+  async check(deadline: AbortSignal) {
+    const url = new URL("/api/v3.1/connected_accounts?limit=1", this.#baseUrl);
+    const question = { vendor: "composio", headers: this.#headers, deadline } as const;
+    return [await probeJson(url, question, access)];
+  }
+
+  #deadline(): AbortSignal {
+    return AbortSignal.timeout(this.#timeoutMs);
+  }
+
+  async #ask<S extends z.ZodType>(
     schema: S,
     path: string,
     deadline: AbortSignal,
     body?: object,
     method?: "DELETE",
-  ): Promise<{ readonly kind: "answer"; readonly value: z.output<S> } | ConnectorFault> {
-    const url = new URL(`/api/v3.1${path}`, baseUrl);
-    const answer = await requestJson(url, {
-      vendor: "composio",
-      headers: { "x-api-key": apiKey },
-      body,
-      method,
-      deadline,
-    });
+  ): Promise<Answer<S>> {
+    const url = new URL(`/api/v3.1${path}`, this.#baseUrl);
+    const headers = this.#headers;
+    const answer = await requestJson(url, { vendor: "composio", headers, body, method, deadline });
     if (answer.kind === "refused") return faultOf(path, answer);
     if (answer.kind !== "json") {
       const kind = answer.kind === "timeout" ? "timeout" : "unavailable";
-      return { kind, cause: `${path}: ${answer.cause}` };
+      return fault(kind, `${path}: ${answer.cause}`);
     }
     const { success, data, error } = schema.safeParse(answer.body);
-    if (!success) return { kind: "unavailable", cause: `${path}: ${error}` };
-    return { kind: "answer", value: data };
+    return success ? { kind: "answer", value: data } : fault("unavailable", `${path}: ${error}`);
   }
-
-  return {
-    name: "composio",
-
-    async authorize({ accountId, starter, connector, callbackUrl }) {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const made = await ask(createdSession, "/tool_router/session", signal, {
-        user_id: accountId,
-        toolkits: { enable: [connector] },
-        // The session is used only to create the link.
-        manage_connections: { enable: false },
-      });
-      if (made.kind !== "answer") return made;
-      const id = encodeURIComponent(made.value.session_id);
-      const started = await ask(createdLink, `/tool_router/session/${id}/link`, signal, {
-        toolkit: connector,
-        callback_url: callbackUrl,
-      });
-      if (started.kind !== "answer") return started;
-      // Recorded before the link is returned.
-      await recordLink(accountId, started.value.connected_account_id, starter);
-      return { kind: "started", url: started.value.redirect_url };
-    },
-
-    async list(accountId) {
-      const signal = AbortSignal.timeout(timeoutMs);
-      const connections: Connection[] = [];
-      let cursor: string | null | undefined;
-      for (let pageNumber = 1; pageNumber <= MAX_PAGES; pageNumber++) {
-        const query = new URLSearchParams({ user_ids: accountId, limit: String(PAGE_SIZE) });
-        if (cursor) query.set("cursor", cursor);
-        const answer = await ask(page, `/connected_accounts?${query}`, signal);
-        if (answer.kind !== "answer") return answer;
-        for (const one of answer.value.items) {
-          const { data } = item.safeParse(one);
-          // Checked here as well: the filter of the request alone is not trusted with the tenant.
-          if (data?.user_id === accountId) connections.push(describe(data));
-        }
-        cursor = answer.value.next_cursor;
-        if (!cursor) break;
-      }
-      const active = connections.filter(({ status }) => status === "active");
-      const refused =
-        active.length === 0
-          ? []
-          : await refusedConnections(
-              accountId,
-              active.map(({ id }) => id),
-            );
-      const usable = connections.map(
-        (one): Connection => (refused.includes(one.id) ? { ...one, status: "inactive" } : one),
-      );
-      usable.sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1));
-      return { kind: "listed", connections: usable };
-    },
-
-    async disconnect({ accountId, connector }) {
-      const listed = await this.list(accountId);
-      if (listed.kind !== "listed") return listed;
-      const own = listed.connections.filter((one) => one.connector === connector);
-      const signal = AbortSignal.timeout(timeoutMs);
-      for (const { id } of own) {
-        const path = `/connected_accounts/${encodeURIComponent(id)}`;
-        const removed = await ask(z.unknown(), path, signal, undefined, "DELETE");
-        // One that another request has removed counts as removed.
-        const isGone = removed.kind === "unavailable" && removed.status === 404;
-        if (removed.kind !== "answer" && !isGone) return removed;
-      }
-      return { kind: "disconnected", count: own.length };
-    },
-
-    async listActions({ connector, limit, cursor }) {
-      const query = new URLSearchParams({ toolkit_slug: connector, limit: String(limit) });
-      if (cursor !== undefined) query.set("cursor", cursor);
-      const signal = AbortSignal.timeout(timeoutMs);
-      const answer = await ask(page, `/tools?${query}`, signal);
-      if (answer.kind !== "answer") return answer;
-      const actions = answer.value.items.flatMap((one) => {
-        const { data } = tool.safeParse(one);
-        return data?.toolkit.slug === connector ? [describeTool(data)] : [];
-      });
-      return { kind: "actions", actions, nextCursor: answer.value.next_cursor || null };
-    },
-
-    async runAction({ accountId, connector, action, input }) {
-      const listed = await this.list(accountId);
-      if (listed.kind !== "listed") return listed;
-      const active = listed.connections.find(
-        (one) => one.connector === connector && one.status === "active",
-      );
-      if (!active) return { kind: "not_connected", cause: `${connector} is not connected` };
-      const signal = AbortSignal.timeout(timeoutMs);
-      const slug = encodeURIComponent(action);
-      // The name alone does not identify the connector of the action.
-      const found = await ask(tool, `/tools/${slug}`, signal);
-      if (found.kind === "unavailable" && found.status === 404) {
-        return { kind: "unknown_action", cause: found.cause };
-      }
-      if (found.kind !== "answer") return found;
-      if (found.value.toolkit.slug !== connector) {
-        return { kind: "unknown_action", cause: `${action} is of ${found.value.toolkit.slug}` };
-      }
-      const ran = await ask(executed, `/tools/execute/${slug}`, signal, {
-        user_id: accountId,
-        connected_account_id: active.id,
-        arguments: input,
-      });
-      if (ran.kind !== "answer") return ran;
-      const { successful, data, error } = ran.value;
-      const text = error?.slice(0, MAX_ERROR_CHARS) ?? null;
-      return { kind: "ran", result: { successful, output: data ?? null, error: text } };
-    },
-
-    async check(deadline) {
-      const url = new URL("/api/v3.1/connected_accounts?limit=1", baseUrl);
-      return [
-        await probeJson(
-          url,
-          { vendor: "composio", headers: { "x-api-key": apiKey }, deadline },
-          access,
-        ),
-      ];
-    },
-  };
 }
+
+const fault = (kind: ConnectorFault["kind"], cause: string): ConnectorFault => ({ kind, cause });
+
+const isMissing = ({ kind, status }: ConnectorFault): boolean =>
+  kind === "unavailable" && status === 404;
 
 const access = { credentials: ["COMPOSIO_API_KEY"], address: ["COMPOSIO_BASE_URL"] };
 

@@ -1,7 +1,7 @@
 /** Downloads a caller's URL, which is untrusted and may respond without end, into a file. */
 import { open } from "node:fs/promises";
 import { fetch, type Response } from "undici";
-import { faultOfUrl, isLoopback } from "../../platform/outbound/check-url.ts";
+import { faultOfUrl, isLoopback } from "../../platform/outbound/public-address.ts";
 import { anywhere, publicOnly } from "../../platform/outbound/public-only.ts";
 import { traceRequest } from "../../platform/outbound/vendor-fetch.ts";
 

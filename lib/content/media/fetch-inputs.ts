@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
-import { faultOfUrl } from "../../platform/outbound/check-url.ts";
+import { faultOfUrl } from "../../platform/outbound/public-address.ts";
 import { services } from "../../platform/services.ts";
 import type { MediaFile } from "../port.ts";
 import { download } from "./download.ts";
@@ -114,8 +114,8 @@ async function copyInput(
 
 /** Whether media may come from this machine, as in development. */
 export function allowLoopback(): boolean {
-  const { MEDIA_LOOPBACK, NODE_ENV } = config();
-  return MEDIA_LOOPBACK ?? NODE_ENV === "development";
+  const { LOOPBACK_URLS, NODE_ENV } = config();
+  return LOOPBACK_URLS.includes("media") || NODE_ENV === "development";
 }
 
 const badInput = (field: string, fault: string): AppError =>

@@ -7,10 +7,9 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
 import type { AppError } from "../../contract/app-error.ts";
-import { FairQueue, isQueueRefusal } from "../../platform/fair-queue.ts";
+import { FairQueue, isQueueRefusal, queueRefused } from "../../platform/fair-queue.ts";
 import { log } from "../../platform/log.ts";
 import { processWide } from "../../platform/process-wide.ts";
-import { queueRefused } from "../../platform/queue-refused.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_HEAP_MIB = 256;

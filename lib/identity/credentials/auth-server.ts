@@ -1,5 +1,7 @@
-/** Requests to Supabase Auth. */
+/** Requests to Supabase Auth, and the limits of its codes. */
+import { z } from "zod";
 import { config } from "../../platform/config.ts";
+import { call } from "../../platform/database/query.ts";
 import { vendorFetch } from "../../platform/outbound/vendor-fetch.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -24,3 +26,29 @@ export function askAuthServer(
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
 }
+
+const argumentsOf = (email: string, address: string) => ({
+  p_purpose: "sign-in",
+  p_email: email,
+  p_source: address,
+});
+
+/** Counts a mail. Resolves to false when the hourly limit for the e-mail address is reached. */
+export const countMail = (email: string, address: string): Promise<boolean> =>
+  call("count_code_mail", argumentsOf(email, address), z.boolean());
+
+/**
+ * Grants new tries after a mail was sent, or takes its count back. Tries are granted only then,
+ * because the auth server may refuse a mail and leave the previous code valid.
+ */
+export async function settleMail(email: string, address: string, sent: boolean): Promise<void> {
+  const name = sent ? "grant_code_tries" : "withdraw_code_mail";
+  await call(name, argumentsOf(email, address), z.null());
+}
+
+/**
+ * Counts a try of a code. Resolves to false when none is left: to this network address, or, if it has
+ * requested no code, to all such addresses together.
+ */
+export const countGuess = (email: string, address: string): Promise<boolean> =>
+  call("take_code_try", argumentsOf(email, address), z.boolean());

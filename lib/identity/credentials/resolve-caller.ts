@@ -1,13 +1,63 @@
-/** Resolves a credential to a caller, and the caller's access to named accounts, in one round trip. */
+/**
+ * Authenticates the caller of a request: reads its credential, checks it as far as possible without the
+ * database, and resolves it with the access to named accounts and the rate limits in one round trip.
+ */
 import { z } from "zod";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
-import { call } from "../../platform/database/query.ts";
-import { hashKey } from "../keys/key-format.ts";
+import { call, isRaised, rpc } from "../../platform/database/query.ts";
+import { hashKey, isWellFormedKey, isWellFormedRunToken } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
-import { type Credential, unauthorized } from "./read-credential.ts";
-import { hashIdentity } from "./verified-email.ts";
+import { hashIdentity, type VerifiedToken, verifyBearer } from "./verify-bearer.ts";
+
+export type Credential =
+  /** An API key in either header, or the token of a run, which is stored like a key. */
+  { readonly kind: "key"; readonly raw: string } | ({ readonly kind: "bearer" } & VerifiedToken);
+
+/** One text for every invalid credential, so responses reveal nothing about it. */
+const unauthorized = appError("unauthorized", "Unauthorized");
+
+const notExactlyOne = appError(
+  "unauthorized",
+  "Exactly one of x-api-key or Authorization must be provided",
+);
+
+/** Resolves to null without a credential, if it is optional. Errors: 401. */
+export async function readCredential(
+  headers: Headers,
+  optional: boolean,
+): Promise<Credential | AppError | null> {
+  const key = headers.get("x-api-key");
+  const authorization = headers.get("authorization");
+  if (key === null && authorization === null) return optional ? null : notExactlyOne;
+  if (key !== null && authorization !== null) return notExactlyOne;
+  if (key !== null) return isWellFormedKey(key) ? { kind: "key", raw: key } : unauthorized;
+  const token = bearerOf(authorization ?? "");
+  if (token === undefined) return unauthorized;
+  if (hasStoredForm(token)) {
+    const isWellFormed = isWellFormedKey(token) || isWellFormedRunToken(token);
+    return isWellFormed ? { kind: "key", raw: token } : unauthorized;
+  }
+  const verified = await verifyBearer(token);
+  return verified === null ? unauthorized : { kind: "bearer", ...verified };
+}
+
+/** Returns the well-formed keys and run tokens of a request that needs no credential. */
+export function storedCredentials(headers: Headers): string[] {
+  const key = headers.get("x-api-key") ?? "";
+  const token = bearerOf(headers.get("authorization") ?? "") ?? "";
+  return [
+    ...(isWellFormedKey(key) ? [key] : []),
+    ...(isWellFormedKey(token) || isWellFormedRunToken(token) ? [token] : []),
+  ];
+}
+
+const bearerOf = (authorization: string): string | undefined =>
+  /^bearer +([^\s]+) *$/i.exec(authorization)?.[1];
+
+/** No JWT starts like a key or a run token, so the identity provider is never asked about one. */
+const hasStoredForm = (token: string): boolean => /^(?:ap|rt)_/.test(token);
 
 /** The ids in the access-controlled fields of a request; null for each that it does not name. */
 export interface NamedAccounts {
@@ -119,4 +169,23 @@ function denial(verdicts: z.output<typeof access>): AppError | null {
   }
   if (verdicts.artist === false) return appError("not_found", "Artist not found");
   return null;
+}
+
+/** A person who uses the console opens more pages than a stranger asks the catalog. */
+const PAGES_FACTOR = 5;
+
+/** Counts a request. Resolves to the verdict, or to null when no limit is set. */
+export const limitAnonymous = (address: string): Promise<RateVerdict | null> =>
+  take(`anonymous:${address}`, config().ANONYMOUS_RATE_LIMIT);
+
+/** Counts a request for a page of the console, whose sender is unknown. Resolves like `limitAnonymous`. */
+export const limitPages = (address: string): Promise<RateVerdict | null> =>
+  take(`pages:${address}`, config().ANONYMOUS_RATE_LIMIT * PAGES_FACTOR);
+
+async function take(bucket: string, limit: number): Promise<RateVerdict | null> {
+  if (limit === 0) return null;
+  const args = { p_bucket: bucket, p_per_minute: limit };
+  const taken = await rpc("take_from_bucket", args, rate);
+  if (isRaised(taken)) throw new Error(`take_from_bucket: ${taken.message}`);
+  return { by: "address", ...taken };
 }

@@ -1,28 +1,16 @@
-import { errors, type JWTPayload, jwtVerify } from "jose";
+/** Decides whether an OIDC provider's claims prove that an e-mail address is the person's own. */
+import { createHash, createHmac } from "node:crypto";
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
-import {
-  askProvider,
-  IdentityProviderUnavailable,
-  oidcProvider,
-  type Provider,
-  supabaseProvider,
-} from "./identity-provider.ts";
-import { email, verifiedEmail } from "./verified-email.ts";
+import { readJson, vendorFetch } from "../../platform/outbound/vendor-fetch.ts";
+import { processWide } from "../../platform/process-wide.ts";
+import { createTtlCache } from "../../platform/ttl-cache.ts";
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 const ASYMMETRIC_ALGORITHMS = [
-  "RS256",
-  "RS384",
-  "RS512",
-  "PS256",
-  "PS384",
-  "PS512",
-  "ES256",
-  "ES384",
-  "ES512",
-  "EdDSA",
-  "Ed25519",
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 
 /** The verified address of a token, and the claims by which an ended sign-in is recognized. */
@@ -109,16 +97,9 @@ async function verifySupabase(token: string): Promise<VerifiedToken | null> {
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
     requiredClaims: ["exp", "iss", "sub"],
   };
-  const { payload } =
-    secret === undefined
-      ? await jwtVerify(token, supabaseProvider().keys, {
-          ...expected,
-          algorithms: ASYMMETRIC_ALGORITHMS,
-        })
-      : await jwtVerify(token, new TextEncoder().encode(secret), {
-          ...expected,
-          algorithms: ["HS256"],
-        });
+  const { payload } = await (secret === undefined
+    ? jwtVerify(token, supabaseProvider().keys, { ...expected, algorithms: ASYMMETRIC_ALGORITHMS })
+    : jwtVerify(token, new TextEncoder().encode(secret), { ...expected, algorithms: ["HS256"] }));
   const { data: address } = email.safeParse(payload.email);
   if (!isConfirmedPerson(payload) || address === undefined) return null;
   const { data: sessionId = null } = z.uuid().safeParse(payload.session_id);
@@ -136,4 +117,138 @@ function isProviderFailure(error: unknown): boolean {
     (error instanceof errors.JOSEError && error.code === "ERR_JOSE_GENERIC") ||
     (error instanceof TypeError && error.message === "fetch failed")
   );
+}
+
+/** Userinfo answers that are cached; the oldest is evicted first. */
+const MAX_USERINFO_ENTRIES = 10_000;
+/** A token expires after about as long. */
+const USERINFO_TTL_MS = 60 * 60_000;
+
+const email = z.email().toLowerCase();
+
+/** Returns the form in which a deleted account is remembered: a keyed hash of its e-mail address. */
+export const hashIdentity = (address: string): string =>
+  createHmac("sha256", config().API_KEY_SECRET).update(`identity ${address}`).digest("hex");
+
+const profile = z.object({ sub: z.string(), email, email_verified: z.unknown() });
+
+/**
+ * Returns the verified e-mail address of a token, else of the userinfo endpoint, else null.
+ * `email_verified` must be exactly `true`: text, numbers and null prove nothing. A token without the
+ * claim defers to userinfo, unless OIDC_EMAIL_VERIFIED_BY_DEFAULT says that the provider only knows
+ * verified addresses.
+ */
+async function verifiedEmail(
+  token: string,
+  payload: JWTPayload,
+  userinfoUrl: string | undefined,
+): Promise<string | null> {
+  const stated = payload.email_verified;
+  if (stated !== undefined && stated !== true) return null;
+  const own = email.safeParse(payload.email);
+  if (own.success && isVerified(stated)) return own.data;
+  return userinfoUrl === undefined ? null : askUserinfo(token, payload, userinfoUrl);
+}
+
+const isVerified = (claim: unknown): boolean =>
+  claim === undefined ? config().OIDC_EMAIL_VERIFIED_BY_DEFAULT : claim === true;
+
+/** Caches the answer under the token's hash; refusals are cached, too. */
+function askUserinfo(token: string, payload: JWTPayload, url: string): Promise<string | null> {
+  const cache = processWide("userinfo answers", () =>
+    createTtlCache<string | null>({
+      ttlMs: USERINFO_TTL_MS,
+      maxEntries: MAX_USERINFO_ENTRIES,
+      shouldKeep: () => true,
+    }),
+  );
+  return cache.get(createHash("sha256").update(token).digest("base64"), async () => {
+    const answer = await askProvider(url, { authorization: `Bearer ${token}` });
+    const { data: found } = profile.safeParse(answer);
+    // OpenID Connect Core 1.0, section 5.3.2: another subject's profile must not be used.
+    const isOwn = found?.sub === payload.sub && isVerified(found?.email_verified);
+    return isOwn ? (found?.email ?? null) : null;
+  });
+}
+
+/** How long an identity provider has to answer. */
+const PROVIDER_TIMEOUT_MS = 5_000;
+
+const discovery = z.object({
+  issuer: z.string(),
+  jwks_uri: z.url(),
+  userinfo_endpoint: z.url().optional(),
+});
+
+/** The identity provider could not be reached or failed: the API answers 503, not 401. */
+export class IdentityProviderUnavailable extends Error {
+  override readonly name = "IdentityProviderUnavailable";
+}
+
+interface Provider {
+  readonly keys: JWTVerifyGetKey;
+  readonly jwksUrl: string;
+  readonly userinfoUrl: string | undefined;
+}
+
+/** Discovers the provider once. A failed discovery is retried. */
+function oidcProvider(issuer: string): Promise<Provider> {
+  const discovered = processWide("OIDC provider", () =>
+    createTtlCache<Provider>({ ttlMs: Infinity, maxEntries: 1, shouldKeep: () => true }),
+  );
+  return discovered.get(issuer, () => discover(issuer));
+}
+
+/** Supabase Auth publishes its keys at a known URL, whatever issuer its tokens name. */
+function supabaseProvider(): Provider {
+  return processWide("Supabase Auth", () => {
+    const jwksUrl = new URL("/auth/v1/.well-known/jwks.json", config().SUPABASE_URL).href;
+    return { keys: remoteKeys(jwksUrl), jwksUrl, userinfoUrl: undefined };
+  });
+}
+
+async function discover(issuer: string): Promise<Provider> {
+  const found = discovery.safeParse(
+    await askProvider(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`, {}),
+  );
+  if (!found.success || found.data.issuer !== issuer) {
+    throw new IdentityProviderUnavailable(
+      "The identity provider's discovery document is not its own",
+    );
+  }
+  return {
+    keys: remoteKeys(found.data.jwks_uri),
+    jwksUrl: found.data.jwks_uri,
+    userinfoUrl: found.data.userinfo_endpoint,
+  };
+}
+
+const remoteKeys = (url: string): JWTVerifyGetKey =>
+  createRemoteJWKSet(new URL(url), {
+    timeoutDuration: PROVIDER_TIMEOUT_MS,
+    // A key that was just rotated in is accepted within a second, and forged key ids cannot cause
+    // more than one request a second.
+    cooldownDuration: 1_000,
+  });
+
+/** Returns the provider's JSON; null when it refuses (4xx) or sends anything else.
+ * @throws IdentityProviderUnavailable when it does not answer, fails or throttles
+ */
+async function askProvider(url: string, headers: Record<string, string>): Promise<unknown> {
+  let response: Response;
+  try {
+    const signal = AbortSignal.timeout(PROVIDER_TIMEOUT_MS);
+    response = await vendorFetch("identity", url, {
+      headers,
+      signal,
+      redirect: "error",
+      cache: "no-store",
+    });
+  } catch (cause) {
+    throw new IdentityProviderUnavailable("The identity provider did not answer", { cause });
+  }
+  if (response.status >= 500 || response.status === 429) {
+    throw new IdentityProviderUnavailable(`The identity provider answered ${response.status}`);
+  }
+  return response.ok ? readJson(response).catch(() => null) : null;
 }

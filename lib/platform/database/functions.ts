@@ -47,7 +47,6 @@ export const functions = {
   due_media_removals: { args: { p_batch: "integer" }, returns: "value" },
   due_sandbox_removals: { args: { p_batch: "integer" }, returns: "value" },
   due_tasks: { args: { p_now: "timestamp with time zone", p_limit: "integer" }, returns: "value" },
-  duration_ms: { args: { p_from: "timestamp with time zone", p_to: "timestamp with time zone" }, returns: "value" },
   end_firing: { args: { p_id: "uuid", p_status: "text", p_code: "text", p_message: "text" }, returns: "nothing" },
   end_idempotent: { args: { p_account_id: "uuid", p_key_hash: "text", p_attempt: "integer", p_response: "text" }, returns: "value" },
   end_job: { args: { p_name: "text", p_holder: "uuid" }, returns: "nothing" },

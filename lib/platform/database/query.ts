@@ -1,8 +1,7 @@
 /** Calls SQL functions, parses their answers, and distinguishes outages from refusals. */
 import type { z } from "zod";
-import { config } from "../config.ts";
+import { config, poolSize } from "../config.ts";
 import { log } from "../log.ts";
-import { poolSize } from "../process-share.ts";
 import { processWide } from "../process-wide.ts";
 import type { Answer, Arguments, Database, FunctionName } from "./port.ts";
 import { PostgresDatabase } from "./postgres.ts";

@@ -1,8 +1,7 @@
 /** Requests JSON from a web API with a deadline and without redirects. Failures are values. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Vendor } from "../telemetry/spans.ts";
-import { readJson } from "./read-text.ts";
-import { vendorFetch } from "./vendor-fetch.ts";
+import { readJson, vendorFetch } from "./vendor-fetch.ts";
 
 export type UpstreamAnswer =
   | { readonly kind: "json"; readonly body: unknown }

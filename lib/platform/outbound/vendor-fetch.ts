@@ -1,7 +1,9 @@
 /**
- * Outbound requests in spans, which end when the headers arrive and have nothing of the URL. No
- * `traceparent` is sent: a vendor gets only the data that its API needs.
+ * Requests to other services, in spans that end when the headers arrive and have nothing of the URL. No
+ * `traceparent` is sent: a vendor gets only the data that its API needs. Responses are read within bounds:
+ * a vendor that is broken or compromised must not be able to fill this server's memory or to block it.
  */
+import { measureJson } from "../measure-json.ts";
 import { startTimer } from "../telemetry/metrics.ts";
 import { errorType, inSpan, type Vendor } from "../telemetry/spans.ts";
 
@@ -38,4 +40,33 @@ export async function traceRequest<R extends { readonly status: number }>(
     measure({ ...labels, "error.type": errorType(error) });
     throw error;
   }
+}
+
+/** Many times the size of a page of a catalog, a list of models or a result. */
+const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_DEPTH = 100;
+const MAX_VALUES = 500_000;
+
+/** Resolves to the body as text. @throws Error when it is too large or incomplete */
+export async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    // Leaving the loop cancels the body.
+    if (bytes > MAX_BYTES) throw new Error("The answer is too large");
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+/**
+ * Resolves to the body as JSON.
+ * @throws Error as `readText` does, and when the text is invalid, too deep, or has too many values
+ */
+export async function readJson(response: Response): Promise<unknown> {
+  const text = await readText(response);
+  const { depth, values } = measureJson(text);
+  if (depth > MAX_DEPTH || values > MAX_VALUES) throw new Error("The answer is too complex");
+  return JSON.parse(text);
 }

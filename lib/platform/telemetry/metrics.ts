@@ -3,6 +3,7 @@
  * that are offered), never ids of accounts, chats or turns. docs/operations.md describes them.
  */
 import type { Counter, Gauge, Histogram, MetricOptions } from "@opentelemetry/api";
+import type { Pool } from "pg";
 import { processWide } from "../process-wide.ts";
 import { providers } from "./providers.ts";
 
@@ -90,6 +91,17 @@ export function observe(name: Names<"gauge">, read: () => number, labels: Labels
   if (!meter) return;
   const observed = instrument<ReturnType<typeof meter.createObservableGauge>>(name);
   observed?.addCallback((result) => result.observe(read(), labels));
+}
+
+/** Observes a pool of connections, for the life of the process. */
+export function observePool(name: "engine" | "functions", pool: Pool): void {
+  const labels = { "db.client.connection.pool.name": name };
+  const idle = { ...labels, "db.client.connection.state": "idle" };
+  const used = { ...labels, "db.client.connection.state": "used" };
+  observe("db.client.connection.count", () => pool.idleCount, idle);
+  observe("db.client.connection.count", () => pool.totalCount - pool.idleCount, used);
+  observe("db.client.connection.max", () => pool.options.max ?? 0, labels);
+  observe("db.client.connection.pending_requests", () => pool.waitingCount, labels);
 }
 
 /** Returns a function that records the seconds since this call. */

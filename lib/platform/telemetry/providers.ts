@@ -1,3 +1,4 @@
+/** The providers of the SDK, and prompts and answers in spans where the operator asks for them. */
 import type { Meter, Tracer } from "@opentelemetry/api";
 import { processWide } from "../process-wide.ts";
 
@@ -19,9 +20,22 @@ export function isObserved(): boolean {
   return tracer !== undefined || meter !== undefined;
 }
 
+/** Returns the providers of this process. */
 export const providers = (): Providers =>
   processWide("telemetry", () => ({
     tracer: undefined,
     meter: undefined,
     recordsContent: false,
   }));
+
+const MAX_CHARS = 128 * 1024;
+/** API keys and the tokens of runs, which a conversation may contain. */
+const CREDENTIAL = /\b(?:ap|rt)_[0-9A-Za-z]{49}\b/g;
+
+/** Returns whether spans may contain content (`OTEL_RECORD_CONTENT`). */
+export const recordsContent = (): boolean => providers().recordsContent;
+
+/** Returns the value as a JSON text for a span, bounded and without this service's credentials. */
+export function toContent(value: unknown): string {
+  return JSON.stringify(value).replaceAll(CREDENTIAL, "[redacted]").slice(0, MAX_CHARS);
+}

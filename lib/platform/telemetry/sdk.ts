@@ -60,7 +60,7 @@ function startTraces(settings: Config, resource: Resource): TracerProvider {
   const isJson = settings.OTEL_EXPORTER_OTLP_PROTOCOL === "http/json";
   const batches = new BatchSpanProcessor({
     exporter: isJson ? new JsonTraceExporter() : new ProtobufTraceExporter(),
-    scheduledDelayMillis: settings.OTEL_BSP_SCHEDULE_DELAY,
+    scheduledDelayMillis: settings.SPANS_INTERVAL_MS,
   });
   return new TracerProvider({
     resource,
@@ -73,7 +73,7 @@ function startTraces(settings: Config, resource: Resource): TracerProvider {
 
 function startMetrics(settings: Config, resource: Resource): MeterProvider {
   const isJson = settings.OTEL_EXPORTER_OTLP_PROTOCOL === "http/json";
-  const exportIntervalMillis = settings.OTEL_METRIC_EXPORT_INTERVAL;
+  const exportIntervalMillis = settings.METRICS_INTERVAL_MS;
   const reader = new PeriodicExportingMetricReader({
     exporter: isJson ? new JsonMetricExporter() : new ProtobufMetricExporter(),
     exportIntervalMillis,

@@ -100,6 +100,12 @@ export interface OpenSpan {
   run<T>(work: () => T): T;
 }
 
+/** @param operation the name of a SQL function or of a table */
+export const sqlSpan = (operation: string): SpanOptions => ({
+  kind: "client",
+  attributes: { "db.system.name": "postgresql", "db.operation.name": operation },
+});
+
 const inert: OpenSpan = { set() {}, fail() {}, end() {}, run: (work) => work() };
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 

@@ -1,5 +1,6 @@
 /** Where the commands of sandboxes on this machine may connect to. */
-import { isPrivateLiteral } from "../../platform/outbound/public-address.ts";
+import { isPrivateLiteral, lookupPublic } from "../../platform/outbound/public-address.ts";
+import { markedHeaders } from "../outgoing-headers.ts";
 
 export interface NetworkRules {
   /** Hosts that commands may call: `example.com`, `example.com:8443`, `*.example.com`. */
@@ -19,9 +20,25 @@ export function checkHost(url: URL, { allowedHosts }: NetworkRules): void {
   if (isPrivateLiteral(url.hostname)) throw denied(url, "private address");
 }
 
-/** Throws for a path of the service outside its public API, because others trust loopback calls. */
-export function checkServicePath(url: URL): void {
+/**
+ * Checks a request that leaves a sandbox, and returns its headers with the mark. Throws for a host that is
+ * not allowed, and for a path of the service outside its public API, because others trust loopback calls.
+ * @param origin by which the sandbox reaches the service
+ */
+export function admitRequest(
+  url: URL,
+  given: Headers,
+  rules: NetworkRules,
+  origin = rules.serviceOrigin,
+) {
+  const headers = markedHeaders(given);
+  if (url.origin !== origin) {
+    checkHost(url, rules);
+    return { isOwn: false, headers, lookup: { lookup: lookupPublic } };
+  }
   if (!url.pathname.startsWith("/api/")) throw denied(url, "only the service's /api/ is allowed");
+  headers.set("forwarded", "for=_sandbox");
+  return { isOwn: true, headers, lookup: {} };
 }
 
 /** `example.com`, `example.com:8443`, or `*.example.com` for every name below it. */

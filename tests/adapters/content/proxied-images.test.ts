@@ -14,7 +14,7 @@ beforeAll(async () => {
     SUPABASE_SECRET_KEY: "x".repeat(40),
     API_KEY_SECRET: "x".repeat(40),
     DATABASE_URL: "postgres://127.0.0.1:1/none",
-    MEDIA_LOOPBACK: "true",
+    LOOPBACK_URLS: "media,webhooks",
   };
   for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
 });

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isolation } from "../../../lib/platform/isolation/detect.ts";
+import { isolation } from "../../../lib/platform/isolation/isolation.ts";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
 import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
 import { createVercelProvider } from "../../../lib/sandbox/adapters/vercel/provider.ts";
@@ -323,22 +323,22 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       expect(listing).toEqual({
         path: (await shell("cd work && pwd")).stdout.trim(),
         entries: [
-          { name: ".hidden", type: "file", size: 0, modifiedAt: time },
-          { name: "Z.md", type: "file", size: 1, modifiedAt: time },
-          { name: "a b", type: "directory", size: 0, modifiedAt: time },
-          { name: "b.txt", type: "file", size: 7, modifiedAt: time },
+          { path: ".hidden", type: "file", size: 0, modifiedAt: time },
+          { path: "Z.md", type: "file", size: 1, modifiedAt: time },
+          { path: "a b", type: "directory", size: 0, modifiedAt: time },
+          { path: "b.txt", type: "file", size: 7, modifiedAt: time },
         ],
         truncated: false,
       });
       expect(await openFiles().listFolder(`${listing.path}/./a b/../`)).toEqual(listing);
-      expect((await openFiles().listFolder(".")).entries).toMatchObject([{ name: "work" }]);
+      expect((await openFiles().listFolder(".")).entries).toMatchObject([{ path: "work" }]);
     });
 
     test("names may hold spaces, quotes, tabs, line ends and any letter", async () => {
       const names = [`"q" 'x' $y`, "-rf", "a\nb", "tab\tf\t1\t2", "ü😀.txt"];
       for (const name of names) await sandbox.writeFile(`odd/${name}`, name);
       const { entries } = await openFiles().listFolder("odd");
-      expect(entries.map(({ name }) => name)).toEqual(names);
+      expect(entries.map(({ path }) => path)).toEqual(names);
     });
 
     test("an empty folder has no entries", async () => {
@@ -352,7 +352,7 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
     test("a large folder is cut at the most entries, and says so", async () => {
       await shell(`mkdir big && cd big && seq 10000 ${10_000 + MAX_LISTED_ENTRIES} | xargs touch`);
       const { entries, truncated } = await openFiles().listFolder("big");
-      expect([entries.length, entries[0]?.name, truncated]).toEqual([
+      expect([entries.length, entries[0]?.path, truncated]).toEqual([
         MAX_LISTED_ENTRIES,
         "10000",
         true,
@@ -382,7 +382,7 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
         timeoutMs: 600_000,
       });
       const started = async () =>
-        (await openFiles().listFolder(".")).entries.map(({ name }) => name);
+        (await openFiles().listFolder(".")).entries.map(({ path }) => path);
       await expect.poll(started).toContain("started.txt");
       await expect
         .poll(async () => Buffer.from(await openFiles().readFile("started.txt")).toString())

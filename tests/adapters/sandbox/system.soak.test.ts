@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isolation } from "../../../lib/platform/isolation/detect.ts";
+import { isolation } from "../../../lib/platform/isolation/isolation.ts";
 import { measureFolder } from "../../../lib/sandbox/adapters/local/disk-usage.ts";
 import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
 import type { Sandbox, SandboxProvider } from "../../../lib/sandbox/port.ts";

@@ -18,7 +18,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isolation } from "../../../lib/platform/isolation/detect.ts";
+import { isolation } from "../../../lib/platform/isolation/isolation.ts";
 import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "../../../lib/sandbox/port.ts";
 

@@ -16,7 +16,9 @@ let fal: FakeFal;
 let server: RunningNext;
 beforeAll(async () => {
   [trigger, fal] = await Promise.all([startFakeTrigger(), startFakeFal()]);
-  server = await startServer({ env: { ...trigger.env, ...fal.env, MEDIA_LOOPBACK: "true" } });
+  server = await startServer({
+    env: { ...trigger.env, ...fal.env, LOOPBACK_URLS: "media,webhooks" },
+  });
 });
 afterEach(() => {
   trigger.recover();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { appError } from "../../../lib/contract/app-error.ts";
-import { authorize } from "../../../lib/http/stages/authorize.ts";
+import { authorize } from "../../../lib/http/pipeline.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { appError } from "../../../lib/contract/app-error.ts";
-import { handle } from "../../../lib/http/stages/handle.ts";
+import { handle } from "../../../lib/http/pipeline.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
 import { FairQueue, QueueRefusal } from "../../../lib/platform/fair-queue.ts";
 import { processWide } from "../../../lib/platform/process-wide.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { identify } from "../../../lib/http/stages/identify.ts";
+import { identify } from "../../../lib/http/pipeline.ts";
 import { SANDBOX_MARK } from "../../../lib/sandbox/outgoing-headers.ts";
 import {
   createAccount,

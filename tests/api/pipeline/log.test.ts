@@ -1,6 +1,6 @@
 import pino from "pino";
 import { expect, it } from "vitest";
-import { log } from "../../../lib/http/stages/log.ts";
+import { log } from "../../../lib/http/respond.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 async function lineOf(status: number, cause: unknown): Promise<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { parse } from "../../../lib/http/stages/parse.ts";
+import { parse } from "../../../lib/http/pipeline.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 const declared = {

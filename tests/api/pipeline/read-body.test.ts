@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { readBody } from "../../../lib/http/stages/read-body.ts";
+import { readBody } from "../../../lib/http/pipeline.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 const declared = { body: z.unknown(), bodyLimit: 100 };

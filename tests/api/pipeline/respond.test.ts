@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type AppError, appError } from "../../../lib/contract/app-error.ts";
 import type { ErrorFamily } from "../../../lib/contract/contract.ts";
-import { respond } from "../../../lib/http/stages/respond.ts";
-import { IdentityProviderUnavailable } from "../../../lib/identity/credentials/identity-provider.ts";
+import { respond } from "../../../lib/http/respond.ts";
+import { IdentityProviderUnavailable } from "../../../lib/identity/credentials/verify-bearer.ts";
 import { DatabaseUnavailable } from "../../../lib/platform/database/unavailable.ts";
 import { QueueRefusal } from "../../../lib/platform/fair-queue.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";

@@ -22,7 +22,11 @@ export function paidGenerationsSuite(world?: World): void {
     fal = await startFakeFal();
     fal.serve("scene.png", await makeImage());
     // Nobody waits for the answers of these servers.
-    const env = { ...fal.env, MEDIA_LOOPBACK: "true", CONTENT_TIMEOUT_MS: "1" };
+    const env = {
+      ...fal.env,
+      LOOPBACK_URLS: "media,webhooks",
+      TEST_CONSTANTS: '{"CONTENT_TIMEOUT_MS":1}',
+    };
     workspace = await startWorkspace(env, world);
   });
   afterAll(async () => {

@@ -90,7 +90,7 @@ export async function startFakeCatalog(sql: Sql, { tokenSeconds = 3600 } = {}) {
       CATALOG_CLIENT_SECRET: CLIENT.secret,
       CATALOG_BASE_URL: `${server.origin}/v1`,
       CATALOG_TOKEN_URL: `${server.origin}/api/token`,
-      LOOKUP_TIMEOUT_MS: "2000",
+      TEST_CONSTANTS: '{"LOOKUP_TIMEOUT_MS":2000}',
     },
     /** Refuses every token that was issued so far. */
     revokeTokens() {

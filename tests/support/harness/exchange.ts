@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Contract, contract } from "../../../lib/contract/contract.ts";
 import { type Exchange, openExchange, type Plan } from "../../../lib/http/exchange.ts";
-import { validator } from "../../../lib/http/parse-input.ts";
+import { validator } from "../../../lib/http/read-input.ts";
 import { stack } from "./stack.ts";
 
 Object.assign(process.env, stack.env);

@@ -12,8 +12,7 @@ export const observed = (collector: FakeCollector) => ({
   OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
   OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
   OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${collectorKey}`,
-  OTEL_BSP_SCHEDULE_DELAY: "20",
-  OTEL_METRIC_EXPORT_INTERVAL: "200",
+  TEST_CONSTANTS: JSON.stringify({ SPANS_INTERVAL_MS: 20, METRICS_INTERVAL_MS: 200 }),
 });
 
 /** What must never leave the service, each part found nowhere else. */

@@ -1,8 +1,8 @@
+import { addressOf } from "@/lib/http/address.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { addressOf } from "@/lib/http/rate-limit.ts";
 import { signupContract } from "@/lib/identity/sign-up/contract.ts";
-import { requestCode } from "@/lib/identity/sign-up/request-code.ts";
+import { requestCode } from "@/lib/identity/sign-up/sign-up.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(signupContract, ({ body, request, log }) =>

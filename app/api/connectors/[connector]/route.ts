@@ -1,5 +1,5 @@
 import { removeConnectionsContract } from "@/lib/connectors/contract.ts";
-import { disconnectConnector } from "@/lib/connectors/disconnect-connector.ts";
+import { disconnectConnector } from "@/lib/connectors/use-connectors.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

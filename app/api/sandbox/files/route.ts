@@ -3,8 +3,7 @@ import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listSandboxFilesContract, removeSandboxFileContract } from "@/lib/sandbox/contract.ts";
-import { listFiles } from "@/lib/sandbox/list-files.ts";
-import { removeFile } from "@/lib/sandbox/remove-file.ts";
+import { listFiles, removeFile } from "@/lib/sandbox/sandbox-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listSandboxFilesContract, async ({ caller, query, log }) => {

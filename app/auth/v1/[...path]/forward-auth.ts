@@ -11,15 +11,19 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { isAppError } from "@/lib/contract/app-error.ts";
 import { rate } from "@/lib/contract/rate-limit.ts";
-import { addressOf } from "@/lib/http/rate-limit.ts";
-import { readBody } from "@/lib/http/read-body.ts";
-import { askAuthServer } from "@/lib/identity/credentials/auth-server.ts";
-import { countGuess, countMail, settleMail } from "@/lib/identity/credentials/code-tries.ts";
+import { addressOf } from "@/lib/http/address.ts";
+import { readBody } from "@/lib/http/read-input.ts";
+import {
+  askAuthServer,
+  countGuess,
+  countMail,
+  settleMail,
+} from "@/lib/identity/credentials/auth-server.ts";
 import { config } from "@/lib/platform/config.ts";
 import { call } from "@/lib/platform/database/query.ts";
 import { isDatabaseUnavailable } from "@/lib/platform/database/unavailable.ts";
 import { log } from "@/lib/platform/log.ts";
-import { readText } from "@/lib/platform/outbound/read-text.ts";
+import { readText } from "@/lib/platform/outbound/vendor-fetch.ts";
 import { isFromSandbox } from "@/lib/sandbox/outgoing-headers.ts";
 
 /** The largest real request has a tenth of this. */

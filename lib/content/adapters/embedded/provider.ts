@@ -14,10 +14,9 @@ import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
-import { FairQueue, isQueueRefusal } from "../../../platform/fair-queue.ts";
+import { FairQueue, isQueueRefusal, queueRefused } from "../../../platform/fair-queue.ts";
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { log } from "../../../platform/log.ts";
-import { queueRefused } from "../../../platform/queue-refused.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import type {
   ContentProvider,

@@ -8,16 +8,15 @@
 import { spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { chown, rm } from "node:fs/promises";
+import { killGroup, residentBytes } from "../../../platform/isolation/child-process.ts";
 import {
   confine,
+  type Isolation,
+  isolation as isolationOfHost,
   LAUNCHER_PATH,
   UNPRIVILEGED_ID,
   type View,
-} from "../../../platform/isolation/confine.ts";
-import { isolation as isolationOfHost } from "../../../platform/isolation/detect.ts";
-import type { Isolation } from "../../../platform/isolation/isolation.ts";
-import { killGroup } from "../../../platform/isolation/kill-group.ts";
-import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
+} from "../../../platform/isolation/isolation.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import { lendInputs } from "./lend-inputs.ts";
 import { type RenderReply, type RenderRequest, renderReply } from "./protocol.ts";

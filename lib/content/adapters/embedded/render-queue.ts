@@ -1,6 +1,5 @@
-import { config } from "../../../platform/config.ts";
+import { config, processShare } from "../../../platform/config.ts";
 import { FairQueue } from "../../../platform/fair-queue.ts";
-import { processShare } from "../../../platform/process-share.ts";
 import { processWide } from "../../../platform/process-wide.ts";
 
 /** More than `CONTENT_AT_ONCE` admits by default: an admitted run must not be refused here. */

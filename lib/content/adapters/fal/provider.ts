@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
 import { log } from "../../../platform/log.ts";
-import { isLoopback } from "../../../platform/outbound/check-url.ts";
+import { isLoopback } from "../../../platform/outbound/public-address.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import { download } from "../../media/download.ts";
 import { probeMedia } from "../../media/probe-media.ts";

@@ -10,8 +10,7 @@ import {
   describeStatus,
   type Probe,
 } from "../../../platform/outbound/probe.ts";
-import { readJson } from "../../../platform/outbound/read-text.ts";
-import { vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
+import { readJson, vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 import { MEDIA_TYPES, parseMediaKey } from "../media-name.ts";
 import type { MediaStorage } from "../port.ts";
 
@@ -140,9 +139,9 @@ async function probeBucket(url: URL, secretKey: string, deadline: AbortSignal): 
   if (bucketInfo.safeParse(answer.body).data?.public !== false) return accepted(url, access);
   return {
     outcome: "address",
-    detail: "the bucket that MEDIA_BUCKET names is private, so that nobody can open its files",
-    settings: ["MEDIA_BUCKET"],
-    remedy: "Make the bucket public, or set MEDIA_BUCKET to another name.",
+    detail: "the bucket of media is private, and its files cannot be opened",
+    settings: ["SUPABASE_URL"],
+    remedy: "Make the bucket public.",
   };
 }
 

@@ -6,9 +6,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import type { SecureFetch } from "just-bash";
-import { lookupPublic } from "../../../platform/outbound/public-address.ts";
-import { markedHeaders } from "../../outgoing-headers.ts";
-import { checkHost, checkServicePath, denied, type NetworkRules } from "../network-rules.ts";
+import { admitRequest, denied, type NetworkRules } from "../network-rules.ts";
 
 const MAX_RESPONSE_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 10;
@@ -23,16 +21,13 @@ export function createGuardedFetch(rules: NetworkRules): SecureFetch {
       AbortSignal.timeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS),
       ...(options.signal ? [options.signal] : []),
     ]);
-    const headers = markedHeaders(new Headers(options.headers));
+    const headers = new Headers(options.headers);
     let method = (options.method ?? "GET").toUpperCase();
     let body = options.body;
     let url = new URL(address);
     const follow = options.followRedirects ?? true;
-    for (
-      let hop = 0;
-      hop <= Math.min(options.maxRedirects ?? MAX_REDIRECTS, MAX_REDIRECTS);
-      hop++
-    ) {
+    const maxHops = Math.min(options.maxRedirects ?? MAX_REDIRECTS, MAX_REDIRECTS);
+    for (let hop = 0; hop <= maxHops; hop++) {
       const answer = await send(url, { method, headers, body, signal });
       const location = answer.headers.location;
       if (!follow || !location || ![301, 302, 303, 307, 308].includes(answer.status)) return answer;
@@ -54,11 +49,7 @@ export function createGuardedFetch(rules: NetworkRules): SecureFetch {
     url: URL,
     { method, headers, body, signal }: Options & { headers: Headers },
   ): Promise<Answer> {
-    const own = url.origin === rules.serviceOrigin;
-    if (own) {
-      checkServicePath(url);
-      headers.set("forwarded", "for=_sandbox");
-    } else checkHost(url, rules);
+    const admitted = admitRequest(url, headers, rules);
     if (url.protocol !== "http:" && url.protocol !== "https:") throw denied(url, "not http");
     const { request } = url.protocol === "https:" ? https : http;
     return new Promise<Answer>((resolve, reject) => {
@@ -66,9 +57,9 @@ export function createGuardedFetch(rules: NetworkRules): SecureFetch {
         url,
         {
           method: method ?? "GET",
-          headers: Object.fromEntries(headers),
+          headers: Object.fromEntries(admitted.headers),
           ...(signal ? { signal } : {}),
-          ...(own ? {} : { lookup: lookupPublic }),
+          ...admitted.lookup,
           agent: false,
         },
         (incoming) => {

@@ -27,8 +27,6 @@ export interface PoolLimits {
   readonly maxJails: number;
   /** How long a request waits for a slot. */
   readonly maxWaitMs: number;
-  /** How long an idle jail is kept alive. */
-  readonly idleMs: number;
 }
 
 export interface PoolRequest {
@@ -36,14 +34,11 @@ export interface PoolRequest {
   readonly sessionId: string;
   /** For the session's jail; or work in its place, which must end at the signal. */
   readonly request: JailRequest | ((stop: AbortSignal) => Promise<Outcome>);
-  /**
-   * Runs right before the request, which fails with the error that this throws. Only work done here keeps
-   * the requests of a session in their order of arrival.
-   */
-  readonly check: () => Promise<void>;
   /** The deadline starts when the request has its slot. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Whether it only reads, and waits for no command. */
+  readonly isRead?: boolean;
 }
 
 /** Far more than the tool calls of one model answer. */
@@ -51,6 +46,8 @@ const MAX_WAITING_IN_SESSION = 200;
 const MAX_WAITING_OF_ACCOUNT = 1_000;
 /** Reads are for people who wait for them. */
 const MAX_READ_WAIT_MS = 10_000;
+/** How long an idle jail is kept alive. */
+const IDLE_MS = 60_000;
 
 interface JailPlan {
   readonly settings: JailSettings;
@@ -58,15 +55,22 @@ interface JailPlan {
   readonly onExit: () => void;
 }
 
-/** @param mayWrite false for a jail that serves only reads. */
-type PlanJail = (sessionId: string, mayWrite: boolean) => Promise<JailPlan>;
+/** The sandboxes that the jails serve. */
+interface Sandboxes {
+  /**
+   * Runs right before a request, which fails with the error that this throws. Only work done here keeps the
+   * requests of a session in their order of arrival.
+   */
+  check(sessionId: string): Promise<void>;
+  /** @param mayWrite false for a jail that serves only reads. */
+  planJail(sessionId: string, mayWrite: boolean): Promise<JailPlan>;
+}
 
 const aborted: Outcome = { op: "ended", why: "aborted" };
 
 export class JailPool {
   readonly #lanes = new Map<string, Lane>();
-  readonly #plan: PlanJail;
-  readonly #idleMs: number;
+  readonly #sandboxes: Sandboxes;
   readonly #maxProcesses: number;
   readonly #commands: FairQueue;
   readonly #reads: FairQueue;
@@ -74,24 +78,18 @@ export class JailPool {
   readonly #starting: (() => void)[] = [];
   #processes = 0;
 
-  constructor({ maxJails, maxWaitMs, idleMs }: PoolLimits, plan: PlanJail) {
+  constructor({ maxJails, maxWaitMs }: PoolLimits, sandboxes: Sandboxes) {
     const readSlots = Math.max(1, Math.floor(maxJails / 4));
-    const waitersPerAccount = MAX_WAITING_OF_ACCOUNT;
-    this.#commands = new FairQueue({
-      name: "sandbox_commands",
-      slots: maxJails,
-      waitersPerAccount,
-      maxWaitMs,
-    });
+    const limits = { waitersPerAccount: MAX_WAITING_OF_ACCOUNT, maxWaitMs };
+    this.#commands = new FairQueue({ ...limits, name: "sandbox_commands", slots: maxJails });
     this.#reads = new FairQueue({
+      ...limits,
       name: "sandbox_reads",
       slots: readSlots,
-      waitersPerAccount,
       maxWaitMs: Math.min(maxWaitMs, MAX_READ_WAIT_MS),
     });
     this.#maxProcesses = maxJails + readSlots;
-    this.#idleMs = idleMs;
-    this.#plan = plan;
+    this.#sandboxes = sandboxes;
     observe("agent_platform.sandbox.processes", () => this.#processes);
     // A child that is stuck in a loop would not notice the exit of its server.
     process.once("exit", () => {
@@ -99,23 +97,18 @@ export class JailPool {
     });
   }
 
-  /** Runs a request after the session's earlier ones. Throws a QueueRefusal. */
-  request(request: PoolRequest): Promise<Outcome> {
-    return this.#enter(request.sessionId, this.#commands, request);
-  }
-
-  /** Runs a request that only reads, without waiting for commands. Throws a QueueRefusal. */
-  read(request: PoolRequest): Promise<Outcome> {
-    const { sessionId } = request;
+  /** Runs a request after the session's earlier ones, or a read beside its commands. Throws a QueueRefusal. */
+  request({
+    accountId,
+    sessionId,
+    request,
+    timeoutMs,
+    signal,
+    isRead = false,
+  }: PoolRequest): Promise<Outcome> {
     const isBusy = (this.#lanes.get(sessionId)?.waiting ?? 0) > 0;
-    return this.#enter(isBusy ? readLaneOf(sessionId) : sessionId, this.#reads, request);
-  }
-
-  #enter(
-    key: string,
-    queue: FairQueue,
-    { accountId, sessionId, request, check, timeoutMs, signal }: PoolRequest,
-  ): Promise<Outcome> {
+    const key = isRead && isBusy ? readLaneOf(sessionId) : sessionId;
+    const queue = isRead ? this.#reads : this.#commands;
     const lane = this.#lanes.get(key) ?? {
       sessionId,
       tail: Promise.resolve(),
@@ -130,7 +123,7 @@ export class JailPool {
     const work = async (): Promise<Outcome> => {
       lane.working = true;
       try {
-        await check();
+        await this.#sandboxes.check(sessionId);
         if (typeof request === "function") {
           return await request(AbortSignal.any([lane.stop.signal, ...(signal ? [signal] : [])]));
         }
@@ -176,7 +169,7 @@ export class JailPool {
    * Starts the jail of a lane that has a slot. Some jail is idle whenever all processes are used.
    */
   async #start(key: string, lane: Lane): Promise<Jail> {
-    const plan = await this.#plan(lane.sessionId, key === lane.sessionId);
+    const plan = await this.#sandboxes.planJail(lane.sessionId, key === lane.sessionId);
     while (this.#processes >= this.#maxProcesses) {
       const exited = new Promise<void>((resolve) => this.#starting.push(resolve));
       this.#evict();
@@ -199,7 +192,7 @@ export class JailPool {
     if (!lane.jail) return;
     // Moved to the end: the lane that has been idle longest comes first.
     this.#lanes.set(key, lane);
-    lane.idle = setTimeout(() => lane.jail?.kill("aborted"), this.#idleMs).unref();
+    lane.idle = setTimeout(() => lane.jail?.kill("aborted"), IDLE_MS).unref();
   }
 
   /** Kills the jail that has been idle longest. Its exit resumes the first start that waits. */

@@ -6,11 +6,13 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
-import { confine, LAUNCHER_PATH } from "../../../platform/isolation/confine.ts";
-import { isolation } from "../../../platform/isolation/detect.ts";
-import type { Isolation } from "../../../platform/isolation/isolation.ts";
-import { killGroup } from "../../../platform/isolation/kill-group.ts";
-import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
+import { killGroup, residentBytes } from "../../../platform/isolation/child-process.ts";
+import {
+  confine,
+  type Isolation,
+  isolation,
+  LAUNCHER_PATH,
+} from "../../../platform/isolation/isolation.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import { type JailReply, type JailRequest, type JailSettings, jailReply } from "./protocol.ts";
 

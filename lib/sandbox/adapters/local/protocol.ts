@@ -25,8 +25,13 @@ export type JailRequest =
       readonly env: Readonly<Record<string, string>>;
       readonly maxOutputChars: number;
     }
-  | { readonly op: "list"; readonly path: string; readonly maxEntries: number }
-  | { readonly op: "tree"; readonly path: string; readonly maxEntries: number }
+  /** Lists the entries of a folder, or all that is below it. */
+  | {
+      readonly op: "list";
+      readonly path: string;
+      readonly isDeep: boolean;
+      readonly maxEntries: number;
+    }
   | { readonly op: "read"; readonly path: string }
   | {
       readonly op: "piece";
@@ -40,6 +45,7 @@ export type JailRequest =
   | { readonly op: "remove"; readonly path: string };
 
 const entry = z.object({
+  path: z.string(),
   type: z.enum(["file", "directory"]),
   size: z.number().int(),
   modifiedAt: z.iso.datetime(),
@@ -57,10 +63,9 @@ export const jailReply = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("list"),
     path: z.string(),
-    entries: z.array(entry.extend({ name: z.string() })),
+    entries: z.array(entry),
     truncated: z.boolean(),
   }),
-  z.object({ op: z.literal("tree"), entries: z.array(entry.extend({ path: z.string() })) }),
   z.object({ op: z.literal("read"), content: z.instanceof(Uint8Array) }),
   z.object({ op: z.literal("piece"), content: z.instanceof(Uint8Array) }),
   z.object({ op: z.literal("write") }),

@@ -92,21 +92,25 @@ function finished(exitCode: number, stdout: string, stderr: string, maxChars: nu
   };
 }
 
-async function list(path: string, maxEntries: number): Promise<JailReply> {
-  const folder = fs.resolvePath(HOME, path);
-  if (!(await fs.stat(folder)).isDirectory) throw new Error(`Not a folder: '${folder}'`);
-  const names = (await fs.readdir(folder)).sort((a, b) =>
-    Buffer.compare(Buffer.from(a), Buffer.from(b)),
-  );
+/** Lists a folder in the byte order of the names, each folder before its entries. */
+async function list(path: string, isDeep: boolean, maxEntries: number): Promise<JailReply> {
+  const root = fs.resolvePath(HOME, path);
+  if (!(await fs.stat(root)).isDirectory) throw new Error(`Not a folder: '${root}'`);
   const entries: (JailReply & { op: "list" })["entries"] = [];
-  for (const name of names) {
-    const entry = await describe(posix.join(folder, name));
-    if (!entry) continue;
-    if (entries.length === maxEntries)
-      return { op: "list", path: folder, entries, truncated: true };
-    entries.push({ name, ...entry });
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    const names = await fs.readdir(folder);
+    for (const name of names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
+      const inner = posix.join(folder, name);
+      const entry = await describe(inner);
+      if (!entry) continue;
+      if (entries.length === maxEntries)
+        return { op: "list", path: root, entries, truncated: true };
+      entries.push({ path: posix.relative(root, inner), ...entry });
+      if (isDeep && entry.type === "directory") folders.push(inner);
+    }
   }
-  return { op: "list", path: folder, entries, truncated: false };
+  return { op: "list", path: root, entries, truncated: false };
 }
 
 /** Undefined for deleted files, and for links, which this file system does not follow. */
@@ -118,24 +122,6 @@ async function describe(path: string) {
     size: stat.isDirectory ? 0 : stat.size,
     modifiedAt: stat.mtime.toISOString(),
   };
-}
-
-async function tree(path: string, maxEntries: number): Promise<JailReply> {
-  const root = fs.resolvePath(HOME, path);
-  if (!(await fs.stat(root)).isDirectory) throw new Error(`Not a folder: '${root}'`);
-  const entries: (JailReply & { op: "tree" })["entries"] = [];
-  const folders = [root];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const name of await fs.readdir(folder)) {
-      const inner = posix.join(folder, name);
-      const entry = await describe(inner);
-      if (!entry) continue;
-      if (entries.length === maxEntries) throw new Error(`EFBIG: too many files in '${root}'`);
-      entries.push({ path: posix.relative(root, inner), ...entry });
-      if (entry.type === "directory") folders.push(inner);
-    }
-  }
-  return { op: "tree", entries };
 }
 
 async function read(path: string): Promise<JailReply> {
@@ -187,9 +173,7 @@ async function answer(request: JailRequest): Promise<JailReply> {
       case "run":
         return await run(request);
       case "list":
-        return await list(request.path, request.maxEntries);
-      case "tree":
-        return await tree(request.path, request.maxEntries);
+        return await list(request.path, request.isDeep, request.maxEntries);
       case "read":
         return await read(request.path);
       case "piece":

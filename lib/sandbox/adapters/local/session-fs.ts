@@ -150,34 +150,12 @@ class SystemFs extends InMemoryFs {
     if (options?.recursive && (await this.exists(path))) return;
     throw readOnly(path);
   }
+}
 
-  override async rm(path: string): Promise<void> {
+for (const name of ["rm", "cp", "mv", "symlink", "link", "chmod", "utimes"] as const) {
+  SystemFs.prototype[name] = async (path: string) => {
     throw readOnly(path);
-  }
-
-  override async cp(_source: string, target: string): Promise<void> {
-    throw readOnly(target);
-  }
-
-  override async mv(source: string): Promise<void> {
-    throw readOnly(source);
-  }
-
-  override async symlink(_target: string, path: string): Promise<void> {
-    throw readOnly(path);
-  }
-
-  override async link(_existing: string, path: string): Promise<void> {
-    throw readOnly(path);
-  }
-
-  override async chmod(path: string): Promise<void> {
-    throw readOnly(path);
-  }
-
-  override async utimes(path: string): Promise<void> {
-    throw readOnly(path);
-  }
+  };
 }
 
 /** The shell sets up its system part only on a file system with `mkdirSync` and `writeFileSync`. */

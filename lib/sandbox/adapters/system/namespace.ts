@@ -4,7 +4,7 @@
  */
 import { existsSync, realpathSync } from "node:fs";
 import { join, sep } from "node:path";
-import { LAUNCHER_PATH } from "../../../platform/isolation/confine.ts";
+import { LAUNCHER_PATH } from "../../../platform/isolation/isolation.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 
 export const HOME = "/home/agent";

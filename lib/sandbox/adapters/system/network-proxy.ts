@@ -11,8 +11,8 @@ import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream";
 import { lookupPublic } from "../../../platform/outbound/public-address.ts";
-import { isReservedHeader, markedHeaders } from "../../outgoing-headers.ts";
-import { checkHost, checkServicePath, denied, type NetworkRules } from "../network-rules.ts";
+import { isReservedHeader } from "../../outgoing-headers.ts";
+import { admitRequest, checkHost, denied, type NetworkRules } from "../network-rules.ts";
 
 const MAX_CONNECTIONS = 64;
 const MAX_REFUSALS = 5;
@@ -137,22 +137,20 @@ function forward(
 ): http.ClientRequest {
   const url = URL.parse(request.url ?? "", origin);
   if (url?.protocol !== "http:") throw new Error("Network access denied: no http URL");
-  const own = rules.serviceOrigin !== undefined && url.origin === originInside(rules.serviceOrigin);
-  const headers = markedHeaders(new Headers(pairs(request.rawHeaders)));
-  if (own) {
-    checkServicePath(url);
-    headers.set("forwarded", "for=_sandbox");
-  } else checkHost(url, rules);
+  const { serviceOrigin } = rules;
+  const inside = serviceOrigin === undefined ? undefined : originInside(serviceOrigin);
+  const given = new Headers(pairs(request.rawHeaders));
+  const { isOwn, headers, lookup } = admitRequest(url, given, rules, inside);
   // The parser has checked it, and the body that is passed on has this length.
   const length = request.headers["content-length"];
   if (length !== undefined) headers.set("content-length", length);
-  const target = own ? new URL(`${url.pathname}${url.search}`, rules.serviceOrigin) : url;
+  const target = isOwn ? new URL(`${url.pathname}${url.search}`, serviceOrigin) : url;
   const client = target.protocol === "https:" ? https : http;
   return client.request(target, {
     method: request.method,
     headers: Object.fromEntries(headers),
     agent: false,
-    ...(own ? {} : { lookup: lookupPublic }),
+    ...lookup,
   });
 }
 

@@ -9,16 +9,16 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { isolation } from "../../../platform/isolation/detect.ts";
-import type { Isolation } from "../../../platform/isolation/isolation.ts";
+import { type Isolation, isolation } from "../../../platform/isolation/isolation.ts";
 import { codeOf, type Probe } from "../../../platform/outbound/probe.ts";
 import { processWide } from "../../../platform/process-wide.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import { cutOutput } from "../../cut-output.ts";
 import { SandboxError, type SandboxProvider } from "../../port.ts";
-import { type CommandRunner, removeFolder } from "../local/command-runner.ts";
 import { measureFolder } from "../local/disk-usage.ts";
-import { createLocalProvider, type LocalProviderOptions } from "../local/provider.ts";
+import { removeFolder } from "../local/folders.ts";
+import type { CommandRunner, LocalProviderOptions } from "../local/machine.ts";
+import { createLocalProvider } from "../local/provider.ts";
 import { environment, folderCommand, HOME, NODE } from "./namespace.ts";
 import { type Host, runCommand } from "./run-command.ts";
 

@@ -4,6 +4,7 @@ import { cutOutput } from "../../cut-output.ts";
 import {
   type CommandOptions,
   type CommandResult,
+  type FolderEntry,
   isSandboxError,
   MAX_FILE_BYTES,
   MAX_LISTED_ENTRIES,
@@ -11,7 +12,6 @@ import {
   type Sandbox,
   SandboxError,
   type SandboxFiles,
-  type TreeEntry,
 } from "../../port.ts";
 import { isStreamLost, type Machine, statusOf } from "./sdk.ts";
 import { uploadInParts } from "./upload-in-parts.ts";
@@ -60,25 +60,36 @@ const MAX_LISTING_CHARS = 1_000_000;
 /** Enough for `MAX_TREE_ENTRIES` with paths of 400 characters. */
 const MAX_TREE_CHARS = 4_000_000;
 
-export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxFiles {
-  let connection: Promise<Machine> | undefined;
-  /** Connects once; a failed attempt is made again by the next call. */
-  function connected(): Promise<Machine> {
-    connection ??= connect().catch((error) => {
-      connection = undefined;
-      throw error;
-    });
-    return connection;
+/** The sandbox of a session, which connects to its machine at the first call. */
+export class VercelSandbox implements Sandbox, SandboxFiles {
+  readonly #connect: () => Promise<Machine>;
+  #connection: Promise<Machine> | undefined;
+
+  constructor(connect: () => Promise<Machine>) {
+    this.#connect = connect;
   }
 
-  async function run(
+  /** Connects once; a failed attempt is made again by the next call. */
+  #connected(): Promise<Machine> {
+    this.#connection ??= this.#connect().catch((error) => {
+      this.#connection = undefined;
+      throw error;
+    });
+    return this.#connection;
+  }
+
+  run(command: string, options: CommandOptions): Promise<CommandResult> {
+    return this.#run(command, options, []);
+  }
+
+  async #run(
     command: string,
     options: CommandOptions,
-    args: readonly string[] = [],
+    args: readonly string[],
   ): Promise<CommandResult> {
     const { timeoutMs, maxOutputChars, signal } = options;
     if (signal?.aborted) return stopped();
-    const machine = await connected();
+    const machine = await this.#connected();
     const started = performance.now();
     const bytes = 4 * (maxOutputChars + 1);
     const cwd = posix.resolve(HOME, options.cwd ?? ".");
@@ -126,21 +137,21 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxF
   }
 
   /** Runs a script of this file. @throws SandboxError for every exit code but 0 */
-  async function runScript(
+  readonly #runScript = async (
     script: string,
     args: readonly string[],
     maxOutputChars: number,
-  ): Promise<{ stdout: string; truncated: boolean }> {
+  ): Promise<{ stdout: string; truncated: boolean }> => {
     const options = { timeoutMs: FILE_TIMEOUT_MS, maxOutputChars };
-    const { exitCode, stdout, truncated } = await run(script, options, args);
+    const { exitCode, stdout, truncated } = await this.#run(script, options, args);
     if (exitCode === LIST_MISSING) throw new SandboxError("not_found", "No such file or folder");
     if (exitCode === LIST_REFUSED) throw new SandboxError("refused", "No such folder, or a folder");
     if (exitCode === 0) return { stdout, truncated };
     throw new SandboxError("unavailable", `A script ended with exit code ${exitCode}`);
-  }
+  };
 
-  async function* read(path: string, timeoutMs: number): AsyncGenerator<Uint8Array> {
-    const machine = await connected();
+  async *#read(path: string, timeoutMs: number): AsyncGenerator<Uint8Array> {
+    const machine = await this.#connected();
     const file = posix.resolve(HOME, path);
     try {
       const signal = AbortSignal.timeout(timeoutMs);
@@ -152,64 +163,67 @@ export function openMachine(connect: () => Promise<Machine>): Sandbox & SandboxF
     }
   }
 
-  return {
-    run: (command, options) => run(command, options),
-    async listFolder(path) {
-      const folder = posix.resolve(HOME, path);
-      const args = [folder, String(MAX_LISTED_ENTRIES + 1)];
-      const { stdout, truncated } = await runScript(LIST_FOLDER, args, MAX_LISTING_CHARS);
-      if (truncated) throw new SandboxError("unavailable", "The folder was not listed");
-      const entries = readEntries(stdout);
-      return {
-        path: folder,
-        entries: entries
-          .slice(0, MAX_LISTED_ENTRIES)
-          .map(({ path: name, ...entry }) => ({ name, ...entry })),
-        truncated: entries.length > MAX_LISTED_ENTRIES,
-      };
-    },
-    async listTree(path) {
-      const args = [posix.resolve(HOME, path), String(MAX_TREE_ENTRIES + 1)];
-      const { stdout, truncated } = await runScript(LIST_TREE, args, MAX_TREE_CHARS);
-      const entries = readEntries(stdout);
-      if (!truncated && entries.length <= MAX_TREE_ENTRIES) return entries;
-      throw new SandboxError("too_large", "The folder has too many entries");
-    },
-    async readFile(path) {
-      const chunks: Uint8Array[] = [];
-      let size = 0;
-      for await (const chunk of read(path, FILE_TIMEOUT_MS)) {
-        size += chunk.byteLength;
-        if (size > MAX_FILE_BYTES) throw tooLarge();
-        chunks.push(chunk);
-      }
-      return new Uint8Array(Buffer.concat(chunks));
-    },
-    readStream: (path) => read(path, STREAM_TIMEOUT_MS),
-    async writeStream(path, content) {
-      const target = ownPath(path);
-      const machine = await connected();
-      const write = (file: string, content: Uint8Array) =>
-        machine.writeFiles([{ path: file, content }], fileDeadline()).catch((error) => {
-          throw refusal(error);
-        });
-      return uploadInParts(target, content, { write, runScript });
-    },
-    async remove(path) {
-      await runScript(REMOVE, [ownPath(path)], 1_000);
-    },
-    async writeFile(path, content) {
-      const bytes = typeof content === "string" ? Buffer.from(content) : content;
-      if (bytes.byteLength > MAX_FILE_BYTES) throw tooLarge();
-      const machine = await connected();
-      try {
-        const file = { path: posix.resolve(HOME, path), content: bytes };
-        await machine.writeFiles([file], fileDeadline());
-      } catch (error) {
+  async listFolder(path: string) {
+    const folder = posix.resolve(HOME, path);
+    const args = [folder, String(MAX_LISTED_ENTRIES + 1)];
+    const { stdout, truncated } = await this.#runScript(LIST_FOLDER, args, MAX_LISTING_CHARS);
+    if (truncated) throw new SandboxError("unavailable", "The folder was not listed");
+    const entries = readEntries(stdout);
+    return {
+      path: folder,
+      entries: entries.slice(0, MAX_LISTED_ENTRIES),
+      truncated: entries.length > MAX_LISTED_ENTRIES,
+    };
+  }
+
+  async listTree(path: string) {
+    const args = [posix.resolve(HOME, path), String(MAX_TREE_ENTRIES + 1)];
+    const { stdout, truncated } = await this.#runScript(LIST_TREE, args, MAX_TREE_CHARS);
+    const entries = readEntries(stdout);
+    if (!truncated && entries.length <= MAX_TREE_ENTRIES) return entries;
+    throw new SandboxError("too_large", "The folder has too many entries");
+  }
+
+  async readFile(path: string) {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of this.#read(path, FILE_TIMEOUT_MS)) {
+      size += chunk.byteLength;
+      if (size > MAX_FILE_BYTES) throw tooLarge();
+      chunks.push(chunk);
+    }
+    return new Uint8Array(Buffer.concat(chunks));
+  }
+
+  readStream(path: string): AsyncIterable<Uint8Array> {
+    return this.#read(path, STREAM_TIMEOUT_MS);
+  }
+
+  async writeStream(path: string, content: AsyncIterable<Uint8Array>) {
+    const target = ownPath(path);
+    const machine = await this.#connected();
+    const write = (file: string, content: Uint8Array) =>
+      machine.writeFiles([{ path: file, content }], fileDeadline()).catch((error) => {
         throw refusal(error);
-      }
-    },
-  };
+      });
+    return uploadInParts(target, content, { write, runScript: this.#runScript });
+  }
+
+  async remove(path: string) {
+    await this.#runScript(REMOVE, [ownPath(path)], 1_000);
+  }
+
+  async writeFile(path: string, content: string | Uint8Array) {
+    const bytes = typeof content === "string" ? Buffer.from(content) : content;
+    if (bytes.byteLength > MAX_FILE_BYTES) throw tooLarge();
+    const machine = await this.#connected();
+    try {
+      const file = { path: posix.resolve(HOME, path), content: bytes };
+      await machine.writeFiles([file], fileDeadline());
+    } catch (error) {
+      throw refusal(error);
+    }
+  }
 }
 
 /** Refuses paths outside the home: the rest of the machine is not the session's. */
@@ -220,10 +234,10 @@ function ownPath(path: string): string {
 }
 
 /** The output of `LIST_FOLDER`, where a path is a name, or of `LIST_TREE`. */
-const readEntries = (listing: string): TreeEntry[] =>
+const readEntries = (listing: string): FolderEntry[] =>
   listing.split("\0").slice(0, -1).map(readEntry);
 
-function readEntry(line: string): TreeEntry {
+function readEntry(line: string): FolderEntry {
   const fields = line.split("\t");
   const [type, size, seconds] = fields.slice(-3);
   return {

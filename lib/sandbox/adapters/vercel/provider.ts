@@ -5,7 +5,7 @@
 import { accepted, describeFailure, describeStatus } from "../../../platform/outbound/probe.ts";
 import { SANDBOX_MARK } from "../../outgoing-headers.ts";
 import { SandboxError, type SandboxProvider, type SandboxState } from "../../port.ts";
-import { openMachine } from "./machine.ts";
+import { VercelSandbox } from "./machine.ts";
 import { type NetworkPolicy, type NetworkPolicyRule, statusOf, vercelSdk } from "./sdk.ts";
 
 /** A machine is saved and stopped after this long. */
@@ -46,7 +46,7 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
     return Machine.get({ ...access, name, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
   };
 
-  const open = ({ name }: SandboxState) => openMachine(() => get(name).catch(unavailable));
+  const open = ({ name }: SandboxState) => new VercelSandbox(() => get(name).catch(unavailable));
 
   return {
     name: "vercel",

@@ -10,7 +10,7 @@ import type { TriggerClient } from "@trigger.dev/sdk";
 import { z } from "zod";
 import { type AppError, isAppError } from "../../../contract/app-error.ts";
 import { probeJson } from "../../../platform/outbound/probe.ts";
-import { readJson } from "../../../platform/outbound/read-text.ts";
+import { readJson } from "../../../platform/outbound/vendor-fetch.ts";
 import { accountTag, artistTag, RUN_ID, type TaskRunner, taskRunNotFound } from "../../port.ts";
 import type { TaskRun } from "../../task-run.ts";
 import {

@@ -1,5 +1,5 @@
 import { listActionsContract } from "@/lib/connectors/contract.ts";
-import { listActions } from "@/lib/connectors/list-actions.ts";
+import { listActions } from "@/lib/connectors/use-connectors.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

@@ -4,8 +4,7 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { readSandboxFileContract, writeSandboxFileContract } from "@/lib/sandbox/contract.ts";
 import { fileResponse } from "@/lib/sandbox/file-response.ts";
-import { readFile } from "@/lib/sandbox/read-file.ts";
-import { describeWrittenFile, writeFile } from "@/lib/sandbox/write-file.ts";
+import { describeWrittenFile, readFile, writeFile } from "@/lib/sandbox/sandbox-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(readSandboxFileContract, async ({ caller, query, log }) => {

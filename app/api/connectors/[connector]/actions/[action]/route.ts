@@ -1,5 +1,5 @@
 import { runActionContract } from "@/lib/connectors/contract.ts";
-import { runAction } from "@/lib/connectors/run-action.ts";
+import { runAction } from "@/lib/connectors/use-connectors.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 

@@ -1,0 +1,208 @@
+/**
+ * The page on which a person allows or refuses a connection of the embedded provider: `GET` asks,
+ * `POST` decides once and redirects to the callback.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { config } from "../../../platform/config.ts";
+import { isDatabaseUnavailable } from "../../../platform/database/unavailable.ts";
+import { log } from "../../../platform/log.ts";
+import { serviceOrigin } from "../../../platform/service-origin.ts";
+import { services } from "../../../platform/services.ts";
+import { decideConnection, selectPending } from "../../store.ts";
+import { connectorName, hashState } from "./provider.ts";
+
+/** Ten times the size of the form. */
+const MAX_BODY_BYTES = 4096;
+
+type Handler = (request: Request) => Promise<Response>;
+
+export const askConsent = guarded(async (request) => {
+  const state = new URL(request.url).searchParams.get("state") ?? "";
+  const pending = await selectPending(hashState(state));
+  if (!pending) return linkExpired();
+  const name = escapeHtml(connectorName(pending.connector) ?? pending.connector);
+  const browserId = browserIdOf(request.headers);
+  return renderPage({
+    status: 200,
+    title: `Connect ${connectorName(pending.connector) ?? pending.connector}?`,
+    body: `<p><strong>${escapeHtml(pending.account)}</strong> wants to connect ${name}.</p>
+<p>This page stands in for the consent page of the service. It records your choice and does not contact the service.</p>
+<form method="post" action="/connectors/consent">
+<input type="hidden" name="state" value="${escapeHtml(state)}">
+<input type="hidden" name="token" value="${formToken(state, browserId)}">
+<button name="decision" value="allow">Allow</button>
+<button name="decision" value="refuse">Deny</button>
+</form>`,
+    formTarget: policySource(pending.callback_url),
+    headers: { "set-cookie": browserCookie(browserId, serviceOrigin().startsWith("https:")) },
+  });
+});
+
+export const decideConsent = guarded(async (request) => {
+  const { headers } = request;
+  // Browsers always send the length of a form, so an oversized body is refused before it is read.
+  if (!(Number(headers.get("content-length") ?? Number.NaN) <= MAX_BODY_BYTES))
+    return foreignForm();
+  const form = new URLSearchParams(await request.text());
+  const state = form.get("state") ?? "";
+  const decision = form.get("decision");
+  const isOwn =
+    (headers.get("sec-fetch-site") ?? "same-origin") === "same-origin" &&
+    (headers.get("origin") ?? serviceOrigin()) === serviceOrigin() &&
+    isOwnForm(headers, state, form.get("token") ?? "");
+  if (!isOwn || (decision !== "allow" && decision !== "refuse")) return foreignForm();
+  const decided = await decideConnection(hashState(state), decision === "allow");
+  if (!decided) return linkExpired();
+  const target = new URL(decided.callback_url);
+  target.searchParams.set("status", decision === "allow" ? "success" : "failed");
+  target.searchParams.set("connector", decided.connector);
+  return new Response(null, {
+    status: 303,
+    headers: {
+      location: target.href,
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+    },
+  });
+});
+
+/** Answers 404 unless the embedded provider is in use, and renders errors as pages. */
+function guarded(handler: Handler): Handler {
+  return async (request) => {
+    if (services().connectors?.name !== "embedded")
+      return renderNotice(404, "Page not found", "There is no page at this address.");
+    try {
+      return await handler(request);
+    } catch (error) {
+      const isOutage = isDatabaseUnavailable(error);
+      log().error({ err: error, route: "/connectors/consent" }, "The consent page failed");
+      return isOutage
+        ? renderNotice(
+            503,
+            "Service unavailable",
+            "The service is temporarily unavailable. Try again in a moment.",
+          )
+        : renderNotice(500, "Something went wrong", "Try again.");
+    }
+  };
+}
+
+const linkExpired = (): Response =>
+  renderNotice(
+    410,
+    "Expired link",
+    "This link has been used or has expired. Start connecting again.",
+  );
+
+const foreignForm = (): Response =>
+  renderNotice(403, "Request refused", "Open the link again and choose there.");
+
+/** Returns the scheme alone for IPv6 hosts, which a content security policy cannot express. */
+function policySource(callbackUrl: string): string {
+  const { hostname, origin, protocol } = new URL(callbackUrl);
+  return hostname.startsWith("[") ? protocol : origin;
+}
+
+const COOKIE = "connector_consent";
+const PATTERN = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Returns the browser's id, which all its tabs share, or a new one. It binds a decision to the browser that was shown the
+ * question: the form contains an HMAC over the secret of the link and this cookie, which no other site can
+ * read, set or send. A forged form cannot decide, not even about a link that the forger created.
+ */
+function browserIdOf(headers: Headers): string {
+  return readBrowserId(headers) ?? randomBytes(32).toString("base64url");
+}
+
+function browserCookie(browserId: string, secure: boolean): string {
+  const attributes = "Path=/connectors/consent; HttpOnly; SameSite=Strict; Max-Age=900";
+  return `${COOKIE}=${browserId}; ${attributes}${secure ? "; Secure" : ""}`;
+}
+
+function formToken(state: string, browserId: string): string {
+  return createHmac("sha256", config().API_KEY_SECRET)
+    .update(`connector consent ${state} ${browserId}`)
+    .digest("base64url");
+}
+
+/** Returns whether this service issued the token to this browser. */
+function isOwnForm(headers: Headers, state: string, token: string): boolean {
+  const browserId = readBrowserId(headers);
+  if (browserId === undefined) return false;
+  const expected = Buffer.from(formToken(state, browserId));
+  const actual = Buffer.from(token);
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
+}
+
+function readBrowserId(headers: Headers): string | undefined {
+  for (const part of headers.get("cookie")?.split(";") ?? []) {
+    const [name, value = ""] = part.trim().split("=");
+    if (name === COOKIE && PATTERN.test(value)) return value;
+  }
+  return undefined;
+}
+
+const STYLE = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 26rem; margin: 15vh auto 0; padding: 0 1rem; }
+form { display: flex; gap: .75rem; margin-top: 1.5rem; }
+button { font: inherit; padding: .5rem 1.25rem; border: 1px solid; border-radius: .5rem; cursor: pointer; }
+button[value="allow"] { font-weight: 600; }
+`;
+const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
+
+/** Escapes text for HTML elements and quoted attributes. */
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+interface Page {
+  readonly status: number;
+  readonly title: string;
+  /** HTML in which the caller has escaped all text. */
+  readonly body: string;
+  /** A CSP source, besides this service, to which the form may lead. */
+  readonly formTarget?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function renderPage({ status, title, body, formTarget, headers }: Page): Response {
+  const html = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)}</title>
+<style>${STYLE}</style>
+<h1>${escapeHtml(title)}</h1>
+${body}
+</html>
+`;
+  const policy = [
+    "default-src 'none'",
+    `style-src 'sha256-${STYLE_HASH}'`,
+    // Browsers also apply it to the redirect that answers the form.
+    `form-action 'self'${formTarget ? ` ${formTarget}` : ""}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return new Response(html, {
+    status,
+    headers: {
+      ...headers,
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": policy.join("; "),
+      "x-frame-options": "DENY",
+      "x-content-type-options": "nosniff",
+      "cross-origin-opener-policy": "same-origin",
+      // Not `no-referrer`, with which browsers would also omit the origin of the form.
+      "referrer-policy": "same-origin",
+      "cache-control": "no-store",
+    },
+  });
+}
+
+/** Renders a page with only a message. */
+function renderNotice(status: number, title: string, text: string): Response {
+  return renderPage({ status, title, body: `<p>${escapeHtml(text)}</p>` });
+}

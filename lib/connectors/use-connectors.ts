@@ -1,0 +1,138 @@
+/** The use cases of connectors. Each answers `not_configured` where the service has none. */
+import type { Logger } from "pino";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
+import { config } from "../platform/config.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
+import { services } from "../platform/services.ts";
+import { isAllowedOrigin } from "./check-callback.ts";
+import type { ConnectorFault, ConnectorProvider } from "./port.ts";
+import { hasChatConnector } from "./store.ts";
+
+/**
+ * Calls the provider, and returns its answer or the error that callers see for a fault, whose details are
+ * logged. Errors: not_found, conflict, upstream_error, upstream_timeout, not_configured.
+ */
+async function ask<A extends { readonly kind: string }, const R>(
+  log: Logger,
+  question: (provider: ConnectorProvider) => Promise<A | ConnectorFault>,
+  describe: (answer: A) => R,
+): Promise<R | AppError> {
+  const provider = services().connectors;
+  if (!provider) return appError("not_configured", "Connectors are not configured");
+  const answer = await question(provider);
+  return isFault(answer) ? describeFault(answer, log) : describe(answer);
+}
+
+const isFault = (answer: object): answer is ConnectorFault => "cause" in answer;
+
+function describeFault({ kind, cause, retryAfter }: ConnectorFault, log: Logger): AppError {
+  if (kind === "unknown") return appError("not_found", "Unknown connector");
+  if (kind === "unknown_action") return appError("not_found", "Unknown action");
+  if (kind === "not_connected") {
+    return appError("conflict", "The account has no active connection to this connector");
+  }
+  log.warn({ outcome: kind, cause }, "The connector provider failed");
+  if (kind === "timeout") {
+    return appError("upstream_timeout", "Connector provider did not answer in time");
+  }
+  const headers = retryAfter ? { headers: { "retry-after": retryAfter } } : {};
+  return appError("upstream_error", "Connector provider unavailable", headers);
+}
+
+const success = <const D>(data: D) => ({ body: { success: true, data } }) as const;
+
+/**
+ * Refuses the credential of a run for a connector that was not named for its chat. Injected text can make
+ * an agent do anything, so it can reach a connection only if a person has allowed it. Errors: forbidden.
+ */
+async function checkRun(
+  { ownerId, credential }: Caller,
+  connector: string,
+): Promise<AppError | undefined> {
+  if (credential.kind !== "run") return undefined;
+  const isNamed = await hasChatConnector(ownerId, credential.run.chatId, connector);
+  return isNamed ? undefined : appError("forbidden", "This credential cannot be used here");
+}
+
+/**
+ * Starts a connection and returns the URL at which a person completes it. The pipeline has checked the
+ * caller's access to the account. Errors: invalid_request, and as the provider's.
+ */
+export async function authorizeConnector(
+  request: {
+    readonly caller: Caller;
+    readonly connector: string;
+    readonly callbackUrl: string | null | undefined;
+  },
+  log: Logger,
+) {
+  const { caller, connector, callbackUrl } = request;
+  const { CONNECTOR_CALLBACK_ORIGINS: origins } = config();
+  // The console is the default callback, so it need not be listed.
+  const allowed = origins.length === 0 ? origins : [...origins, serviceOrigin()];
+  if (callbackUrl && !isAllowedOrigin(callbackUrl, allowed)) {
+    const message = "callback_url must have one of the allowed origins";
+    return appError("invalid_request", message, { fields: ["callback_url"] });
+  }
+  const given = {
+    accountId: caller.accountId,
+    starter: { accountId: caller.ownerId, keyId: keyIdOf(caller) },
+    connector,
+    callbackUrl: callbackUrl ?? `${serviceOrigin()}/connectors`,
+  };
+  return ask(
+    log,
+    (provider) => provider.authorize(given),
+    ({ url }) => success({ connector, redirectUrl: url }),
+  );
+}
+
+/** Returns the connections of the account, newest first. */
+export const listConnections = (accountId: string, log: Logger) =>
+  ask(
+    log,
+    (provider) => provider.list(accountId),
+    ({ connections }) => success({ connections }),
+  );
+
+/** Removes the connections of the account to a connector. Errors: not_found without one. */
+export const disconnectConnector = (accountId: string, connector: string, log: Logger) =>
+  ask(
+    log,
+    (provider) => provider.disconnect({ accountId, connector }),
+    ({ count }) =>
+      count === 0
+        ? appError("not_found", "The connector is not connected")
+        : success({ connector, removed: count }),
+  );
+
+/** Returns a page of a connector's actions. Errors: forbidden, not_found. */
+export async function listActions(
+  caller: Caller,
+  page: Parameters<ConnectorProvider["listActions"]>[0],
+  log: Logger,
+) {
+  const refused = await checkRun(caller, page.connector);
+  if (refused) return refused;
+  return ask(
+    log,
+    (provider) => provider.listActions(page),
+    ({ actions, nextCursor }) => success({ actions, nextCursor }),
+  );
+}
+
+/** Runs an action with the connection of the account that the caller acts for. Errors: forbidden, not_found, conflict. */
+export async function runAction(
+  caller: Caller,
+  request: Omit<Parameters<ConnectorProvider["runAction"]>[0], "accountId">,
+  log: Logger,
+) {
+  const refused = await checkRun(caller, request.connector);
+  if (refused) return refused;
+  return ask(
+    log,
+    (provider) => provider.runAction({ accountId: caller.accountId, ...request }),
+    ({ result }) => success(result),
+  );
+}

@@ -1,0 +1,88 @@
+/** The API keys of an account, which is an argument of every function. */
+import { z } from "zod";
+import { appError } from "../../contract/app-error.ts";
+import { config } from "../../platform/config.ts";
+import { timestamp } from "../../platform/database/columns.ts";
+import { call, isRaised, type Raised, rpc } from "../../platform/database/query.ts";
+import { newKey } from "./key-format.ts";
+
+/** The maximum of listed keys, which come in one answer. */
+const MAX_KEYS = 1_000;
+const DAY_MS = 86_400_000;
+
+const row = z.object({
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  created_at: timestamp,
+  last_used_at: timestamp.nullable(),
+  expires_at: timestamp.nullable(),
+  revoked_at: timestamp.nullable(),
+});
+type KeyRow = z.output<typeof row>;
+
+/** Returns the account's valid keys as lists show them, newest first, without keys of runs. */
+export async function listKeys(accountId: string) {
+  return (await call("list_keys", { p_account_id: accountId }, z.array(row))).map(describeKey);
+}
+
+/**
+ * Revokes a key, and stops the runs that it has started. Resolves to false when the account has no such
+ * key, or it has ended.
+ */
+export const revokeKey = (accountId: string, id: string): Promise<boolean> =>
+  call("revoke_key", { p_account_id: accountId, p_id: id }, z.boolean());
+
+/** Creates a key. Only this answer contains its text. Errors: 403 when there are too many. */
+export async function createKey(accountId: string, name: string, expiresInDays?: number) {
+  const { raw, hash, prefix } = newKey(config().API_KEY_SECRET);
+  const expiresAt =
+    expiresInDays === undefined ? null : new Date(Date.now() + expiresInDays * DAY_MS);
+  const args = {
+    p_account_id: accountId,
+    p_name: name,
+    p_hash: hash,
+    p_prefix: prefix,
+    p_expires_at: expiresAt,
+    p_max: MAX_KEYS,
+  };
+  return describeCreatedKey(await rpc("create_key", args, row), raw);
+}
+
+/** Replaces a key with a new one. Errors: 404, 409 for a key that was rotated before, 403 when there are too many. */
+export async function rotateKey(accountId: string, id: string, graceSeconds: number) {
+  const { raw, hash, prefix } = newKey(config().API_KEY_SECRET);
+  const args = {
+    p_account_id: accountId,
+    p_id: id,
+    p_hash: hash,
+    p_prefix: prefix,
+    p_grace_seconds: graceSeconds,
+    p_max: MAX_KEYS,
+  };
+  return describeCreatedKey(await rpc("rotate_key", args, row), raw);
+}
+
+const refusals: Readonly<Record<number, "quota_exceeded" | "conflict">> = {
+  403: "quota_exceeded",
+  409: "conflict",
+};
+
+function describeCreatedKey(answer: KeyRow | Raised, raw: string) {
+  if (isRaised(answer)) return appError(refusals[answer.status] ?? "not_found", answer.message);
+  const { last_used_at: _, ...shown } = describeKey(answer);
+  return { status: "success", key: raw, ...shown } as const;
+}
+
+function describeKey({ name, revoked_at: revokedAt, expires_at: expiresAt, ...row }: KeyRow) {
+  // ISO 8601 in UTC sorts as text.
+  const [endsAt = null] = [expiresAt, revokedAt].filter((time) => time !== null).sort();
+  return {
+    id: row.id,
+    key_name: name,
+    prefix: row.prefix,
+    created_at: row.created_at,
+    last_used_at: row.last_used_at,
+    expires_at: endsAt,
+  };
+}

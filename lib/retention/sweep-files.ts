@@ -1,0 +1,88 @@
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { settleRemoval } from "../content/media-store.ts";
+import type { MediaKey } from "../content/storage/media-name.ts";
+import { mailboxFolder } from "../mail/mailbox-folder.ts";
+import { services } from "../platform/services.ts";
+import { dueMediaRemovals, mediaToCheck, noteMediaCheck, unownedMedia } from "./store.ts";
+
+const BATCH = 200;
+const MAX_BATCHES = 20;
+/** Longer than a generation can take between its reservation and its last byte. */
+const GRACE_MS = 60 * 60 * 1000;
+
+/** Removes the files of deleted rows, and returns their number. */
+export async function removeDeletedMedia(): Promise<number> {
+  const storage = services().media;
+  let removed = 0;
+  for (let batch = 1; batch <= MAX_BATCHES; batch++) {
+    const due = await dueMediaRemovals(BATCH);
+    for (const key of due) {
+      await storage.remove(key);
+      await settleRemoval(key);
+      removed += 1;
+    }
+    if (due.length < BATCH) break;
+  }
+  return removed;
+}
+
+/**
+ * Measures files that have not been checked for a day, and deletes the rows of files that the storage
+ * does not have. Returns the number of deleted rows.
+ */
+export async function checkMediaRows(): Promise<number> {
+  const storage = services().media;
+  let deleted = 0;
+  for (const key of await mediaToCheck(BATCH)) {
+    const bytes = await storage.sizeOf(key);
+    await noteMediaCheck(key, bytes);
+    if (bytes === null) deleted += 1;
+  }
+  return deleted;
+}
+
+/**
+ * Removes old files without a row from this machine's disk, and returns their number. A row is
+ * created before its file, so a recent file without one belongs to a row that was just deleted.
+ */
+export async function removeUnownedMedia(): Promise<number> {
+  const storage = services().media;
+  let removed = 0;
+  let batch: MediaKey[] = [];
+  const flush = async () => {
+    for (const key of batch.length > 0 ? await unownedMedia(batch) : []) {
+      await storage.remove(key);
+      removed += 1;
+    }
+    batch = [];
+  };
+  for await (const key of storage.filesOlderThan(GRACE_MS)) {
+    batch.push(key);
+    if (batch.length >= BATCH) await flush();
+  }
+  await flush();
+  return removed;
+}
+
+const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
+/** One pass checks at most this many files. Names start with the time, so the oldest come first. */
+const MAX_FILES = 10_000;
+
+/** Deletes old mails and unfinished files from the mailbox folder, and returns their number. */
+export async function sweepMailbox(): Promise<number> {
+  if (services().mail.name !== "mailbox") return 0;
+  const folder = mailboxFolder();
+  const oldest = Date.now() - RETENTION_MS;
+  // There is no folder before the first mail.
+  const names = await readdir(folder).catch((): string[] => []);
+  let deleted = 0;
+  for (const name of names.sort().slice(0, MAX_FILES)) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => null);
+    if (!found?.isFile() || found.mtimeMs >= oldest) continue;
+    await rm(path, { force: true });
+    deleted += 1;
+  }
+  return deleted;
+}

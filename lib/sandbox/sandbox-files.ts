@@ -1,0 +1,207 @@
+/** The files of a session's sandbox, as callers reach them from outside. */
+import { isUtf8 } from "node:buffer";
+import { posix } from "node:path";
+import type { Logger } from "pino";
+import type { z } from "zod";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { sandboxQuotaExceeded } from "../contract/quota.ts";
+import { services } from "../platform/services.ts";
+import type { sandboxFile } from "./contract.ts";
+import {
+  isSandboxError,
+  MAX_FILE_BYTES,
+  MAX_STREAMED_BYTES,
+  SandboxError,
+  type SandboxFiles,
+  type SandboxState,
+  type WrittenFile,
+} from "./port.ts";
+import { selectSandbox } from "./store.ts";
+
+const uninitialized = appError("sandbox_missing", "Sandbox not initialized");
+const readFailed = appError("upstream_error", "Failed to read sandbox files");
+const writeFailed = appError("upstream_error", "Failed to write sandbox files");
+/** Not the account's fault, unlike its quota. */
+const diskFull = appError("unavailable", "The service has no disk space left", {
+  headers: { "retry-after": "60" },
+});
+const busy = appError("unavailable", "The sandbox is busy", { headers: { "retry-after": "5" } });
+
+export interface FilesRequest {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly log: Logger;
+}
+
+/**
+ * Calls `use` with the files of the session's sandbox.
+ * @param refusals the errors to return for refusals of the sandbox itself
+ * @param failed the error to return for any other failure of the sandbox
+ * Errors: `refusals`, 404 `Session not found`, 400 `Sandbox not initialized`, 502, and 503 when too
+ * many requests of the account are waiting, or the disk is full.
+ */
+export async function withSandboxFiles<T>(
+  { accountId, sessionId, log }: FilesRequest,
+  use: (files: SandboxFiles) => Promise<T>,
+  refusals: Partial<Record<SandboxError["code"], AppError>>,
+  failed: AppError = readFailed,
+): Promise<T | AppError> {
+  const found = await selectSandbox(accountId, sessionId);
+  if (isAppError(found)) return found;
+  if (found.sandbox === null || !isReachable(found.sandbox)) return uninitialized;
+  try {
+    return await use(services().sandboxes.openFiles(found.sandbox, accountId));
+  } catch (error) {
+    const refusal = isSandboxError(error) ? refusals[error.code] : undefined;
+    if (refusal) return refusal;
+    if (isSandboxError(error) && error.code === "busy") return busy;
+    if (isSandboxError(error) && error.code === "disk_full") {
+      log.error({ err: error, sessionId }, "the disk is full");
+      return diskFull;
+    }
+    if (await isGone(found.sandbox)) return uninitialized;
+    log.error({ err: error, sessionId }, "the sandbox's files could not be used");
+    return failed;
+  }
+}
+
+/** The files of a provider that this server no longer uses are out of reach. */
+const isReachable = (state: SandboxState): boolean => state.provider === services().sandboxes.name;
+
+async function isGone(state: SandboxState): Promise<boolean> {
+  try {
+    return (await services().sandboxes.status(state)) === "expired";
+  } catch {
+    return false;
+  }
+}
+
+const folderRefusals = {
+  not_found: appError("not_found", "Folder not found"),
+  refused: appError("invalid_request", "path is not a folder"),
+};
+
+/** Lists a folder of the session's sandbox, by default its home. Errors: 400, 404, 502, 503. */
+export async function listFiles({
+  path = ".",
+  ...request
+}: FilesRequest & { readonly path?: string | undefined }): Promise<
+  { path: string; entries: z.output<typeof sandboxFile>[]; truncated: boolean } | AppError
+> {
+  const listing = await withSandboxFiles(
+    request,
+    (files) => files.listFolder(path),
+    folderRefusals,
+  );
+  if (isAppError(listing)) return listing;
+  const entries = listing.entries.map(({ path: name, ...entry }) => ({
+    name,
+    ...entry,
+    path: posix.join(listing.path, name),
+  }));
+  return { path: listing.path, entries, truncated: listing.truncated };
+}
+
+const readRefusals = {
+  not_found: appError("not_found", "File not found"),
+  refused: appError("invalid_request", "path is not a file"),
+  too_large: appError("invalid_request", `File is larger than ${MAX_FILE_BYTES} bytes`),
+};
+
+export interface FileContent {
+  /** The last segment of the path. */
+  readonly name: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly isText: boolean;
+}
+
+/** Reads a file of the session's sandbox. Errors: 400, 404, 502, 503. */
+export async function readFile({
+  path,
+  ...request
+}: FilesRequest & { readonly path: string }): Promise<FileContent | AppError> {
+  const read = await withSandboxFiles(request, (files) => files.readFile(path), readRefusals);
+  if (isAppError(read)) return read;
+  const bytes = new Uint8Array(read);
+  return { name: posix.basename(path), bytes, isText: isUtf8(bytes) && !bytes.includes(0) };
+}
+
+const removeRefusals = {
+  not_found: appError("not_found", "File not found"),
+  refused: appError("invalid_request", "path cannot be removed"),
+};
+
+/** Removes a file or folder of the session's sandbox. Errors: 400, 404, 502, 503. */
+export const removeFile = ({
+  path,
+  ...request
+}: FilesRequest & { readonly path: string }): Promise<null | AppError> =>
+  withSandboxFiles(
+    request,
+    (files) => files.remove(path).then(() => null),
+    removeRefusals,
+    writeFailed,
+  );
+
+const tooLarge = appError("payload_too_large", "Request body too large");
+const unwritable = appError("invalid_request", "path cannot be written");
+const writeRefusals = {
+  // A parent of the path is a file.
+  not_found: unwritable,
+  refused: unwritable,
+  no_space: sandboxQuotaExceeded,
+  too_large: tooLarge,
+  incomplete: appError("invalid_request", "The request body is incomplete"),
+};
+
+/**
+ * Writes a file of the session's sandbox from the body of a request, at most `MAX_STREAMED_BYTES`.
+ * Errors: 400, 403 for a full account, 404, 413, 502, 503.
+ */
+export async function writeFile({
+  path,
+  request: { body, headers },
+  ...place
+}: FilesRequest & { readonly path: string; readonly request: Request }): Promise<
+  WrittenFile | AppError
+> {
+  if (Number(headers.get("content-length") ?? 0) > MAX_STREAMED_BYTES) return tooLarge;
+  const written = await withSandboxFiles(
+    place,
+    (files) => files.writeStream(path, boundedContent(body)),
+    writeRefusals,
+    writeFailed,
+  );
+  // Otherwise the connection would stay open for the rest of the body.
+  if (isAppError(written)) await body?.cancel().catch(() => {});
+  return written;
+}
+
+async function* boundedContent(
+  body: ReadableStream<Uint8Array> | null,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  const reader = body?.getReader();
+  try {
+    for (;;) {
+      const piece = await reader?.read().catch(incomplete);
+      if (!piece || piece.done) return;
+      size += piece.value.byteLength;
+      if (size > MAX_STREAMED_BYTES) throw new SandboxError("too_large", "The body is too large");
+      yield piece.value;
+    }
+  } finally {
+    reader?.releaseLock();
+  }
+}
+
+function incomplete(): never {
+  throw new SandboxError("incomplete", "The client did not send all of the body");
+}
+
+/** Returns the response to a file that was written. */
+export function describeWrittenFile({ path, size, modifiedAt, isNew }: WrittenFile) {
+  const file = { path, size, modified_at: modifiedAt };
+  const body = { status: "success", file } as const;
+  return isNew ? ({ status: 201, body } as const) : ({ status: 200, body } as const);
+}
