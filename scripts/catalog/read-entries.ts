@@ -4,9 +4,8 @@
  * `;` separates the items of a list.
  */
 import { z } from "zod";
-import { describeIssue } from "../../contract/describe-issue.ts";
-import { readCsv } from "../../platform/read-csv.ts";
-import { markets } from "../markets.ts";
+import { markets } from "../../lib/catalog/markets.ts";
+import { describeIssue } from "../../lib/contract/describe-issue.ts";
 
 const name = z.string().trim().min(1).max(500);
 const id = z.string().regex(/^[A-Za-z0-9]{1,64}$/, {
@@ -151,4 +150,45 @@ function readJsonEntries(text: string, faults: string[]): RawEntry[] {
       return [];
     }
   });
+}
+
+interface CsvLine {
+  /** The line on which the record starts, from 1. */
+  readonly line: number;
+  readonly fields: readonly string[];
+}
+
+/**
+ * Returns the records of a CSV text (RFC 4180), without empty lines. @throws SyntaxError with the line of a
+ * misplaced quote
+ */
+function readCsv(text: string): CsvLine[] {
+  // A field and its terminator: a comma, a line break or the end of the text.
+  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y;
+  const lines: CsvLine[] = [];
+  let fields: string[] = [];
+  let line = 1;
+  let start = 1;
+  while (field.lastIndex < text.length) {
+    const at = field.lastIndex;
+    const match = field.exec(text);
+    if (!match) {
+      const open = text[at] === '"';
+      throw new SyntaxError(
+        `line ${line}: ${open ? "a quoted field is not closed properly" : "a field that is not quoted contains a quote"}`,
+      );
+    }
+    const [whole, quoted, plain = "", end] = match;
+    fields.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'));
+    line += whole.match(/\r\n|\n|\r/g)?.length ?? 0;
+    if (end === ",") {
+      // A comma at the end of the text is followed by one more, empty field.
+      if (field.lastIndex === text.length) fields.push("");
+      else continue;
+    }
+    if (fields.some((value) => value !== "")) lines.push({ line: start, fields });
+    fields = [];
+    start = line;
+  }
+  return lines;
 }
