@@ -6,13 +6,18 @@ import { openText } from "../platform/seal-text.ts";
 import { services } from "../platform/services.ts";
 import { failureOf } from "../tasks/begin-run.ts";
 import { endRun, hasAuthority, mergeMetadata, renewLeases, selectRun } from "../tasks/store.ts";
-import { editVideo } from "./adapters/embedded/edit-video.ts";
-import { renderQueue } from "./adapters/embedded/render-queue.ts";
+import { canRender } from "./adapters/embedded/render-process.ts";
+import { Renderer } from "./adapters/embedded/renderer.ts";
 import { imageBody, videoBody } from "./contract.ts";
-import { generationFailed, timedOut } from "./generation.ts";
+import { timedOut } from "./generation.ts";
 import { fetchImageOrder, planImages } from "./image-order.ts";
 import { discardTornMedia } from "./media-store.ts";
-import type { ContentProvider, GeneratedFile, Submission } from "./port.ts";
+import {
+  type ContentProvider,
+  type GeneratedFile,
+  generationFailed,
+  type Submission,
+} from "./port.ts";
 import { storeResults } from "./store-results.ts";
 import { fetchEdit, fetchVideoOrder, planVideo } from "./video-order.ts";
 import { withWorkFolder } from "./work-folder.ts";
@@ -49,6 +54,7 @@ export interface SubmittedGeneration {
   readonly count: number;
 }
 
+const notEdited = appError("not_configured", "The renderer of videos is not installed");
 const authorityEnded = appError(
   "forbidden",
   "The key that asked for this has ended, or its account may no longer act for the artist",
@@ -176,8 +182,11 @@ async function edit(
   if (isAppError(plan) || plan.steps.length === 0) return files;
   const steps = await fetchEdit(accountId, plan, folder, signal);
   if (isAppError(steps)) return files;
-  const report = (cause: string) => log().warn({ cause }, "A generated video was not edited");
-  const order = { accountId, video: video.path, steps, folder, signal };
-  const path = await editVideo(order, renderQueue(), report);
-  return path ? [{ path, contentType: "video/mp4" }] : files;
+  const edit = { op: "edit", video: { ...video, url: "" }, steps } as const;
+  const edited = canRender("videos")
+    ? await new Renderer().render(accountId, edit, folder, signal)
+    : notEdited;
+  if (!isAppError(edited)) return edited;
+  log().warn({ cause: edited.message }, "A generated video was not edited");
+  return files;
 }

@@ -66,9 +66,6 @@ export function locate<T extends object>(
 
 const locationOf = (runId: string) => `/api/tasks/runs?runId=${runId}`;
 
-export const generationFailed = (kind: Generation["kind"]): AppError =>
-  appError("upstream_error", `${NAMES[kind]} generation failed`);
-
 export const timedOut = (kind: Generation["kind"]): AppError =>
   appError("upstream_timeout", `${NAMES[kind]} generation timed out`);
 

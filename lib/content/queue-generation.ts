@@ -16,12 +16,12 @@ import {
   earlier,
   type Generated,
   type Generation,
-  generationFailed,
   locate,
   taskOf,
   timedOut,
 } from "./generation.ts";
 import type { GenerationRequest } from "./generation-steps.ts";
+import { generationFailed } from "./port.ts";
 import { dispatchJob } from "./start-job.ts";
 
 const POLL_MS = 300;

@@ -6,8 +6,10 @@
  * supports it (`lib/platform/isolation`).
  */
 import { spawn } from "node:child_process";
-import { realpathSync } from "node:fs";
-import { chown, rm } from "node:fs/promises";
+import { existsSync, realpathSync } from "node:fs";
+import { chmod, chown, copyFile, link, mkdtemp, rm } from "node:fs/promises";
+import { basename, relative } from "node:path";
+import { z } from "zod";
 import {
   confine,
   LAUNCHER_PATH,
@@ -19,20 +21,39 @@ import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { killGroup } from "../../../platform/isolation/kill-group.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
-import { lendInputs } from "./lend-inputs.ts";
-import { type RenderReply, type RenderRequest, renderReply } from "./protocol.ts";
-import { withRelativePaths } from "./relative-paths.ts";
-import { rendererProgram } from "./renderer.ts";
+import type { EditStep, ImageOrder, MediaFile, VideoOrder } from "../../port.ts";
 
-export type Outcome =
+export type RenderRequest =
+  | { readonly op: "video"; readonly order: VideoOrder }
+  | { readonly op: "image"; readonly order: ImageOrder }
+  | { readonly op: "edit"; readonly video: MediaFile; readonly steps: readonly EditStep[] };
+
+/** Returns the names of the files that the child writes into its folder. */
+export function namesOf(request: RenderRequest): readonly string[] {
+  if (request.op === "edit") return ["edited.mp4"];
+  if (request.op === "video") return ["video.mp4"];
+  return Array.from({ length: request.order.count }, (_, at) => `image-${at + 1}.png`);
+}
+
+const renderReply = z.discriminatedUnion("op", [
+  z.object({ op: z.literal("ready") }),
+  z.object({ op: z.literal("done") }),
+  /** A caller's file cannot be used. The message is for the caller, the reason for the log. */
+  z.object({ op: z.literal("unusable"), message: z.string(), reason: z.string() }),
+  /** The job failed for a cause of our own; the reason is for the log. */
+  z.object({ op: z.literal("failed"), reason: z.string() }),
+]);
+/** The child sends `ready`, receives its request as JSON, and sends one reply. */
+export type RenderReply = z.output<typeof renderReply>;
+
+/** `died`: the child ended by itself, for example because a decoder crashed. */
+type Ending = "deadline" | "aborted" | "memory" | "died";
+type Outcome =
   | Exclude<RenderReply, { op: "ready" }>
-  /** `died`: the child ended by itself, for example because a decoder crashed. */
-  | { readonly op: "ended"; readonly why: "deadline" | "aborted" | "memory" | "died" };
+  | { readonly op: "ended"; readonly reason: Ending };
 
 export interface Job {
   readonly request: RenderRequest;
-  /** The files that the child may read. */
-  readonly inputs: readonly string[];
   /** The folder that the child may write to, which is also its working directory. */
   readonly folder: string;
   readonly timeoutMs: number;
@@ -57,27 +78,69 @@ const LAUNCH_SCRIPT = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
 /** Gives the server priority over its renderings. */
 const NICENESS = "5";
 
+/** Not from import.meta.url, because the server is bundled and the renderer is not. */
+const program = (root: string): string =>
+  runtimePath(root, "lib", "content", "adapters", "embedded", "render", "main.ts");
+
+/** Returns whether everything is installed that renders images, or videos too: deployments may leave it out. */
+export function canRender(kind: "images" | "videos"): boolean {
+  const packages = kind === "images" ? ["sharp"] : ["sharp", "node-webcodecs"];
+  const paths = packages.map((name) => runtimePath(process.cwd(), "node_modules", name));
+  return [program(process.cwd()), ...paths].every((path) => existsSync(path));
+}
+
+/** Runs the job. Resolves when its child has ended. */
 export async function runJob(job: Job): Promise<Outcome> {
-  const { folder, inputs, isolation = isolationOfHost() } = job;
-  if (isolation.kind !== "user") return runChild(job, isolation, new Map());
-  const lent = await lendInputs(folder, inputs);
+  const { isolation = isolationOfHost() } = job;
+  const folder = realpathSync(job.folder);
+  /** Where the child reads each input. */
+  const inputs = new Map<string, string>();
+  mapFiles(job.request, ({ path }) => {
+    const real = realpathSync(path);
+    inputs.set(real, real);
+    return path;
+  });
+  if (isolation.kind !== "user") return runChild({ ...job, folder }, isolation, inputs);
+  // The other user may not pass through the folders of the inputs. It may read the links, but not list them.
+  const links = await mkdtemp(runtimePath(folder, "inputs-"));
   try {
+    await chmod(links, 0o711);
+    for (const [at, input] of [...inputs.keys()].entries()) {
+      const path = runtimePath(links, `${at}-${basename(input)}`);
+      // The inputs may be on another file system, or on one without links.
+      await link(input, path).catch(() => copyFile(input, path));
+      await chmod(path, 0o644);
+      inputs.set(input, path);
+    }
     await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
-    return await runChild(job, isolation, lent.paths);
+    return await runChild({ ...job, folder }, isolation, inputs);
   } finally {
-    await rm(lent.folder, { recursive: true, force: true });
+    await rm(links, { recursive: true, force: true });
   }
 }
 
-/** @param lent where the child reads an input, if not at the input's own path */
+/** Returns the request and the names of its results as JSON, with another path for each of its files. */
+const mapFiles = (request: RenderRequest, pathOf: (file: MediaFile) => string): string =>
+  JSON.stringify({ ...request, names: namesOf(request) }, (_, value) =>
+    isMediaFile(value) ? { contentType: value.contentType, path: pathOf(value) } : value,
+  );
+
+/** Returns whether a part of an order is one of its files. */
+export const isMediaFile = (value: unknown): value is MediaFile =>
+  typeof value === "object" && value !== null && "path" in value && "url" in value;
+
 function runChild(
-  { folder, inputs, timeoutMs, signal, ...job }: Job,
+  { request, folder, timeoutMs, signal }: Job,
   isolation: Isolation,
-  lent: ReadonlyMap<string, string>,
+  inputs: ReadonlyMap<string, string>,
 ): Promise<Outcome> | Outcome {
-  if (signal.aborted) return { op: "ended", why: "aborted" };
-  const request = withRelativePaths(job.request, folder, lent);
-  const view = viewOf({ inputs: inputs.map((input) => lent.get(input) ?? input), folder });
+  if (signal.aborted) return { op: "ended", reason: "aborted" };
+  // Relative, because the child's user may not pass through the folders above, which belong to the server.
+  const message = mapFiles(request, ({ path }) => {
+    const real = realpathSync(path);
+    return relative(folder, inputs.get(real) ?? real);
+  });
+  const view = viewOf({ inputs: [...inputs.values()], folder });
   const argv = [
     process.execPath,
     "--permission",
@@ -88,7 +151,7 @@ function runChild(
     `--max-old-space-size=${MAX_HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
     "--no-warnings",
-    rendererProgram(realpathSync(process.cwd())),
+    program(realpathSync(process.cwd())),
   ];
   const confined = confine(argv, view, isolation);
   const child = spawn("/bin/sh", ["-c", LAUNCH_SCRIPT, "sh", NICENESS, ...confined], {
@@ -100,9 +163,9 @@ function runChild(
     detached: true,
   });
   return new Promise((resolve) => {
-    let outcome: Outcome = { op: "ended", why: "died" };
-    const end = (why: "deadline" | "aborted" | "memory") => {
-      outcome = { op: "ended", why };
+    let outcome: Outcome = { op: "ended", reason: "died" };
+    const end = (reason: Ending) => {
+      outcome = { op: "ended", reason };
       killGroup(child.pid);
     };
     const abort = () => end("aborted");
@@ -112,26 +175,26 @@ function runChild(
       if ((await residentBytes(child.pid)) > MAX_RESIDENT_BYTES) end("memory");
     }, MEMORY_CHECK_INTERVAL_MS);
     signal.addEventListener("abort", abort, { once: true });
-    child.on("message", (message) => {
-      const reply = renderReply.safeParse(message).data;
-      if (reply?.op === "ready") child.send(request, () => {});
-      else if (reply && outcome.op === "ended" && outcome.why === "died") outcome = reply;
+    child.on("message", (received) => {
+      const reply = renderReply.safeParse(received).data;
+      if (reply?.op === "ready") child.send(message, () => {});
+      else if (reply && outcome.op === "ended" && outcome.reason === "died") outcome = reply;
     });
-    const settle = () => {
+    const finish = () => {
       clearTimeout(deadline);
       clearInterval(watch);
       signal.removeEventListener("abort", abort);
       // Not earlier: until the channel is closed, the child may still write to the folder.
       resolve(outcome);
     };
-    child.once("error", settle);
+    child.once("error", finish);
     // Not "exit", because the spawned shell may end before the confined program that it started.
-    child.once("close", settle);
+    child.once("close", finish);
   });
 }
 
 /** Returns the paths that the child may access, for both Node's permission model and the kernel. */
-export function viewOf({ inputs, folder }: Pick<Job, "inputs" | "folder">): View {
+export function viewOf(job: { readonly inputs: readonly string[]; readonly folder: string }): View {
   // Not import.meta.url, because the server is bundled and the child's code is not.
   const root = realpathSync(process.cwd());
   const read = [
@@ -142,7 +205,7 @@ export function viewOf({ inputs, folder }: Pick<Job, "inputs" | "folder">): View
     realpathSync(runtimePath(root, "node_modules")),
     // The codec package reads this file to detect the C library.
     "/etc/alpine-release",
-    ...inputs,
+    ...job.inputs,
   ];
-  return { read, write: [folder], cwd: folder, network: false };
+  return { read, write: [job.folder], cwd: job.folder, network: false };
 }
