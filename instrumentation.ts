@@ -26,7 +26,7 @@ export async function register(): Promise<void> {
     await engine.drain(deadline);
     if (flushTelemetry) await flushTelemetry();
   });
-  const { scheduleTasks } = await import("./lib/schedules/schedule.ts");
+  const { scheduleTasks } = await import("./lib/schedules/fire-tasks.ts");
   scheduleTasks();
   const { scheduleRetention } = await import("./lib/retention/schedule.ts");
   scheduleRetention();

@@ -2,10 +2,8 @@ import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
 import type { ImageRequest } from "./contract.ts";
-import type { Attempt } from "./generation.ts";
-import { planImages } from "./image-order.ts";
-import { queueGeneration } from "./queue-generation.ts";
-import { showRequest } from "./show-request.ts";
+import { type Attempt, queueGeneration } from "./generation.ts";
+import { planImages, showRequest } from "./generation-order.ts";
 import { filePrice } from "./store-results.ts";
 
 const output = z.object({

@@ -4,22 +4,34 @@ import { appError, isAppError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import { openText } from "../platform/seal-text.ts";
 import { services } from "../platform/services.ts";
-import { failureOf } from "../tasks/begin-run.ts";
-import { endRun, hasAuthority, mergeMetadata, renewLeases, selectRun } from "../tasks/store.ts";
+import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
+import {
+  endRun,
+  failureOf,
+  hasAuthority,
+  mergeMetadata,
+  renewLeases,
+  selectRun,
+} from "../tasks/store.ts";
 import { canRender } from "./adapters/embedded/render-process.ts";
 import { Renderer } from "./adapters/embedded/renderer.ts";
 import { imageBody, videoBody } from "./contract.ts";
-import { timedOut } from "./generation.ts";
-import { fetchImageOrder, planImages } from "./image-order.ts";
+import {
+  fetchEdit,
+  fetchImageOrder,
+  fetchVideoOrder,
+  planImages,
+  planVideo,
+} from "./generation-order.ts";
 import { discardTornMedia } from "./media-store.ts";
 import {
   type ContentProvider,
   type GeneratedFile,
   generationFailed,
+  generationTimedOut,
   type Submission,
 } from "./port.ts";
 import { storeResults } from "./store-results.ts";
-import { fetchEdit, fetchVideoOrder, planVideo } from "./video-order.ts";
 import { withWorkFolder } from "./work-folder.ts";
 
 /** How long a vendor may take. */
@@ -130,7 +142,7 @@ export async function collectGeneration(
   if (urls === null) {
     if (Date.now() - submittedAt < MAX_WORK_MS) return "pending";
     await provider().cancel(submission);
-    await endRun(runId, failureOf(timedOut(kind)));
+    await endRun(runId, failureOf(generationTimedOut(kind)));
     return "ended";
   }
   if (isAppError(urls)) {
@@ -190,3 +202,13 @@ async function edit(
   log().warn({ cause: edited.message }, "A generated video was not edited");
   return files;
 }
+
+/** Runs a durable step of a generation in the trace of the request that ordered it. */
+export const traceGeneration = <T>(
+  { runId, traceparent }: GenerationJob,
+  step: "submit" | "collect" | "fail",
+  work: () => Promise<T>,
+): Promise<T> =>
+  continueTrace(traceparent, () =>
+    inSpan(`generation.${step}`, { isRoot: true, attributes: { "app.run.id": runId } }, work),
+  );

@@ -154,3 +154,7 @@ const NAMES = { video: "Video", image: "Image" } as const;
 /** Returns the error of a failure that the caller cannot correct. */
 export const generationFailed = (kind: "video" | "image"): AppError =>
   appError("upstream_error", `${NAMES[kind]} generation failed`);
+
+/** Returns the error of a generation whose deadline has passed. */
+export const generationTimedOut = (kind: "video" | "image"): AppError =>
+  appError("upstream_timeout", `${NAMES[kind]} generation timed out`);

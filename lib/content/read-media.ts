@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
-import { readThumbnail } from "./read-thumbnail.ts";
+import { readThumbnail } from "./media/shrink-image.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
 
 /**

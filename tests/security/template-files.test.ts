@@ -1,7 +1,7 @@
 /** A template's own files are fetched with the same distrust as a caller's, and never blamed on them. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { checkInputs } from "../../lib/content/media/fetch-inputs.ts";
-import { audioInputs, excuseCaller } from "../../lib/content/template-files.ts";
+import { audioInputs, excuseCaller } from "../../lib/content/plan-edit.ts";
 import { appError } from "../../lib/contract/app-error.ts";
 import { stack } from "../support/harness/stack.ts";
 
@@ -21,13 +21,13 @@ describe("the audio of a template's edit", () => {
     const refused = checkInputs(audioInputs([{ kind: "audio", url, start: 0, replace: true }]));
     expect(refused).not.toBeNull();
     if (!refused) return;
-    expect(excuseCaller(refused, "Video generation failed")).toEqual(
+    expect(excuseCaller(refused, "video")).toEqual(
       appError("upstream_error", "Video generation failed"),
     );
   });
 
   test("leaves errors about the caller's own files as they are", () => {
     const own = appError("invalid_request", "audio_url must be audio", { fields: ["audio_url"] });
-    expect(excuseCaller(own, "Video generation failed")).toBe(own);
+    expect(excuseCaller(own, "video")).toBe(own);
   });
 });

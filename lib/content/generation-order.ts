@@ -1,14 +1,23 @@
-/** The order of a video request: planned before a run starts, and fetched within the run. */
+/** The orders of image and video requests: planned before a run starts, and fetched within the run. */
 import { basename } from "node:path";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { chooseMotion, seedOf } from "./choose-motion.ts";
-import type { VideoRequest } from "./contract.ts";
+import type { ImageRequest, VideoRequest } from "./contract.ts";
 import { checkInputs, type FetchedInput, fetchInputs, type Input } from "./media/fetch-inputs.ts";
-import { aspectRatioOf, chooseCaption, type PlannedStep, planEdit } from "./plan-edit.ts";
-import type { EditStep, Ordered, VideoOrder } from "./port.ts";
-import { showUrl } from "./show-request.ts";
+import {
+  aspectRatioOf,
+  audioInputs,
+  chooseCaption,
+  chooseMotion,
+  excuseCaller,
+  type PlannedStep,
+  planEdit,
+  seedOf,
+  templateInput,
+  withAudio,
+} from "./plan-edit.ts";
+import type { EditStep, ImageOrder, Ordered, VideoOrder } from "./port.ts";
 import { selectContentTemplate } from "./store.ts";
-import { audioInputs, excuseCaller, withAudio } from "./template-files.ts";
+import type { ContentTemplate } from "./template.ts";
 import { INPUTS_OF, type InputField, missingInput, modeOf } from "./video-mode.ts";
 
 /** The longest input that the hosted models accept. */
@@ -130,7 +139,7 @@ export async function fetchEdit(
 ): Promise<readonly EditStep[] | AppError> {
   const inputs = audioInputs(steps);
   const files = checkInputs(inputs) ?? (await fetchInputs(accountId, inputs, folder, signal));
-  if (isAppError(files)) return excuseCaller(files, "Video generation failed");
+  if (isAppError(files)) return excuseCaller(files, "video");
   return withAudio(steps, files);
 }
 
@@ -144,3 +153,88 @@ const describeAudio = (audio: FetchedInput) => ({
 
 const invalid = (field: string, message: string): AppError =>
   appError("invalid_request", message, { fields: [field] });
+
+export interface ImagePlan {
+  /** The order without its files. */
+  readonly order: Omit<ImageOrder, "references">;
+  readonly inputs: readonly Input[];
+  /** The fields of the run's output besides the URLs of the images. */
+  readonly details: { readonly captionText?: string; readonly template?: string };
+}
+
+/**
+ * Plans the same for every attempt at a request. Errors: 400 for a request without a prompt, or with
+ * a reference that cannot be used; 404 `Template not found`.
+ */
+export async function planImages(
+  body: ImageRequest,
+  effectId: string,
+): Promise<ImagePlan | AppError> {
+  const template = body.template ? await selectContentTemplate(body.template) : null;
+  if (isAppError(template)) return template;
+  const prompt = body.prompt || template?.image?.prompt;
+  if (!prompt) {
+    return appError("invalid_request", "prompt is required unless a template has one", {
+      fields: ["prompt"],
+    });
+  }
+  const inputs = referencesOf(body, template);
+  const refused = checkInputs(inputs);
+  if (refused) return excuseCaller(refused, "image");
+  const captionText = chooseCaption(template, effectId);
+  const order = {
+    prompt,
+    count: body.num_images,
+    aspectRatio: body.aspect_ratio,
+    resolution: body.resolution,
+    styleRules: template?.image?.style_rules,
+    model: body.model,
+    seed: seedOf(effectId, "image"),
+  };
+  const details = {
+    ...(captionText ? { captionText } : {}),
+    ...(body.template ? { template: body.template } : {}),
+  };
+  return { order, inputs, details };
+}
+
+/** Fetches the references. Errors: 400 for one that cannot be used; 429; 502; 503. */
+export async function fetchImageOrder(
+  accountId: string,
+  { order, inputs }: ImagePlan,
+  folder: string,
+  signal: AbortSignal,
+): Promise<Ordered<ImageOrder> | AppError> {
+  const references = await fetchInputs(accountId, inputs, folder, signal);
+  if (isAppError(references)) return excuseCaller(references, "image");
+  return { ...order, accountId, references };
+}
+
+/** Returns the references of the request, or the template's when the request has none. */
+function referencesOf(body: ImageRequest, template: ContentTemplate | null): Input[] {
+  const own = [
+    ...(body.reference_image_url ? [["reference_image_url", body.reference_image_url]] : []),
+    ...(body.images ?? []).map((url, index) => [`images.${index}`, url]),
+  ].map(([field = "", url = ""]): Input => ({ field, url: new URL(url), kind: "image" }));
+  if (own.length > 0) return own;
+  return (template?.image?.reference_images ?? []).map((url) => templateInput(url, "image"));
+}
+
+/**
+ * Returns a request as its run shows it: URLs lose their queries and fragments, which may be
+ * signatures that grant access to files.
+ */
+export function showRequest(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(body).map(([name, value]): [string, unknown] => {
+    if (Array.isArray(value)) return [name, value.map(String).map(showUrl)];
+    return [name, name.endsWith("_url") ? showUrl(String(value)) : value];
+  });
+  return Object.fromEntries(entries);
+}
+
+function showUrl(text: string): string {
+  const url = new URL(text);
+  url.search = "";
+  url.hash = "";
+  return url.href;
+}
