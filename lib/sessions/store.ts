@@ -8,6 +8,7 @@ import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-ad
 import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
+import { streamOf } from "../platform/stream-of.ts";
 import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { type Chat, chat, type FoundChat, foundChat, type Session, session } from "./session.ts";
@@ -187,7 +188,8 @@ export async function selectChatBody(
   if (first) {
     const fields = JSON.stringify(more).slice(1, -1);
     const start = fields === "" ? "{" : `{${fields},`;
-    return chatPages(args, { ...first, text: start + first.text.slice(1) });
+    const pages = chatPages(args, { ...first, text: start + first.text.slice(1) });
+    return streamOf(pages);
   }
   const found = await selectChat(address);
   return isAppError(found) ? found : appError("not_found", "Chat not found");
@@ -222,20 +224,12 @@ async function chatPage(args: ChatArguments, after: ChatPage["next"]): Promise<C
     : { text: rows.slice(0, -1).join(""), next: { at, id } };
 }
 
-function chatPages(args: ChatArguments, first: ChatPage): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let page: ChatPage | null = first;
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        if (!page) throw new Error("The chat was deleted while it was read");
-        controller.enqueue(encoder.encode(page.text));
-        if (page.next) page = await chatPage(args, page.next);
-        else controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+async function* chatPages(args: ChatArguments, first: ChatPage): AsyncGenerator<string> {
+  for (let page: ChatPage | null = first; ; page = await chatPage(args, page.next)) {
+    if (!page) throw new Error("The chat was deleted while it was read");
+    yield page.text;
+    if (!page.next) return;
+  }
 }
 
 /** Undefined fields stay unchanged; empty ones are removed. */
