@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { ImageRequest, VideoRequest } from "./contract.ts";
-import { checkInputs, type FetchedInput, fetchInputs, type Input } from "./media/fetch-inputs.ts";
+import { checkInputs, fetchInputs, type Input } from "./media/fetch-inputs.ts";
 import {
   aspectRatioOf,
   audioInputs,
@@ -32,26 +32,13 @@ const KIND_OF = {
   audio_url: "audio",
 } as const satisfies Readonly<Record<InputField, Input["kind"]>>;
 
-export interface VideoPlan {
+interface VideoPlan {
   /** The order without its files. */
   readonly order: VideoOrder;
   readonly inputs: readonly Input[];
   readonly steps: readonly PlannedStep[];
   readonly captionText: string | undefined;
   readonly template: string | undefined;
-}
-
-/** The fields of the run's output besides the URL of the video. */
-export interface VideoDetails {
-  readonly imageUrl?: string;
-  readonly captionText?: string;
-  readonly template?: string;
-  readonly lipsync: boolean;
-  readonly audio?: {
-    readonly songFilename: string;
-    readonly startSeconds: number;
-    readonly durationSeconds: number;
-  };
 }
 
 /**
@@ -96,20 +83,21 @@ export async function planVideo(
   return { order, inputs, steps, captionText, template: body.template };
 }
 
-/** Fetches the files of the order. Errors: 400 for one that cannot be used; 429; 503. */
+/** Fetches the files of the order; `details` are the fields of the run's output besides the URL. Errors: 400 for one that cannot be used; 429; 503. */
 export async function fetchVideoOrder(
   accountId: string,
   plan: VideoPlan,
   folder: string,
   signal: AbortSignal,
-): Promise<{ order: Ordered<VideoOrder>; details: VideoDetails } | AppError> {
+): Promise<{ order: Ordered<VideoOrder>; details: object } | AppError> {
   const { inputs, captionText, template } = plan;
   const files = await fetchInputs(accountId, inputs, folder, signal);
   if (isAppError(files)) return files;
   const fileOf = (field: InputField) => files[inputs.findIndex((one) => one.field === field)];
   const [image, audio, video] = [fileOf("image_url"), fileOf("audio_url"), fileOf("video_url")];
   for (const field of ["video_url", "audio_url"] as const) {
-    if (lengthOf(fileOf(field)) <= MAX_SECONDS[field] + TOLERANCE_SECONDS) continue;
+    const { seconds = 0 } = fileOf(field) ?? {};
+    if (seconds <= MAX_SECONDS[field] + TOLERANCE_SECONDS) continue;
     return invalid(field, `${field} must be at most ${MAX_SECONDS[field]} seconds`);
   }
   const order = {
@@ -125,7 +113,13 @@ export async function fetchVideoOrder(
     ...(captionText ? { captionText } : {}),
     ...(template ? { template } : {}),
     lipsync: plan.order.mode === "lipsync",
-    ...(audio ? { audio: describeAudio(audio) } : {}),
+    ...(audio && {
+      audio: {
+        songFilename: basename(new URL(audio.url).pathname),
+        startSeconds: 0,
+        durationSeconds: audio.seconds ?? 0,
+      },
+    }),
   };
   return { order, details };
 }
@@ -143,23 +137,15 @@ export async function fetchEdit(
   return withAudio(steps, files);
 }
 
-const lengthOf = (file: FetchedInput | undefined): number => file?.seconds ?? 0;
-
-const describeAudio = (audio: FetchedInput) => ({
-  songFilename: basename(new URL(audio.url).pathname),
-  startSeconds: 0,
-  durationSeconds: lengthOf(audio),
-});
-
 const invalid = (field: string, message: string): AppError =>
   appError("invalid_request", message, { fields: [field] });
 
-export interface ImagePlan {
+interface ImagePlan {
   /** The order without its files. */
   readonly order: Omit<ImageOrder, "references">;
   readonly inputs: readonly Input[];
   /** The fields of the run's output besides the URLs of the images. */
-  readonly details: { readonly captionText?: string; readonly template?: string };
+  readonly details: object;
 }
 
 /**

@@ -23,7 +23,7 @@ import {
   planImages,
   planVideo,
 } from "./generation-order.ts";
-import { discardTornMedia } from "./media-store.ts";
+import { discardTornMedia, storeResults } from "./media-store.ts";
 import {
   type ContentProvider,
   type GeneratedFile,
@@ -31,7 +31,6 @@ import {
   generationTimedOut,
   type Submission,
 } from "./port.ts";
-import { storeResults } from "./store-results.ts";
 import { withWorkFolder } from "./work-folder.ts";
 
 /** How long a vendor may take. */

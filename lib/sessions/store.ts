@@ -33,26 +33,28 @@ const missing = refusalOf(
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
 const oneChat = z.object({ chat }).transform((answer) => answer.chat);
 
-export function insertSession(values: {
+export interface NewSession {
   readonly accountId: string;
-  readonly organizationId: string | null;
-  readonly artistId: string | null;
-  readonly title: string;
-  readonly modelId: string;
-}): Promise<{ session: Session; chat: Chat }> {
-  return call(
-    "create_session",
-    {
-      p_account_id: values.accountId,
-      p_organization_id: values.organizationId,
-      p_artist_id: values.artistId,
-      p_title: values.title,
-      p_model_id: values.modelId,
-    },
-    z
-      .object({ session: storedSession, chat })
-      .transform((answer) => ({ session: answer.session.session, chat: answer.chat })),
-  );
+  readonly organization_id?: string | null | undefined;
+  readonly artistId?: string | null | undefined;
+  readonly title?: string | undefined;
+}
+
+export function insertSession(
+  values: NewSession,
+  modelId: string,
+): Promise<{ session: Session; chat: Chat }> {
+  const args = {
+    p_account_id: values.accountId,
+    p_organization_id: values.organization_id ?? null,
+    p_artist_id: values.artistId ?? null,
+    p_title: values.title ?? "",
+    p_model_id: modelId,
+  };
+  const made = z
+    .object({ session: storedSession, chat })
+    .transform((answer) => ({ session: answer.session.session, chat: answer.chat }));
+  return call("create_session", args, made);
 }
 
 const pageOfSessions = storedPage(
@@ -98,35 +100,32 @@ export function removeSession(
   );
 }
 
-/** Returns the existing chat when the session has one with this id. Errors: 404, 409. */
-export function insertChat(values: {
+export interface NewChat {
   readonly accountId: string;
   readonly sessionId: string;
-  readonly chatId: string | null;
-  readonly title: string;
+  readonly id?: string | undefined;
+  readonly title?: string | undefined;
   readonly modelId: string;
-  readonly instructions: string | null;
-  readonly templateId: string | null;
-}): Promise<Chat | AppError> {
-  return call(
-    "create_chat",
-    {
-      p_account_id: values.accountId,
-      p_session_id: values.sessionId,
-      p_chat_id: values.chatId,
-      p_title: values.title,
-      p_model_id: values.modelId,
-      p_instructions: values.instructions,
-      p_template_id: values.templateId,
-    },
-    z.union([
-      oneChat,
-      missing,
-      z
-        .object({ conflict: z.literal(true) })
-        .transform(() => appError("conflict", "A chat with this id exists in another session")),
-    ]),
-  );
+  readonly instructions?: string | undefined;
+  readonly templateId?: string | undefined;
+}
+
+const conflict = z
+  .object({ conflict: z.literal(true) })
+  .transform(() => appError("conflict", "A chat with this id exists in another session"));
+
+/** Returns the existing chat when the session has one with this id. Errors: 404, 409. */
+export function insertChat(values: NewChat): Promise<Chat | AppError> {
+  const args = {
+    p_account_id: values.accountId,
+    p_session_id: values.sessionId,
+    p_chat_id: values.id ?? null,
+    p_title: values.title ?? "",
+    p_model_id: values.modelId,
+    p_instructions: values.instructions ?? null,
+    p_template_id: values.templateId ?? null,
+  };
+  return call("create_chat", args, z.union([oneChat, missing, conflict]));
 }
 
 export function selectChats(

@@ -1,12 +1,16 @@
 /** A template's own files are fetched with the same distrust as a caller's, and never blamed on them. */
 import { beforeAll, describe, expect, test } from "vitest";
+import { createMediaStorage } from "../../lib/app.ts";
 import { checkInputs } from "../../lib/content/media/fetch-inputs.ts";
 import { audioInputs, excuseCaller } from "../../lib/content/plan-edit.ts";
 import { appError } from "../../lib/contract/app-error.ts";
+import { config } from "../../lib/platform/config.ts";
+import { setProcessWide } from "../../lib/platform/process-wide.ts";
 import { stack } from "../support/harness/stack.ts";
 
-beforeAll(() => {
+beforeAll(async () => {
   Object.assign(process.env, stack.env);
+  setProcessWide("services", { media: await createMediaStorage(config()) });
 });
 
 describe("the audio of a template's edit", () => {
