@@ -120,9 +120,8 @@ export async function createContent({
   const { canRender } = await import("./content/adapters/embedded/render-process.ts");
   if (!canRender("images")) return null;
   const { EmbeddedContent } = await import("./content/adapters/embedded/provider.ts");
-  const { Renderer } = await import("./content/adapters/embedded/renderer.ts");
   const root = runtimePath(resolve(DATA_DIR), "content-work");
-  return new EmbeddedContent(root, new Renderer());
+  return new EmbeddedContent(root);
 }
 
 /** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */

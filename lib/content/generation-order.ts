@@ -13,7 +13,6 @@ import {
   planEdit,
   seedOf,
   templateInput,
-  withAudio,
 } from "./plan-edit.ts";
 import type { EditStep, ImageOrder, Ordered, VideoOrder } from "./port.ts";
 import { selectContentTemplate } from "./store.ts";
@@ -134,7 +133,14 @@ export async function fetchEdit(
   const inputs = audioInputs(steps);
   const files = checkInputs(inputs) ?? (await fetchInputs(accountId, inputs, folder, signal));
   if (isAppError(files)) return excuseCaller(files, "video");
-  return withAudio(steps, files);
+  const audio = files.values();
+  return steps.map((step) => {
+    if (step.kind !== "audio") return step;
+    const { value: file } = audio.next();
+    if (!file) throw new Error("The audio of a step was not fetched");
+    const { url: _, ...rest } = step;
+    return { ...rest, audio: file };
+  });
 }
 
 const invalid = (field: string, message: string): AppError =>

@@ -13,8 +13,7 @@ import {
   renewLeases,
   selectRun,
 } from "../tasks/store.ts";
-import { canRender } from "./adapters/embedded/render-process.ts";
-import { Renderer } from "./adapters/embedded/renderer.ts";
+import { canRender, render } from "./adapters/embedded/render-process.ts";
 import { imageBody, videoBody } from "./contract.ts";
 import {
   fetchEdit,
@@ -194,9 +193,7 @@ async function edit(
   const steps = await fetchEdit(accountId, plan, folder, signal);
   if (isAppError(steps)) return files;
   const edit = { op: "edit", video: { ...video, url: "" }, steps } as const;
-  const edited = canRender("videos")
-    ? await new Renderer().render(accountId, edit, folder, signal)
-    : notEdited;
+  const edited = canRender("videos") ? await render(accountId, edit, folder, signal) : notEdited;
   if (!isAppError(edited)) return edited;
   log().warn({ cause: edited.message }, "A generated video was not edited");
   return files;

@@ -4,13 +4,13 @@
  */
 import { stat } from "node:fs/promises";
 import { z } from "zod";
-import type { AppError } from "../contract/app-error.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
 import { mediaQuotaExceeded } from "../contract/quota.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { services } from "../platform/services.ts";
 import type { GeneratedFile } from "./port.ts";
-import { type MediaKey, newMediaKey } from "./storage/media-name.ts";
+import { type MediaKey, newMediaKey, parseMediaKey } from "./storage/media-name.ts";
 
 interface Origin {
   readonly accountId: string;
@@ -84,10 +84,26 @@ export async function discardTornMedia(
   await call("discard_run_media", args, z.int());
 }
 
-/** Returns false when there is no such file, or the caller may not act for its account. */
-export function deleteMediaRow(callerId: string, key: MediaKey): Promise<boolean> {
-  const args = { p_caller: callerId, p_account_id: key.accountId, p_name: key.name };
-  return call("delete_media", args, z.boolean());
+/**
+ * Deletes a generated file. When the storage fails after the row is deleted, the request can be
+ * repeated, and the retention job removes the file otherwise.
+ *
+ * Errors: 404 `Media not found`, also when the caller may not act for the account.
+ * @throws DatabaseUnavailable
+ */
+export async function deleteMedia(
+  callerId: string,
+  accountId: string,
+  name: string,
+): Promise<AppError | undefined> {
+  const key = parseMediaKey(accountId, name);
+  const args = { p_caller: callerId, p_account_id: accountId, p_name: name };
+  if (!key || !(await call("delete_media", args, z.boolean()))) {
+    return appError("not_found", "Media not found");
+  }
+  await services().media.remove(key);
+  await settleRemoval(key);
+  return undefined;
 }
 
 /** Records that the storage has removed a file whose row was deleted. */

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { AppError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import type { VideoRequest } from "./contract.ts";
-import type { FetchedInput, Input } from "./media/fetch-inputs.ts";
+import type { Input } from "./media/fetch-inputs.ts";
 import { type AspectRatio, type EditStep, generationFailed, type VideoMode } from "./port.ts";
 import type { ContentTemplate, EditOperation } from "./template.ts";
 
@@ -162,21 +162,6 @@ export const templateInput = (url: string, kind: Input["kind"]): Input => ({
 /** Returns the audio files of an edit, in the order of its steps. */
 export const audioInputs = (steps: readonly PlannedStep[]): Input[] =>
   steps.flatMap((step) => (step.kind === "audio" ? [templateInput(step.url, "audio")] : []));
-
-/** Adds the fetched files of `audioInputs` to the steps. @param audio in the order of `audioInputs` */
-export function withAudio(
-  steps: readonly PlannedStep[],
-  audio: readonly FetchedInput[],
-): readonly EditStep[] {
-  const files = [...audio];
-  return steps.map((step) => {
-    if (step.kind !== "audio") return step;
-    const file = files.shift();
-    if (!file) throw new Error("The audio of a step was not fetched");
-    const { url: _, ...rest } = step;
-    return { ...rest, audio: file };
-  });
-}
 
 /**
  * Turns an error about a template's file into a failure of the generation; returns others unchanged.

@@ -1,4 +1,4 @@
-import { sweepDeliveries } from "../webhooks/outbox.ts";
+import { sweepDeliveries } from "../webhooks/store.ts";
 import { inBatches } from "./in-batches.ts";
 
 const RETENTION_DAYS = 30;

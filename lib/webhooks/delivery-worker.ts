@@ -9,8 +9,8 @@ import { drain } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
 import { processWide } from "../platform/process-wide.ts";
 import { continueTrace } from "../platform/telemetry/spans.ts";
-import { type ClaimedDelivery, claimDeliveries, recordAttempt } from "./outbox.ts";
 import { sendEvent } from "./send-event.ts";
+import { type ClaimedDelivery, claimDeliveries, recordAttempt } from "./store.ts";
 
 /** Attempts of a worker at a time. */
 const SLOTS = 32;

@@ -13,7 +13,7 @@ import {
   imageOrder,
   isEmpty,
   type MediaFolder,
-  rendererOf,
+  renderSettings,
   videoOrder,
   waitingFor,
 } from "../../support/fixtures/content.ts";
@@ -29,7 +29,7 @@ let fal: FakeFal;
 const never = new AbortController().signal;
 const providers: Record<string, () => Promise<ContentProvider>> = {
   embedded: async () =>
-    new EmbeddedContent(await mediaFolder.folder(), rendererOf({ report: () => {} })),
+    new EmbeddedContent(await mediaFolder.folder(), renderSettings({ report: () => {} })),
   fal: async () =>
     new FalContent({
       key: fal.key,

@@ -1,5 +1,6 @@
 /** Edits of finished videos, as another decoder sees them. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { render } from "../../../lib/content/adapters/embedded/render-process.ts";
 import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { EditStep, MediaFile } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
@@ -8,7 +9,7 @@ import {
   createMediaFolder,
   drawScene,
   type MediaFolder,
-  rendererOf,
+  renderSettings,
   videoOrder,
   waitingFor,
 } from "../../support/fixtures/content.ts";
@@ -44,10 +45,10 @@ const { signal } = new AbortController();
 /** Returns the path of the edited video; null if it could not be edited, for the reported causes. */
 async function edit(video: string, steps: readonly EditStep[], causes: string[] = []) {
   const folder = await mediaFolder.folder();
-  const renderer = rendererOf({ report: (cause) => causes.push(cause) });
+  const settings = renderSettings({ report: (cause) => causes.push(cause) });
   const input = { path: video, contentType: "video/mp4", url: "" };
   const request = { op: "edit", video: input, steps } as const;
-  const files = await renderer.render(accountId, request, folder, signal);
+  const files = await render(accountId, request, folder, signal, settings);
   return isAppError(files) ? null : (files[0]?.path ?? null);
 }
 

@@ -25,8 +25,13 @@ import {
   type Submission,
   type VideoOrder,
 } from "../../port.ts";
-import { canRender, isMediaFile, type RenderRequest } from "./render-process.ts";
-import type { Renderer } from "./renderer.ts";
+import {
+  canRender,
+  isMediaFile,
+  type RenderRequest,
+  type RenderSettings,
+  render,
+} from "./render-process.ts";
 
 const NAME = "embedded";
 /** How long one collection waits for the files. */
@@ -48,22 +53,16 @@ interface Rendering {
 export class EmbeddedContent implements ContentProvider {
   readonly name = NAME;
   readonly makesVideos = canRender("videos");
+  readonly videoModel = () => NAME;
+  readonly imageModel = () => NAME;
   readonly #root: string;
-  readonly #renderer: Renderer;
+  readonly #settings: RenderSettings;
   /** The orders that this process has started to render. */
   readonly #renderings = new Map<string, Rendering>();
 
-  constructor(root: string, renderer: Renderer) {
+  constructor(root: string, settings: RenderSettings = {}) {
     this.#root = root;
-    this.#renderer = renderer;
-  }
-
-  videoModel(): string {
-    return NAME;
-  }
-
-  imageModel(): string {
-    return NAME;
+    this.#settings = settings;
   }
 
   submitVideo(ordered: Ordered<VideoOrder>, signal: AbortSignal): Promise<Submission | AppError> {
@@ -139,7 +138,7 @@ export class EmbeddedContent implements ContentProvider {
     // One folder for each attempt, because a process that drains may still be rendering the same order.
     const folder = await mkdtemp(runtimePath(this.#folderOf(id), "rendered-"));
     const { accountId, request } = storedOrder.parse(JSON.parse(text));
-    return this.#renderer.render(accountId, request, folder, signal);
+    return render(accountId, request, folder, signal, this.#settings);
   }
 
   #folderOf(id: string): string {

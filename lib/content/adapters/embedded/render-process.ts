@@ -1,5 +1,5 @@
 /**
- * Runs one job in its own child process: `node --permission` with an empty environment, which may
+ * Renders media on this machine, within the account's fair share of it. Each job is its own child process: `node --permission` with an empty environment, which may
  * read its code and the job's inputs and write the job's folder. The inputs are untrusted: a decoder
  * that crashes, hangs or exhausts memory affects only this child. Node's permission model does not
  * bind native code, so the kernel enforces the same limits and removes network access where the host
@@ -10,6 +10,9 @@ import { existsSync, realpathSync } from "node:fs";
 import { chmod, chown, copyFile, link, mkdtemp, rm } from "node:fs/promises";
 import { basename, relative } from "node:path";
 import { z } from "zod";
+import { type AppError, appError } from "../../../contract/app-error.ts";
+import { config } from "../../../platform/config.ts";
+import { FairQueue, isQueueRefusal } from "../../../platform/fair-queue.ts";
 import {
   confine,
   LAUNCHER_PATH,
@@ -20,8 +23,19 @@ import { isolation as isolationOfHost } from "../../../platform/isolation/detect
 import type { Isolation } from "../../../platform/isolation/isolation.ts";
 import { killGroup } from "../../../platform/isolation/kill-group.ts";
 import { residentBytes } from "../../../platform/isolation/resident-bytes.ts";
+import { log } from "../../../platform/log.ts";
+import { processShare } from "../../../platform/process-share.ts";
+import { processWide } from "../../../platform/process-wide.ts";
+import { queueRefused } from "../../../platform/queue-refused.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
-import type { EditStep, ImageOrder, MediaFile, VideoOrder } from "../../port.ts";
+import {
+  type EditStep,
+  type GeneratedFile,
+  generationFailed,
+  type ImageOrder,
+  type MediaFile,
+  type VideoOrder,
+} from "../../port.ts";
 
 export type RenderRequest =
   | { readonly op: "video"; readonly order: VideoOrder }
@@ -29,7 +43,7 @@ export type RenderRequest =
   | { readonly op: "edit"; readonly video: MediaFile; readonly steps: readonly EditStep[] };
 
 /** Returns the names of the files that the child writes into its folder. */
-export function namesOf(request: RenderRequest): readonly string[] {
+function namesOf(request: RenderRequest): readonly string[] {
   if (request.op === "edit") return ["edited.mp4"];
   if (request.op === "video") return ["video.mp4"];
   return Array.from({ length: request.order.count }, (_, at) => `image-${at + 1}.png`);
@@ -87,6 +101,72 @@ export function canRender(kind: "images" | "videos"): boolean {
   const packages = kind === "images" ? ["sharp"] : ["sharp", "node-webcodecs"];
   const paths = packages.map((name) => runtimePath(process.cwd(), "node_modules", name));
   return [program(process.cwd()), ...paths].every((path) => existsSync(path));
+}
+
+/** More than `CONTENT_AT_ONCE` admits by default: an admitted run must not be refused here. */
+const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
+/** A rendering takes minutes, and waits longer than a command or a model call. */
+const RENDER_WAITS = 2;
+
+/**
+ * Returns the queue that shares this process's renderings fairly between accounts. A rendering uses all
+ * available processor time, so more of them at a time would only delay each one.
+ */
+function renderQueue(): FairQueue {
+  return processWide("renderings", () => {
+    const settings = config();
+    return new FairQueue({
+      name: "renderings",
+      slots: processShare(settings, settings.RENDERS_AT_ONCE, 1),
+      waitersPerAccount: MAX_WAITING_RENDERS_PER_ACCOUNT,
+      maxWaitMs: RENDER_WAITS * settings.QUEUE_WAIT_MS,
+    });
+  });
+}
+
+export interface RenderSettings {
+  /** The queue in which orders wait for a slot. */
+  readonly queue?: FairQueue;
+  /** Milliseconds that one order may take, not counting its wait in the queue. */
+  readonly timeoutMs?: number;
+  /** Receives the cause of a failed order, for the operator's log only. */
+  readonly report?: (cause: string) => void;
+  /** How renderings are isolated; the strongest that the host supports by default. */
+  readonly isolation?: Isolation;
+}
+
+/**
+ * Renders or edits media: writes the files of a request into the folder, or none. After `signal` is aborted, a
+ * result or an error is meaningless.
+ */
+export async function render(
+  accountId: string,
+  request: RenderRequest,
+  workFolder: string,
+  signal: AbortSignal,
+  settings: RenderSettings = {},
+): Promise<readonly GeneratedFile[] | AppError> {
+  // One minute of lipsync in 4k takes several minutes on two processors.
+  const { queue = renderQueue(), timeoutMs = 600_000, isolation } = settings;
+  const { report = (cause) => log().warn({ cause }, "Rendering failed") } = settings;
+  const folder = realpathSync(workFolder);
+  const kind = request.op === "image" ? "image" : "video";
+  const contentType = kind === "video" ? "video/mp4" : "image/png";
+  const job = { request, folder, timeoutMs, isolation, signal };
+  try {
+    const outcome = await queue.run(accountId, signal, () => runJob(job));
+    const paths = namesOf(request).map((name) => runtimePath(folder, name));
+    if (outcome.op === "done") return paths.map((path) => ({ path, contentType }));
+    for (const path of paths) await rm(path, { force: true });
+    report(`${request.op}: ${outcome.op}: ${outcome.reason}`);
+    if (outcome.op === "unusable") return appError("invalid_request", outcome.message);
+    const failed = generationFailed(kind);
+    return outcome.reason === "deadline" ? { ...failed, code: "upstream_timeout" } : failed;
+  } catch (error) {
+    if (isQueueRefusal(error)) return queueRefused(error);
+    if (signal.aborted) return generationFailed(kind);
+    throw error;
+  }
 }
 
 /** Runs the job. Resolves when its child has ended. */
