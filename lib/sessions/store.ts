@@ -65,40 +65,24 @@ const pageOfSessions = storedPage(
 export const selectSessions = (accountId: string, page: PageRequest): Promise<Page<Session>> =>
   call("list_sessions", { p_account_id: accountId, ...pageArguments(page) }, pageOfSessions);
 
-export function selectSession(
-  accountId: string,
-  sessionId: string,
-): Promise<StoredSession | AppError> {
-  return call(
-    "get_session",
-    { p_account_id: accountId, p_session_id: sessionId },
-    z.union([foundSession, missing]),
-  );
-}
+const sessionArguments = (accountId: string, sessionId: string) => ({
+  p_account_id: accountId,
+  p_session_id: sessionId,
+});
 
-export function updateSessionTitle(
-  accountId: string,
-  sessionId: string,
-  title: string,
-): Promise<StoredSession | AppError> {
-  return call(
+export const selectSession = (accountId: string, sessionId: string) =>
+  call("get_session", sessionArguments(accountId, sessionId), z.union([foundSession, missing]));
+
+export const updateSessionTitle = (accountId: string, sessionId: string, title: string) =>
+  call(
     "update_session",
-    { p_account_id: accountId, p_session_id: sessionId, p_title: title },
+    { ...sessionArguments(accountId, sessionId), p_title: title },
     z.union([foundSession, missing]),
   );
-}
 
 /** Returns the deleted row, which names a sandbox that was provisioned at the last moment. */
-export function removeSession(
-  accountId: string,
-  sessionId: string,
-): Promise<StoredSession | AppError> {
-  return call(
-    "delete_session",
-    { p_account_id: accountId, p_session_id: sessionId },
-    z.union([foundSession, missing]),
-  );
-}
+export const removeSession = (accountId: string, sessionId: string) =>
+  call("delete_session", sessionArguments(accountId, sessionId), z.union([foundSession, missing]));
 
 export interface NewChat {
   readonly accountId: string;
@@ -135,7 +119,7 @@ export function selectChats(
 ): Promise<Page<Chat> | AppError> {
   return call(
     "list_chats",
-    { p_account_id: accountId, p_session_id: sessionId, ...pageArguments(page) },
+    { ...sessionArguments(accountId, sessionId), ...pageArguments(page) },
     z.union([storedPage(chat, "chats"), missing]),
   );
 }
