@@ -75,6 +75,13 @@ module.exports = {
       to: { path: "^(app|scripts|tests|trigger)/" },
     },
     {
+      name: "lib-has-one-postgres-driver",
+      comment: "It is pg, behind lib/platform/database. Scripts and tests use postgres.",
+      severity: "error",
+      from: { path: "^lib/" },
+      to: { path: "(^|/)node_modules/postgres/" },
+    },
+    {
       name: "packages-stand-alone",
       severity: "error",
       from: { path: "^packages/" },

@@ -23,7 +23,7 @@ export async function register(): Promise<void> {
     await engine.drain(deadline);
     if (flushTelemetry) await flushTelemetry();
   });
-  const { scheduleTasks } = await import("./lib/schedules/schedule.ts");
+  const { scheduleTasks } = await import("./lib/schedules/fire-tasks.ts");
   scheduleTasks();
   const { scheduleRetention } = await import("./lib/retention/run-retention.ts");
   scheduleRetention();

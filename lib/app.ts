@@ -116,17 +116,14 @@ export async function createContent({
   DATA_DIR,
 }: Config): Promise<ContentProvider | null> {
   if (key) {
-    const { createFalContent } = await import("./content/adapters/fal/provider.ts");
-    return createFalContent({ key, baseUrl, storageUrl });
+    const { FalContent } = await import("./content/adapters/fal/provider.ts");
+    return new FalContent({ key, baseUrl, storageUrl });
   }
-  const { canRender } = await import("./content/adapters/embedded/renderer.ts");
+  const { canRender } = await import("./content/adapters/embedded/render-process.ts");
   if (!canRender("images")) return null;
-  const { createEmbeddedContent, createRenderer } = await import(
-    "./content/adapters/embedded/provider.ts"
-  );
-  const { renderQueue } = await import("./content/adapters/embedded/render-queue.ts");
+  const { EmbeddedContent } = await import("./content/adapters/embedded/provider.ts");
   const root = runtimePath(resolve(DATA_DIR), "content-work");
-  return createEmbeddedContent(root, createRenderer({ queue: renderQueue() }));
+  return new EmbeddedContent(root);
 }
 
 /** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */

@@ -6,9 +6,9 @@
 import { join } from "node:path";
 import { createBackup } from "./backup/create-backup.ts";
 import { restoreBackup } from "./backup/restore-backup.ts";
+import { importCatalog } from "./catalog/import-catalog.ts";
 import { reportGiven } from "./check-given.ts";
 import { build, ensureBuild } from "./ensure-build.ts";
-import { importCatalog } from "./import-catalog.ts";
 import { makeKey } from "./make-key.ts";
 import { projectRoot } from "./project-root.ts";
 import { reachEmbedded } from "./reach-database.ts";

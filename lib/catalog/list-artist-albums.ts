@@ -1,21 +1,18 @@
 import type { z } from "zod";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
+import type { listArtistAlbumsContract } from "./contract.ts";
 import { type albumPage, presentAlbum, presentPage } from "./present.ts";
-import { type AlbumGroup, albumGroups } from "./records.ts";
+import { albumGroups } from "./records.ts";
 
 /**
  * Returns one page of an artist's albums, of all groups by default.
  *
  * Errors: 404 `Artist not found`, 429 with `retry-after`, 502, 504.
  */
-export async function listArtistAlbums(query: {
-  readonly id: string;
-  readonly include_groups?: readonly AlbumGroup[] | undefined;
-  readonly market?: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
-}): Promise<z.input<typeof albumPage> | AppError> {
+export async function listArtistAlbums(
+  query: z.output<typeof listArtistAlbumsContract.query>,
+): Promise<z.input<typeof albumPage> | AppError> {
   const { id, include_groups: groups, market, limit, offset } = query;
   const found = await services().catalog.listAlbums({
     artistId: id,

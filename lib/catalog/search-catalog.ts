@@ -1,8 +1,7 @@
 import type { z } from "zod";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
-import { MAX_SEARCH_OFFSET } from "./contract.ts";
-import type { SearchQuery } from "./port.ts";
+import { MAX_SEARCH_OFFSET, type searchCatalogContract } from "./contract.ts";
 import {
   type PagePlace,
   present,
@@ -13,24 +12,18 @@ import {
 } from "./present.ts";
 import type { Found, Kind, NamedRecord } from "./records.ts";
 
-interface Search {
-  readonly q: string;
-  readonly type: readonly Kind[];
-  readonly market?: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
-}
-
 /**
  * Returns one page of each requested type.
  *
  * Errors: 429 with `retry-after`, 502, 504.
  */
 export async function searchCatalog(
-  query: Search,
+  query: z.output<typeof searchCatalogContract.query>,
 ): Promise<z.input<typeof searchResult> | AppError> {
-  const { q, market, limit, offset } = query;
-  const found = await services().catalog.search(forProvider(query));
+  const { q, type: kinds, market, limit, offset } = query;
+  // `from_token`: the service authenticates as itself and has no country.
+  const country = market === "from_token" ? null : (market ?? null);
+  const found = await services().catalog.search({ q, kinds, market: country, limit, offset });
   if (isAppError(found)) return found;
 
   const placeOf = (kind: Kind): PagePlace => ({
@@ -56,12 +49,3 @@ export async function searchCatalog(
     audiobooks: page("audiobook", found.audiobooks, (record) => present("audiobook", record)),
   };
 }
-
-const forProvider = ({ q, type: kinds, market, limit, offset }: Search): SearchQuery => ({
-  q,
-  kinds,
-  // `from_token`: the service authenticates as itself and has no country.
-  market: market === "from_token" ? null : (market ?? null),
-  limit,
-  offset,
-});

@@ -99,31 +99,18 @@ export const videoBody = z.object({
 });
 export type VideoRequest = z.output<typeof videoBody>;
 
-const mediaUrls =
-  "Media URLs must be https with a public address, or media of this service that belong to the " +
-  "account. ";
-const taskRun =
-  "The generation is a task run of the account in `GET /api/tasks/runs`. It continues when the client " +
-  "disconnects or the answer is 504; `location` is the URL of the run.";
-
-export const createVideoContract = contract({
+/** What the two generations have in common. */
+const generation = {
   ...shared,
   method: "POST",
-  path: "/api/content/video",
   runCredential: true,
   tool: true,
-  summary: "Generate a video",
-  description: mediaUrls + taskRun,
+  description:
+    "Media URLs must be https with a public address, or media of this service that belong to the " +
+    "account. The generation is a task run of the account in `GET /api/tasks/runs`. It continues when the " +
+    "client disconnects or the answer is 504; `location` is the URL of the run.",
   idempotent: true,
   artistAccess: { in: "body", field: "artist_id" },
-  body: videoBody,
-  responses: {
-    200: {
-      description: "The URL of the video, which anyone who knows it can read",
-      headers: ["location"],
-      schema: z.object({ videoUrl: z.url(), mode: z.enum(VIDEO_MODES) }),
-    },
-  },
   errors: [
     "budget_reached",
     "unpriced_model",
@@ -134,6 +121,20 @@ export const createVideoContract = contract({
     "upstream_timeout",
     "not_configured",
   ],
+} as const;
+
+export const createVideoContract = contract({
+  ...generation,
+  path: "/api/content/video",
+  summary: "Generate a video",
+  body: videoBody,
+  responses: {
+    200: {
+      description: "The URL of the video, which anyone who knows it can read",
+      headers: ["location"],
+      schema: z.object({ videoUrl: z.url(), mode: z.enum(VIDEO_MODES) }),
+    },
+  },
 });
 
 export const imageBody = z.object({
@@ -154,15 +155,9 @@ export const imageBody = z.object({
 export type ImageRequest = z.output<typeof imageBody>;
 
 export const createImageContract = contract({
-  ...shared,
-  method: "POST",
+  ...generation,
   path: "/api/content/image",
-  runCredential: true,
-  tool: true,
   summary: "Generate images",
-  description: mediaUrls + taskRun,
-  idempotent: true,
-  artistAccess: { in: "body", field: "artist_id" },
   body: imageBody,
   responses: {
     200: {
@@ -171,16 +166,6 @@ export const createImageContract = contract({
       schema: z.object({ imageUrl: z.url(), images: z.array(z.url()) }),
     },
   },
-  errors: [
-    "budget_reached",
-    "unpriced_model",
-    "media_full",
-    "too_many_generations",
-    "not_found",
-    "upstream_error",
-    "upstream_timeout",
-    "not_configured",
-  ],
 });
 
 const mediaParams = z.object({

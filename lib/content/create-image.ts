@@ -2,18 +2,11 @@ import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
 import type { ImageRequest } from "./contract.ts";
-import type { Attempt } from "./generation.ts";
-import { planImages } from "./image-order.ts";
-import { queueGeneration } from "./queue-generation.ts";
-import { showRequest } from "./show-request.ts";
-import { filePrice } from "./store-results.ts";
+import { type Attempt, queueGeneration } from "./generation.ts";
+import { planImages, showRequest } from "./generation-order.ts";
+import { filePrice } from "./media-store.ts";
 
-const output = z.object({
-  imageUrl: z.url(),
-  images: z.array(z.url()),
-  captionText: z.string().optional(),
-  template: z.string().optional(),
-});
+const output = z.object({ imageUrl: z.url(), images: z.array(z.url()) });
 
 /**
  * Generates images, stores them as media of the account and returns their URLs.

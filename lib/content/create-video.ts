@@ -2,21 +2,12 @@ import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
 import type { VideoRequest } from "./contract.ts";
-import type { Attempt } from "./generation.ts";
+import { type Attempt, queueGeneration } from "./generation.ts";
+import { planVideo, showRequest } from "./generation-order.ts";
+import { filePrice } from "./media-store.ts";
 import type { VideoMode } from "./port.ts";
-import { queueGeneration } from "./queue-generation.ts";
-import { showRequest } from "./show-request.ts";
-import { filePrice } from "./store-results.ts";
-import { planVideo } from "./video-order.ts";
 
-const output = z.object({
-  videoSourceUrl: z.url(),
-  imageUrl: z.url().optional(),
-  captionText: z.string().optional(),
-  template: z.string().optional(),
-  lipsync: z.boolean(),
-  audio: z.looseObject({}).optional(),
-});
+const output = z.object({ videoSourceUrl: z.url() });
 
 /**
  * Generates a video, stores it as media of the account and returns its URL.

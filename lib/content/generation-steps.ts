@@ -4,17 +4,32 @@ import { appError, isAppError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import { openText } from "../platform/seal-text.ts";
 import { services } from "../platform/services.ts";
-import { failureOf } from "../tasks/begin-run.ts";
-import { endRun, hasAuthority, mergeMetadata, renewLeases, selectRun } from "../tasks/store.ts";
-import { editVideo } from "./adapters/embedded/edit-video.ts";
-import { renderQueue } from "./adapters/embedded/render-queue.ts";
+import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
+import {
+  endRun,
+  failureOf,
+  hasAuthority,
+  mergeMetadata,
+  renewLeases,
+  selectRun,
+} from "../tasks/store.ts";
+import { canRender, render } from "./adapters/embedded/render-process.ts";
 import { imageBody, videoBody } from "./contract.ts";
-import { generationFailed, timedOut } from "./generation.ts";
-import { fetchImageOrder, planImages } from "./image-order.ts";
-import { discardTornMedia } from "./media-store.ts";
-import type { ContentProvider, GeneratedFile, Submission } from "./port.ts";
-import { storeResults } from "./store-results.ts";
-import { fetchEdit, fetchVideoOrder, planVideo } from "./video-order.ts";
+import {
+  fetchEdit,
+  fetchImageOrder,
+  fetchVideoOrder,
+  planImages,
+  planVideo,
+} from "./generation-order.ts";
+import { discardTornMedia, storeResults } from "./media-store.ts";
+import {
+  type ContentProvider,
+  type GeneratedFile,
+  generationFailed,
+  generationTimedOut,
+  type Submission,
+} from "./port.ts";
 import { withWorkFolder } from "./work-folder.ts";
 
 /** How long a vendor may take. */
@@ -49,6 +64,7 @@ export interface SubmittedGeneration {
   readonly count: number;
 }
 
+const notEdited = appError("not_configured", "The renderer of videos is not installed");
 const authorityEnded = appError(
   "forbidden",
   "The key that asked for this has ended, or its account may no longer act for the artist",
@@ -124,7 +140,7 @@ export async function collectGeneration(
   if (urls === null) {
     if (Date.now() - submittedAt < MAX_WORK_MS) return "pending";
     await provider().cancel(submission);
-    await endRun(runId, failureOf(timedOut(kind)));
+    await endRun(runId, failureOf(generationTimedOut(kind)));
     return "ended";
   }
   if (isAppError(urls)) {
@@ -176,8 +192,19 @@ async function edit(
   if (isAppError(plan) || plan.steps.length === 0) return files;
   const steps = await fetchEdit(accountId, plan, folder, signal);
   if (isAppError(steps)) return files;
-  const report = (cause: string) => log().warn({ cause }, "A generated video was not edited");
-  const order = { accountId, video: video.path, steps, folder, signal };
-  const path = await editVideo(order, renderQueue(), report);
-  return path ? [{ path, contentType: "video/mp4" }] : files;
+  const edit = { op: "edit", video: { ...video, url: "" }, steps } as const;
+  const edited = canRender("videos") ? await render(accountId, edit, folder, signal) : notEdited;
+  if (!isAppError(edited)) return edited;
+  log().warn({ cause: edited.message }, "A generated video was not edited");
+  return files;
 }
+
+/** Runs a durable step of a generation in the trace of the request that ordered it. */
+export const traceGeneration = <T>(
+  { runId, traceparent }: GenerationJob,
+  step: "submit" | "collect" | "fail",
+  work: () => Promise<T>,
+): Promise<T> =>
+  continueTrace(traceparent, () =>
+    inSpan(`generation.${step}`, { isRoot: true, attributes: { "app.run.id": runId } }, work),
+  );

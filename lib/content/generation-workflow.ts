@@ -12,8 +12,8 @@ import {
   type GenerationJob,
   type SubmittedGeneration,
   submitGeneration,
+  traceGeneration,
 } from "./generation-steps.ts";
-import { traceGeneration } from "./trace-generation.ts";
 
 /** Permanent names, stored with every run: see `workflow-names.ts`. */
 export const GENERATION_WORKFLOW =

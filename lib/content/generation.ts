@@ -1,8 +1,21 @@
-/** The making of an image or a video, and the errors that it ends with. */
-import type { z } from "zod";
+/**
+ * Runs the making of an image or a video as a task run with a durable workflow, which outlives this process. The
+ * response waits for it up to `CONTENT_TIMEOUT_MS`.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
+import { log } from "../platform/log.ts";
+import { sealText } from "../platform/seal-text.ts";
+import { services } from "../platform/services.ts";
+import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
+import { beginRun, queueJob, recordRemoteRun, selectRun, takeJob } from "../tasks/store.ts";
+import type { TaskRun } from "../tasks/task-run.ts";
+import { failGeneration, type GenerationJob, type GenerationRequest } from "./generation-steps.ts";
+import { GENERATION_WORKFLOW } from "./generation-workflow.ts";
+import { generationFailed, generationTimedOut } from "./port.ts";
 
 export interface Attempt {
   readonly caller: Caller;
@@ -27,57 +40,140 @@ export interface Generation extends Attempt {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** The output of a generation and the URL of its run. */
-export interface Generated<T> {
-  readonly output: T;
-  readonly location: string;
-}
+const POLL_MS = 300;
+/** Until the workflow's first step renews it. A process that dies before blocks a retry for as long. */
+const LEASE_SECONDS = 120;
+/** A job that the task runner does not ask for in this time is started here: its caller waits for it. */
+const PATIENCE_MS = 10_000;
 
-/** Returns the task of a generation, with the limits of the settings. */
-export function taskOf({ caller, effectId, idempotencyKey, ...generation }: Generation) {
-  const { accountId } = caller;
-  const { CONTENT_AT_ONCE: maxActiveRuns, ACCOUNT_MEDIA_BYTES: mediaLimitBytes } = config();
-  const { kind, payload, metadata, artistId, costUsd } = generation;
-  return {
-    ...{ accountId, effectId, idempotencyKey, maxActiveRuns, mediaLimitBytes },
-    ...{ taskIdentifier: `generate-${kind}`, payload, metadata },
-    ...{ artistId, costUsd, credentialId: keyIdOf(caller) },
-  };
-}
-
-/** Returns the output of another attempt's run. Errors: 409 while it is active. */
-export function earlier<T>(
-  { runId, output }: { readonly runId: string; readonly output: unknown },
-  outputSchema: z.ZodType<T>,
-): Generated<T> | AppError {
-  if (output === null) return stillRunning;
-  return { output: outputSchema.parse(output), location: locationOf(runId) };
-}
-
-/** Adds the URL of the run to its output or error. */
-export function locate<T extends object>(
-  runId: string,
-  output: T | AppError,
-): Generated<T> | AppError {
-  const location = locationOf(runId);
-  if (!isAppError(output)) return { output, location };
-  return { ...output, headers: { ...output.headers, location } };
-}
-
-const locationOf = (runId: string) => `/api/tasks/runs?runId=${runId}`;
-
-export const generationFailed = (kind: Generation["kind"]): AppError =>
-  appError("upstream_error", `${NAMES[kind]} generation failed`);
-
-export const timedOut = (kind: Generation["kind"]): AppError =>
-  appError("upstream_timeout", `${NAMES[kind]} generation timed out`);
-
-const NAMES = { video: "Video", image: "Image" } as const;
+const generationJob: z.ZodType<GenerationJob> = z.object({
+  runId: z.string(),
+  accountId: z.string(),
+  sealed: z.string(),
+  credentialId: z.string().nullable().optional(),
+  traceparent: z.string().exactOptional(),
+});
 
 const stillRunning = appError(
   "idempotency_in_progress",
   "A request with this Idempotency-Key is still running",
-  {
-    headers: { "retry-after": "5" },
-  },
+  { headers: { "retry-after": "5" } },
 );
+
+/** The errors that a run may end with and its request answers with. */
+const endingError = z.object({
+  name: z.enum([
+    "forbidden",
+    "invalid_request",
+    "media_full",
+    "not_found",
+    "rate_limited",
+    "unavailable",
+    "upstream_error",
+    "upstream_timeout",
+  ]),
+  message: z.string(),
+});
+
+/**
+ * Returns the output of the run and the URL of the run, which the headers of an error have, too.
+ *
+ * Errors: those of the provider; 403 when the account has no room for media; 409 while another attempt is
+ * active; 429 when the account has too many active runs; 504 when the deadline of the response or of the
+ * run passes.
+ * @throws DatabaseUnavailable
+ */
+export async function queueGeneration<T extends object>(
+  generation: Generation,
+  request: GenerationRequest,
+  outputSchema: z.ZodType<T>,
+): Promise<{ readonly output: T; readonly location: string } | AppError> {
+  const { caller, kind, payload, metadata, artistId, costUsd } = generation;
+  const { effectId, idempotencyKey } = generation;
+  const { accountId } = caller;
+  const credentialId = keyIdOf(caller);
+  const { CONTENT_AT_ONCE: maxActiveRuns, ACCOUNT_MEDIA_BYTES: mediaLimitBytes } = config();
+  const begun = await beginRun({
+    ...{ accountId, effectId, idempotencyKey, maxActiveRuns, mediaLimitBytes, artistId, costUsd },
+    ...{ taskIdentifier: `generate-${kind}`, payload, metadata, credentialId },
+    leaseSeconds: LEASE_SECONDS,
+  });
+  if (isAppError(begun)) return begun;
+  const { runId } = begun;
+  const location = `/api/tasks/runs?runId=${runId}`;
+  if ("output" in begun) {
+    if (begun.output === null) return stillRunning;
+    return { output: outputSchema.parse(begun.output), location };
+  }
+  const sealed = sealText(JSON.stringify(request), runId);
+  const trace = traceparent();
+  const traced = trace === undefined ? {} : { traceparent: trace };
+  await dispatchJob({ runId, accountId, sealed, credentialId, ...traced }, generation);
+  const run = await untilEnded(accountId, runId, kind);
+  if (isAppError(run)) return { ...run, headers: { ...run.headers, location } };
+  return { output: outputSchema.parse(run.output), location };
+}
+
+async function untilEnded(
+  accountId: string,
+  runId: string,
+  kind: Generation["kind"],
+): Promise<TaskRun | AppError> {
+  const patience = AbortSignal.timeout(config().CONTENT_TIMEOUT_MS);
+  while (!patience.aborted) {
+    // Hundreds of polls say nothing in a trace.
+    const run = await continueTrace(undefined, () => selectRun(accountId, runId));
+    if (run?.status === "COMPLETED") return run;
+    if (run?.status !== "EXECUTING") return errorOf(run, kind);
+    await delay(POLL_MS, undefined, { signal: patience }).catch(() => {});
+  }
+  return generationTimedOut(kind);
+}
+
+function errorOf(run: TaskRun | null, kind: Generation["kind"]): AppError {
+  const { data } = endingError.safeParse(run?.error);
+  if (!data) return generationFailed(kind);
+  const isBusy = data.name === "rate_limited" || data.name === "unavailable";
+  return appError(data.name, data.message, isBusy ? { headers: { "retry-after": "5" } } : {});
+}
+
+/** @throws Error when the run cannot be started, after the task run has been ended as failed */
+export async function startJob(stored: unknown): Promise<void> {
+  const job = generationJob.parse(stored);
+  try {
+    await services().engine.startRun(GENERATION_WORKFLOW, job);
+  } catch (error) {
+    await failGeneration(job);
+    throw error;
+  }
+}
+
+/**
+ * Has the task runner start the job, or starts it where there is none, and where it does not take the
+ * task. @throws Error as `startJob`
+ */
+async function dispatchJob(
+  job: GenerationJob,
+  { kind, keepAlive }: Pick<Generation, "kind" | "keepAlive">,
+): Promise<void> {
+  const { tasks } = services();
+  if (!tasks.start) return startJob(job);
+  const { accountId, runId } = job;
+  await queueJob(accountId, runId, job);
+  const task = { accountId, taskIdentifier: `generate-${kind}`, taskRunId: runId } as const;
+  const remoteId = await tasks.start(task, log());
+  // It may have taken a task that it did not confirm in time.
+  if (isAppError(remoteId)) return startUntaken(job);
+  await recordRemoteRun(accountId, runId, remoteId);
+  const late = delay(PATIENCE_MS, undefined, { ref: false }).then(() => startUntaken(job));
+  keepAlive(
+    late.catch((error: unknown) =>
+      log().error({ err: error, runId }, "a generation could not be started"),
+    ),
+  );
+}
+
+async function startUntaken({ accountId, runId }: GenerationJob): Promise<void> {
+  const job = await takeJob(accountId, runId);
+  if (job !== null) await startJob(job);
+}

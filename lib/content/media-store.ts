@@ -1,41 +1,71 @@
 /**
- * The media ledger in the database (supabase/schemas/65_content.sql).
+ * Generated files: their ledger in the database (supabase/schemas/65_content.sql), and the storage of results.
  * @throws DatabaseUnavailable from every function here.
  */
+import { stat } from "node:fs/promises";
 import { z } from "zod";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { mediaQuotaExceeded } from "../contract/quota.ts";
+import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
-import type { MediaKey } from "./storage/media-name.ts";
+import { services } from "../platform/services.ts";
+import type { GeneratedFile } from "./port.ts";
+import { type MediaKey, newMediaKey, parseMediaKey } from "./storage/media-name.ts";
 
-export interface SizedMedia {
-  readonly key: MediaKey;
-  readonly bytes: number;
+interface Origin {
+  readonly accountId: string;
+  readonly runId: string;
+  readonly kind: "image" | "video";
+  /** The model that has made the files. */
+  readonly model: string;
+  /** The id of the key that the generation was asked for with; null for a bearer. */
+  readonly credentialId: string | null;
+  /** How many files earlier orders of the run have made. */
+  readonly earlier?: number;
 }
 
 /**
- * Adds the files of a run to the ledger before they are stored. Returns false when they exceed the
- * limit.
+ * Counts the results of a run as usage, once, stores them and returns their URLs, in order. Quota is
+ * reserved for all files or for none before the first one is stored, and stays reserved when the run
+ * completes.
  *
- * @param limitBytes of all media of the account; 0 means no limit
- * @throws Error when the run is no longer active
+ * Errors: 403 when the account has no room for them. @throws Error when the run is no longer active
  */
-export async function reserveMedia(
-  accountId: string,
-  runId: string,
-  files: readonly SizedMedia[],
-  limitBytes: number,
-): Promise<boolean> {
-  const outcome = await call(
-    "reserve_media",
-    {
-      p_account_id: accountId,
-      p_run_id: runId,
-      p_files: files.map(({ key, bytes }) => ({ name: key.name, bytes })),
-      p_limit_bytes: limitBytes,
-    },
-    z.enum(["reserved", "full", "ended"]),
-  );
+export async function storeResults(
+  { accountId, runId, kind, model, credentialId, earlier = 0 }: Origin,
+  files: readonly GeneratedFile[],
+): Promise<readonly string[] | AppError> {
+  const run = { p_account_id: accountId, p_run_id: runId };
+  const price = await filePrice(kind, model);
+  const usage = {
+    ...{ step: earlier, tool: 0, call: 0, model_id: model },
+    ...(kind === "image" ? { images: files.length } : { videos: files.length }),
+    cost_usd: price === null ? null : price * files.length,
+  };
+  // Before they are stored, because they have been paid for.
+  const recorded = { ...run, p_kind: kind, p_credential_id: credentialId, p_call: usage };
+  await call("record_generation", recorded, z.null());
+  const results = files.map((file) => ({ file, key: newMediaKey(accountId, file.contentType) }));
+  const sizes = results.map(async ({ file, key: { name } }) => ({
+    name,
+    bytes: (await stat(file.path)).size,
+  }));
+  const limit = config().ACCOUNT_MEDIA_BYTES;
+  const reserved = { ...run, p_files: await Promise.all(sizes), p_limit_bytes: limit };
+  const outcome = await call("reserve_media", reserved, z.enum(["reserved", "full", "ended"]));
   if (outcome === "ended") throw new Error(`The task run ${runId} has lost its lease`);
-  return outcome === "reserved";
+  if (outcome === "full") return mediaQuotaExceeded;
+  const storage = services().media;
+  return Promise.all(results.map(({ key, file }) => storage.store(key, file)));
+}
+
+/**
+ * Returns the price of an image or a video in USD, or null when it is not known. Renderings on this
+ * machine are free, unless `MODEL_PRICES` says otherwise.
+ */
+export async function filePrice(kind: Origin["kind"], model: string): Promise<number | null> {
+  const { models, content } = services();
+  return (await models.price(model))?.[kind] ?? (content?.name === "embedded" ? 0 : null);
 }
 
 /**
@@ -54,31 +84,26 @@ export async function discardTornMedia(
   await call("discard_run_media", args, z.int());
 }
 
-/** Counts files that a generation has made as usage, once. */
-export async function recordGeneration(
+/**
+ * Deletes a generated file. When the storage fails after the row is deleted, the request can be
+ * repeated, and the retention job removes the file otherwise.
+ *
+ * Errors: 404 `Media not found`, also when the caller may not act for the account.
+ * @throws DatabaseUnavailable
+ */
+export async function deleteMedia(
+  callerId: string,
   accountId: string,
-  runId: string,
-  kind: "image" | "video",
-  credentialId: string | null,
-  made: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  await call(
-    "record_generation",
-    {
-      p_account_id: accountId,
-      p_run_id: runId,
-      p_kind: kind,
-      p_credential_id: credentialId,
-      p_call: made,
-    },
-    z.null(),
-  );
-}
-
-/** Returns false when there is no such file, or the caller may not act for its account. */
-export function deleteMediaRow(callerId: string, key: MediaKey): Promise<boolean> {
-  const args = { p_caller: callerId, p_account_id: key.accountId, p_name: key.name };
-  return call("delete_media", args, z.boolean());
+  name: string,
+): Promise<AppError | undefined> {
+  const key = parseMediaKey(accountId, name);
+  const args = { p_caller: callerId, p_account_id: accountId, p_name: name };
+  if (!key || !(await call("delete_media", args, z.boolean()))) {
+    return appError("not_found", "Media not found");
+  }
+  await services().media.remove(key);
+  await settleRemoval(key);
+  return undefined;
 }
 
 /** Records that the storage has removed a file whose row was deleted. */

@@ -1,10 +1,13 @@
 /**
- * Plans a template's additions to a result: a caption, and edits of the generated video. The request
+ * Plans a template's additions to a result: motion, a caption, and edits of the generated video. The request
  * takes precedence: the template's length, shape and audio apply only where the request sets none.
  */
-import { seedOf } from "./choose-motion.ts";
+import { createHash } from "node:crypto";
+import type { AppError } from "../contract/app-error.ts";
+import { log } from "../platform/log.ts";
 import type { VideoRequest } from "./contract.ts";
-import type { AspectRatio, EditStep, VideoMode } from "./port.ts";
+import type { Input } from "./media/fetch-inputs.ts";
+import { type AspectRatio, type EditStep, generationFailed, type VideoMode } from "./port.ts";
 import type { ContentTemplate, EditOperation } from "./template.ts";
 
 const MAX_OPERATIONS = 20;
@@ -20,6 +23,29 @@ const MAX_FONT_PIXELS = 400;
 export type PlannedStep =
   | Exclude<EditStep, { readonly kind: "audio" }>
   | (Omit<Extract<EditStep, { readonly kind: "audio" }>, "audio"> & { readonly url: string });
+
+/** The camera movement and the mood of a video; absent when the template has none. */
+export interface Motion {
+  readonly movement?: string | undefined;
+  readonly mood?: string | undefined;
+}
+
+/**
+ * Chooses a movement and a mood of the template by the effect id, the same for a repeated request.
+ */
+export function chooseMotion({ video }: ContentTemplate, effectId: string): Motion {
+  const choose = (purpose: string, choices: readonly string[] = []) =>
+    choices[seedOf(effectId, purpose) % choices.length];
+  return { movement: choose("movement", video?.movements), mood: choose("mood", video?.moods) };
+}
+
+/**
+ * Returns a seed from 0 to 2^31 - 1: the same for every attempt at a request, different for each
+ * purpose.
+ */
+export function seedOf(effectId: string, purpose: string): number {
+  return createHash("sha256").update(`${purpose} ${effectId}`).digest().readUInt32BE() >>> 1;
+}
 
 /**
  * Chooses one of the template's example captions by the effect id, so a repeated request gets the same
@@ -122,3 +148,26 @@ const colorOf = (text: string | undefined): string | undefined =>
 
 const clamp = (value: number | undefined, min: number, max: number): number | undefined =>
   value === undefined || !Number.isFinite(value) ? undefined : Math.min(max, Math.max(min, value));
+
+// Files that a template names are as untrusted as a caller's files, but their errors are not the caller's.
+
+const FIELD = "template";
+
+export const templateInput = (url: string, kind: Input["kind"]): Input => ({
+  field: FIELD,
+  url: new URL(url),
+  kind,
+});
+
+/** Returns the audio files of an edit, in the order of its steps. */
+export const audioInputs = (steps: readonly PlannedStep[]): Input[] =>
+  steps.flatMap((step) => (step.kind === "audio" ? [templateInput(step.url, "audio")] : []));
+
+/**
+ * Turns an error about a template's file into a failure of the generation; returns others unchanged.
+ */
+export function excuseCaller(error: AppError, kind: "video" | "image"): AppError {
+  if (!error.fields?.includes(FIELD)) return error;
+  log().warn({ cause: error.message }, "A file of a template cannot be used");
+  return generationFailed(kind);
+}

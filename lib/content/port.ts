@@ -1,5 +1,5 @@
 /** The port that every generator of images and videos implements. */
-import type { AppError } from "../contract/app-error.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
 import type { Checkable } from "../platform/outbound/probe.ts";
 
 export const VIDEO_MODES = [
@@ -148,3 +148,13 @@ export interface ContentProvider extends Checkable {
   /** Deletes the stored order, because its files are stored or its run has failed. */
   forget?(submission: Submission): Promise<void>;
 }
+
+const NAMES = { video: "Video", image: "Image" } as const;
+
+/** Returns the error of a failure that the caller cannot correct. */
+export const generationFailed = (kind: "video" | "image"): AppError =>
+  appError("upstream_error", `${NAMES[kind]} generation failed`);
+
+/** Returns the error of a generation whose deadline has passed. */
+export const generationTimedOut = (kind: "video" | "image"): AppError =>
+  appError("upstream_timeout", `${NAMES[kind]} generation timed out`);

@@ -2,6 +2,7 @@
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { FairQueue } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
+import { readBytes } from "../platform/outbound/vendor-fetch.ts";
 import { processWide } from "../platform/process-wide.ts";
 import { createTtlCache } from "../platform/ttl-cache.ts";
 import { fetchPublic } from "./media/download.ts";
@@ -93,7 +94,7 @@ async function fetchImage(url: URL, signal?: AbortSignal): Promise<Fetched | App
   const either = signal ? AbortSignal.any([signal, deadline]) : deadline;
   try {
     const response = await fetchPublic(url, allowLoopback(), either);
-    const bytes = response && (await readAtMost(response.body ?? [], MAX_BYTES));
+    const bytes = response && (await readBytes(response.body, MAX_BYTES));
     if (!bytes) return appError("upstream_error", "The image could not be fetched");
     const type = IMAGE_TYPES.find((one) => one === sniffType(bytes));
     if (type === undefined) return appError("upstream_error", "The URL does not lead to an image");
@@ -103,19 +104,4 @@ async function fetchImage(url: URL, signal?: AbortSignal): Promise<Fetched | App
       ? appError("upstream_timeout", "The image could not be fetched in time")
       : appError("upstream_error", "The image could not be fetched");
   }
-}
-
-/** Returns null as soon as the body exceeds the limit, which counts decompressed bytes. */
-async function readAtMost(
-  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

@@ -2,7 +2,8 @@
 import { createReadStream } from "node:fs";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
-import { readThumbnail } from "./read-thumbnail.ts";
+import { streamOf } from "../platform/stream-of.ts";
+import { readThumbnail } from "./media/shrink-image.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
 
 /**
@@ -60,7 +61,7 @@ export async function readMedia(
     });
   }
   const { first, last } = range ?? { first: 0, last: file.bytes - 1 };
-  return new Response(read(file.path, first, last), {
+  return new Response(streamOf(read(file.path, first, last)), {
     status: range ? 206 : 200,
     headers: {
       ...headers,
@@ -94,23 +95,6 @@ function parseRange(header: string | null, bytes: number): Range | "unsatisfiabl
 }
 
 /** Opens the file on the first read, so a body that is never read, as for HEAD, opens nothing. */
-function read(path: string, first: number, last: number): ReadableStream<Uint8Array> {
-  const chunks = readChunks(path, first, last);
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel() {
-        await chunks.return(undefined);
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-async function* readChunks(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+async function* read(path: string, start: number, end: number): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path, { start, end, highWaterMark: 256 * 1024 });
 }

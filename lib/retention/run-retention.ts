@@ -12,7 +12,7 @@ import { runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
 import { sweepRequestBatch } from "../requests/store.ts";
 import { reapDeadTurn } from "../turns/end-turn.ts";
-import { sweepDeliveries } from "../webhooks/outbox.ts";
+import { sweepDeliveries } from "../webhooks/store.ts";
 import {
   endJob,
   sweepDeletedIdentities,

@@ -1,7 +1,7 @@
-import { startJob } from "../content/start-job.ts";
+import { startJob } from "../content/generation.ts";
 import type { AppError } from "../contract/app-error.ts";
 import { RUN_ID, taskRunNotFound } from "../tasks/port.ts";
-import { startTaken } from "./start-taken.ts";
+import { startTaken } from "./fire-tasks.ts";
 import { takeTaskRun } from "./store.ts";
 
 /**

@@ -23,6 +23,15 @@ const messageId = z.string().min(1).max(128);
 const done = z.object({ status: z.literal("success") });
 const listedBranches = done.extend({ branches: z.array(branch) });
 
+const pageOf = <S extends z.ZodType>(schema: S) =>
+  ({
+    200: {
+      description: "One page; `link` has the URL of the next one",
+      headers: ["link"],
+      schema,
+    },
+  }) as const;
+
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
 
 export const createSessionContract = contract({
@@ -55,13 +64,7 @@ export const listSessionsContract = contract({
   tool: true,
   summary: "List the caller's sessions, newest first",
   query: pageQuery,
-  responses: {
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema: z.object({ sessions: z.array(session), next_cursor: nextCursor }),
-    },
-  },
+  responses: pageOf(z.object({ sessions: z.array(session), next_cursor: nextCursor })),
   errors: [],
 });
 
@@ -126,13 +129,7 @@ export const listChatsContract = contract({
   summary: "List the chats of a session, newest first",
   params: sessionParams,
   query: pageQuery,
-  responses: {
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema: z.object({ chats: z.array(chat), next_cursor: nextCursor }),
-    },
-  },
+  responses: pageOf(z.object({ chats: z.array(chat), next_cursor: nextCursor })),
   errors: ["not_found"],
 });
 

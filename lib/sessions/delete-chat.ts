@@ -1,7 +1,9 @@
+import type { Logger } from "pino";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
+import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { stopTurn } from "../turns/stop-turn.ts";
-import { removeChat, selectChat } from "./store.ts";
+import { removeChat, removeChats, selectActiveChats, selectChat } from "./store.ts";
 
 /**
  * Deletes a chat with its messages, after it has stopped its run.
@@ -16,4 +18,22 @@ export async function deleteChat(address: ChatAddress): Promise<AppError | undef
   }
   const removed = await removeChat(address);
   return isAppError(removed) ? removed : undefined;
+}
+
+/**
+ * Stops the runs of the chats that belong to the account and deletes them, then deletes sessions without
+ * chats and their sandboxes. Returns the ids of the deleted chats.
+ */
+export async function deleteChats(input: {
+  readonly accountId: string;
+  readonly ids: readonly string[];
+  readonly log: Logger;
+}): Promise<string[]> {
+  const { accountId, ids, log } = input;
+  const active = await selectActiveChats(accountId, ids);
+  await Promise.all(active.map((chatId) => stopTurn(accountId, chatId)));
+  const { deleted, sandboxes } = await removeChats(accountId, ids);
+  // The retention job destroys a sandbox that cannot be destroyed now.
+  await Promise.all(sandboxes.map((sandbox) => destroySandbox(sandbox, log)));
+  return deleted;
 }

@@ -1,5 +1,6 @@
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
+import { streamOf } from "../platform/stream-of.ts";
 import { attachment } from "../sandbox/file-response.ts";
 import { readChat } from "./read-chat.ts";
 import type { Chat, Message } from "./session.ts";
@@ -21,18 +22,6 @@ export async function exportChat(
   if (isAppError(found)) return found;
   const text = streamOf(markdownOf(found.chat, found.messages));
   return file(text, "text/markdown; charset=utf-8", `${fileNameOf(found.chat)}.md`);
-}
-
-function streamOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await pieces.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    cancel: () => void pieces.return(undefined),
-  });
 }
 
 const file = (body: string | ReadableStream<Uint8Array>, type: string, name: string): Response =>

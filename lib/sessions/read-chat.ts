@@ -13,7 +13,7 @@ export async function readChat(
 ): Promise<{ chat: Chat; messages: AsyncGenerator<Message> } | AppError> {
   const body = await selectChatBody(address);
   if (isAppError(body)) return body;
-  const values = valuesOf(typeof body === "string" ? [body] : body);
+  const values = valuesOf(body);
   // The body starts with the chat.
   const first = await values.next();
   return { chat: chat.parse(first.value), messages: messagesIn(values) };
@@ -23,9 +23,7 @@ async function* messagesIn(values: AsyncGenerator<unknown>): AsyncGenerator<Mess
   for await (const value of values) yield message.parse(value);
 }
 
-async function* valuesOf(
-  body: Iterable<string> | AsyncIterable<Uint8Array>,
-): AsyncGenerator<unknown, undefined> {
+async function* valuesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, undefined> {
   const parser = new JSONParser({ paths: ["$.chat", "$.messages.*"], keepStack: false });
   let values: unknown[] = [];
   parser.onValue = ({ value }) => values.push(value);

@@ -8,6 +8,7 @@ import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-ad
 import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
+import { streamOf } from "../platform/stream-of.ts";
 import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { type Chat, chat, type FoundChat, foundChat, type Session, session } from "./session.ts";
@@ -32,26 +33,28 @@ const missing = refusalOf(
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
 const oneChat = z.object({ chat }).transform((answer) => answer.chat);
 
-export function insertSession(values: {
+export interface NewSession {
   readonly accountId: string;
-  readonly organizationId: string | null;
-  readonly artistId: string | null;
-  readonly title: string;
-  readonly modelId: string;
-}): Promise<{ session: Session; chat: Chat }> {
-  return call(
-    "create_session",
-    {
-      p_account_id: values.accountId,
-      p_organization_id: values.organizationId,
-      p_artist_id: values.artistId,
-      p_title: values.title,
-      p_model_id: values.modelId,
-    },
-    z
-      .object({ session: storedSession, chat })
-      .transform((answer) => ({ session: answer.session.session, chat: answer.chat })),
-  );
+  readonly organization_id?: string | null | undefined;
+  readonly artistId?: string | null | undefined;
+  readonly title?: string | undefined;
+}
+
+export function insertSession(
+  values: NewSession,
+  modelId: string,
+): Promise<{ session: Session; chat: Chat }> {
+  const args = {
+    p_account_id: values.accountId,
+    p_organization_id: values.organization_id ?? null,
+    p_artist_id: values.artistId ?? null,
+    p_title: values.title ?? "",
+    p_model_id: modelId,
+  };
+  const made = z
+    .object({ session: storedSession, chat })
+    .transform((answer) => ({ session: answer.session.session, chat: answer.chat }));
+  return call("create_session", args, made);
 }
 
 const pageOfSessions = storedPage(
@@ -62,70 +65,51 @@ const pageOfSessions = storedPage(
 export const selectSessions = (accountId: string, page: PageRequest): Promise<Page<Session>> =>
   call("list_sessions", { p_account_id: accountId, ...pageArguments(page) }, pageOfSessions);
 
-export function selectSession(
-  accountId: string,
-  sessionId: string,
-): Promise<StoredSession | AppError> {
-  return call(
-    "get_session",
-    { p_account_id: accountId, p_session_id: sessionId },
-    z.union([foundSession, missing]),
-  );
-}
+const sessionArguments = (accountId: string, sessionId: string) => ({
+  p_account_id: accountId,
+  p_session_id: sessionId,
+});
 
-export function updateSessionTitle(
-  accountId: string,
-  sessionId: string,
-  title: string,
-): Promise<StoredSession | AppError> {
-  return call(
+export const selectSession = (accountId: string, sessionId: string) =>
+  call("get_session", sessionArguments(accountId, sessionId), z.union([foundSession, missing]));
+
+export const updateSessionTitle = (accountId: string, sessionId: string, title: string) =>
+  call(
     "update_session",
-    { p_account_id: accountId, p_session_id: sessionId, p_title: title },
+    { ...sessionArguments(accountId, sessionId), p_title: title },
     z.union([foundSession, missing]),
   );
-}
 
 /** Returns the deleted row, which names a sandbox that was provisioned at the last moment. */
-export function removeSession(
-  accountId: string,
-  sessionId: string,
-): Promise<StoredSession | AppError> {
-  return call(
-    "delete_session",
-    { p_account_id: accountId, p_session_id: sessionId },
-    z.union([foundSession, missing]),
-  );
-}
+export const removeSession = (accountId: string, sessionId: string) =>
+  call("delete_session", sessionArguments(accountId, sessionId), z.union([foundSession, missing]));
 
-/** Returns the existing chat when the session has one with this id. Errors: 404, 409. */
-export function insertChat(values: {
+export interface NewChat {
   readonly accountId: string;
   readonly sessionId: string;
-  readonly chatId: string | null;
-  readonly title: string;
+  readonly id?: string | undefined;
+  readonly title?: string | undefined;
   readonly modelId: string;
-  readonly instructions: string | null;
-  readonly templateId: string | null;
-}): Promise<Chat | AppError> {
-  return call(
-    "create_chat",
-    {
-      p_account_id: values.accountId,
-      p_session_id: values.sessionId,
-      p_chat_id: values.chatId,
-      p_title: values.title,
-      p_model_id: values.modelId,
-      p_instructions: values.instructions,
-      p_template_id: values.templateId,
-    },
-    z.union([
-      oneChat,
-      missing,
-      z
-        .object({ conflict: z.literal(true) })
-        .transform(() => appError("conflict", "A chat with this id exists in another session")),
-    ]),
-  );
+  readonly instructions?: string | undefined;
+  readonly templateId?: string | undefined;
+}
+
+const conflict = z
+  .object({ conflict: z.literal(true) })
+  .transform(() => appError("conflict", "A chat with this id exists in another session"));
+
+/** Returns the existing chat when the session has one with this id. Errors: 404, 409. */
+export function insertChat(values: NewChat): Promise<Chat | AppError> {
+  const args = {
+    p_account_id: values.accountId,
+    p_session_id: values.sessionId,
+    p_chat_id: values.id ?? null,
+    p_title: values.title ?? "",
+    p_model_id: values.modelId,
+    p_instructions: values.instructions ?? null,
+    p_template_id: values.templateId ?? null,
+  };
+  return call("create_chat", args, z.union([oneChat, missing, conflict]));
 }
 
 export function selectChats(
@@ -135,7 +119,7 @@ export function selectChats(
 ): Promise<Page<Chat> | AppError> {
   return call(
     "list_chats",
-    { p_account_id: accountId, p_session_id: sessionId, ...pageArguments(page) },
+    { ...sessionArguments(accountId, sessionId), ...pageArguments(page) },
     z.union([storedPage(chat, "chats"), missing]),
   );
 }
@@ -187,7 +171,8 @@ export async function selectChatBody(
   if (first) {
     const fields = JSON.stringify(more).slice(1, -1);
     const start = fields === "" ? "{" : `{${fields},`;
-    return chatPages(args, { ...first, text: start + first.text.slice(1) });
+    const pages = chatPages(args, { ...first, text: start + first.text.slice(1) });
+    return streamOf(pages);
   }
   const found = await selectChat(address);
   return isAppError(found) ? found : appError("not_found", "Chat not found");
@@ -222,20 +207,12 @@ async function chatPage(args: ChatArguments, after: ChatPage["next"]): Promise<C
     : { text: rows.slice(0, -1).join(""), next: { at, id } };
 }
 
-function chatPages(args: ChatArguments, first: ChatPage): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let page: ChatPage | null = first;
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        if (!page) throw new Error("The chat was deleted while it was read");
-        controller.enqueue(encoder.encode(page.text));
-        if (page.next) page = await chatPage(args, page.next);
-        else controller.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+async function* chatPages(args: ChatArguments, first: ChatPage): AsyncGenerator<string> {
+  for (let page: ChatPage | null = first; ; page = await chatPage(args, page.next)) {
+    if (!page) throw new Error("The chat was deleted while it was read");
+    yield page.text;
+    if (!page.next) return;
+  }
 }
 
 /** Undefined fields stay unchanged; empty ones are removed. */

@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
+import type { z } from "zod";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
-import { listQuery } from "./contract.ts";
+import { listQuery, type listTaskRunsContract } from "./contract.ts";
 import { RUN_ID, taskRunNotFound } from "./port.ts";
 import type { TaskRun } from "./task-run.ts";
 
@@ -10,17 +11,15 @@ import type { TaskRun } from "./task-run.ts";
  *
  * Errors: 404 `Task run not found`, 502 `Task runner unavailable`, 504.
  */
-export async function listRuns(input: {
-  readonly accountId: string;
-  readonly runId?: string | undefined;
-  readonly limit?: string | undefined;
-  readonly artist_id?: string | undefined;
-  readonly log: Logger;
-}): Promise<TaskRun[] | AppError> {
-  const { accountId, runId, log } = input;
+export async function listRuns(
+  accountId: string,
+  query: z.output<typeof listTaskRunsContract.query>,
+  log: Logger,
+): Promise<TaskRun[] | AppError> {
+  const { runId, artist_id: artistId } = query;
   if (runId === undefined) {
-    const { limit } = listQuery.parse(input);
-    return services().tasks.list({ accountId, limit, artistId: input.artist_id }, log);
+    const { limit } = listQuery.parse(query);
+    return services().tasks.list({ accountId, limit, artistId }, log);
   }
   if (!RUN_ID.test(runId)) return taskRunNotFound;
   const run = await services().tasks.find(accountId, runId, log);

@@ -2,15 +2,17 @@
  * Task runs in the database (supabase/schemas/55_generations.sql).
  * @throws DatabaseUnavailable from every function here.
  */
+import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { budgetReached, mediaQuotaExceeded, unpricedModel } from "../contract/quota.ts";
 import { call } from "../platform/database/query.ts";
 import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { type TaskRun, taskRun } from "./task-run.ts";
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface NewRun {
-  readonly id: string;
   /** The account that owns the run. */
   readonly accountId: string;
   /** The kind of work, such as `generate-video`. */
@@ -35,18 +37,31 @@ export interface NewRun {
   readonly mediaLimitBytes: number;
 }
 
-const inserted = z.discriminatedUnion("outcome", [
+const begun = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("begun") }),
-  /** Another run has the same effect id; its output is null while it is active. */
   z.object({ outcome: z.literal("earlier"), run_id: z.string(), output: z.unknown() }),
-  /** `busy`: too many active runs. `full`: no room for media. `over_budget`: the budget is spent. */
   z.object({ outcome: z.enum(["busy", "full", "over_budget", "unpriced_model"]) }),
 ]);
 
-/** Inserts an active run, tagged for its account, or returns the reason why it may not start. */
-export function insertRun(run: NewRun): Promise<z.output<typeof inserted>> {
+const refusals = {
+  busy: appError("too_many_generations", "Too many requests", { headers: { "retry-after": "5" } }),
+  full: mediaQuotaExceeded,
+  over_budget: budgetReached,
+  unpriced_model: unpricedModel,
+} as const;
+
+/**
+ * Inserts an active run, tagged for its account, which becomes CRASHED when nobody renews its lease. At most
+ * one run with a given effect id is active or completed, across all processes: others get that run, whose
+ * output is null while it is active. Errors: 402 when the budget is spent; 403 when the account has no room
+ * for media; 429 when it has too many active runs.
+ */
+export async function beginRun(
+  run: NewRun,
+): Promise<{ readonly runId: string; readonly output?: unknown } | AppError> {
+  const runId = `run_${randomBytes(12).toString("hex")}`;
   const args = {
-    p_id: run.id,
+    p_id: runId,
     p_account_id: run.accountId,
     p_task_identifier: run.taskIdentifier,
     p_payload: run.payload ?? null,
@@ -60,7 +75,15 @@ export function insertRun(run: NewRun): Promise<z.output<typeof inserted>> {
     p_credential_id: run.credentialId ?? null,
     p_cost_usd: run.costUsd,
   };
-  return call("start_generation", args, inserted);
+  const answer = await call("start_generation", args, begun);
+  if (answer.outcome === "begun") return { runId };
+  if (answer.outcome === "earlier") return { runId: answer.run_id, output: answer.output };
+  return refusals[answer.outcome];
+}
+
+/** The stack trace is left empty, because callers can read the run; the log has it. */
+export function failureOf({ code, message }: Pick<AppError, "code" | "message">) {
+  return { status: "FAILED", error: { name: code, message, stackTrace: "" } } as const;
 }
 
 export function renewLeases(ids: readonly string[], leaseSeconds: number): Promise<null> {

@@ -3,7 +3,16 @@ import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
-import { EVENT_TYPES } from "./events.ts";
+
+/** The event types of webhooks. SQL queues them (supabase/schemas/85_webhooks.sql). */
+export const EVENT_TYPES = [
+  "run.completed",
+  "run.failed",
+  "run.cancelled",
+  "generation.completed",
+  "generation.failed",
+  "budget.warning",
+] as const;
 
 export const endpointUrl = z.url().max(2048);
 

@@ -9,9 +9,8 @@ import { drain } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
 import { processWide } from "../platform/process-wide.ts";
 import { continueTrace } from "../platform/telemetry/spans.ts";
-import { type ClaimedDelivery, claimDeliveries, recordAttempt } from "./outbox.ts";
-import { retryDelaySeconds } from "./retry-delay.ts";
 import { sendEvent } from "./send-event.ts";
+import { type ClaimedDelivery, claimDeliveries, recordAttempt } from "./store.ts";
 
 /** Attempts of a worker at a time. */
 const SLOTS = 32;
@@ -21,6 +20,8 @@ const SLOTS_PER_ACCOUNT = 4;
 const LEASE_MARGIN_SECONDS = 15;
 /** Between two polls for deliveries that are due for another attempt. */
 const RETRY_CHECK_MS = 5_000;
+/** Seconds between the ten attempts of 24 hours, after which a delivery fails. */
+const RETRY_DELAYS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600] as const;
 const FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000";
 
 export class DeliveryWorker {
@@ -88,4 +89,15 @@ export function scheduleDeliveries(): void {
   processWide("webhook timer", () =>
     setInterval(() => deliveryWorker().wake(), RETRY_CHECK_MS).unref(),
   );
+}
+
+/**
+ * Returns the seconds until the next attempt: as planned, plus or minus a fifth, so deliveries that
+ * failed together are not repeated together.
+ * @param attempt the number of the attempt that has failed, from 1
+ * @param random a number from 0 to 1
+ */
+export function retryDelaySeconds(attempt: number, random = Math.random()): number {
+  const planned = RETRY_DELAYS[Math.min(attempt, RETRY_DELAYS.length) - 1] ?? 3_600;
+  return planned * (0.8 + 0.4 * random);
 }

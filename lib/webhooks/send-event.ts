@@ -10,8 +10,8 @@ import { AddressRefused, isLoopback } from "../platform/outbound/public-address.
 import { anywhere, publicOnly } from "../platform/outbound/public-only.ts";
 import { traceRequest } from "../platform/outbound/vendor-fetch.ts";
 import { allowsLoopback, faultOfEndpoint } from "./check-endpoint.ts";
-import type { Attempt, ClaimedDelivery } from "./outbox.ts";
 import { openSecret } from "./secret.ts";
+import type { Attempt, ClaimedDelivery } from "./store.ts";
 
 /** Of the answer; the rest is not read. */
 const MAX_RESPONSE_BYTES = 2_000;

@@ -4,9 +4,9 @@
  */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { importCatalog } from "../catalog/import-catalog.ts";
 import { dataDirOf } from "../data-dir.ts";
 import { lockDataDir } from "../embedded/lock-data-dir.ts";
-import { importCatalog } from "../import-catalog.ts";
 import { makeKey } from "../make-key.ts";
 import { projectRoot } from "../project-root.ts";
 import { serveProduction } from "../serve-production.ts";

@@ -9,7 +9,7 @@ import { createOpenAiCompatibleModels } from "../../lib/agent/models/adapters/op
 import { offerModels } from "../../lib/agent/models/offer-models.ts";
 import { createWebApiCatalog } from "../../lib/catalog/adapters/web-api/provider.ts";
 import { ComposioConnectors } from "../../lib/connectors/adapters/composio.ts";
-import { createFalContent } from "../../lib/content/adapters/fal/provider.ts";
+import { FalContent } from "../../lib/content/adapters/fal/provider.ts";
 import { createSupabaseStorage } from "../../lib/content/storage/adapters/supabase.ts";
 import { createSmtpMailer } from "../../lib/mail/adapters/smtp.ts";
 import type { Checkable, Probe } from "../../lib/platform/outbound/probe.ts";
@@ -114,7 +114,7 @@ const subjects: Record<string, () => Promise<Subject>> = {
     return {
       vendor,
       key: vendor.key,
-      connect: (key) => createFalContent({ key, baseUrl, storageUrl }),
+      connect: (key) => new FalContent({ key, baseUrl, storageUrl }),
     };
   },
   async "Supabase Storage"() {

@@ -22,7 +22,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createRenderer } from "../../lib/content/adapters/embedded/provider.ts";
 import { runJob, viewOf } from "../../lib/content/adapters/embedded/render-process.ts";
 import { isAppError } from "../../lib/contract/app-error.ts";
 import {
@@ -35,6 +34,7 @@ import {
 import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import {
   createMediaFolder,
+  createRenderer,
   drawScene,
   imageOrder,
   type MediaFolder,
@@ -199,14 +199,13 @@ describe.each(isolations)("media are read and made as before with %o", (isolatio
     const folder = await mediaFolder.folder();
     const path = join(folder, "edited.mp4");
     const outcome = await runJob({
-      request: { op: "edit", input: video.path, steps: [{ kind: "trim", start: 1 }], path },
-      inputs: [video.path],
+      request: { op: "edit", video, steps: [{ kind: "trim", start: 1 }] },
       folder,
       timeoutMs: 120_000,
       signal: never,
       isolation,
     });
-    expect(outcome).toEqual({ op: "edit" });
+    expect(outcome).toEqual({ op: "done" });
     expect(await decodeVideo(path)).toMatchObject({ width: 320, frames: 24 });
   });
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { sharedMessageOf } from "../../lib/sessions/shares/share-chat.ts";
 import { formatToken, readToken } from "../../lib/sessions/shares/share-token.ts";
-import { sharedMessageOf } from "../../lib/sessions/shares/shared-message.ts";
 
 const secret = randomUUID();
 const tokenOf = (id: string) => formatToken(id, secret);

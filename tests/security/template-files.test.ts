@@ -1,15 +1,16 @@
 /** A template's own files are fetched with the same distrust as a caller's, and never blamed on them. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { startApp } from "../../lib/app.ts";
+import { createMediaStorage } from "../../lib/app.ts";
 import { checkInputs } from "../../lib/content/media/fetch-inputs.ts";
-import { audioInputs, excuseCaller } from "../../lib/content/template-files.ts";
+import { audioInputs, excuseCaller } from "../../lib/content/plan-edit.ts";
 import { appError } from "../../lib/contract/app-error.ts";
 import { config } from "../../lib/platform/config.ts";
+import { setProcessWide } from "../../lib/platform/process-wide.ts";
 import { stack } from "../support/harness/stack.ts";
 
 beforeAll(async () => {
   Object.assign(process.env, stack.env);
-  await startApp(config());
+  setProcessWide("services", { media: await createMediaStorage(config()) });
 });
 
 describe("the audio of a template's edit", () => {
@@ -24,13 +25,13 @@ describe("the audio of a template's edit", () => {
     const refused = checkInputs(audioInputs([{ kind: "audio", url, start: 0, replace: true }]));
     expect(refused).not.toBeNull();
     if (!refused) return;
-    expect(excuseCaller(refused, "Video generation failed")).toEqual(
+    expect(excuseCaller(refused, "video")).toEqual(
       appError("upstream_error", "Video generation failed"),
     );
   });
 
   test("leaves errors about the caller's own files as they are", () => {
     const own = appError("invalid_request", "audio_url must be audio", { fields: ["audio_url"] });
-    expect(excuseCaller(own, "Video generation failed")).toBe(own);
+    expect(excuseCaller(own, "video")).toBe(own);
   });
 });

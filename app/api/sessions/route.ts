@@ -1,8 +1,8 @@
 import { pageOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { createSession } from "@/lib/sessions/change-chat.ts";
 import { createSessionContract, listSessionsContract } from "@/lib/sessions/contract.ts";
-import { createSession } from "@/lib/sessions/create-session.ts";
 import { selectSessions } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({

@@ -1,8 +1,8 @@
 import { answer, listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { createTask } from "@/lib/schedules/change-task.ts";
 import { createTaskContract, listTasksContract } from "@/lib/schedules/contract.ts";
-import { createTask } from "@/lib/schedules/create-task.ts";
 import { selectTasks } from "@/lib/schedules/store.ts";
 import { createdTask } from "@/lib/schedules/task.ts";
 

@@ -1,8 +1,8 @@
 import { answer, listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { createWebhook } from "@/lib/webhooks/change-webhook.ts";
 import { createWebhookContract, listWebhooksContract } from "@/lib/webhooks/contract.ts";
-import { createWebhook } from "@/lib/webhooks/create-webhook.ts";
 import { selectWebhooks } from "@/lib/webhooks/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({

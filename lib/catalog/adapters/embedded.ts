@@ -1,14 +1,62 @@
-/** The catalog in the project's own database. */
+/** The catalog in the project's own database (supabase/schemas/80_catalog.sql). */
+import { z } from "zod";
 import { appError } from "../../contract/app-error.ts";
+import { call } from "../../platform/database/query.ts";
 import type { CatalogProvider } from "../port.ts";
-import { selectAlbums, selectFindings } from "../store.ts";
+import { findingsOf, records } from "../records.ts";
 
+const pageOf = <S extends z.ZodType>(item: S) => z.object({ total: z.int(), items: z.array(item) });
+
+/** @throws DatabaseUnavailable from `search` and `listAlbums` */
 export function createEmbeddedCatalog(): CatalogProvider {
   return {
     name: "embedded",
-    search: selectFindings,
-    listAlbums: async (query) =>
-      (await selectAlbums(query)) ?? appError("not_found", "Artist not found"),
+    search({ q, kinds, market, limit, offset }) {
+      const { text, fields } = parseQuery(q);
+      const page = { p_market: market, p_limit: limit, p_offset: offset };
+      const args = { p_kinds: kinds, p_text: text, p_fields: fields, ...page };
+      return call("catalog_search", args, findingsOf(pageOf));
+    },
+    async listAlbums({ artistId, groups, market, limit, offset }) {
+      const page = { p_market: market, p_limit: limit, p_offset: offset };
+      const args = { p_artist_id: artistId, p_groups: groups, ...page };
+      const found = await call("catalog_artist_albums", args, pageOf(records.album).nullable());
+      return found ?? appError("not_found", "Artist not found");
+    },
     pageOf: () => null,
   };
+}
+
+interface ParsedQuery {
+  /** The text without the filters. */
+  readonly text: string;
+  /** The filters, as the SQL function `catalog_search` expects them. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const FILTER = /(?<![\p{L}\p{N}])(artist|album|track|genre|isrc|year):\s*(?:"([^"]*)"|(\S+))/giu;
+
+/**
+ * Parses the field filters of a search text: `artist:`, `album:`, `track:`, `genre:`, `isrc:` and
+ * `year:` (one year or `1990-1999`), each followed by a word or by `"several words"`. The web API
+ * parses them itself.
+ */
+function parseQuery(q: string): ParsedQuery {
+  const fields: Record<string, string> = {};
+  const text = q.replace(FILTER, (whole, rawName: string, quoted?: string, word?: string) => {
+    const name = rawName.toLowerCase();
+    const value = (quoted ?? word ?? "").trim();
+    if (name !== "year") {
+      fields[name] = value;
+      return " ";
+    }
+    const years = /^(\d{4})(?:-(\d{4}))?$/.exec(value);
+    const [, from, to = from] = years ?? [];
+    // `year:soon` is not a filter and remains part of the text.
+    if (from === undefined || to === undefined) return whole;
+    fields.year_from = from;
+    fields.year_to = to;
+    return " ";
+  });
+  return { text: text.trim(), fields };
 }

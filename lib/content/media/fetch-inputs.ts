@@ -62,12 +62,7 @@ export async function fetchInputs(
       fetchInput(accountId, input, join(folder, `input-${index}`), signal),
     ),
   );
-  const files: FetchedInput[] = [];
-  for (const one of fetched) {
-    if (isAppError(one)) return one;
-    files.push(one);
-  }
-  return files;
+  return fetched.find(isAppError) ?? fetched.flatMap((one) => (isAppError(one) ? [] : [one]));
 }
 
 async function fetchInput(

@@ -47,17 +47,27 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_DEPTH = 100;
 const MAX_VALUES = 500_000;
 
-/** Resolves to the body as text. @throws Error when it is too large or incomplete */
-export async function readText(response: Response): Promise<string> {
+/** Resolves to the whole body; null as soon as it exceeds the limit, which counts decompressed bytes. */
+export async function readBytes(
+  body: AsyncIterable<Uint8Array> | null,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
     // Leaving the loop cancels the body.
-    if (bytes > MAX_BYTES) throw new Error("The answer is too large");
+    if (bytes > maxBytes) return null;
     chunks.push(chunk);
   }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
+}
+
+/** Resolves to the body as text. @throws Error when it is too large or incomplete */
+export async function readText(response: Response): Promise<string> {
+  const bytes = await readBytes(response.body, MAX_BYTES);
+  if (!bytes) throw new Error("The answer is too large");
+  return new TextDecoder().decode(bytes);
 }
 
 /**

@@ -1,16 +1,36 @@
-/** Research in the project's own database. */
+/** Research in the embedded catalog of the project's own database (supabase/schemas/80_catalog.sql). */
+import { z } from "zod";
 import { appError } from "../../contract/app-error.ts";
+import { call } from "../../platform/database/query.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
 import type { ResearchProvider } from "../port.ts";
-import { selectTracks } from "../store.ts";
 
+const tracks = z
+  .array(
+    z.object({
+      title: z.string(),
+      avatar: z.string(),
+      release_date: z.string(),
+      /** A page of the track or its album outside this service. */
+      url: z.string().nullable(),
+      isrcs: z.array(z.string()),
+      artists: z.array(z.object({ name: z.string() })),
+    }),
+  )
+  .nullable();
+
+/** @throws DatabaseUnavailable from `listTracks` */
 export function createEmbeddedResearch(): ResearchProvider {
   return {
     name: "embedded",
     async listTracks(artist) {
-      const tracks = await selectTracks(artist);
-      if (tracks === null) return appError("not_found", "Artist not found");
-      return tracks.map(({ url, ...track }) => ({
+      const args = {
+        p_id: "id" in artist ? artist.id : null,
+        p_name: "name" in artist ? artist.name : null,
+      };
+      const found = await call("catalog_research", args, tracks);
+      if (found === null) return appError("not_found", "Artist not found");
+      return found.map(({ url, ...track }) => ({
         ...track,
         site_url: url ?? searchUrl(track.title),
       }));

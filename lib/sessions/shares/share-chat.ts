@@ -3,10 +3,10 @@ import type { ChatAddress } from "../../contract/chat-address.ts";
 import { config } from "../../platform/config.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
 import { readChat } from "../read-chat.ts";
+import type { Message } from "../session.ts";
 import type { SharedMessage } from "./contract.ts";
-import { formatToken } from "./share-token.ts";
-import { sharedMessageOf } from "./shared-message.ts";
-import { type StoredShare, upsertShare } from "./store.ts";
+import { formatToken, readToken } from "./share-token.ts";
+import { type StoredShare, selectSharedChat, shareNotFound, upsertShare } from "./store.ts";
 
 const MAX_CHARS = 8 * 1024 * 1024;
 
@@ -36,4 +36,28 @@ export async function shareChat(address: ChatAddress): Promise<StoredShare | App
     shown.push(one);
   }
   return upsertShare(address, shown);
+}
+
+/** Returns the shared part of a message, or null when there is none. */
+export function sharedMessageOf({ role, parts }: Message): SharedMessage | null {
+  const shown = parts.flatMap((part): SharedMessage["parts"] => {
+    const { type, text } = part;
+    if (type === "text") {
+      return typeof text === "string" && text.trim() !== "" ? [{ type, text }] : [];
+    }
+    return type.startsWith("tool-") ? [{ type: "tool", name: type.slice("tool-".length) }] : [];
+  });
+  return shown.length === 0 ? null : { role, parts: shown };
+}
+
+/** Reads a page of a shared chat, for anyone who has the link. Errors: 404 `Share not found`. */
+export async function readShare(
+  token: string,
+  { limit, cursor: from = 0 }: { readonly limit: number; readonly cursor?: number | undefined },
+) {
+  const id = readToken(token, config().API_KEY_SECRET);
+  const found = id === null ? null : await selectSharedChat(id, from, limit);
+  if (found === null) return shareNotFound;
+  const next = from + limit;
+  return { ...found, next_cursor: next < found.share.message_count ? String(next) : null };
 }

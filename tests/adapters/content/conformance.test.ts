@@ -2,11 +2,8 @@
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import {
-  createEmbeddedContent,
-  createRenderer,
-} from "../../../lib/content/adapters/embedded/provider.ts";
-import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts";
+import { EmbeddedContent } from "../../../lib/content/adapters/embedded/provider.ts";
+import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { ContentProvider, MediaFile } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
@@ -16,6 +13,7 @@ import {
   imageOrder,
   isEmpty,
   type MediaFolder,
+  renderSettings,
   videoOrder,
   waitingFor,
 } from "../../support/fixtures/content.ts";
@@ -31,9 +29,9 @@ let fal: FakeFal;
 const never = new AbortController().signal;
 const providers: Record<string, () => Promise<ContentProvider>> = {
   embedded: async () =>
-    createEmbeddedContent(await mediaFolder.folder(), createRenderer({ report: () => {} })),
+    new EmbeddedContent(await mediaFolder.folder(), renderSettings({ report: () => {} })),
   fal: async () =>
-    createFalContent({
+    new FalContent({
       key: fal.key,
       baseUrl: fal.origin,
       storageUrl: fal.origin,

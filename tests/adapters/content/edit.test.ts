@@ -1,15 +1,15 @@
 /** Edits of finished videos, as another decoder sees them. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { editVideo } from "../../../lib/content/adapters/embedded/edit-video.ts";
-import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts";
+import { render } from "../../../lib/content/adapters/embedded/render-process.ts";
+import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { EditStep, MediaFile } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
-import { FairQueue } from "../../../lib/platform/fair-queue.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import {
   createMediaFolder,
   drawScene,
   type MediaFolder,
+  renderSettings,
   videoOrder,
   waitingFor,
 } from "../../support/fixtures/content.ts";
@@ -44,15 +44,12 @@ const { signal } = new AbortController();
 
 /** Returns the path of the edited video; null if it could not be edited, for the reported causes. */
 async function edit(video: string, steps: readonly EditStep[], causes: string[] = []) {
-  const slots = new FairQueue({
-    name: "renderings",
-    slots: 1,
-    waitersPerAccount: 1,
-    maxWaitMs: 60_000,
-  });
   const folder = await mediaFolder.folder();
-  const order = { accountId, video, steps, folder, signal };
-  return editVideo(order, slots, (cause) => causes.push(cause));
+  const settings = renderSettings({ report: (cause) => causes.push(cause) });
+  const input = { path: video, contentType: "video/mp4", url: "" };
+  const request = { op: "edit", video: input, steps } as const;
+  const files = await render(accountId, request, folder, signal, settings);
+  return isAppError(files) ? null : (files[0]?.path ?? null);
 }
 
 async function edited(...steps: EditStep[]): Promise<string> {
@@ -134,7 +131,7 @@ describe("a video of a hosted model", () => {
 
   async function generate(steps: readonly EditStep[]) {
     const causes: string[] = [];
-    const provider = createFalContent({
+    const provider = new FalContent({
       ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10 },
       report: (cause) => causes.push(cause),
     });

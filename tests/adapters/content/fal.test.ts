@@ -4,7 +4,7 @@
  */
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createFalContent } from "../../../lib/content/adapters/fal/provider.ts";
+import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { ContentProvider, MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
@@ -30,7 +30,7 @@ const reports: string[] = [];
 const never = new AbortController().signal;
 
 const create = (more: { key?: string; patienceMs?: number; requestTimeoutMs?: number } = {}) =>
-  createFalContent({
+  new FalContent({
     ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10 },
     report: (cause) => reports.push(cause),
     ...more,

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { chooseMotion, seedOf } from "../../../lib/content/choose-motion.ts";
 import { createVideoContract } from "../../../lib/content/contract.ts";
+import { showRequest } from "../../../lib/content/generation-order.ts";
 import { SNIFFED_BYTES, sniffType } from "../../../lib/content/media/sniff-type.ts";
-import { showRequest } from "../../../lib/content/show-request.ts";
+import { chooseMotion, seedOf } from "../../../lib/content/plan-edit.ts";
 import { modeOf } from "../../../lib/content/video-mode.ts";
 import { makeImage, makeSound, makeVideo } from "../../support/fixtures/media.ts";
 

@@ -4,12 +4,12 @@ import { createServer } from "node:http";
 import { dirname } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createRenderer } from "../../../lib/content/adapters/embedded/provider.ts";
 import { probeMedia } from "../../../lib/content/media/probe-media.ts";
 import type { MediaFile, VideoOrder } from "../../../lib/content/port.ts";
 import { type AppError, isAppError } from "../../../lib/contract/app-error.ts";
 import {
   createMediaFolder,
+  createRenderer,
   drawScene,
   isEmpty,
   type MediaFolder,

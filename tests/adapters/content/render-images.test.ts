@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createRenderer } from "../../../lib/content/adapters/embedded/provider.ts";
 import type { ImageOrder } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
 import {
   createMediaFolder,
+  createRenderer,
   drawScene,
   imageOrder,
   type MediaFolder,

@@ -7,8 +7,7 @@ import { randomUUID } from "node:crypto";
 import { on } from "node:events";
 import { z } from "zod";
 import { appError, isAppError } from "../../../lib/contract/app-error.ts";
-import { beginRun, failureOf } from "../../../lib/tasks/begin-run.ts";
-import { endRun, mergeMetadata } from "../../../lib/tasks/store.ts";
+import { beginRun, endRun, failureOf, mergeMetadata } from "../../../lib/tasks/store.ts";
 
 const LEASE_SECONDS = 120;
 
@@ -20,20 +19,18 @@ const order = z.union([
 
 const messages = on(process, "message");
 
-const started = await beginRun(
-  {
-    accountId: process.argv[2] ?? "",
-    effectId: process.argv[3] ?? randomUUID(),
-    idempotencyKey: process.argv[5] ?? null,
-    maxActiveRuns: Number(process.argv[4] ?? 0),
-    costUsd: 0,
-    mediaLimitBytes: 0,
-    taskIdentifier: "test-task",
-    payload: { asked: [null, "for"] },
-    metadata: { step: "begun" },
-  },
-  LEASE_SECONDS,
-);
+const started = await beginRun({
+  accountId: process.argv[2] ?? "",
+  effectId: process.argv[3] ?? randomUUID(),
+  idempotencyKey: process.argv[5] ?? null,
+  maxActiveRuns: Number(process.argv[4] ?? 0),
+  costUsd: 0,
+  mediaLimitBytes: 0,
+  taskIdentifier: "test-task",
+  payload: { asked: [null, "for"] },
+  metadata: { step: "begun" },
+  leaseSeconds: LEASE_SECONDS,
+});
 if (isAppError(started)) process.send?.({ refused: started.message });
 else if ("output" in started) process.send?.({ earlier: started });
 else await work(started.runId);

@@ -2,7 +2,7 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { checkCronSecret } from "@/lib/schedules/check-cron-secret.ts";
 import { fireTasksContract } from "@/lib/schedules/contract.ts";
-import { fireDueTasks } from "@/lib/schedules/fire-due-tasks.ts";
+import { fireDueTasks } from "@/lib/schedules/fire-tasks.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(fireTasksContract, async ({ request }) => {

@@ -1,10 +1,10 @@
 import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { updateTask } from "@/lib/schedules/change-task.ts";
 import * as contracts from "@/lib/schedules/contract.ts";
 import { removeTask, selectTask } from "@/lib/schedules/store.ts";
 import { taskAnswer } from "@/lib/schedules/task.ts";
-import { updateTask } from "@/lib/schedules/update-task.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getTaskContract, ({ caller, params }) =>

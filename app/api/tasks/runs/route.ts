@@ -6,7 +6,7 @@ import { listRuns } from "@/lib/tasks/list-runs.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(listTaskRunsContract, async ({ caller, query, log }) => {
-    const runs = await listRuns({ accountId: caller.accountId, ...query, log });
+    const runs = await listRuns(caller.accountId, query, log);
     return isAppError(runs) ? runs : { body: { status: "success", runs } };
   }),
 });

@@ -1,9 +1,9 @@
 import { answer, done } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { updateWebhook } from "@/lib/webhooks/change-webhook.ts";
 import * as contracts from "@/lib/webhooks/contract.ts";
 import { removeWebhook, selectWebhook } from "@/lib/webhooks/store.ts";
-import { updateWebhook } from "@/lib/webhooks/update-webhook.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getWebhookContract, ({ caller, params }) =>

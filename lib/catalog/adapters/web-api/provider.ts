@@ -17,8 +17,7 @@ import {
   kinds,
   records,
 } from "../../records.ts";
-import { probeCatalog } from "./probe.ts";
-import { createTokenSource } from "./token.ts";
+import { createTokenSource, probeCatalog } from "./token.ts";
 
 export interface WebApiCatalogSettings {
   readonly clientId: string;

@@ -9,227 +9,139 @@
  * models, and `lipsync` is as long as its audio.
  */
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
-import { FairQueue, isQueueRefusal, queueRefused } from "../../../platform/fair-queue.ts";
-import type { Isolation } from "../../../platform/isolation/isolation.ts";
+import { type AppError, isAppError } from "../../../contract/app-error.ts";
 import { log } from "../../../platform/log.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
-import type {
-  ContentProvider,
-  GeneratedFile,
-  ImageOrder,
-  MediaFile,
-  Ordered,
-  Submission,
-  VideoOrder,
+import {
+  type ContentProvider,
+  type GeneratedFile,
+  generationFailed,
+  type ImageOrder,
+  type Ordered,
+  type Submission,
+  type VideoOrder,
 } from "../../port.ts";
-import type { RenderRequest } from "./protocol.ts";
-import { type Outcome, runJob } from "./render-process.ts";
-import { canRender } from "./renderer.ts";
-
-export interface RenderSettings {
-  /** The queue in which orders wait for a slot. */
-  readonly queue: FairQueue;
-  /** Milliseconds that one order may take, not counting its wait in the queue. */
-  readonly timeoutMs: number;
-  /** Receives the cause of a failed order, for the operator's log only. */
-  readonly report: (cause: string) => void;
-  /** How renderings are isolated; the strongest that the host supports by default. */
-  readonly isolation?: Isolation | undefined;
-}
-
-const defaults: RenderSettings = {
-  queue: new FairQueue({ name: "renderings", slots: 2, waitersPerAccount: 20, maxWaitMs: 900_000 }),
-  // One minute of lipsync in 4k takes several minutes on two processors.
-  timeoutMs: 600_000,
-  report: (cause) => log().warn({ cause }, "Rendering failed"),
-};
-
-/** Renders orders. After `signal` is aborted, a result or an error is meaningless. */
-export interface Renderer {
-  video(
-    order: Ordered<VideoOrder>,
-    folder: string,
-    signal: AbortSignal,
-  ): Promise<GeneratedFile | AppError>;
-  images(
-    order: Ordered<ImageOrder>,
-    folder: string,
-    signal: AbortSignal,
-  ): Promise<readonly GeneratedFile[] | AppError>;
-}
-
-export function createRenderer(settings: Partial<RenderSettings> = {}): Renderer {
-  const { queue, timeoutMs, report, isolation } = { ...defaults, ...settings };
-
-  /** Leaves none of the paths behind when the job fails. */
-  const render = async (
-    accountId: string,
-    request: RenderRequest,
-    folder: string,
-    inputs: readonly (MediaFile | undefined)[],
-    paths: readonly string[],
-    signal: AbortSignal,
-  ): Promise<Outcome | AppError> => {
-    const work = async () => {
-      const files = inputs.flatMap((file) => (file ? [realpath(file.path)] : []));
-      const job = { request, inputs: await Promise.all(files), folder, timeoutMs, signal };
-      return runJob({ ...job, isolation });
-    };
-    const outcome = await queue.run(accountId, signal, work).catch((error: unknown) => {
-      if (isQueueRefusal(error)) return queueRefused(error);
-      if (signal.aborted) return { op: "ended", why: "aborted" } as const;
-      throw error;
-    });
-    if (isAppError(outcome) || outcome.op === request.op) return outcome;
-    for (const path of paths) await rm(path, { force: true });
-    return outcome;
-  };
-
-  return {
-    async video({ accountId, ...order }, folder, signal) {
-      const dir = await realpath(folder);
-      const path = join(dir, "video.mp4");
-      const inputs = [order.image, order.endImage, order.video, order.audio];
-      const request = { op: "video", order, path } as const;
-      const outcome = await render(accountId, request, dir, inputs, [path], signal);
-      if (isAppError(outcome)) return outcome;
-      if (outcome.op === "video") return { path, contentType: "video/mp4" };
-      return describe(outcome, FAILED.video, report);
-    },
-
-    async images({ accountId, ...order }, folder, signal) {
-      const dir = await realpath(folder);
-      const paths = Array.from({ length: order.count }, (_, at) =>
-        runtimePath(dir, `image-${at + 1}.png`),
-      );
-      const request = { op: "images", order, paths } as const;
-      const outcome = await render(accountId, request, dir, order.references, paths, signal);
-      if (isAppError(outcome)) return outcome;
-      if (outcome.op === "images") return paths.map((path) => ({ path, contentType: "image/png" }));
-      return describe(outcome, FAILED.images, report);
-    },
-  };
-}
-
-/** @param failed the message for every failure that the caller cannot correct */
-function describe(outcome: Outcome, failed: string, report: (cause: string) => void): AppError {
-  if (outcome.op === "unusable") {
-    report(`unusable input: ${outcome.reason}`);
-    return appError("invalid_request", outcome.message);
-  }
-  const isLate = outcome.op === "ended" && outcome.why === "deadline";
-  report(
-    outcome.op === "failed" ? outcome.reason : outcome.op === "ended" ? outcome.why : outcome.op,
-  );
-  return appError(isLate ? "upstream_timeout" : "upstream_error", failed);
-}
+import {
+  canRender,
+  isMediaFile,
+  type RenderRequest,
+  type RenderSettings,
+  render,
+} from "./render-process.ts";
 
 const NAME = "embedded";
-const FAILED = { video: "Video generation failed", images: "Image generation failed" } as const;
 /** How long one collection waits for the files. */
 const COLLECT_MS = 10_000;
 
-const submitted = z.object({ kind: z.enum(["video", "images"]), id: z.uuid() });
-type Kind = z.output<typeof submitted>["kind"];
-const stored = <T>() => z.custom<T>((value) => typeof value === "object" && value !== null);
+const submitted = z.object({ op: z.enum(["video", "image"]), id: z.uuid() });
+/** This file has written it. */
+const storedOrder = z.object({
+  accountId: z.string(),
+  request: z.custom<RenderRequest>((value) => typeof value === "object"),
+});
 
 interface Rendering {
   readonly files: Promise<readonly GeneratedFile[] | AppError>;
   readonly abort: AbortController;
 }
 
-/**
- * Returns the provider that renders on this machine. An order waits in a folder of `root`. Any process of the
- * machine can render it after the first one has died.
- */
-export function createEmbeddedContent(root: string, renderer: Renderer): ContentProvider {
+/** An order waits in a folder of `root`. Any process of the machine can render it after the first one has died. */
+export class EmbeddedContent implements ContentProvider {
+  readonly name = NAME;
+  readonly makesVideos = canRender("videos");
+  readonly videoModel = () => NAME;
+  readonly imageModel = () => NAME;
+  readonly #root: string;
+  readonly #settings: RenderSettings;
   /** The orders that this process has started to render. */
-  const renderings = new Map<string, Rendering>();
-  const folderOf = (id: string) => runtimePath(root, `order-${id}`);
-  const remove = async (id: string): Promise<void> => {
-    renderings.get(id)?.abort.abort();
-    renderings.delete(id);
-    await rm(folderOf(id), { recursive: true, force: true });
-  };
+  readonly #renderings = new Map<string, Rendering>();
 
-  const submit = async (
-    kind: Kind,
-    order: object,
+  constructor(root: string, settings: RenderSettings = {}) {
+    this.#root = root;
+    this.#settings = settings;
+  }
+
+  submitVideo(ordered: Ordered<VideoOrder>, signal: AbortSignal): Promise<Submission | AppError> {
+    const { accountId, ...order } = ordered;
+    return this.#submit("video", { accountId, request: { op: "video", order } }, signal);
+  }
+
+  submitImages(ordered: Ordered<ImageOrder>, signal: AbortSignal): Promise<Submission | AppError> {
+    const { accountId, ...order } = ordered;
+    return this.#submit("image", { accountId, request: { op: "image", order } }, signal);
+  }
+
+  async collect(submission: Submission, folder: string, signal: AbortSignal) {
+    const { op, id } = submitted.parse(submission);
+    const { files } = this.#renderings.get(id) ?? this.#start(op, id);
+    const patience = delay(COLLECT_MS, null, { signal, ref: false }).catch(() => null);
+    const done = await Promise.race([files, patience]);
+    if (done === null || isAppError(done)) return done;
+    return Promise.all(
+      done.map(async (file) => {
+        const path = join(folder, basename(file.path));
+        await copyFile(file.path, path);
+        return { ...file, path };
+      }),
+    );
+  }
+
+  async cancel(submission: Submission): Promise<void> {
+    const { id } = submitted.parse(submission);
+    this.#renderings.get(id)?.abort.abort();
+    this.#renderings.delete(id);
+    await rm(this.#folderOf(id), { recursive: true, force: true });
+  }
+
+  forget(submission: Submission): Promise<void> {
+    return this.cancel(submission);
+  }
+
+  async #submit(
+    op: "video" | "image",
+    order: z.output<typeof storedOrder>,
     signal: AbortSignal,
-  ): Promise<Submission | AppError> => {
-    if (signal.aborted) return appError("upstream_error", FAILED[kind]);
+  ): Promise<Submission | AppError> {
+    if (signal.aborted) return generationFailed(op);
     const id = randomUUID();
-    await mkdir(folderOf(id), { recursive: true });
-    const keep = async (value: unknown): Promise<unknown> => {
-      if (Array.isArray(value)) return Promise.all(value.map(keep));
-      if (!isFile(value)) return value;
-      const path = runtimePath(folderOf(id), randomUUID());
-      await copyFile(value.path, path);
+    await mkdir(this.#folderOf(id), { recursive: true });
+    const copies: Promise<void>[] = [];
+    const text = JSON.stringify(order, (_, value) => {
+      if (!isMediaFile(value)) return value;
+      const path = runtimePath(this.#folderOf(id), randomUUID());
+      copies.push(copyFile(value.path, path));
       // A URL may grant access to its file.
       return { ...value, path, url: "" };
-    };
-    const kept = Object.entries(order).map(async ([name, value]) => [name, await keep(value)]);
-    const text = JSON.stringify(Object.fromEntries(await Promise.all(kept)));
-    await writeFile(runtimePath(folderOf(id), "order.json"), text);
-    return { kind, id, model: NAME };
-  };
+    });
+    await Promise.all(copies);
+    await writeFile(runtimePath(this.#folderOf(id), "order.json"), text);
+    return { op, id, model: NAME };
+  }
 
-  const render = async (id: string, kind: Kind, signal: AbortSignal) => {
-    const text = await readFile(runtimePath(folderOf(id), "order.json"), "utf8");
-    // One folder for each attempt, because a process that drains may still be rendering the same order.
-    const folder = await mkdtemp(runtimePath(folderOf(id), "rendered-"));
-    const order: unknown = JSON.parse(text);
-    if (kind === "images") {
-      return renderer.images(stored<Ordered<ImageOrder>>().parse(order), folder, signal);
-    }
-    const file = await renderer.video(stored<Ordered<VideoOrder>>().parse(order), folder, signal);
-    return isAppError(file) ? file : [file];
-  };
-
-  const start = (id: string, kind: Kind): Rendering => {
+  #start(op: "video" | "image", id: string): Rendering {
     const abort = new AbortController();
-    const files = render(id, kind, abort.signal).catch((error: unknown) => {
+    const files = this.#render(id, abort.signal).catch((error: unknown) => {
       log().warn({ err: error }, "An order could not be rendered");
-      return appError("upstream_error", FAILED[kind]);
+      return generationFailed(op);
     });
     const rendering = { files, abort };
-    renderings.set(id, rendering);
+    this.#renderings.set(id, rendering);
     return rendering;
-  };
+  }
 
-  return {
-    name: NAME,
-    makesVideos: canRender("videos"),
-    videoModel: () => NAME,
-    imageModel: () => NAME,
-    submitVideo: (order, signal) => submit("video", order, signal),
-    submitImages: (order, signal) => submit("images", order, signal),
+  async #render(id: string, signal: AbortSignal) {
+    const text = await readFile(runtimePath(this.#folderOf(id), "order.json"), "utf8");
+    // One folder for each attempt, because a process that drains may still be rendering the same order.
+    const folder = await mkdtemp(runtimePath(this.#folderOf(id), "rendered-"));
+    const { accountId, request } = storedOrder.parse(JSON.parse(text));
+    return render(accountId, request, folder, signal, this.#settings);
+  }
 
-    async collect(submission, folder, signal) {
-      const { id, kind } = submitted.parse(submission);
-      const { files } = renderings.get(id) ?? start(id, kind);
-      const patience = delay(COLLECT_MS, null, { signal, ref: false }).catch(() => null);
-      const done = await Promise.race([files, patience]);
-      if (done === null) return null;
-      if (isAppError(done)) return done;
-      return Promise.all(
-        done.map(async (file) => {
-          const path = join(folder, basename(file.path));
-          await copyFile(file.path, path);
-          return { ...file, path };
-        }),
-      );
-    },
-
-    cancel: (submission) => remove(submitted.parse(submission).id),
-    forget: (submission) => remove(submitted.parse(submission).id),
-  };
+  #folderOf(id: string): string {
+    return runtimePath(this.#root, `order-${id}`);
+  }
 }
-
-const isFile = (value: unknown): value is MediaFile =>
-  typeof value === "object" && value !== null && "path" in value && "contentType" in value;

@@ -1,13 +1,18 @@
 /**
- * Runs one job in its own child process: `node --permission` with an empty environment, which may
- * read its code and the job's inputs and write the job's folder. The inputs are untrusted: a decoder
+ * Renders media on this machine, within the account's fair share of it. Each job is its own child process:
+ * `node --permission` with an empty environment, which may read its code and the job's inputs and write the job's folder. The inputs are untrusted: a decoder
  * that crashes, hangs or exhausts memory affects only this child. Node's permission model does not
  * bind native code, so the kernel enforces the same limits and removes network access where the host
  * supports it (`lib/platform/isolation`).
  */
 import { spawn } from "node:child_process";
-import { realpathSync } from "node:fs";
-import { chown, rm } from "node:fs/promises";
+import { existsSync, realpathSync } from "node:fs";
+import { chmod, chown, copyFile, link, mkdtemp, rm } from "node:fs/promises";
+import { basename, relative } from "node:path";
+import { z } from "zod";
+import { type AppError, appError } from "../../../contract/app-error.ts";
+import { config, processShare } from "../../../platform/config.ts";
+import { FairQueue, isQueueRefusal, queueRefused } from "../../../platform/fair-queue.ts";
 import { killGroup, residentBytes } from "../../../platform/isolation/child-process.ts";
 import {
   confine,
@@ -17,21 +22,49 @@ import {
   UNPRIVILEGED_ID,
   type View,
 } from "../../../platform/isolation/isolation.ts";
+import { log } from "../../../platform/log.ts";
+import { processWide } from "../../../platform/process-wide.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
-import { lendInputs } from "./lend-inputs.ts";
-import { type RenderReply, type RenderRequest, renderReply } from "./protocol.ts";
-import { withRelativePaths } from "./relative-paths.ts";
-import { rendererProgram } from "./renderer.ts";
+import {
+  type EditStep,
+  type GeneratedFile,
+  generationFailed,
+  type ImageOrder,
+  type MediaFile,
+  type VideoOrder,
+} from "../../port.ts";
 
-export type Outcome =
+export type RenderRequest =
+  | { readonly op: "video"; readonly order: VideoOrder }
+  | { readonly op: "image"; readonly order: ImageOrder }
+  | { readonly op: "edit"; readonly video: MediaFile; readonly steps: readonly EditStep[] };
+
+/** Returns the names of the files that the child writes into its folder. */
+function namesOf(request: RenderRequest): readonly string[] {
+  if (request.op === "edit") return ["edited.mp4"];
+  if (request.op === "video") return ["video.mp4"];
+  return Array.from({ length: request.order.count }, (_, at) => `image-${at + 1}.png`);
+}
+
+const renderReply = z.discriminatedUnion("op", [
+  z.object({ op: z.literal("ready") }),
+  z.object({ op: z.literal("done") }),
+  /** A caller's file cannot be used. The message is for the caller, the reason for the log. */
+  z.object({ op: z.literal("unusable"), message: z.string(), reason: z.string() }),
+  /** The job failed for a cause of our own; the reason is for the log. */
+  z.object({ op: z.literal("failed"), reason: z.string() }),
+]);
+/** The child sends `ready`, receives its request as JSON, and sends one reply. */
+export type RenderReply = z.output<typeof renderReply>;
+
+/** `died`: the child ended by itself, for example because a decoder crashed. */
+type Ending = "deadline" | "aborted" | "memory" | "died";
+type Outcome =
   | Exclude<RenderReply, { op: "ready" }>
-  /** `died`: the child ended by itself, for example because a decoder crashed. */
-  | { readonly op: "ended"; readonly why: "deadline" | "aborted" | "memory" | "died" };
+  | { readonly op: "ended"; readonly reason: Ending };
 
 export interface Job {
   readonly request: RenderRequest;
-  /** The files that the child may read. */
-  readonly inputs: readonly string[];
   /** The folder that the child may write to, which is also its working directory. */
   readonly folder: string;
   readonly timeoutMs: number;
@@ -56,27 +89,135 @@ const LAUNCH_SCRIPT = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
 /** Gives the server priority over its renderings. */
 const NICENESS = "5";
 
-export async function runJob(job: Job): Promise<Outcome> {
-  const { folder, inputs, isolation = isolationOfHost() } = job;
-  if (isolation.kind !== "user") return runChild(job, isolation, new Map());
-  const lent = await lendInputs(folder, inputs);
+/** Not from import.meta.url, because the server is bundled and the renderer is not. */
+const program = (root: string): string =>
+  runtimePath(root, "lib", "content", "adapters", "embedded", "render", "main.ts");
+
+/** Returns whether everything is installed that renders images, or videos too: deployments may leave it out. */
+export function canRender(kind: "images" | "videos"): boolean {
+  const packages = kind === "images" ? ["sharp"] : ["sharp", "node-webcodecs"];
+  const paths = packages.map((name) => runtimePath(process.cwd(), "node_modules", name));
+  return [program(process.cwd()), ...paths].every((path) => existsSync(path));
+}
+
+/** More than `CONTENT_AT_ONCE` admits by default: an admitted run must not be refused here. */
+const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
+/** A rendering takes minutes, and waits longer than a command or a model call. */
+const RENDER_WAITS = 2;
+
+/**
+ * Returns the queue that shares this process's renderings fairly between accounts. A rendering uses all
+ * available processor time, so more of them at a time would only delay each one.
+ */
+function renderQueue(): FairQueue {
+  return processWide("renderings", () => {
+    const settings = config();
+    return new FairQueue({
+      name: "renderings",
+      slots: processShare(settings, settings.RENDERS_AT_ONCE, 1),
+      waitersPerAccount: MAX_WAITING_RENDERS_PER_ACCOUNT,
+      maxWaitMs: RENDER_WAITS * settings.QUEUE_WAIT_MS,
+    });
+  });
+}
+
+export interface RenderSettings {
+  /** The queue in which orders wait for a slot. */
+  readonly queue?: FairQueue;
+  /** Milliseconds that one order may take, not counting its wait in the queue. */
+  readonly timeoutMs?: number;
+  /** Receives the cause of a failed order, for the operator's log only. */
+  readonly report?: (cause: string) => void;
+  /** How renderings are isolated; the strongest that the host supports by default. */
+  readonly isolation?: Isolation;
+}
+
+/**
+ * Renders or edits media: writes the files of a request into the folder, or none. After `signal` is aborted, a
+ * result or an error is meaningless.
+ */
+export async function render(
+  accountId: string,
+  request: RenderRequest,
+  workFolder: string,
+  signal: AbortSignal,
+  settings: RenderSettings = {},
+): Promise<readonly GeneratedFile[] | AppError> {
+  // One minute of lipsync in 4k takes several minutes on two processors.
+  const { queue = renderQueue(), timeoutMs = 600_000, isolation } = settings;
+  const { report = (cause) => log().warn({ cause }, "Rendering failed") } = settings;
+  const folder = realpathSync(workFolder);
+  const kind = request.op === "image" ? "image" : "video";
+  const contentType = kind === "video" ? "video/mp4" : "image/png";
+  const job = { request, folder, timeoutMs, isolation, signal };
   try {
-    await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
-    return await runChild(job, isolation, lent.paths);
-  } finally {
-    await rm(lent.folder, { recursive: true, force: true });
+    const outcome = await queue.run(accountId, signal, () => runJob(job));
+    const paths = namesOf(request).map((name) => runtimePath(folder, name));
+    if (outcome.op === "done") return paths.map((path) => ({ path, contentType }));
+    for (const path of paths) await rm(path, { force: true });
+    report(`${request.op}: ${outcome.op}: ${outcome.reason}`);
+    if (outcome.op === "unusable") return appError("invalid_request", outcome.message);
+    const failed = generationFailed(kind);
+    return outcome.reason === "deadline" ? { ...failed, code: "upstream_timeout" } : failed;
+  } catch (error) {
+    if (isQueueRefusal(error)) return queueRefused(error);
+    if (signal.aborted) return generationFailed(kind);
+    throw error;
   }
 }
 
-/** @param lent where the child reads an input, if not at the input's own path */
+/** Runs the job. Resolves when its child has ended. */
+export async function runJob(job: Job): Promise<Outcome> {
+  const { isolation = isolationOfHost() } = job;
+  const folder = realpathSync(job.folder);
+  /** Where the child reads each input. */
+  const inputs = new Map<string, string>();
+  mapFiles(job.request, ({ path }) => {
+    const real = realpathSync(path);
+    inputs.set(real, real);
+    return path;
+  });
+  if (isolation.kind !== "user") return runChild({ ...job, folder }, isolation, inputs);
+  // The other user may not pass through the folders of the inputs. It may read the links, but not list them.
+  const links = await mkdtemp(runtimePath(folder, "inputs-"));
+  try {
+    await chmod(links, 0o711);
+    for (const [at, input] of [...inputs.keys()].entries()) {
+      const path = runtimePath(links, `${at}-${basename(input)}`);
+      // The inputs may be on another file system, or on one without links.
+      await link(input, path).catch(() => copyFile(input, path));
+      await chmod(path, 0o644);
+      inputs.set(input, path);
+    }
+    await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
+    return await runChild({ ...job, folder }, isolation, inputs);
+  } finally {
+    await rm(links, { recursive: true, force: true });
+  }
+}
+
+/** Returns the request and the names of its results as JSON, with another path for each of its files. */
+const mapFiles = (request: RenderRequest, pathOf: (file: MediaFile) => string): string =>
+  JSON.stringify({ ...request, names: namesOf(request) }, (_, value) =>
+    isMediaFile(value) ? { contentType: value.contentType, path: pathOf(value) } : value,
+  );
+
+/** Returns whether a part of an order is one of its files. */
+export const isMediaFile = (value: unknown): value is MediaFile =>
+  typeof value === "object" && value !== null && "path" in value && "url" in value;
+
 function runChild(
-  { folder, inputs, timeoutMs, signal, ...job }: Job,
+  { request, folder, timeoutMs, signal }: Job,
   isolation: Isolation,
-  lent: ReadonlyMap<string, string>,
+  inputs: ReadonlyMap<string, string>,
 ): Promise<Outcome> | Outcome {
-  if (signal.aborted) return { op: "ended", why: "aborted" };
-  const request = withRelativePaths(job.request, folder, lent);
-  const view = viewOf({ inputs: inputs.map((input) => lent.get(input) ?? input), folder });
+  if (signal.aborted) return { op: "ended", reason: "aborted" };
+  // Relative, because the child's user may not pass through the folders above, which belong to the server.
+  const message = mapFiles(request, ({ path }) => {
+    const real = realpathSync(path);
+    return relative(folder, inputs.get(real) ?? real);
+  });
+  const view = viewOf({ inputs: [...inputs.values()], folder });
   const argv = [
     process.execPath,
     "--permission",
@@ -87,7 +228,7 @@ function runChild(
     `--max-old-space-size=${MAX_HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
     "--no-warnings",
-    rendererProgram(realpathSync(process.cwd())),
+    program(realpathSync(process.cwd())),
   ];
   const confined = confine(argv, view, isolation);
   const child = spawn("/bin/sh", ["-c", LAUNCH_SCRIPT, "sh", NICENESS, ...confined], {
@@ -99,9 +240,9 @@ function runChild(
     detached: true,
   });
   return new Promise((resolve) => {
-    let outcome: Outcome = { op: "ended", why: "died" };
-    const end = (why: "deadline" | "aborted" | "memory") => {
-      outcome = { op: "ended", why };
+    let outcome: Outcome = { op: "ended", reason: "died" };
+    const end = (reason: Ending) => {
+      outcome = { op: "ended", reason };
       killGroup(child.pid);
     };
     const abort = () => end("aborted");
@@ -111,26 +252,26 @@ function runChild(
       if ((await residentBytes(child.pid)) > MAX_RESIDENT_BYTES) end("memory");
     }, MEMORY_CHECK_INTERVAL_MS);
     signal.addEventListener("abort", abort, { once: true });
-    child.on("message", (message) => {
-      const reply = renderReply.safeParse(message).data;
-      if (reply?.op === "ready") child.send(request, () => {});
-      else if (reply && outcome.op === "ended" && outcome.why === "died") outcome = reply;
+    child.on("message", (received) => {
+      const reply = renderReply.safeParse(received).data;
+      if (reply?.op === "ready") child.send(message, () => {});
+      else if (reply && outcome.op === "ended" && outcome.reason === "died") outcome = reply;
     });
-    const settle = () => {
+    const finish = () => {
       clearTimeout(deadline);
       clearInterval(watch);
       signal.removeEventListener("abort", abort);
       // Not earlier: until the channel is closed, the child may still write to the folder.
       resolve(outcome);
     };
-    child.once("error", settle);
+    child.once("error", finish);
     // Not "exit", because the spawned shell may end before the confined program that it started.
-    child.once("close", settle);
+    child.once("close", finish);
   });
 }
 
 /** Returns the paths that the child may access, for both Node's permission model and the kernel. */
-export function viewOf({ inputs, folder }: Pick<Job, "inputs" | "folder">): View {
+export function viewOf(job: { readonly inputs: readonly string[]; readonly folder: string }): View {
   // Not import.meta.url, because the server is bundled and the child's code is not.
   const root = realpathSync(process.cwd());
   const read = [
@@ -141,7 +282,7 @@ export function viewOf({ inputs, folder }: Pick<Job, "inputs" | "folder">): View
     realpathSync(runtimePath(root, "node_modules")),
     // The codec package reads this file to detect the C library.
     "/etc/alpine-release",
-    ...inputs,
+    ...job.inputs,
   ];
-  return { read, write: [folder], cwd: folder, network: false };
+  return { read, write: [job.folder], cwd: job.folder, network: false };
 }

@@ -56,7 +56,7 @@ export const imageModel = ({ model }: Pick<ImageOrder, "model">, references: num
  */
 export function describeVideo(
   order: VideoOrder,
-  urls: Readonly<Partial<Record<"image" | "endImage" | "video" | "audio", string>>>,
+  urls: Readonly<Record<"image" | "endImage" | "video" | "audio", string | undefined>>,
   aspectRatio: AspectRatio,
 ): ModelRequest {
   const { mode, resolution, negativePrompt, seed } = order;
@@ -69,54 +69,35 @@ export function describeVideo(
     aspect_ratio: aspectRatio,
     resolution,
   };
-  switch (mode) {
-    case "prompt":
-    case "animate":
-      return {
-        model,
-        input: { ...common, ...negative, image_url: urls.image, duration: durationOf(order), seed },
-      };
-    case "first-last":
-      return {
-        model,
-        input: {
-          ...{ ...common, ...negative, duration: durationOf(order), seed },
-          ...{ first_frame_url: urls.image, last_frame_url: urls.endImage },
-        },
-      };
-    case "reference":
-      return {
-        model,
-        input: {
-          ...common,
-          prompt: negativePrompt ? `${prompt}\nAvoid: ${negativePrompt}` : prompt,
-          // The only length that the model supports.
-          duration: "8s",
-          image_urls: [urls.image],
-        },
-      };
-    case "extend":
-      // The only length and size that the model supports.
-      return {
-        model,
-        input: {
-          ...common,
-          ...negative,
-          video_url: urls.video,
-          duration: "7s",
-          resolution: "720p",
-          seed,
-        },
-      };
-    case "lipsync":
-      return {
-        model,
-        input: {
+  const duration = durationOf(order);
+  return { model, input: inputOf() };
+
+  function inputOf(): ModelRequest["input"] {
+    switch (mode) {
+      case "prompt":
+      case "animate":
+        return { ...common, ...negative, image_url: urls.image, duration, seed };
+      case "first-last": {
+        const ends = { first_frame_url: urls.image, last_frame_url: urls.endImage };
+        return { ...common, ...negative, ...ends, duration, seed };
+      }
+      case "reference": {
+        const wanted = negativePrompt ? `${prompt}\nAvoid: ${negativePrompt}` : prompt;
+        // The only length that the model supports.
+        return { ...common, prompt: wanted, duration: "8s", image_urls: [urls.image] };
+      }
+      case "extend": {
+        // The only length and size that the model supports.
+        const fixed = { duration: "7s", resolution: "720p" };
+        return { ...common, ...negative, ...fixed, video_url: urls.video, seed };
+      }
+      case "lipsync":
+        return {
           ...{ image_url: urls.image, audio_url: urls.audio },
           resolution: resolution === "720p" ? "720p" : "1080p",
           ...(prompt ? { prompt } : {}),
-        },
-      };
+        };
+    }
   }
 }
 

@@ -7,7 +7,6 @@
  * `reference` is 8 s; `extend` appends 7 s to its input; `lipsync` is as long as its audio.
  */
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
 import { log } from "../../../platform/log.ts";
@@ -16,15 +15,18 @@ import { runtimePath } from "../../../platform/runtime-path.ts";
 import { download } from "../../media/download.ts";
 import { probeMedia } from "../../media/probe-media.ts";
 import { sniffFile } from "../../media/sniff-file.ts";
-import type {
-  AspectRatio,
-  ContentProvider,
-  GeneratedFile,
-  MediaFile,
-  Ordered,
-  Submission,
-  VideoOrder,
+import {
+  type AspectRatio,
+  type ContentProvider,
+  type GeneratedFile,
+  generationFailed,
+  type ImageOrder,
+  type MediaFile,
+  type Ordered,
+  type Submission,
+  type VideoOrder,
 } from "../../port.ts";
+import { type FalAccess, FalClient, type Fault, mayPass, queuedRequest } from "./client.ts";
 import {
   describeImages,
   describeVideo,
@@ -32,9 +34,6 @@ import {
   type ModelRequest,
   videoModel,
 } from "./describe-order.ts";
-import { probeFal } from "./probe.ts";
-import { awaitResult, cancel, type Fault, mayPass, queuedRequest, submit } from "./queue.ts";
-import { upload } from "./upload.ts";
 
 export interface FalSettings {
   readonly key: string;
@@ -51,174 +50,200 @@ export interface FalSettings {
 }
 
 const MIB = 1024 * 1024;
-const MAX_VIDEO_BYTES = 512 * MIB;
-const MAX_IMAGE_BYTES = 64 * MIB;
+const MAX_BYTES = { video: 512 * MIB, image: 64 * MIB } as const;
 const DOWNLOAD_TIMEOUT_MS = 120_000;
+const TYPES: Readonly<Record<Kind, readonly GeneratedFile["contentType"][]>> = {
+  video: ["video/mp4"],
+  image: ["image/png", "image/jpeg", "image/webp"],
+};
 
 const modelId = /^[a-z0-9][a-z0-9_-]*(\/[a-z0-9][a-z0-9._-]*)+$/i;
-const videoOutput = z.object({ video: z.object({ url: z.url() }) });
-const imagesOutput = z.object({
-  images: z.array(z.object({ url: z.url() })).min(1),
-  has_nsfw_concepts: z.array(z.boolean()).optional(),
-});
+const file = z.object({ url: z.url() });
+const output = z.union([
+  z.object({ video: file }).transform(({ video }) => ({ files: [video], isRefused: false })),
+  z
+    .object({
+      images: z.array(file).min(1),
+      has_nsfw_concepts: z.array(z.boolean()).default([]),
+    })
+    .transform((made) => ({
+      files: made.images,
+      isRefused: made.has_nsfw_concepts.includes(true),
+    })),
+]);
 
-const FAILED = { video: "Video generation failed", images: "Image generation failed" } as const;
 /** The identifiers of a submitted order. */
 const submitted = queuedRequest.extend({
-  kind: z.enum(["video", "images"]),
+  kind: z.enum(["video", "image"]),
   /** How many files are wanted of it. */
   count: z.int().min(1),
   /** Whether the caller chose the model. */
   hasOwnModel: z.boolean(),
-  /** Absent in orders of the version before. */
-  model: z.string().optional(),
+  model: z.string(),
 });
 type Submitted = z.output<typeof submitted>;
+type Kind = Submitted["kind"];
 const unknownModel = appError("invalid_request", "model is not known", { fields: ["model"] });
 const refused = appError("invalid_request", "The prompt or an input was refused as unsuitable");
 
-export function createFalContent(settings: FalSettings): ContentProvider {
-  const { key, baseUrl = "https://queue.fal.run", storageUrl = "https://rest.fal.ai" } = settings;
-  const { patienceMs = 10_000, requestTimeoutMs = 30_000, pollMs = 1_500 } = settings;
-  const { report = (cause: string) => log().warn({ cause }, "Generation failed") } = settings;
-  const requests = { key, baseUrl, requestTimeoutMs, pollMs };
-  const allowLoopback = isLoopback(new URL(baseUrl));
+export class FalContent implements ContentProvider {
+  readonly name = "fal";
+  readonly makesVideos = true;
+  readonly videoModel = videoModel;
+  readonly imageModel = imageModel;
+  readonly #client: FalClient;
+  readonly #patienceMs: number;
+  readonly #allowLoopback: boolean;
+  readonly #report: (cause: string) => void;
 
-  /** Returns a URL at which fal can read the file. */
-  const publish = async (
-    file: MediaFile,
-    failed: string,
+  constructor(settings: FalSettings) {
+    const { key, baseUrl = "https://queue.fal.run", storageUrl = "https://rest.fal.ai" } = settings;
+    const { requestTimeoutMs = 30_000, pollMs = 1_500, patienceMs = 10_000 } = settings;
+    const access: FalAccess = { key, baseUrl, storageUrl, requestTimeoutMs, pollMs };
+    this.#client = new FalClient(access);
+    this.#patienceMs = patienceMs;
+    this.#allowLoopback = isLoopback(new URL(baseUrl));
+    this.#report = settings.report ?? ((cause) => log().warn({ cause }, "Generation failed"));
+  }
+
+  check(deadline: AbortSignal) {
+    return this.#client.check(deadline);
+  }
+
+  async submitVideo(
+    order: Ordered<VideoOrder>,
     signal: AbortSignal,
-  ): Promise<string | AppError> => {
-    if (file.url.startsWith("https:")) return file.url;
-    const url = await upload({ key, storageUrl }, file, signal);
-    if (url !== null) return url;
-    report("the upload of an input failed");
-    return appError("upstream_error", failed);
-  };
+  ): Promise<Submission | AppError> {
+    const { image, endImage, video, audio } = order;
+    const files = [image, endImage, video, audio];
+    const urls = await this.#publish(files, "video", signal);
+    if (isAppError(urls)) return urls;
+    const [imageUrl, endImageUrl, videoUrl, audioUrl] = urls;
+    const request = describeVideo(
+      order,
+      { image: imageUrl, endImage: endImageUrl, video: videoUrl, audio: audioUrl },
+      await resolveAspectRatio(order, signal),
+    );
+    const hasOwnModel = order.model !== undefined;
+    return this.#submit(request, { kind: "video", count: 1, hasOwnModel }, signal);
+  }
 
-  const send = async (
-    { model, input }: ModelRequest,
-    more: Pick<Submitted, "kind" | "count" | "hasOwnModel">,
+  async submitImages(
+    order: Ordered<ImageOrder>,
     signal: AbortSignal,
-  ): Promise<Submission | AppError> => {
-    if (!modelId.test(model)) return unknownModel;
-    if (signal.aborted) return appError("upstream_error", FAILED[more.kind]);
-    const sent = await submit(requests, model, input);
-    if (sent.kind === "submitted") return { ...more, ...sent.request, model } satisfies Submitted;
-    report(JSON.stringify(sent));
-    return describe(sent, FAILED[more.kind], more.hasOwnModel);
-  };
+  ): Promise<Submission | AppError> {
+    const urls = await this.#publish(order.references, "image", signal);
+    if (isAppError(urls)) return urls;
+    const request = describeImages(
+      order,
+      urls.flatMap((url) => url ?? []),
+    );
+    const { count, model } = order;
+    return this.#submit(
+      request,
+      { kind: "image", count, hasOwnModel: model !== undefined },
+      signal,
+    );
+  }
 
-  /** Downloads a result to the path. Its bytes, not its headers, determine its content type. */
-  const fetchResult = async (
-    address: string,
-    path: string,
-    kind: "image" | "video",
-    failed: string,
-    signal: AbortSignal,
-  ): Promise<GeneratedFile | AppError> => {
-    const maxBytes = kind === "video" ? MAX_VIDEO_BYTES : MAX_IMAGE_BYTES;
-    const limits = { maxBytes, deadlineMs: DOWNLOAD_TIMEOUT_MS, allowLoopback };
-    const fault = await download(new URL(address), path, limits, signal);
-    const contentType = fault === null ? typeOf(await sniffFile(path), kind) : null;
-    if (contentType) return { path, contentType };
-    await rm(path, { force: true });
-    report(`the result ${fault ?? "has an unexpected type"}`);
-    return appError("upstream_error", failed);
-  };
-
-  const fetchImages = async (
-    result: z.output<typeof imagesOutput>,
-    count: number,
+  async collect(
+    submission: Submission,
     folder: string,
     signal: AbortSignal,
-  ): Promise<readonly GeneratedFile[] | AppError> => {
-    const fetched: GeneratedFile[] = [];
-    for (const [at, { url }] of result.images.slice(0, count).entries()) {
-      const path = runtimePath(folder, `image-${at + 1}`);
-      const file = await fetchResult(url, path, "image", FAILED.images, signal);
-      if (!isAppError(file)) fetched.push(file);
-      else {
-        for (const one of fetched) await rm(one.path, { force: true });
-        return file;
-      }
+  ): Promise<readonly GeneratedFile[] | AppError | null> {
+    const { kind, count, hasOwnModel, ...request } = submitted.parse(submission);
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(this.#patienceMs)]);
+    const found = await this.#client.awaitResult(request, patience);
+    if (found.kind === "pending") return null;
+    if (found.kind !== "done") {
+      this.#report(JSON.stringify(found));
+      // It is paid for.
+      return mayPass(found) ? null : describe(found, kind, hasOwnModel);
     }
-    return fetched;
-  };
-
-  return {
-    name: "fal",
-    makesVideos: true,
-    videoModel,
-    imageModel,
-    check: (deadline) => probeFal({ key, storageUrl, baseUrl }, deadline),
-
-    async submitVideo(order, signal) {
-      const urls: Partial<Record<"image" | "endImage" | "video" | "audio", string>> = {};
-      for (const name of ["image", "endImage", "video", "audio"] as const) {
-        const file = order[name];
-        if (!file) continue;
-        const url = await publish(file, FAILED.video, signal);
-        if (isAppError(url)) return url;
-        urls[name] = url;
+    const made = output.safeParse(found.output).data;
+    if (!made) {
+      this.#report("the model returned unexpected output");
+      return generationFailed(kind);
+    }
+    if (made.isRefused) return refused;
+    const files: GeneratedFile[] = [];
+    for (const [at, { url }] of made.files.slice(0, count).entries()) {
+      const file = await this.#fetch(url, runtimePath(folder, `${kind}-${at + 1}`), kind, signal);
+      if (!isAppError(file)) {
+        files.push(file);
+        continue;
       }
-      const request = describeVideo(order, urls, await resolveAspectRatio(order, signal));
-      const hasOwnModel = order.model !== undefined;
-      return send(request, { kind: "video", count: 1, hasOwnModel }, signal);
-    },
+      for (const { path } of files) await rm(path, { force: true });
+      return file;
+    }
+    return files;
+  }
 
-    async submitImages(order, signal) {
-      const references: string[] = [];
-      for (const file of order.references) {
-        const url = await publish(file, FAILED.images, signal);
-        if (isAppError(url)) return url;
-        references.push(url);
+  cancel(submission: Submission): Promise<void> {
+    return this.#client.cancel(submitted.parse(submission));
+  }
+
+  /** Returns URLs at which fal can read the files, in their order. */
+  async #publish(
+    files: readonly (MediaFile | undefined)[],
+    kind: Kind,
+    signal: AbortSignal,
+  ): Promise<readonly (string | undefined)[] | AppError> {
+    const urls: (string | undefined)[] = [];
+    for (const file of files) {
+      const isPublic = file?.url.startsWith("https:");
+      const url = !file || isPublic ? file?.url : await this.#client.upload(file, signal);
+      if (url === null) {
+        this.#report("the upload of an input failed");
+        return generationFailed(kind);
       }
-      const { count, model } = order;
-      const request = describeImages(order, references);
-      return send(request, { kind: "images", count, hasOwnModel: model !== undefined }, signal);
-    },
+      urls.push(url);
+    }
+    return urls;
+  }
 
-    async collect(submission, folder, signal) {
-      const { kind, count, hasOwnModel, ...request } = submitted.parse(submission);
-      const failed = FAILED[kind];
-      const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-      const found = await awaitResult(requests, request, patience);
-      if (found.kind === "pending") return null;
-      if (found.kind !== "done") {
-        report(JSON.stringify(found));
-        // It is paid for.
-        return mayPass(found) ? null : describe(found, failed, hasOwnModel);
-      }
-      if (kind === "images") {
-        const result = imagesOutput.safeParse(found.output).data;
-        if (!result) return unexpectedOutput(failed);
-        if (result.has_nsfw_concepts?.includes(true)) return refused;
-        return fetchImages(result, count, folder, signal);
-      }
-      const result = videoOutput.safeParse(found.output).data;
-      if (!result) return unexpectedOutput(failed);
-      const path = join(folder, "video.mp4");
-      const file = await fetchResult(result.video.url, path, "video", failed, signal);
-      return isAppError(file) ? file : [file];
-    },
+  async #submit(
+    { model, input }: ModelRequest,
+    order: Pick<Submitted, "kind" | "count" | "hasOwnModel">,
+    signal: AbortSignal,
+  ): Promise<Submission | AppError> {
+    if (!modelId.test(model)) return unknownModel;
+    if (signal.aborted) return generationFailed(order.kind);
+    const sent = await this.#client.submit(model, input);
+    if (sent.kind === "submitted") return { ...order, ...sent.request, model } satisfies Submitted;
+    this.#report(JSON.stringify(sent));
+    return describe(sent, order.kind, order.hasOwnModel);
+  }
 
-    cancel: (submission) => cancel(requests, submitted.parse(submission)),
-  };
-
-  function unexpectedOutput(failed: string): AppError {
-    report("the model returned unexpected output");
-    return appError("upstream_error", failed);
+  /** Downloads a result to the path. Its bytes, not its headers, determine its content type. */
+  async #fetch(
+    address: string,
+    path: string,
+    kind: Kind,
+    signal: AbortSignal,
+  ): Promise<GeneratedFile | AppError> {
+    const limits = {
+      maxBytes: MAX_BYTES[kind],
+      deadlineMs: DOWNLOAD_TIMEOUT_MS,
+      allowLoopback: this.#allowLoopback,
+    };
+    const fault = await download(new URL(address), path, limits, signal);
+    const sniffed = fault === null ? await sniffFile(path) : null;
+    const contentType = TYPES[kind].find((type) => type === sniffed);
+    if (contentType) return { path, contentType };
+    await rm(path, { force: true });
+    this.#report(`the result ${fault ?? "has an unexpected type"}`);
+    return generationFailed(kind);
   }
 }
 
 /** fal's error types for an input that a model cannot use. */
 const INPUT_FAULT = /^(file|image|video|audio)_|^unsupported_(image|video|audio)|face_detection/;
 
-function describe(fault: Fault, failed: string, hasOwnModel: boolean): AppError {
-  if (fault.kind === "timeout") return appError("upstream_timeout", failed);
-  if (fault.kind !== "refused") return appError("upstream_error", failed);
+function describe(fault: Fault, kind: Kind, hasOwnModel: boolean): AppError {
+  const failed = generationFailed(kind);
+  if (fault.kind === "timeout") return { ...failed, code: "upstream_timeout" };
+  if (fault.kind !== "refused") return failed;
   if (fault.types.includes("content_policy_violation")) return refused;
   if (fault.status === 429) {
     return appError("rate_limited", "Too many requests", {
@@ -234,7 +259,7 @@ function describe(fault: Fault, failed: string, hasOwnModel: boolean): AppError 
       fields: ["model"],
     });
   }
-  return appError("upstream_error", failed);
+  return failed;
 }
 
 /**
@@ -249,9 +274,4 @@ async function resolveAspectRatio(
   const isKnown = probed !== null && !isAppError(probed) && probed.kind === "image";
   const isUpright = isKnown && probed.height > probed.width;
   return isUpright ? "9:16" : "16:9";
-}
-
-function typeOf(type: string | null, kind: "image" | "video"): GeneratedFile["contentType"] | null {
-  if (kind === "video") return type === "video/mp4" ? type : null;
-  return type === "image/png" || type === "image/jpeg" || type === "image/webp" ? type : null;
 }

@@ -11,7 +11,7 @@ import {
   type Probe,
 } from "../../../platform/outbound/probe.ts";
 import { readJson, vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
-import { MEDIA_TYPES, parseMediaKey } from "../media-name.ts";
+import { MEDIA_TYPES, type MediaKey, parseMediaKey } from "../media-name.ts";
 import type { MediaStorage } from "../port.ts";
 
 /** The deadline of one upload or download. */
@@ -27,58 +27,64 @@ export function createSupabaseStorage(project: {
   const api = new URL("/storage/v1/", project.url);
   const publicUrl = new URL(`object/public/${bucket}/`, api).href;
 
-  async function send(path: string, init: RequestInit): Promise<Response> {
+  /** Returns null when the answer has the status that says that there is nothing to do. */
+  async function send(
+    path: string,
+    init: RequestInit = {},
+    noneStatus = 404,
+  ): Promise<Response | null> {
     const headers = { apikey: secretKey, authorization: `Bearer ${secretKey}`, ...init.headers };
-    try {
-      const signal = AbortSignal.timeout(DEADLINE_MS);
-      return await vendorFetch("storage", new URL(path, api), {
-        ...init,
-        headers,
-        signal,
-        cache: "no-store",
-      });
-    } catch (cause) {
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const request = { ...init, headers, signal, cache: "no-store" } as const;
+    const response = await vendorFetch("storage", new URL(path, api), request).catch((cause) => {
       throw new DatabaseUnavailable("Media storage did not answer", { cause });
-    }
+    });
+    if (response.ok) return response;
+    // Storage answers 400 for a missing and for an existing file; the actual status is in the body.
+    const body = fault.safeParse(await readJson(response).catch(() => null));
+    const status = body.data?.statusCode ?? response.status;
+    if (status === noneStatus) return null;
+    throw new DatabaseUnavailable(`Media storage answered ${status}`);
   }
 
-  async function createBucket(): Promise<void> {
-    const response = await send("bucket", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        id: bucket,
-        name: bucket,
-        public: true,
-        allowed_mime_types: MEDIA_TYPES,
-      }),
-    });
-    const status = await statusOf(response);
-    // 409: a concurrent upload has created the bucket.
-    if (!response.ok && status !== 409) throw refusal(status);
-  }
+  /** A concurrent upload may have created it: 409. */
+  const createBucket = () =>
+    send(
+      "bucket",
+      {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          id: bucket,
+          name: bucket,
+          public: true,
+          allowed_mime_types: MEDIA_TYPES,
+        }),
+      },
+      409,
+    );
+
+  const pathOf = ({ accountId, name }: MediaKey) => `${bucket}/${accountId}/${name}`;
 
   return {
     name: "supabase",
     async store(key, file) {
-      const path = `${key.accountId}/${key.name}`;
       const upload = async () =>
-        send(`object/${bucket}/${path}`, {
+        send(`object/${pathOf(key)}`, {
           method: "POST",
           // Caches must revalidate, because the file may be deleted at any time.
           headers: { "content-type": file.contentType, "cache-control": "no-cache" },
           body: await openAsBlob(file.path, { type: file.contentType }),
         });
       let response = await upload();
-      let status = await statusOf(response);
-      if (status === 404) {
+      if (!response) {
         await createBucket();
         response = await upload();
-        status = await statusOf(response);
       }
-      if (!response.ok) throw refusal(status);
+      if (!response) throw new DatabaseUnavailable("Media storage has no bucket");
+      await response.body?.cancel();
       await rm(file.path);
-      return publicUrl + path;
+      return `${publicUrl}${key.accountId}/${key.name}`;
     },
     keyOf(url) {
       if (!url.href.startsWith(publicUrl)) return null;
@@ -88,13 +94,9 @@ export function createSupabaseStorage(project: {
     },
     find: async () => null,
     async *filesOlderThan() {},
-    async copyTo({ accountId, name }, path) {
-      const response = await send(`object/${bucket}/${accountId}/${name}`, {});
-      if (!response.ok) {
-        const status = await statusOf(response);
-        if (status === 404) return false;
-        throw refusal(status);
-      }
+    async copyTo(key, path) {
+      const response = await send(`object/${pathOf(key)}`);
+      if (!response) return false;
       const file = await open(path, "wx");
       try {
         for await (const chunk of response.body ?? []) await file.writeFile(chunk);
@@ -105,17 +107,13 @@ export function createSupabaseStorage(project: {
       }
       return true;
     },
-    async sizeOf({ accountId, name }) {
-      const response = await send(`object/info/${bucket}/${accountId}/${name}`, {});
-      if (response.ok) return objectInfo.parse(await response.json()).size;
-      const status = await statusOf(response);
-      if (status === 404) return null;
-      throw refusal(status);
+    async sizeOf(key) {
+      const response = await send(`object/info/${pathOf(key)}`);
+      return response && objectInfo.parse(await response.json()).size;
     },
-    async remove({ accountId, name }) {
-      const response = await send(`object/${bucket}/${accountId}/${name}`, { method: "DELETE" });
-      const status = await statusOf(response);
-      if (!response.ok && status !== 404) throw refusal(status);
+    async remove(key) {
+      const response = await send(`object/${pathOf(key)}`, { method: "DELETE" });
+      await response?.body?.cancel();
     },
     check: async (deadline) => [
       await probeBucket(new URL(`bucket/${bucket}`, api), secretKey, deadline),
@@ -146,13 +144,4 @@ async function probeBucket(url: URL, secretKey: string, deadline: AbortSignal): 
 }
 
 const objectInfo = z.object({ size: z.int().min(0) });
-
-const refusal = (status: number) => new DatabaseUnavailable(`Media storage answered ${status}`);
-
-/** Storage answers 400 for a missing and for an existing file; the actual status is in the body. */
 const fault = z.object({ statusCode: z.coerce.number() });
-
-async function statusOf(response: Response): Promise<number> {
-  const body = fault.safeParse(await readJson(response).catch(() => null));
-  return body.success ? body.data.statusCode : response.status;
-}

@@ -12,7 +12,7 @@ import { type AppError, isAppError } from "../../../contract/app-error.ts";
 import { probeJson } from "../../../platform/outbound/probe.ts";
 import { readJson } from "../../../platform/outbound/vendor-fetch.ts";
 import { accountTag, artistTag, RUN_ID, type TaskRunner, taskRunNotFound } from "../../port.ts";
-import type { TaskRun } from "../../task-run.ts";
+import { type TaskRun, taskRun } from "../../task-run.ts";
 import {
   type Ask,
   createSdkCaller,
@@ -22,7 +22,6 @@ import {
   type TriggerAccess,
   taskRunnerUnavailable,
 } from "./call-sdk.ts";
-import { readRun } from "./read-run.ts";
 
 /** Bounds concurrent look-ups: a page of runs must not be a burst of a hundred requests. */
 const MAX_CONCURRENT_LOOKUPS = 10;
@@ -159,4 +158,19 @@ async function mapConcurrently<A, B>(
   };
   await Promise.all(Array.from({ length: limit }, work));
   return results;
+}
+
+const fields: Readonly<Record<string, z.ZodType>> = taskRun.shape;
+const object = z.record(z.string(), z.unknown());
+
+/**
+ * Reads a run as Trigger.dev sends it. Invalid and unknown fields are left out. Returns undefined only
+ * when a required field is missing: the id, the status, the tags, the task or a timestamp.
+ */
+function readRun(raw: unknown): TaskRun | undefined {
+  const given = object.safeParse(raw).data ?? {};
+  const valid = Object.entries(given).filter(
+    ([name, value]) => fields[name]?.safeParse(value).success,
+  );
+  return taskRun.safeParse(Object.fromEntries(valid)).data;
 }

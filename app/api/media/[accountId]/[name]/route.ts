@@ -1,5 +1,5 @@
 import { deleteMediaContract, getMediaContract } from "@/lib/content/contract.ts";
-import { deleteMedia } from "@/lib/content/delete-media.ts";
+import { deleteMedia } from "@/lib/content/media-store.ts";
 import { readMedia } from "@/lib/content/read-media.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";

@@ -1,8 +1,8 @@
 import { answer, pageOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { createChat } from "@/lib/sessions/change-chat.ts";
 import { createChatContract, listChatsContract } from "@/lib/sessions/contract.ts";
-import { createChat } from "@/lib/sessions/create-chat.ts";
 import { selectChats } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({

@@ -3,7 +3,7 @@ import { isAppError } from "@/lib/contract/app-error.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { runTaskContract } from "@/lib/schedules/contract.ts";
-import { runTaskNow } from "@/lib/schedules/run-task-now.ts";
+import { runTaskNow } from "@/lib/schedules/fire-tasks.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(runTaskContract, async ({ caller, params, effectId, idempotencyKey, log }) => {

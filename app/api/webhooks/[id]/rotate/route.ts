@@ -1,8 +1,8 @@
 import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { rotateSecret } from "@/lib/webhooks/change-webhook.ts";
 import { rotateWebhookContract } from "@/lib/webhooks/contract.ts";
-import { rotateSecret } from "@/lib/webhooks/rotate-secret.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(rotateWebhookContract, ({ caller, params }) =>

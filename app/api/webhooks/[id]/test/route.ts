@@ -1,8 +1,8 @@
 import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { testWebhook } from "@/lib/webhooks/change-webhook.ts";
 import { testWebhookContract } from "@/lib/webhooks/contract.ts";
-import { testWebhook } from "@/lib/webhooks/test-webhook.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(testWebhookContract, ({ caller, params }) =>

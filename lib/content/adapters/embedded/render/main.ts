@@ -3,19 +3,21 @@
  * Node's permission model with an empty environment, because its inputs are untrusted and are decoded
  * by native code. Node runs this file directly; it is not part of a bundle.
  */
-import type { RenderReply, RenderRequest } from "../protocol.ts";
-import { UnusableInput } from "./unusable-input.ts";
+import type { RenderReply, RenderRequest } from "../render-process.ts";
+import { UnusableInput } from "./pictures.ts";
 
 /** Loads only the modules of the job, so images can be rendered where no codecs are installed. */
-async function answer(request: RenderRequest): Promise<RenderReply> {
-  if (request.op === "images") {
+async function run(request: RenderRequest & { names: string[] }): Promise<RenderReply> {
+  if (request.op === "image") {
     const { renderImages } = await import("./render-images.ts");
-    return renderImages(request.order, request.paths);
+    await renderImages(request.order, request.names);
+  } else {
+    const { editVideo, renderVideo } = await import("./render-video.ts");
+    const [name = ""] = request.names;
+    if (request.op === "video") await renderVideo(request.order, name);
+    else await editVideo(request.video, request.steps, name);
   }
-  const { editVideo, renderVideo } = await import("./render-video.ts");
-  return request.op === "video"
-    ? renderVideo(request.order, request.path)
-    : editVideo(request.input, request.steps, request.path);
+  return { op: "done" };
 }
 
 function describe(error: unknown): RenderReply {
@@ -28,8 +30,8 @@ const textOf = (error: unknown) => (error instanceof Error ? `${error.stack}` : 
 const send = (reply: RenderReply, then?: () => void) =>
   process.send?.(reply, undefined, undefined, then);
 
-process.once("message", (request: RenderRequest) => {
-  answer(request)
+process.once("message", (request: string) => {
+  run(JSON.parse(request))
     .catch(describe)
     // Exits without waiting for the decoders' threads to release their resources.
     .then((reply) => send(reply, () => process.exit(0)));

@@ -1,10 +1,10 @@
 import { answer, done, jsonText } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { updateChat } from "@/lib/sessions/change-chat.ts";
 import * as contracts from "@/lib/sessions/contract.ts";
 import { deleteChat } from "@/lib/sessions/delete-chat.ts";
 import { openChat } from "@/lib/sessions/open-chat.ts";
-import { updateChat } from "@/lib/sessions/update-chat.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getChatContract, ({ caller: { accountId }, params, query }) =>

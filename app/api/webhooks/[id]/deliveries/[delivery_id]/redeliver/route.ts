@@ -1,8 +1,8 @@
 import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
+import { redeliver } from "@/lib/webhooks/change-webhook.ts";
 import { redeliverContract } from "@/lib/webhooks/contract.ts";
-import { redeliver } from "@/lib/webhooks/redeliver.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(redeliverContract, ({ caller, params: { id, delivery_id } }) =>

@@ -3,56 +3,21 @@
  * names, so the same file always results in the same ids.
  */
 import { createHash } from "node:crypto";
-import { markets } from "../markets.ts";
+import { markets } from "../../lib/catalog/markets.ts";
 import type { Entry } from "./read-entries.ts";
 
+/** The rows of each table, which have the names of its columns. */
 export interface CatalogRows {
-  readonly artists: readonly ArtistRow[];
-  readonly albums: readonly AlbumRow[];
+  readonly artists: readonly { readonly images: readonly Image[] }[];
+  readonly albums: readonly { readonly images: readonly Image[] }[];
   readonly albumArtists: readonly AlbumArtistRow[];
-  readonly tracks: readonly TrackRow[];
-  readonly trackArtists: readonly TrackArtistRow[];
-}
-
-interface ArtistRow {
-  readonly id: string;
-  readonly name: string;
-  readonly genres: readonly string[];
-  readonly popularity: number;
-  readonly followers: number;
-  readonly images: readonly Image[];
-  readonly url: string | null;
-}
-interface AlbumRow {
-  readonly id: string;
-  readonly name: string;
-  readonly album_type: string;
-  readonly release_date: string;
-  readonly markets: readonly string[];
-  readonly images: readonly Image[];
-  readonly url: string | null;
+  readonly tracks: readonly object[];
+  readonly trackArtists: readonly object[];
 }
 interface AlbumArtistRow {
   readonly album_id: string;
   readonly artist_id: string;
   readonly is_main: boolean;
-  readonly place: number;
-}
-interface TrackRow {
-  readonly id: string;
-  readonly album_id: string;
-  readonly name: string;
-  readonly disc_number: number;
-  readonly track_number: number;
-  readonly duration_ms: number;
-  readonly explicit: boolean;
-  readonly isrc: string | null;
-  readonly popularity: number;
-  readonly url: string | null;
-}
-interface TrackArtistRow {
-  readonly track_id: string;
-  readonly artist_id: string;
   readonly place: number;
 }
 interface Image {
@@ -78,8 +43,8 @@ export function buildRows(
   const lineOfTrack = new Map<string, number>();
   const lineOfPosition = new Map<string, number>();
   const nextNumber = new Map<string, number>();
-  const tracks: TrackRow[] = [];
-  const trackArtists: TrackArtistRow[] = [];
+  const tracks: object[] = [];
+  const trackArtists: object[] = [];
   const albumArtists = new Map<string, AlbumArtistRow>();
 
   for (const entry of entries) {
@@ -144,28 +109,24 @@ export function buildRows(
   }
   if (faults.length > 0) return { faults };
 
-  const artists = merged("artist").map(
-    ([id, given]): ArtistRow => ({
-      id,
-      name: String(given.artist),
-      genres: textsOf(given.artist_genres) ?? [],
-      popularity: Number(given.artist_popularity ?? 0),
-      followers: Number(given.artist_followers ?? 0),
-      images: imagesOf(given.artist_image),
-      url: textOf(given.artist_url),
-    }),
-  );
-  const albums = merged("album").map(
-    ([id, given]): AlbumRow => ({
-      id,
-      name: String(given.album),
-      album_type: textOf(given.album_type) ?? "album",
-      release_date: String(given.release_date),
-      markets: textsOf(given.markets) ?? markets,
-      images: imagesOf(given.album_image),
-      url: textOf(given.album_url),
-    }),
-  );
+  const artists = merged("artist").map(([id, given]) => ({
+    id,
+    name: String(given.artist),
+    genres: given.artist_genres ?? [],
+    popularity: given.artist_popularity ?? 0,
+    followers: given.artist_followers ?? 0,
+    images: imagesOf(given.artist_image),
+    url: given.artist_url ?? null,
+  }));
+  const albums = merged("album").map(([id, given]) => ({
+    id,
+    name: String(given.album),
+    album_type: given.album_type ?? "album",
+    release_date: String(given.release_date),
+    markets: given.markets ?? markets,
+    images: imagesOf(given.album_image),
+    url: given.album_url ?? null,
+  }));
   return {
     rows: { artists, albums, albumArtists: [...albumArtists.values()], tracks, trackArtists },
   };
@@ -225,9 +186,5 @@ function deriveId(...parts: readonly string[]): string {
   return digest.replaceAll(/[+/=]/g, "").slice(0, 22).padEnd(22, "0");
 }
 
-const textOf = (value: Given | undefined): string | null =>
-  typeof value === "string" ? value : null;
-const textsOf = (value: Given | undefined): readonly string[] | null =>
-  typeof value === "object" ? value : null;
 const imagesOf = (value: Given | undefined): Image[] =>
   typeof value === "string" ? [{ url: value, height: null, width: null }] : [];

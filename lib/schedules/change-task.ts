@@ -1,9 +1,26 @@
+/** Creates and changes scheduled prompts. The pipeline has checked the caller's access to the artist. */
 import { checkModel } from "../agent/models/offer-models.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
-import type { TaskChanges } from "./contract.ts";
-import { firstRun } from "./create-task.ts";
-import { selectTask, updateTaskFields } from "./store.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { NewTask, TaskChanges } from "./contract.ts";
+import { nextRun } from "./next-run.ts";
+import { insertTask, selectTask, updateTaskFields } from "./store.ts";
 import type { Task } from "./task.ts";
+
+/**
+ * Creates a scheduled prompt. Errors: 400 for an unknown model or a schedule without any time, 403 for too
+ * many tasks, 404 `Template not found`.
+ */
+export async function createTask(
+  accountId: string,
+  id: string,
+  values: NewTask,
+): Promise<Task | AppError> {
+  const fault = values.model === undefined ? undefined : await checkModel(values.model, "model");
+  if (fault) return fault;
+  const next = firstRun(values);
+  if (isAppError(next)) return next;
+  return insertTask(accountId, id, values, values.enabled ? next : null);
+}
 
 /**
  * Changes a scheduled prompt. A time that is due and has not fired yet is dropped when the schedule, the
@@ -32,3 +49,7 @@ function nextOf(read: Task, changes: TaskChanges): Date | null | undefined | App
   const next = firstRun({ schedule, timezone });
   return isAppError(next) || enabled ? next : null;
 }
+
+const firstRun = ({ schedule, timezone }: Pick<Task, "schedule" | "timezone">) =>
+  nextRun(schedule, timezone, new Date()) ??
+  appError("invalid_request", "schedule must have a time in the future");

@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { buildRows, type CatalogRows } from "../lib/catalog/import/build-rows.ts";
-import { columns, readEntries } from "../lib/catalog/import/read-entries.ts";
-import { replaceCatalog } from "../lib/catalog/import/replace-catalog.ts";
-import type { Command } from "./command.ts";
-import type { ReachedDatabase } from "./reach-database.ts";
+import postgres from "postgres";
+import type { Command } from "../command.ts";
+import type { ReachedDatabase } from "../reach-database.ts";
+import { buildRows, type CatalogRows } from "./build-rows.ts";
+import { columns, readEntries } from "./read-entries.ts";
 
 const MAX_PRINTED_FAULTS = 20;
+/** PostgreSQL accepts at most 65,535 parameters per statement. */
+const BATCH_ROWS = 1_000;
 
 /**
  * `FILE`: replaces the embedded catalog by the tracks of a file. Changes
@@ -70,4 +72,40 @@ async function reachDatabase(command: Command): Promise<ReachedDatabase> {
     );
   }
   return command.reachDatabase();
+}
+
+/** Replaces all rows of the catalog in one transaction, during which readers still see the old ones. */
+async function replaceCatalog(databaseUrl: string, rows: CatalogRows): Promise<void> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  const withImages = <T extends { images: readonly object[] }>(row: T) => ({
+    ...row,
+    images: sql.json(row.images.map((image) => ({ ...image }))),
+  });
+  const tables = {
+    catalog_artists: rows.artists.map(withImages),
+    catalog_albums: rows.albums.map(withImages),
+    catalog_album_artists: rows.albumArtists,
+    catalog_tracks: rows.tracks,
+    catalog_track_artists: rows.trackArtists,
+  };
+  try {
+    await sql.begin(async (sql) => {
+      // A concurrent import waits, and then replaces this one.
+      await sql`lock table public.catalog_artists in share row exclusive mode`;
+      await sql`delete from public.catalog_others`;
+      await sql`delete from public.catalog_albums`;
+      await sql`delete from public.catalog_artists`;
+      for (const [table, all] of Object.entries(tables)) {
+        for (let start = 0; start < all.length; start += BATCH_ROWS) {
+          const batch = all.slice(start, start + BATCH_ROWS);
+          await sql`insert into ${sql(`public.${table}`)} ${sql(batch)}`;
+        }
+        // Without fresh statistics, the planner assumes empty tables and queries take ten times as long.
+        await sql`analyze ${sql(`public.${table}`)}`;
+      }
+      await sql`select public.catalog_index()`;
+    });
+  } finally {
+    await sql.end();
+  }
 }

@@ -4,8 +4,8 @@
  * `;` separates the items of a list.
  */
 import { z } from "zod";
-import { describeIssue } from "../../contract/describe-issue.ts";
-import { markets } from "../markets.ts";
+import { markets } from "../../lib/catalog/markets.ts";
+import { describeIssue } from "../../lib/contract/describe-issue.ts";
 
 const name = z.string().trim().min(1).max(500);
 const id = z.string().regex(/^[A-Za-z0-9]{1,64}$/, {
@@ -152,22 +152,19 @@ function readJsonEntries(text: string, faults: string[]): RawEntry[] {
   });
 }
 
-/** CSV of RFC 4180: quoted fields may contain commas, line breaks and doubled quotes. */
 interface CsvLine {
   /** The line on which the record starts, from 1. */
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-type Delimiter = "," | ";" | "\t";
-
-/** Returns the records, without empty lines. @throws SyntaxError with the line of a misplaced quote */
-function readCsv(text: string, delimiter: Delimiter = ","): CsvLine[] {
-  // A field and its terminator: a delimiter, a line break or the end of the text.
-  const field = new RegExp(
-    `(?:"((?:[^"]|"")*)"|([^"${delimiter}\\r\\n]*))(${delimiter}|\\r?\\n|\\r|$)`,
-    "y",
-  );
+/**
+ * Returns the records of a CSV text (RFC 4180), without empty lines. @throws SyntaxError with the line of a
+ * misplaced quote
+ */
+function readCsv(text: string): CsvLine[] {
+  // A field and its terminator: a comma, a line break or the end of the text.
+  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y;
   const lines: CsvLine[] = [];
   let fields: string[] = [];
   let line = 1;
@@ -184,8 +181,8 @@ function readCsv(text: string, delimiter: Delimiter = ","): CsvLine[] {
     const [whole, quoted, plain = "", end] = match;
     fields.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'));
     line += whole.match(/\r\n|\n|\r/g)?.length ?? 0;
-    if (end === delimiter) {
-      // A delimiter at the end of the text is followed by one more, empty field.
+    if (end === ",") {
+      // A comma at the end of the text is followed by one more, empty field.
       if (field.lastIndex === text.length) fields.push("");
       else continue;
     }

@@ -1,0 +1,190 @@
+/**
+ * Fires the scheduled prompts that are due, and starts their runs. Any number of servers may do so at
+ * once, and any may die at any point: the database lets one of them make a firing, and a firing waits
+ * there until its run has started.
+ */
+import type { Logger } from "pino";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { config } from "../platform/config.ts";
+import { drain, runPeriodically } from "../platform/drain.ts";
+import { log } from "../platform/log.ts";
+import { services } from "../platform/services.ts";
+import { type StartedRun, startRun } from "../turns/start-run.ts";
+import { nextRun } from "./next-run.ts";
+import {
+  discardFiring,
+  dueTasks,
+  endFiring,
+  type Firing,
+  fireTask,
+  fireTaskNow,
+  handOverFiring,
+  refuseFiring,
+  settleFiring,
+  takeFirings,
+} from "./store.ts";
+
+const BATCH = 100;
+/** Runs that one server starts at a time: each provisions a sandbox. */
+const MAX_STARTS = 4;
+const RETRY_SECONDS = 30;
+/**
+ * Errors that pass by themselves: too many active turns, services that are out of order, and a session that
+ * another server has discarded, whose start of the same firing failed.
+ */
+const PASSING = [
+  "rate_limited",
+  "too_many_turns",
+  "unavailable",
+  "upstream_error",
+  "upstream_timeout",
+  "conflict",
+];
+const taskDeleted = appError("not_found", "The task was deleted");
+
+/** Starts the timer that fires scheduled prompts in this process, unless the settings turn it off. */
+export function scheduleTasks(): void {
+  let firing: Promise<unknown> = Promise.resolve();
+  drain().add(async () => void (await firing.catch(() => {})));
+  runPeriodically("scheduled prompts", config().TASK_INTERVAL_SECONDS, () => {
+    firing = fireDueTasks();
+    return firing;
+  });
+}
+
+/**
+ * Makes up for missed times with one firing, for the earliest of them.
+ * @param now for tests; null, the default, is the database's clock
+ * @returns the number of firings made and of runs started by this call, without runs that were handed
+ * over to another service
+ * @throws DatabaseUnavailable
+ */
+export async function fireDueTasks(
+  now: Date | null = null,
+): Promise<{ fired: number; started: number }> {
+  return { fired: await fireAll(now), started: await startAll(now) };
+}
+
+async function fireAll(now: Date | null): Promise<number> {
+  let fired = 0;
+  for (;;) {
+    const due = await dueTasks(now, BATCH);
+    for (const { id, schedule, timezone, nextRunAt } of due.tasks) {
+      const next = nextOf(schedule, timezone, due.now);
+      if (await fireTask(id, nextRunAt, next, now)) fired += 1;
+    }
+    if (due.tasks.length < BATCH || drain().hasBegun) return fired;
+  }
+}
+
+/** Returns null, which disables the task, for a time zone that this server no longer knows. */
+function nextOf(schedule: string, timezone: string, now: Date): Date | null {
+  try {
+    return nextRun(schedule, timezone, now);
+  } catch (error) {
+    log().error({ err: error, schedule, timezone }, "a schedule cannot be read");
+    return null;
+  }
+}
+
+async function startAll(now: Date | null): Promise<number> {
+  let started = 0;
+  while (!drain().hasBegun) {
+    const firings = await takeFirings(now, MAX_STARTS);
+    const start = async (firing: Firing) =>
+      !(await handOver(firing, now)) && startTaken(firing, now);
+    started += (await Promise.all(firings.map(start))).filter(Boolean).length;
+    if (firings.length < MAX_STARTS) break;
+  }
+  return started;
+}
+
+/**
+ * Has the task runner run the task of a firing, where there is one. Returns whether it will ask for the
+ * firing. This service starts a firing that the runner does not ask for in time, or cannot take. A
+ * process that dies on the way leaves the firing to others, who hand over the same task run once more.
+ * Never throws.
+ */
+async function handOver(firing: Firing, now: Date | null): Promise<boolean> {
+  const { id, accountId, taskRunId, isHandedOver } = firing;
+  const { tasks } = services();
+  if (!tasks.start || isHandedOver) return false;
+  try {
+    const task = { accountId, taskIdentifier: "scheduled-prompt", taskRunId } as const;
+    const remoteRunId = await tasks.start(task, log());
+    if (isAppError(remoteRunId)) return false;
+    await handOverFiring(id, now, remoteRunId);
+    return true;
+  } catch (error) {
+    log().error({ err: error, taskRunId }, "a scheduled task could not be handed over");
+    return false;
+  }
+}
+
+/**
+ * Starts the run of a firing that was leased, or records why it cannot be started. Returns whether it
+ * has started. Never throws: a firing that is not settled is taken again after its lease.
+ */
+export async function startTaken(firing: Firing, now: Date | null): Promise<boolean> {
+  const { id, taskRunId } = firing;
+  try {
+    const run = await startFiring(firing, log());
+    if (!isAppError(run)) return true;
+    if (run === taskDeleted) await endFiring(id, "CANCELED", run);
+    else if (!PASSING.includes(run.code)) await endFiring(id, "FAILED", run);
+    else if (drain().hasBegun) await refuseFiring(id, now, 0, null);
+    else await refuseFiring(id, now, RETRY_SECONDS, run.message);
+  } catch (error) {
+    log().error({ err: error, taskRunId }, "a scheduled run could not be started");
+  }
+  return false;
+}
+
+/**
+ * Starts the run of a firing. Safe to repeat, also at the same time on several servers: the firing's id
+ * is the effect id of its run. Errors: 404 when a resource that the task names is gone, and as
+ * `startRun`.
+ */
+async function startFiring(firing: Firing, log: Logger): Promise<StartedRun | AppError> {
+  const { id, accountId, task } = firing;
+  if (!task) return taskDeleted;
+  if (!task.seesArtist) return appError("not_found", "Artist not found");
+  const run = await startRun({
+    caller: { accountId, ownerId: accountId, credential: { kind: "schedule" } },
+    effectId: id,
+    kind: "task",
+    given: { prompt: task.prompt },
+    artistId: task.artistId,
+    model: task.modelId,
+    template_id: task.templateId,
+    log,
+  });
+  if (!isAppError(run)) await settleFiring(id, run);
+  return run;
+}
+
+/**
+ * Starts a run of a scheduled prompt, whose caller waits for its id. The run is handed over to the task
+ * runner, if any, afterwards. A run that cannot be started leaves nothing behind. Errors: 404 `Task not
+ * found`, and as `startRun`.
+ */
+export async function runTaskNow(request: {
+  readonly accountId: string;
+  readonly id: string;
+  readonly effectId: string;
+  readonly idempotencyKey: string | null;
+  readonly log: Logger;
+  /** Keeps a serverless platform from suspending the process after the response. */
+  readonly keepAlive: (work: Promise<unknown>) => void;
+}) {
+  const { accountId, id, effectId, idempotencyKey, log, keepAlive } = request;
+  const firing = await fireTaskNow(accountId, id, effectId, idempotencyKey);
+  if (isAppError(firing)) return firing;
+  const run = await startFiring(firing, log);
+  if (!isAppError(run)) {
+    keepAlive(handOver(firing, null));
+    return { taskRunId: firing.taskRunId, ...run };
+  }
+  await discardFiring(firing.id);
+  return run satisfies AppError;
+}

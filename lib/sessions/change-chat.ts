@@ -1,0 +1,46 @@
+/** Creates and changes sessions and chats. */
+import { checkModel } from "../agent/models/offer-models.ts";
+import type { AppError } from "../contract/app-error.ts";
+import type { ChatAddress } from "../contract/chat-address.ts";
+import { services } from "../platform/services.ts";
+import type { Chat, Session } from "./session.ts";
+import {
+  type ChatChanges,
+  insertChat,
+  insertSession,
+  type NewChat,
+  type NewSession,
+  updateChatFields,
+} from "./store.ts";
+
+/**
+ * Creates a session and its first chat in one transaction. The pipeline has checked the caller's
+ * access to the artist and the organization.
+ */
+export const createSession = (input: NewSession): Promise<{ session: Session; chat: Chat }> =>
+  insertSession(input, services().models.defaultModelId);
+
+/**
+ * Creates a chat in a session. A request with an `id` can be repeated.
+ * Errors: 400 for an unknown model, 404 for the session or the template, 409 when the id belongs to a
+ * chat of another session.
+ */
+export async function createChat(
+  input: Omit<NewChat, "modelId"> & { readonly modelId?: string | undefined },
+): Promise<Chat | AppError> {
+  const fault = input.modelId === undefined ? undefined : await checkModel(input.modelId);
+  const modelId = input.modelId ?? services().models.defaultModelId;
+  return fault ?? insertChat({ ...input, modelId });
+}
+
+/**
+ * Renames a chat, chooses its model or instructs its agent.
+ * Errors: 400 for an unknown model, 404 for the session, the chat or the template.
+ */
+export async function updateChat(
+  address: ChatAddress,
+  changes: ChatChanges,
+): Promise<Chat | AppError> {
+  const fault = changes.modelId === undefined ? undefined : await checkModel(changes.modelId);
+  return fault ?? updateChatFields(address, changes);
+}
