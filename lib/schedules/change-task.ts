@@ -1,5 +1,5 @@
 /** Creates and changes scheduled prompts. The pipeline has checked the caller's access to the artist. */
-import { checkModel } from "../agent/models/offer-models.ts";
+import { checkModel } from "../agent/models/list-models.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
 import { nextRun } from "./next-run.ts";

@@ -1,5 +1,5 @@
 /** Creates and changes sessions and chats. */
-import { checkModel } from "../agent/models/offer-models.ts";
+import { checkModel } from "../agent/models/list-models.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import { services } from "../platform/services.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { checkModel } from "../agent/models/offer-models.ts";
+import { checkModel } from "../agent/models/list-models.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached, messageQuotaExceeded } from "../contract/quota.ts";

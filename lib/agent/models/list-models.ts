@@ -1,6 +1,7 @@
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { services } from "../../platform/services.ts";
 import type { ModelList } from "./contract.ts";
+import type { ModelProvider } from "./port.ts";
 
 /** Lists the models to choose from. Errors: 502 when their service does not answer. */
 export async function listModels(): Promise<ModelList | AppError> {
@@ -18,4 +19,24 @@ export async function listModels(): Promise<ModelList | AppError> {
     default: provider.defaultModelId,
     models: await Promise.all(described),
   };
+}
+
+/**
+ * Checks that a model can be chosen. Any id is accepted while the list of models cannot be read; an
+ * unknown model then fails when it is called. Errors: 400 when `GET /api/models` does not have it.
+ */
+export async function checkModel(
+  modelId: string,
+  field = "modelId",
+): Promise<AppError | undefined> {
+  if (await isKnownModel(services().models, modelId)) return undefined;
+  return appError("invalid_request", `${field} must be one of the available models`, {
+    fields: [field],
+  });
+}
+
+export async function isKnownModel(provider: ModelProvider, id: string): Promise<boolean> {
+  if (id === provider.defaultModelId) return true;
+  const models = await provider.list();
+  return models === null || models.some((model) => model.id === id);
 }

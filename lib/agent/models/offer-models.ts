@@ -1,7 +1,5 @@
-import { type AppError, appError } from "../../contract/app-error.ts";
 import type { ModelPrice } from "../../platform/model-price.ts";
 import type { Probe } from "../../platform/outbound/probe.ts";
-import { services } from "../../platform/services.ts";
 import { createEmbeddedModels } from "./adapters/embedded/create-embedded-model.ts";
 import { EMBEDDED_MODEL_ID } from "./adapters/embedded/identity.ts";
 import { boundAnswer } from "./bound-answer.ts";
@@ -71,23 +69,3 @@ const missing = (setting: string): Probe => ({
   detail: `${setting} names a model that the provider of models does not list`,
   settings: [setting],
 });
-
-/**
- * Checks that a model can be chosen. Any id is accepted while the list of models cannot be read; an
- * unknown model then fails when it is called. Errors: 400 when `GET /api/models` does not have it.
- */
-export async function checkModel(
-  modelId: string,
-  field = "modelId",
-): Promise<AppError | undefined> {
-  if (await isKnownModel(services().models, modelId)) return undefined;
-  return appError("invalid_request", `${field} must be one of the available models`, {
-    fields: [field],
-  });
-}
-
-export async function isKnownModel(provider: ModelProvider, id: string): Promise<boolean> {
-  if (id === provider.defaultModelId) return true;
-  const models = await provider.list();
-  return models === null || models.some((model) => model.id === id);
-}

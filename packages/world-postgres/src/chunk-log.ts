@@ -4,6 +4,7 @@
  * A chunk is committed before any reader sees it, so an index that a client holds stays valid after a
  * crash. One write is in flight at a time; it carries the chunks that all turns of this process have
  * appended since the previous one, so a thousand deltas a second cost a few hundred commits.
+ * This file is long because writers, readers and the grouped writes share their state.
  */
 import type { Sql } from "./database.ts";
 import { WakeUps } from "./wake-ups.ts";
@@ -31,7 +32,7 @@ interface Writer {
 
 /** The stream of a turn, opened for writing. */
 export interface OpenLog {
-  /** Aborts when a write has failed, with its error as the reason. Nothing more can be written then. */
+  /** Aborts with the error of a failed write, after which nothing more can be written. */
   readonly failed: AbortSignal;
   /** Returns the committed chunks, from index 0. */
   committed(): readonly string[];
@@ -40,7 +41,7 @@ export interface OpenLog {
   flushed(): Promise<void>;
   /** Ends the stream with these chunks, in one write. Does nothing when the stream has ended. */
   close(last: readonly string[]): Promise<void>;
-  /** Drops chunks that are in no write yet. The stream may be written again in a later step. */
+  /** Drops chunks that are in no write yet. */
   release(): void;
 }
 

@@ -2,7 +2,7 @@ import { generateText, isStepCount, streamText, type ToolSet, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createGatewayModels } from "@/lib/agent/models/adapters/gateway.ts";
-import { isKnownModel } from "@/lib/agent/models/offer-models.ts";
+import { isKnownModel } from "@/lib/agent/models/list-models.ts";
 import { createModels } from "@/lib/app.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
 import { startFakeGateway } from "../../support/fakes/ai-gateway.ts";

@@ -2,8 +2,8 @@
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { describeResult } from "./describe-result.ts";
 import { INTRODUCTION } from "./identity.ts";
-import type { PlanStep, ToolRequest } from "./parse-plan.ts";
 import { parsePlan } from "./parse-plan.ts";
+import type { PlanStep, ToolRequest } from "./rules.ts";
 
 export interface Reply {
   /** The deltas in order. */

@@ -1,6 +1,6 @@
 /** Describes a tool's result in words, as the embedded model reports it. */
 import { z } from "zod";
-import type { ToolRequest } from "./parse-plan.ts";
+import type { ToolRequest } from "./rules.ts";
 
 const failure = z.object({ error: z.string() });
 const describers: Readonly<Record<string, (call: ToolRequest, result: unknown) => string>> = {

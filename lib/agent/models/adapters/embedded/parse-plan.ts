@@ -2,7 +2,7 @@
  * Parses the newest user text into a plan: a list of steps in the order of the text. Lines, `;`,
  * "then", "and" and commas separate clauses where a request follows. Quoted text is not split.
  */
-import { rules } from "./rules.ts";
+import { type PlanStep, rules } from "./rules.ts";
 
 /** A longer text is data rather than a plan, and would make the patterns slow. */
 const LONGEST_PLAN = 50_000;
@@ -64,15 +64,3 @@ function parseClause(clause: string): PlanStep[] {
   }
   return [];
 }
-
-export interface ToolRequest {
-  readonly tool: string;
-  readonly input: Readonly<Record<string, unknown>>;
-  /** Describes the step for people: "running `ls`". */
-  readonly label: string;
-}
-
-export type PlanStep =
-  | { readonly kind: "tools"; readonly calls: readonly ToolRequest[] }
-  /** Generated text; each item is one delta. */
-  | { readonly kind: "say"; readonly deltas: () => Iterable<string> };
