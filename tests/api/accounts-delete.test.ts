@@ -85,7 +85,7 @@ describe("DELETE /api/accounts/me 200", () => {
     const sessionId = await createSession(person);
     await makeMedia(person.id, await makeImage(), "image/png");
     // The last step of the deletion, and nothing after it.
-    await sql`select delete_account(${person.id}, ${person.email}, null)`;
+    await sql`select delete_account(${person.id}, ${person.email}, 'hash of the address')`;
     const media = await sql`select from media_removals where account_id = ${person.id}`;
     const sandboxes = await sql`select from sandbox_removals where session_id = ${sessionId}`;
     expect([media.length, sandboxes.length]).toEqual([1, 1]);
