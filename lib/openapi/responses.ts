@@ -111,91 +111,73 @@ function statusKey(code: number): StatusKey {
   return key;
 }
 
-const required = (id: string, schema: z.ZodType, description: string) =>
+const required = (id: string, description: string, schema: z.ZodType = z.string()) =>
   schema.meta({ description, header: { id } });
-const optional = (id: string, schema: z.ZodType, description: string) =>
+const optional = (id: string, description: string, schema: z.ZodType = z.string()) =>
   schema.optional().meta({ description, header: { id } });
 
 const responseHeaders = {
-  "x-request-id": required(
-    "x-request-id",
-    z.string(),
-    "The caller's `x-request-id`, or a new one.",
-  ),
+  "x-request-id": required("x-request-id", "The caller's `x-request-id`, or a new one."),
 };
+const codes = z.enum(Object.keys(statusOf));
 const errorHeaders = {
   ...responseHeaders,
-  "x-error-code": required(
-    "x-error-code",
-    z.enum(Object.keys(statusOf)),
-    "A stable word for the kind of error.",
-  ),
+  "x-error-code": required("x-error-code", "A stable word for the kind of error.", codes),
 };
-const retryAfter = optional("retry-after", z.string(), "Seconds to wait before asking again.");
+const retryAfter = optional("retry-after", "Seconds to wait before asking again.");
 const rateLimitHeaders = {
   ratelimit: optional(
     "ratelimit",
-    z.string(),
     "What is left (`r`) of the limit, and in how many seconds it is whole again (`t`).",
   ),
-  "ratelimit-policy": optional(
-    "ratelimit-policy",
-    z.string(),
-    "The limit: `q` requests in `w` seconds.",
-  ),
+  "ratelimit-policy": optional("ratelimit-policy", "The limit: `q` requests in `w` seconds."),
 };
-const replayed = optional(
-  "idempotency-replayed",
-  z.literal("true"),
-  "Set on the repetition of an answer.",
-);
-const challenge = required("www-authenticate", z.string(), "The scheme of a bearer token.");
-const acceptRanges = required("accept-ranges", z.literal("bytes"), "Ranges are of bytes.");
+const isTrue = z.literal("true");
+const replayed = optional("idempotency-replayed", "Set on the repetition of an answer.", isTrue);
+const challenge = required("www-authenticate", "The scheme of a bearer token.");
+const acceptRanges = required("accept-ranges", "Ranges are of bytes.", z.literal("bytes"));
 const contentRange = required(
   "content-range",
-  z.string(),
   "The bytes that the answer has, and how many there are.",
 );
 const declarableHeaders: Readonly<Record<ResponseHeader, z.ZodType>> = {
   "accept-ranges": acceptRanges,
   "content-range": contentRange,
-  etag: required("etag", z.string(), "For `if-none-match` and `if-range`."),
-  link: optional("link", z.string(), 'The next page, as `<…>; rel="next"`; none on the last one.'),
-  location: required("location", z.string(), "The address to go on with."),
+  etag: required("etag", "For `if-none-match` and `if-range`."),
+  link: optional("link", 'The next page, as `<…>; rel="next"`; none on the last one.'),
+  location: required("location", "The address to go on with."),
   "retry-after": retryAfter,
-  "x-workflow-run-id": required("x-workflow-run-id", z.string(), "The durable run."),
+  "x-workflow-run-id": required("x-workflow-run-id", "The durable run."),
   "x-workflow-stream-tail-index": required(
     "x-workflow-stream-tail-index",
-    z.string(),
     "Index of the newest chunk.",
   ),
 };
+const waits = { "retry-after": retryAfter };
 const headersByCode: Partial<Record<ErrorCode, Record<string, z.ZodType>>> = {
   unauthorized: { "www-authenticate": challenge },
-  rate_limited: { "retry-after": retryAfter },
-  too_many_turns: { "retry-after": retryAfter },
-  queue_full: { "retry-after": retryAfter },
-  too_many_generations: { "retry-after": retryAfter },
-  too_many_attempts: { "retry-after": retryAfter },
-  too_many_invitations: { "retry-after": retryAfter },
-  idempotency_in_progress: { "retry-after": retryAfter },
-  unavailable: { "retry-after": retryAfter },
-  upstream_error: { "retry-after": retryAfter },
+  rate_limited: waits,
+  too_many_turns: waits,
+  queue_full: waits,
+  too_many_generations: waits,
+  too_many_attempts: waits,
+  too_many_invitations: waits,
+  idempotency_in_progress: waits,
+  unavailable: waits,
+  upstream_error: waits,
   range_not_satisfiable: { "accept-ranges": acceptRanges, "content-range": contentRange },
   stream_active: {
     "x-workflow-run-id": z.string().optional().meta({ description: "The run that streams now." }),
   },
 };
 
-const requestHeaders = {
-  "x-request-id": z
-    .string()
-    .optional()
-    .meta({
-      description: "1 to 128 visible ASCII characters, to find the request by in logs.",
-      param: { id: "x-request-id" },
-    }),
-};
+const requestId = z
+  .string()
+  .optional()
+  .meta({
+    description: "1 to 128 visible ASCII characters, to find the request by in logs.",
+    param: { id: "x-request-id" },
+  });
 const idempotencyKey = z
   .string()
   .min(1)
@@ -210,7 +192,7 @@ const idempotencyKey = z
 /** Returns the headers that an operation reads. */
 export const headersOfRequest = ({ headers, idempotent }: Contract) =>
   z.object({
-    ...requestHeaders,
+    "x-request-id": requestId,
     ...headers?.shape,
     ...(idempotent ? { "idempotency-key": idempotencyKey } : {}),
   });

@@ -23,37 +23,31 @@ const failed = appError("upstream_error", "Failed to provision sandbox");
  * Errors: 403 when the account's sandboxes are full and this session has none yet, 404 `Session not
  * found`, 502 `Failed to provision sandbox`. Throws DatabaseUnavailable.
  */
-export async function provisionSandbox(input: {
+export async function provisionSandbox({
+  accountId,
+  sessionId,
+  log,
+}: {
   readonly accountId: string;
   readonly sessionId: string;
   readonly log: Logger;
 }): Promise<SandboxView | AppError> {
-  const state = await provisionStored(input);
-  return isAppError(state) ? state : describeSandbox(state, "active");
-}
-
-async function provisionStored({
-  accountId,
-  sessionId,
-  log,
-}: Parameters<typeof provisionSandbox>[0]): Promise<SandboxState | AppError> {
   const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
-
   if (found.sandbox === null && (await isFull(accountId))) return sandboxQuotaExceeded;
 
   let expected = found.sandbox;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const ready = await activate(accountId, sessionId, expected, log);
-    if (isAppError(ready) || ready === expected) return ready;
-
+    if (isAppError(ready)) return ready;
+    if (ready === expected) return describeSandbox(ready, "active");
     const change = await replaceSandboxState(accountId, sessionId, { expected, next: ready });
     if (isAppError(change)) {
       // The session was deleted in the meantime, so nothing else refers to this sandbox.
       await destroySandbox(ready, log);
       return change;
     }
-    if (change.stored) return ready;
+    if (change.stored) return describeSandbox(ready, "active");
     expected = change.sandbox;
   }
   log.error({ sessionId }, "the sandbox's state kept changing while it was provisioned");
