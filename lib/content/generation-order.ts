@@ -82,7 +82,10 @@ export async function planVideo(
   return { order, inputs, steps, captionText, template: body.template };
 }
 
-/** Fetches the files of the order; `details` are the fields of the run's output besides the URL. Errors: 400 for one that cannot be used; 429; 503. */
+/**
+ * Fetches the files of the order; `details` are the fields of the run's output besides the URL. Errors: 400 for
+ * one that cannot be used; 429; 503.
+ */
 export async function fetchVideoOrder(
   accountId: string,
   plan: VideoPlan,

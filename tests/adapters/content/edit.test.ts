@@ -1,19 +1,16 @@
 /** Edits of finished videos, as another decoder sees them. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { render } from "../../../lib/content/adapters/embedded/render-process.ts";
-import { FalContent } from "../../../lib/content/adapters/fal/provider.ts";
 import type { EditStep, MediaFile } from "../../../lib/content/port.ts";
 import { isAppError } from "../../../lib/contract/app-error.ts";
-import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import {
   createMediaFolder,
   drawScene,
   type MediaFolder,
   renderSettings,
   videoOrder,
-  waitingFor,
 } from "../../support/fixtures/content.ts";
-import { makeSound } from "../../support/fixtures/media.ts";
+import { makeSound, makeVideo } from "../../support/fixtures/media.ts";
 import { renderVideo } from "../../support/fixtures/own-videos.ts";
 import {
   decodeFrames,
@@ -120,29 +117,10 @@ describe("a generated video", () => {
     const frames = await decodeFrames(path);
     expect(difference(frames[0], frames[23])).toBeGreaterThan(1);
   });
-});
 
-describe("a video of a hosted model", () => {
-  let fal: FakeFal;
-  beforeAll(async () => {
-    fal = await startFakeFal();
-  });
-  afterAll(() => fal?.close());
-
-  async function generate(steps: readonly EditStep[]) {
-    const causes: string[] = [];
-    const provider = new FalContent({
-      ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10 },
-      report: (cause) => causes.push(cause),
-    });
-    const folder = await mediaFolder.folder();
-    const file = await waitingFor(provider).video(videoOrder({ image }), folder, signal);
-    if (isAppError(file)) throw new Error(file.message);
-    return { path: await edit(file.path, steps, causes), causes };
-  }
-
-  test("is edited by the renderer of this machine", async () => {
-    const { path } = await generate([
+  test("of another encoder is edited like the renderer's own", async () => {
+    const video = await mediaFolder.put("hosted.mp4", "video/mp4", await makeVideo(4));
+    const path = await edit(video.path, [
       { kind: "trim", start: 1, seconds: 2 },
       { kind: "frame", aspect: 1, width: 480, height: 480 },
     ]);
@@ -150,14 +128,12 @@ describe("a video of a hosted model", () => {
   });
 
   test("stays as it is when its edit fails: it was paid for", async () => {
-    const broken = await mediaFolder.put(
-      "broken.mp3",
-      "audio/mpeg",
-      Buffer.from("ID3 is all there is"),
-    );
+    const noise = Buffer.from("ID3 is all there is");
+    const broken = await mediaFolder.put("broken.mp3", "audio/mpeg", noise);
+    const video = await mediaFolder.put("whole.mp4", "video/mp4", await makeVideo(1));
+    const causes: string[] = [];
     const audio = { kind: "audio", audio: broken, start: 0, replace: true } as const;
-    const { path, causes } = await generate([audio]);
+    expect(await edit(video.path, [audio], causes)).toBeNull();
     expect(causes).toEqual([expect.stringMatching(/^edit: /)]);
-    expect(path).toBeNull();
   });
 });

@@ -27,7 +27,7 @@ import {
 } from "../../port.ts";
 import {
   canRender,
-  isMediaFile,
+  mapFiles,
   type RenderRequest,
   type RenderSettings,
   render,
@@ -110,12 +110,11 @@ export class EmbeddedContent implements ContentProvider {
     const id = randomUUID();
     await mkdir(this.#folderOf(id), { recursive: true });
     const copies: Promise<void>[] = [];
-    const text = JSON.stringify(order, (_, value) => {
-      if (!isMediaFile(value)) return value;
+    const text = mapFiles(order, ({ contentType, path: source }) => {
       const path = runtimePath(this.#folderOf(id), randomUUID());
-      copies.push(copyFile(value.path, path));
+      copies.push(copyFile(source, path));
       // A URL may grant access to its file.
-      return { ...value, path, url: "" };
+      return { contentType, path, url: "" };
     });
     await Promise.all(copies);
     await writeFile(runtimePath(this.#folderOf(id), "order.json"), text);

@@ -1,9 +1,9 @@
 /**
- * Renders media on this machine, within the account's fair share of it. Each job is its own child process:
- * `node --permission` with an empty environment, which may read its code and the job's inputs and write the job's folder. The inputs are untrusted: a decoder
- * that crashes, hangs or exhausts memory affects only this child. Node's permission model does not
- * bind native code, so the kernel enforces the same limits and removes network access where the host
- * supports it (`lib/platform/isolation`).
+ * Renders media on this machine, within the account's fair share of it. Each job runs in its own child process:
+ * `node --permission` with an empty environment, which may read its code and the job's inputs and write the job's
+ * folder. The inputs are untrusted: a decoder that crashes, hangs or exhausts memory affects only this child. Node's
+ * permission model does not bind native code, so the kernel enforces the same limits and removes network access
+ * where the host supports it (`lib/platform/isolation`).
  */
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
@@ -175,7 +175,7 @@ export async function runJob(job: Job): Promise<Outcome> {
   mapFiles(job.request, ({ path }) => {
     const real = realpathSync(path);
     inputs.set(real, real);
-    return path;
+    return {};
   });
   if (isolation.kind !== "user") return runChild({ ...job, folder }, isolation, inputs);
   // The other user may not pass through the folders of the inputs. It may read the links, but not list them.
@@ -196,15 +196,16 @@ export async function runJob(job: Job): Promise<Outcome> {
   }
 }
 
-/** Returns the request and the names of its results as JSON, with another path for each of its files. */
-const mapFiles = (request: RenderRequest, pathOf: (file: MediaFile) => string): string =>
-  JSON.stringify({ ...request, names: namesOf(request) }, (_, value) =>
-    isMediaFile(value) ? { contentType: value.contentType, path: pathOf(value) } : value,
-  );
+/** Returns JSON in which each file is replaced. */
+export const mapFiles = (value: object, change: (file: MediaFile) => object): string =>
+  JSON.stringify(value, (key, part) => {
+    // A template's free form, which is not rendered and could look like a file.
+    if (key === "styleRules") return undefined;
+    return isMediaFile(part) ? change(part) : part;
+  });
 
-/** Returns whether a part of an order is one of its files. */
-export const isMediaFile = (value: unknown): value is MediaFile =>
-  typeof value === "object" && value !== null && "path" in value && "url" in value;
+const isMediaFile = (value: unknown): value is MediaFile =>
+  typeof value === "object" && value !== null && "path" in value && "contentType" in value;
 
 function runChild(
   { request, folder, timeoutMs, signal }: Job,
@@ -213,9 +214,9 @@ function runChild(
 ): Promise<Outcome> | Outcome {
   if (signal.aborted) return { op: "ended", reason: "aborted" };
   // Relative, because the child's user may not pass through the folders above, which belong to the server.
-  const message = mapFiles(request, ({ path }) => {
+  const message = mapFiles({ ...request, names: namesOf(request) }, ({ path }) => {
     const real = realpathSync(path);
-    return relative(folder, inputs.get(real) ?? real);
+    return { path: relative(folder, inputs.get(real) ?? real) };
   });
   const view = viewOf({ inputs: [...inputs.values()], folder });
   const argv = [
