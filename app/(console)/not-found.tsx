@@ -1,7 +1,6 @@
 import { Disc3 } from "lucide-react";
 import type { Metadata } from "next";
-import Link from "next/link";
-import { buttonStyle } from "./_ui/button.tsx";
+import { ButtonLink } from "./_ui/button.tsx";
 
 export const metadata: Metadata = { title: "Not found" };
 
@@ -14,13 +13,9 @@ export default function NotFound() {
       <p className="mt-1 text-balance text-muted-foreground">
         The address may be wrong, or the page may have been removed.
       </p>
-      <Link
-        href="/"
-        prefetch={false}
-        className={buttonStyle({ variant: "outline", className: "mt-5" })}
-      >
+      <ButtonLink href="/" variant="outline" className="mt-5">
         Go to home
-      </Link>
+      </ButtonLink>
     </div>
   );
 }

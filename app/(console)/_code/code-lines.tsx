@@ -1,5 +1,5 @@
 import { memo } from "react";
-import { type CodeLine, kinds } from "@/app/(console)/_code/kinds.ts";
+import { type CodeLine, kinds } from "./kinds.ts";
 import "./code.css";
 
 /** A text whose first lines are highlighted, as far as `lines` fits them. */

@@ -1,9 +1,9 @@
 "use client";
 import { startTransition, useEffect, useRef, useState } from "react";
-import type { CodeLine } from "@/app/(console)/_code/kinds.ts";
-import { findLanguage } from "@/app/(console)/_code/languages.ts";
 import { loadModule } from "../_load/load-module.ts";
 import type { HighlightedBlock } from "./highlighter.ts";
+import type { CodeLine } from "./kinds.ts";
+import { findLanguage } from "./languages.ts";
 
 /** Longer texts stay plain: the many elements would slow the page down. */
 const MAX_LENGTH = 100_000;

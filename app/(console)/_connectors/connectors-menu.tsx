@@ -2,14 +2,12 @@
 import { Check, Plus } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { RefObject } from "react";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { CONNECTION_STATES, connectionTo } from "@/app/(console)/connectors/connection-state.ts";
-import { connectorOf } from "@/app/(console)/connectors/known-connectors.ts";
 import type { listConnectionsContract } from "@/lib/connectors/contract.ts";
+import type { Answer } from "../_api/request.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../_ui/dropdown-menu.tsx";
-
-type List = z.output<(typeof listConnectionsContract.responses)[200]["schema"]>;
+import { CONNECTION_STATES, connectionTo } from "../connectors/connect-service.ts";
+import { connectorOf } from "../connectors/known-connectors.tsx";
 
 /** The account's connectors with their state; a click names one for the chat, or takes it away. */
 export function ConnectorsMenu({
@@ -26,7 +24,7 @@ export function ConnectorsMenu({
   readonly onClose: () => void;
 }) {
   const router = useRouter();
-  const { data, error } = useQuery<List>("/api/connectors");
+  const { data, error } = useQuery<Answer<typeof listConnectionsContract>>("/api/connectors");
   const connections = data?.data.connections;
   const slugs = [...new Set([...(connections ?? []).map(({ connector }) => connector), ...chosen])];
   return (

@@ -1,12 +1,13 @@
 "use client";
 import { Plug } from "lucide-react";
 import { useRef, useState } from "react";
+import { api } from "../_api/request.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { cn } from "../_ui/class-names.ts";
+import { toast } from "../_ui/toast.tsx";
 
-const ConnectorsMenu = lazyComponent(() =>
-  import("./connectors-menu.tsx").then((module) => module.ConnectorsMenu),
-);
+const ConnectorsMenu = lazyComponent(() => import("./connectors-menu.tsx"), "ConnectorsMenu");
 
 /** A button that tells how many connectors the agent may use, and opens the list of those that are connected. */
 export function ConnectorsPicker({
@@ -62,3 +63,41 @@ export function ConnectorsPicker({
     </div>
   );
 }
+
+/** The connectors that the agent may use in a chat. */
+export function ChatConnectors({
+  sessionId,
+  chatId,
+}: {
+  readonly sessionId: string;
+  readonly chatId: string;
+}) {
+  const { chosen, choose } = useChatConnectors(sessionId, chatId);
+  return <ConnectorsPicker chosen={chosen} onChoose={(next) => void choose(next)} />;
+}
+
+interface Chosen {
+  readonly connectors: readonly string[];
+}
+
+/** Names the connectors that the agent may use in a chat. */
+export const chooseConnectors = (
+  sessionId: string,
+  chatId: string,
+  connectors: readonly string[],
+) => api<Chosen>(pathOf(sessionId, chatId), { method: "PUT", body: { connectors } });
+
+/** Returns the connectors that the agent may use in a chat, and changes them; undefined until they are known. */
+export function useChatConnectors(sessionId: string, chatId: string) {
+  const { data, change, reload } = useQuery<Chosen>(pathOf(sessionId, chatId));
+  const choose = async (connectors: readonly string[]) => {
+    change(() => ({ connectors }));
+    if ((await chooseConnectors(sessionId, chatId, connectors)).ok) return;
+    toast("The connectors could not be changed. Try again.", "danger");
+    reload();
+  };
+  return { chosen: data?.connectors, choose };
+}
+
+const pathOf = (sessionId: string, chatId: string): string =>
+  `/api/sessions/${sessionId}/chats/${chatId}/connectors`;

@@ -5,8 +5,7 @@ import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState 
 import type { ApiError } from "../_api/request.ts";
 import type { Model } from "../_hooks/shared-reads.ts";
 import { cn } from "../_ui/class-names.ts";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
 import { findModels, formatPrice, formatTokens } from "./describe-model.ts";
 
 /** The models to choose from, with a search: a combobox whose list is always open. */
@@ -208,10 +207,9 @@ function ModelOption({
 
 function LoadingModels() {
   return (
-    <div aria-busy="true" className="flex flex-col gap-2 p-3">
-      <p className="sr-only">Loading models…</p>
+    <Loading label="Loading models…" className="flex flex-col gap-2 p-3">
       <Skeleton className="h-5 w-3/4" />
       <Skeleton className="h-5 w-1/2" />
-    </div>
+    </Loading>
   );
 }

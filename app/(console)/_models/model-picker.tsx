@@ -4,9 +4,7 @@ import { useRef, useState } from "react";
 import { type Model, useModels } from "../_hooks/shared-reads.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 
-const ModelList = lazyComponent(() =>
-  import("./model-list.tsx").then((module) => module.ModelList),
-);
+const ModelList = lazyComponent(() => import("./model-list.tsx"), "ModelList");
 
 const DEFAULT_CHOICE: Model = {
   id: "",

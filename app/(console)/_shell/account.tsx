@@ -1,9 +1,8 @@
 "use client";
 import { LogOut } from "lucide-react";
-import Link from "next/link";
-import { signOut, useSession } from "@/app/(console)/_session/auth.ts";
-import { Button, buttonStyle } from "../_ui/button.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { signOut, useSession } from "../_session/auth.ts";
+import { Button, ButtonLink } from "../_ui/button.tsx";
+import { Skeleton } from "../_ui/states.tsx";
 import { settingsItem } from "./nav-items.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
@@ -25,16 +24,16 @@ export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
             <Skeleton className="h-4 w-28" />
           </div>
         )}
-        <Link
+        <ButtonLink
           href={settingsItem.href}
-          prefetch={false}
           aria-label={settingsItem.label}
           title={settingsItem.label}
           {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
-          className={buttonStyle({ variant: "ghost", size: "icon" })}
+          variant="ghost"
+          size="icon"
         >
           <settingsItem.icon aria-hidden />
-        </Link>
+        </ButtonLink>
         <ThemeToggle />
         <Button
           variant="ghost"

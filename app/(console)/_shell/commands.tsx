@@ -6,12 +6,8 @@ import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { pageOfKey } from "./shortcut-list.ts";
 
-const CommandPalette = lazyComponent(() =>
-  import("./command-palette.tsx").then((module) => module.CommandPalette),
-);
-const ShortcutSheet = lazyComponent(() =>
-  import("./shortcut-sheet.tsx").then((module) => module.ShortcutSheet),
-);
+const CommandPalette = lazyComponent(() => import("./command-palette.tsx"), "CommandPalette");
+const ShortcutSheet = lazyComponent(() => import("./shortcut-sheet.tsx"), "ShortcutSheet");
 
 /** How long the second key of a shortcut such as `g r` may take. */
 const SEQUENCE_MS = 1_500;

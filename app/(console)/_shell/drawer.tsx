@@ -3,7 +3,7 @@ import { X } from "lucide-react";
 import { usePathname } from "next/navigation";
 import { Dialog } from "radix-ui";
 import { useEffect, useRef } from "react";
-import { useFocusReturn } from "../_ui/use-focus-return.ts";
+import { useFocusReturn } from "../_ui/dialog.tsx";
 import { Account } from "./account.tsx";
 import { Brand } from "./brand.tsx";
 import { Navigation } from "./navigation.tsx";

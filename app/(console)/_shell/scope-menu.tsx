@@ -2,13 +2,12 @@
 import { Building2, Check, Plus, UserRound, UsersRound } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { ReactNode, RefObject } from "react";
-import { useOrganizations } from "@/app/(console)/_hooks/shared-reads.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { chooseArtist, chooseOrganization, useScope } from "@/app/(console)/_session/scope.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
-import { Cover } from "../_ui/cover.tsx";
+import { useOrganizations } from "../_hooks/shared-reads.ts";
+import { usePages } from "../_hooks/use-pages.ts";
+import { chooseArtist, chooseOrganization, useScope } from "../_session/scope.ts";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../_ui/dropdown-menu.tsx";
-import { coverSeed } from "../artists/cover-seed.ts";
+import { ArtistCover } from "../artists/artist-tag.tsx";
 
 /** The menu of the switcher: organizations where the account has any, and artists. */
 export function ScopeMenu({
@@ -69,11 +68,9 @@ export function ScopeMenu({
           <Choice
             key={artist.account_id}
             isChosen={chosen?.id === artist.account_id}
-            icon={<Cover seed={coverSeed(artist)} image={artist.image} round className="size-5" />}
+            icon={<ArtistCover artist={artist} className="size-5" />}
             label={artist.name}
-            onSelect={() =>
-              chooseArtist({ id: artist.account_id, name: artist.name, seed: coverSeed(artist) })
-            }
+            onSelect={() => chooseArtist(artist)}
           />
         ))}
         <MenuSeparator />

@@ -1,14 +1,12 @@
 "use client";
 import { ChevronsUpDown, UsersRound } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { chooseArtist, currentScope, useScope } from "@/app/(console)/_session/scope.ts";
+import { api } from "../_api/request.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
+import { chooseArtist, currentScope, useScope } from "../_session/scope.ts";
 import { LazyCover } from "../_ui/lazy-cover.tsx";
 
-const ScopeMenu = lazyComponent(() =>
-  import("./scope-menu.tsx").then((module) => module.ScopeMenu),
-);
+const ScopeMenu = lazyComponent(() => import("./scope-menu.tsx"), "ScopeMenu");
 
 /** Chooses the artist and the organization that new work is for; lists are limited to the artist. */
 export function ScopeSwitcher() {

@@ -1,13 +1,12 @@
 "use client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Menu } from "lucide-react";
-import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { Activity, memo, type ReactNode, useEffect, useState } from "react";
-import { useSession } from "@/app/(console)/_session/auth.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { Button, buttonStyle } from "../_ui/button.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { useSession } from "../_session/auth.ts";
+import { Button, ButtonLink } from "../_ui/button.tsx";
+import { Loading, Skeleton } from "../_ui/states.tsx";
 import { Account } from "./account.tsx";
 import { Brand } from "./brand.tsx";
 import { Commands, SearchButton } from "./commands.tsx";
@@ -18,10 +17,8 @@ import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { SidebarSlot, SidebarSlotProvider } from "./sidebar-slot.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
-const Drawer = lazyComponent(() => import("./drawer.tsx").then((module) => module.Drawer));
-const SignInPage = lazyComponent(() =>
-  import("./sign-in-page.tsx").then((module) => module.SignInPage),
-);
+const Drawer = lazyComponent(() => import("./drawer.tsx"), "Drawer");
+const SignInPage = lazyComponent(() => import("./sign-in.tsx"), "SignInPage");
 
 const privatePages = [
   "/chat",
@@ -157,13 +154,13 @@ function SignedOutFrame({ children }: { readonly children: ReactNode }) {
       <SkipLink />
       <TopBar>
         {usePathname().startsWith("/docs") ? (
-          <Link href="/" className={buttonStyle({ variant: "outline", size: "sm" })}>
+          <ButtonLink href="/" variant="outline" size="sm">
             Sign in
-          </Link>
+          </ButtonLink>
         ) : (
-          <Link href="/docs" className={buttonStyle({ variant: "ghost", size: "sm" })}>
+          <ButtonLink href="/docs" variant="ghost" size="sm">
             Docs
-          </Link>
+          </ButtonLink>
         )}
       </TopBar>
       <Main>{children}</Main>
@@ -197,11 +194,10 @@ function SkipLink() {
 
 function PageSkeleton() {
   return (
-    <div aria-busy="true" className="mx-auto w-full max-w-6xl px-4 pt-6 sm:px-8 sm:pt-9">
-      <p className="sr-only">Loading…</p>
+    <Loading label="Loading…" className="mx-auto w-full max-w-6xl px-4 pt-6 sm:px-8 sm:pt-9">
       <Skeleton className="h-7 w-40" />
       <Skeleton className="mt-2 h-5 w-72 max-w-full" />
       <Skeleton className="mt-6 h-48 w-full rounded-xl" />
-    </div>
+    </Loading>
   );
 }

@@ -2,13 +2,13 @@
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { api } from "../_api/request.ts";
-import { useChatConnectors } from "../_connectors/use-chat-connectors.ts";
+import { useChatConnectors } from "../_connectors/connectors-picker.tsx";
+import type { CreatedKey } from "../_hooks/shared-reads.ts";
 import { Button } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { Code } from "../chat/_message/code-block.tsx";
-import type { CreatedKey } from "../keys/key-types.ts";
 import type { ChatScenario, Scenario } from "./scenario.ts";
 import { views } from "./snippets.ts";
 
@@ -24,8 +24,7 @@ export function CodeDialog({ description, scenario, onClose }: Props) {
   const [apiKey, setApiKey] = useState<string | null>(null);
   return (
     <Dialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      onClose={onClose}
       title="View as code"
       description={description}
       className="top-[6vh] max-h-[88vh] max-w-3xl"
@@ -77,12 +76,7 @@ function SnippetBox({
     <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
       <div className="flex h-9 items-center justify-between gap-2 border-b pr-1 pl-3 text-xs text-muted-foreground">
         <code className="truncate font-mono">{title}</code>
-        <CopyButton
-          text={text}
-          label={`Copy ${title}`}
-          variant="ghost"
-          className="size-7 [&_svg]:size-3.5"
-        />
+        <CopyButton text={text} label={`Copy ${title}`} isSmall />
       </div>
       <Code text={text} language={language} label={title} className="max-h-[42vh]" />
     </div>

@@ -1,4 +1,5 @@
 import { LoaderCircle } from "lucide-react";
+import Link from "next/link";
 import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
 
@@ -22,7 +23,7 @@ interface ButtonStyle {
   readonly className?: string | undefined;
 }
 
-/** Also styles links as buttons: `className={buttonStyle({ variant: "outline" })}`. */
+/** Styles a link as a button. See `ButtonLink` for links within the console. */
 export function buttonStyle({
   variant = "primary",
   size = "md",
@@ -69,5 +70,45 @@ export function Button({
         )}
       </span>
     </button>
+  );
+}
+
+/** The look of a small button among text; also for a `CopyButton`. */
+export const iconButtonStyle = "size-7 text-muted-foreground [&_svg]:size-3.5";
+
+/** A small button with only an icon. `label` is its name for screen readers, and its tooltip unless there is a `title`. */
+export function IconButton({
+  label,
+  className,
+  ...rest
+}: Omit<ComponentProps<typeof Button>, "aria-label" | "variant" | "size"> & {
+  readonly label: string;
+}) {
+  return (
+    <Button
+      title={label}
+      {...rest}
+      variant="ghost"
+      size="icon"
+      aria-label={label}
+      className={cn(iconButtonStyle, className)}
+    />
+  );
+}
+
+/** A link to another page that looks like a button. */
+export function ButtonLink({
+  variant,
+  size,
+  corners,
+  className,
+  ...rest
+}: Omit<ComponentProps<typeof Link>, "className"> & ButtonStyle) {
+  return (
+    <Link
+      prefetch={false}
+      {...rest}
+      className={buttonStyle({ variant, size, corners, className })}
+    />
   );
 }

@@ -2,7 +2,7 @@
 import { X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useState } from "react";
 import { cn } from "./class-names.ts";
-import { controlStyle } from "./input.tsx";
+import { controlStyle } from "./form.tsx";
 
 /** An input for several short texts. Enter, a comma or leaving the field adds the typed text. */
 export function ChipsInput({

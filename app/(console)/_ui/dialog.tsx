@@ -1,20 +1,21 @@
 "use client";
 import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
-import { type ReactNode, type RefObject, useRef } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { Button } from "./button.tsx";
 import { cn } from "./class-names.ts";
-import { firstControl } from "./first-control.ts";
-import { useFocusReturn } from "./use-focus-return.ts";
+import { ErrorNote } from "./states.tsx";
 
 export const DialogClose = Base.Close;
 
-/** A modal dialog. It is controlled by `open` and `onOpenChange`, or opened by `trigger`. */
+/** A modal dialog. It is open until `onClose`, or controlled by `open` and `onOpenChange`, or opened by `trigger`. */
 export function Dialog({
   title,
   description,
   trigger,
-  open,
-  onOpenChange,
+  onClose,
+  open = onClose && true,
+  onOpenChange = onClose && ((next) => !next && onClose()),
   role = "dialog",
   className,
   initialFocus,
@@ -23,11 +24,12 @@ export function Dialog({
   readonly title: string;
   readonly description?: ReactNode;
   readonly trigger?: ReactNode;
+  readonly onClose?: (() => void) | undefined;
   readonly open?: boolean;
   readonly onOpenChange?: (open: boolean) => void;
   /** An alert dialog has its description read aloud as it opens. */
   readonly role?: "dialog" | "alertdialog";
-  readonly className?: string;
+  readonly className?: string | undefined;
   /** What has the focus when the dialog opens, in place of its first field or its primary action. */
   readonly initialFocus?: RefObject<HTMLElement | null>;
   readonly children: ReactNode;
@@ -89,5 +91,164 @@ export function DialogActions({ children }: { readonly children: ReactNode }) {
     >
       {children}
     </div>
+  );
+}
+
+const FIELDS = "input:not([type=hidden]), textarea, select, [role=combobox]";
+
+/** Returns what has the focus in a dialog that opens: its first field, or else its primary action. */
+function firstControl(body: HTMLElement | null): HTMLElement | null {
+  if (body === null) return null;
+  const find = (selector: string) =>
+    [...body.querySelectorAll<HTMLElement>(selector)].filter(
+      (element) => !element.matches(":disabled, [tabindex='-1']") && element.checkVisibility(),
+    );
+  const [field] = find(FIELDS);
+  const [control] = find("button, a[href], [tabindex]");
+  return field ?? find("[data-dialog-actions] button").at(-1) ?? control ?? null;
+}
+
+/**
+ * Returns handlers for a dialog without a trigger: what had the focus before gets it back. Radix gives it to
+ * the trigger only.
+ */
+export function useFocusReturn() {
+  const before = useRef<Element | null>(null);
+  return {
+    onOpenAutoFocus: () => {
+      before.current = document.activeElement;
+    },
+    onCloseAutoFocus: (event: Event) => {
+      const element = before.current;
+      // Some browsers do not focus a button that is clicked.
+      if (!(element instanceof HTMLElement) || element === document.body) return;
+      if (!element.isConnected) return;
+      event.preventDefault();
+      element.focus({ preventScroll: true });
+    },
+  };
+}
+
+/**
+ * A dialog before an irreversible action. "Cancel" has the focus, so that Enter does no harm. It closes if
+ * `onConfirm` resolves to null, then calls `onDone`; otherwise it shows the text as its error.
+ */
+export function ConfirmDialog({
+  title,
+  description,
+  confirm,
+  trigger,
+  onConfirm,
+  onDone,
+  onClose,
+}: {
+  readonly title: string;
+  readonly description: ReactNode;
+  /** The label of the button, such as "Revoke". */
+  readonly confirm: string;
+  /** Opens the dialog. Without one, it is open from the start. */
+  readonly trigger?: ReactNode;
+  readonly onConfirm: () => Promise<string | null>;
+  readonly onDone?: () => void;
+  readonly onClose?: () => void;
+}) {
+  const [open, setOpen] = useState(trigger === undefined);
+  const [busy, setBusy] = useState(false);
+  const [errorText, setErrorText] = useState<string | null>(null);
+  const cancel = useRef<HTMLButtonElement>(null);
+  const isDone = useRef(false);
+  useEffect(
+    () => () => {
+      // The button that opened the dialog is mostly gone with what was deleted, and the focus with it.
+      const isLost = isDone.current && document.activeElement === document.body;
+      if (isLost) document.getElementById("main")?.focus({ preventScroll: true });
+    },
+    [],
+  );
+  const change = (next: boolean) => {
+    setOpen(next);
+    setErrorText(null);
+    if (!next) onClose?.();
+  };
+  const run = async () => {
+    setBusy(true);
+    const failure = await onConfirm();
+    setBusy(false);
+    isDone.current = failure === null;
+    if (failure !== null) return setErrorText(failure);
+    onDone?.();
+    change(false);
+  };
+  return (
+    <Dialog
+      role="alertdialog"
+      title={title}
+      description={description}
+      trigger={trigger}
+      open={open}
+      initialFocus={cancel}
+      onOpenChange={change}
+    >
+      <ErrorNote>{errorText}</ErrorNote>
+      <DialogActions>
+        <DialogClose asChild>
+          <Button ref={cancel} variant="outline">
+            Cancel
+          </Button>
+        </DialogClose>
+        <Button variant="danger" busy={busy} onClick={() => void run()}>
+          {confirm}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+/** A panel for details at the right edge, as wide as the screen on a phone. */
+export function Sheet({
+  title,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) {
+  const focus = useFocusReturn();
+  const body = useRef<HTMLDivElement>(null);
+  return (
+    <Base.Root open onOpenChange={(open) => !open && onClose()}>
+      <Base.Portal>
+        <Base.Overlay className="fixed inset-0 z-40 bg-black/45" />
+        <Base.Content
+          onOpenAutoFocus={(event) => {
+            focus.onOpenAutoFocus();
+            event.preventDefault();
+            // The arrow keys scroll the details.
+            body.current?.focus({ preventScroll: true });
+          }}
+          onCloseAutoFocus={focus.onCloseAutoFocus}
+          aria-describedby={undefined}
+          className="fixed inset-y-0 right-0 z-50 flex w-full max-w-xl flex-col border-l bg-surface shadow-xl animate-appear"
+        >
+          <div className="flex h-13 shrink-0 items-center justify-between gap-4 border-b px-5">
+            <Base.Title className="min-w-0 truncate font-semibold">{title}</Base.Title>
+            <Base.Close
+              aria-label="Close"
+              className="-mr-1 grid size-8 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover"
+            >
+              <X aria-hidden className="size-4" />
+            </Base.Close>
+          </div>
+          <div
+            ref={body}
+            tabIndex={-1}
+            className="min-h-0 flex-1 overflow-y-auto px-5 py-5 outline-none"
+          >
+            {children}
+          </div>
+        </Base.Content>
+      </Base.Portal>
+    </Base.Root>
   );
 }

@@ -1,7 +1,7 @@
 "use client";
 import { ExternalLink } from "lucide-react";
-import { type ContentMedia, mediaAddress } from "@/app/(console)/content/content-result.ts";
 import { useFrame } from "../_shell/frame.tsx";
+import { type ContentMedia, mediaAddress } from "../content/content-result.ts";
 import { cn } from "./class-names.ts";
 
 /** A generated video with controls, or an image. It keeps its size while it loads. */

@@ -1,6 +1,6 @@
 "use client";
 import { useEffect, useState } from "react";
-import { formatAge, formatDateTime } from "@/app/(console)/_ui/format-time.ts";
+import { formatAge, formatDateTime } from "./format.ts";
 
 /** The age of a date, kept up to date, with the exact time as its tooltip. */
 export function RelativeTime({

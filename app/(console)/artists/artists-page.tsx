@@ -2,25 +2,19 @@
 import { MicVocal, Plus, Search } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { chooseArtist, useScope } from "@/app/(console)/_session/scope.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
+import { useOrganizationNames } from "../_hooks/shared-reads.ts";
+import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
+import { usePages } from "../_hooks/use-pages.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { Button, buttonStyle } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
+import { chooseArtist, useScope } from "../_session/scope.ts";
+import { Button, ButtonLink } from "../_ui/button.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { EmptyState, ErrorState, Loading, LoadMore, Skeleton } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
-import { ArtistCard } from "./artist-card.tsx";
-import { coverSeed } from "./cover-seed.ts";
-import { useOrganizationNames } from "./use-organization-names.ts";
+import { ArtistCover } from "./artist-tag.tsx";
 
-const ArtistForm = lazyComponent(() =>
-  import("./artist-form.tsx").then((module) => module.ArtistForm),
-);
+const ArtistForm = lazyComponent(() => import("./artist-form.tsx"), "ArtistForm");
 
 /** The artists that the account works for, or those of the chosen organization. */
 export function ArtistsPage() {
@@ -58,10 +52,10 @@ export function ArtistsPage() {
           text="Add the artists you work for. Their releases, chats, runs and costs then come together on one page."
         >
           {create}
-          <Link href="/catalog" className={buttonStyle({ variant: "outline" })}>
+          <ButtonLink href="/catalog" variant="outline">
             <Search aria-hidden />
             Find in catalog
-          </Link>
+          </ButtonLink>
         </EmptyState>
       )}
       {items !== undefined && items.length > 0 && (
@@ -82,7 +76,7 @@ export function ArtistsPage() {
           artist={null}
           onClose={() => setCreating(false)}
           onSaved={(saved) => {
-            chooseArtist({ id: saved.account_id, name: saved.name, seed: coverSeed(saved) });
+            chooseArtist(saved);
             toast(`${saved.name} added. New chats and schedules are for this artist.`);
             router.push(`/artists/${saved.account_id}`);
           }}
@@ -94,11 +88,42 @@ export function ArtistsPage() {
 
 function CardSkeletons() {
   return (
-    <div aria-busy="true" className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-4">
-      <p className="sr-only">Loading artists…</p>
+    <Loading
+      label="Loading artists…"
+      className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-4"
+    >
       {["a", "b", "c", "d"].map((key) => (
         <Skeleton key={key} className="h-60 rounded-xl" />
       ))}
-    </div>
+    </Loading>
+  );
+}
+
+function ArtistCard({
+  artist,
+  organization,
+}: {
+  readonly artist: Artist;
+  /** Null for an artist of the account alone. */
+  readonly organization: string | null;
+}) {
+  return (
+    <Link
+      href={`/artists/${artist.account_id}`}
+      prefetch={false}
+      className="group flex h-full flex-col items-center rounded-xl border bg-surface p-5 text-center shadow-xs transition-colors hover:border-input hover:bg-muted"
+    >
+      <ArtistCover
+        artist={artist}
+        className="w-full max-w-32 shadow-sm transition-transform group-hover:scale-[1.03]"
+      />
+      <span className="mt-4 line-clamp-2 w-full font-semibold break-words">{artist.name}</span>
+      <span className="w-full truncate text-sm text-muted-foreground">
+        {artist.label ?? "No label"}
+      </span>
+      {organization !== null && (
+        <span className="mt-1 w-full truncate text-xs text-muted-foreground">{organization}</span>
+      )}
+    </Link>
   );
 }

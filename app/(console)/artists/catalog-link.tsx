@@ -1,11 +1,10 @@
 "use client";
 import { Link2, Unlink } from "lucide-react";
 import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type { CatalogArtist, CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { api } from "../_api/request.ts";
 import { Button } from "../_ui/button.tsx";
 import { Cover } from "../_ui/cover.tsx";
+import { type CatalogArtist, type CatalogSearch, searchPath } from "../catalog/catalog-query.ts";
 import { Popularity } from "../catalog/popularity.tsx";
 
 const MAX_RESULTS = 5;

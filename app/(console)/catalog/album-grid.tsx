@@ -1,8 +1,7 @@
 import Link from "next/link";
-import { albumPage } from "@/app/(console)/catalog/catalog-query.ts";
-import type { CatalogAlbum } from "@/app/(console)/catalog/catalog-types.ts";
 import { Cover } from "../_ui/cover.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { Loading, Skeleton } from "../_ui/states.tsx";
+import { albumPage, type CatalogAlbum } from "./catalog-query.ts";
 
 const kinds = { album: "Album", single: "Single", compilation: "Compilation" } as const;
 
@@ -43,16 +42,13 @@ export function AlbumGrid({
 
 export function AlbumSkeletons() {
   return (
-    <div aria-busy="true">
-      <p className="sr-only">Loading albums…</p>
-      <div className={gridStyle}>
-        {["a", "b", "c", "d", "e"].map((key) => (
-          <div key={key}>
-            <Skeleton className="aspect-square rounded-lg" />
-            <Skeleton className="mt-2 h-4 w-3/4" />
-          </div>
-        ))}
-      </div>
-    </div>
+    <Loading label="Loading albums…" className={gridStyle}>
+      {["a", "b", "c", "d", "e"].map((key) => (
+        <div key={key}>
+          <Skeleton className="aspect-square rounded-lg" />
+          <Skeleton className="mt-2 h-4 w-3/4" />
+        </div>
+      ))}
+    </Loading>
   );
 }

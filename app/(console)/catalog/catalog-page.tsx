@@ -1,22 +1,21 @@
 "use client";
-import { Search, SearchX } from "lucide-react";
+import { SearchX } from "lucide-react";
+import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type { CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
-import { useCatalogList } from "@/app/(console)/catalog/use-catalog-list.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Input } from "../_ui/input.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
+import { Cover } from "../_ui/cover.tsx";
+import { SearchInput } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
+import { EmptyState, ErrorState, LoadMore } from "../_ui/states.tsx";
 import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
-import { ArtistGrid } from "./artist-grid.tsx";
+import { artistPage, type CatalogArtist, type CatalogSearch, searchPath } from "./catalog-query.ts";
+import { Popularity } from "./popularity.tsx";
 import { Releases } from "./releases.tsx";
 import { TrackList } from "./track-list.tsx";
+import { useCatalogList } from "./use-catalog-list.ts";
 
 const TYPES = [
   { value: "all", label: "All" },
@@ -61,21 +60,14 @@ export function CatalogPage() {
         description="Artists, albums and tracks, with the ISRCs and release dates that agents work with."
       />
       <div className="mb-6 flex flex-wrap items-center gap-3">
-        <div className="relative w-full sm:w-96">
-          <Search
-            aria-hidden
-            className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted-foreground"
-          />
-          <Input
-            type="search"
-            aria-label="Search the catalog"
-            placeholder="Artist, album, track or ISRC"
-            maxLength={MAX_QUERY_LENGTH}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            className="pl-9"
-          />
-        </div>
+        <SearchInput
+          label="Search the catalog"
+          placeholder="Artist, album, track or ISRC"
+          className="sm:w-96"
+          maxLength={MAX_QUERY_LENGTH}
+          value={text}
+          onChange={setText}
+        />
         <Segmented
           label="Type"
           hideLabel
@@ -212,5 +204,30 @@ function NothingFound({ q }: { readonly q: string }) {
         </>
       }
     />
+  );
+}
+
+function ArtistGrid({ artists }: { readonly artists: readonly CatalogArtist[] }) {
+  return (
+    <ul className="grid gap-2 sm:grid-cols-2 lg:grid-cols-3">
+      {artists.map((artist) => (
+        <li key={artist.id} className="min-w-0">
+          <Link
+            href={artistPage(artist)}
+            prefetch={false}
+            className="group flex items-center gap-3 rounded-xl border bg-surface p-3 hover:border-input hover:bg-muted"
+          >
+            <Cover seed={artist.id} image={artist.images[0]?.url} round className="size-14" />
+            <span className="min-w-0">
+              <span className="block truncate font-medium">{artist.name}</span>
+              <span className="block truncate text-sm text-muted-foreground">
+                {artist.genres?.join(", ")}
+              </span>
+              {artist.popularity !== undefined && <Popularity value={artist.popularity} />}
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
   );
 }

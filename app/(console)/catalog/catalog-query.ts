@@ -1,5 +1,6 @@
 /** Addresses of the catalog: of its pages, and of the requests behind them. */
-import type { CatalogAlbum, CatalogArtist } from "@/app/(console)/catalog/catalog-types.ts";
+import type { listArtistAlbumsContract, searchCatalogContract } from "@/lib/catalog/contract.ts";
+import type { Answer } from "../_api/request.ts";
 
 const named = (path: string, query: Readonly<Record<string, string>>): string =>
   `${path}?${new URLSearchParams(query)}`;
@@ -25,3 +26,9 @@ export const artistPage = ({ id, name }: Pick<CatalogArtist, "id" | "name">): st
 /** The catalog reads no single album, so that its page searches for it by name and artist. */
 export const albumPage = ({ id, name, artists }: CatalogAlbum): string =>
   named(`/catalog/albums/${id}`, { name, artist: artists[0]?.name ?? "" });
+
+export type CatalogSearch = Answer<typeof searchCatalogContract>;
+export type AlbumPage = Answer<typeof listArtistAlbumsContract>;
+export type CatalogArtist = NonNullable<CatalogSearch["artists"]>["items"][number];
+export type CatalogAlbum = AlbumPage["items"][number];
+export type CatalogTrack = NonNullable<CatalogSearch["tracks"]>["items"][number];

@@ -1,18 +1,19 @@
 "use client";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { artistAlbumsPath, byArtist, searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type {
-  AlbumPage,
-  CatalogAlbum,
-  CatalogSearch,
-  CatalogTrack,
-} from "@/app/(console)/catalog/catalog-types.ts";
-import { useCatalogList } from "@/app/(console)/catalog/use-catalog-list.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { ErrorState, Loading } from "../_ui/states.tsx";
 import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
+import {
+  type AlbumPage,
+  artistAlbumsPath,
+  byArtist,
+  type CatalogAlbum,
+  type CatalogSearch,
+  type CatalogTrack,
+  searchPath,
+} from "./catalog-query.ts";
 import { TrackList } from "./track-list.tsx";
+import { useCatalogList } from "./use-catalog-list.ts";
 
 const GROUPS = [
   ["album", "Albums"],
@@ -63,12 +64,7 @@ function PopularTracks({ id, name }: { readonly id: string; readonly name: strin
   );
   if (error !== null) return <ErrorState error={error} onRetry={reload} />;
   if (data === undefined) {
-    return (
-      <div aria-busy="true">
-        <p className="sr-only">Loading tracks…</p>
-        <Skeleton className="h-64 rounded-xl" />
-      </div>
-    );
+    return <Loading label="Loading tracks…" className="h-64 rounded-xl" />;
   }
   const tracks = mostPopular(data.tracks?.items ?? [], id);
   return (

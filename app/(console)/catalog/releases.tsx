@@ -1,10 +1,9 @@
 "use client";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type { CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
+import { ErrorState } from "../_ui/states.tsx";
 import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
+import { type CatalogSearch, searchPath } from "./catalog-query.ts";
 
 const GENRES = ["dream pop", "soul", "jazz", "techno", "folk", "cumbia", "punk"] as const;
 /** How far back a release is recent. */

@@ -1,8 +1,7 @@
 import Link from "next/link";
-import { albumPage } from "@/app/(console)/catalog/catalog-query.ts";
-import type { CatalogTrack } from "@/app/(console)/catalog/catalog-types.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Cover } from "../_ui/cover.tsx";
+import { albumPage, type CatalogTrack } from "./catalog-query.ts";
 import { Popularity } from "./popularity.tsx";
 
 const lengthOf = (ms: number): string => {

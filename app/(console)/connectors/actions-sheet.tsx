@@ -1,13 +1,12 @@
 "use client";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import type { KnownConnector } from "@/app/(console)/connectors/known-connectors.ts";
 import type { listActionsContract } from "@/lib/connectors/contract.ts";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Sheet } from "../_ui/sheet.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import type { Answer } from "../_api/request.ts";
+import { useQuery } from "../_hooks/use-query.ts";
+import { Sheet } from "../_ui/dialog.tsx";
+import { ErrorState, Loading } from "../_ui/states.tsx";
+import type { KnownConnector } from "./known-connectors.tsx";
 
-type Actions = z.output<(typeof listActionsContract)["responses"][200]["schema"]>;
+type Actions = Answer<typeof listActionsContract>;
 
 /** What an agent can do with a service that it may use. */
 export function ActionsSheet({
@@ -26,10 +25,7 @@ export function ActionsSheet({
       </p>
       {error !== null && <ErrorState error={error} onRetry={reload} />}
       {error === null && data === undefined && (
-        <div aria-busy="true">
-          <p className="sr-only">Loading actions…</p>
-          <Skeleton className="h-40 rounded-xl" />
-        </div>
+        <Loading label="Loading actions…" className="h-40 rounded-xl" />
       )}
       {data !== undefined && (
         <ul aria-label="Actions" className="space-y-2">

@@ -1,8 +1,5 @@
-import type { z } from "zod";
-import { type ApiError, api } from "@/app/(console)/_api/request.ts";
-import type { createConnectionContract } from "@/lib/connectors/contract.ts";
-
-type Started = z.output<(typeof createConnectionContract.responses)[200]["schema"]>;
+import type { Connection, createConnectionContract } from "@/lib/connectors/contract.ts";
+import { type Answer, type ApiError, api } from "../_api/request.ts";
 
 /** The API accepts only these origins as callbacks, and otherwise returns to its configured one. */
 const canReturnHere = (): boolean =>
@@ -14,7 +11,7 @@ export async function connectService(
   accountId: string | null,
 ): Promise<ApiError | null> {
   const account = accountId === null ? "" : `?account=${accountId}`;
-  const result = await api<Started>("/api/connectors", {
+  const result = await api<Answer<typeof createConnectionContract>>("/api/connectors", {
     body: {
       connector,
       ...(accountId === null ? {} : { account_id: accountId }),
@@ -31,4 +28,18 @@ export function describeConnectError({ code, fields, message }: ApiError): strin
   return fields.includes("connector")
     ? "Enter the short name of a service: letters, digits, hyphens and underscores."
     : message;
+}
+
+export const CONNECTION_STATES = {
+  active: { tone: "success", label: "Connected" },
+  pending: { tone: "warning", label: "Waiting for consent" },
+  expired: { tone: "neutral", label: "Expired" },
+  failed: { tone: "danger", label: "Not connected" },
+  inactive: { tone: "neutral", label: "Inactive" },
+} as const;
+
+/** The active connection to a service, else the newest. */
+export function connectionTo(slug: string, all: readonly Connection[]): Connection | undefined {
+  const own = all.filter(({ connector }) => connector === slug);
+  return own.find(({ status }) => status === "active") ?? own[0];
 }

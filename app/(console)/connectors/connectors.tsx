@@ -1,31 +1,24 @@
 "use client";
 import { ShieldCheck } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
-import { type ReactNode, useEffect, useState } from "react";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { useScope } from "@/app/(console)/_session/scope.ts";
-import { connectionTo } from "@/app/(console)/connectors/connection-state.ts";
-import {
-  connectorOf,
-  groups,
-  type KnownConnector,
-} from "@/app/(console)/connectors/known-connectors.ts";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import type { listConnectionsContract } from "@/lib/connectors/contract.ts";
+import type { Answer } from "../_api/request.ts";
+import { useOrganizations } from "../_hooks/shared-reads.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
+import { useScope } from "../_session/scope.ts";
+import { Button } from "../_ui/button.tsx";
+import { Card } from "../_ui/card.tsx";
+import { SelectField, TextField } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { ErrorState, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
-import { AccountField } from "./account-field.tsx";
-import { Connect } from "./connect.tsx";
+import { connectionTo, connectService, describeConnectError } from "./connect-service.ts";
 import { ConnectorCard } from "./connector-card.tsx";
+import { connectorOf, groups, type KnownConnector } from "./known-connectors.tsx";
 
-const ActionsSheet = lazyComponent(() =>
-  import("./actions-sheet.tsx").then((module) => module.ActionsSheet),
-);
-
-type List = z.output<(typeof listConnectionsContract.responses)[200]["schema"]>;
+const ActionsSheet = lazyComponent(() => import("./actions-sheet.tsx"), "ActionsSheet");
 
 /** The page of connectors: services as cards, each with the state of its connection. */
 export function Connectors() {
@@ -35,7 +28,9 @@ export function Connectors() {
   // What the switcher says, until another account is chosen here.
   const accountId = chosen === undefined ? (artist?.id ?? organization?.id ?? null) : chosen;
   const query = accountId === null ? "" : `?account_id=${encodeURIComponent(accountId)}`;
-  const { data, error, reload } = useQuery<List>(`/api/connectors${query}`);
+  const { data, error, reload } = useQuery<Answer<typeof listConnectionsContract>>(
+    `/api/connectors${query}`,
+  );
   const [shown, setShown] = useState<KnownConnector | null>(null);
   useOutcome();
   const connections = data?.data.connections;
@@ -68,10 +63,7 @@ export function Connectors() {
       </div>
       {error !== null && <ErrorState error={error} onRetry={reload} />}
       {error === null && connections === undefined && (
-        <div aria-busy="true">
-          <p className="sr-only">Loading connections…</p>
-          <Skeleton className="h-60 rounded-xl" />
-        </div>
+        <Loading label="Loading connections…" className="h-60 rounded-xl" />
       )}
       {connections !== undefined && (
         <div className="space-y-8">
@@ -119,4 +111,75 @@ function useOutcome(): void {
       account === null ? "/connectors" : `/connectors?account=${encodeURIComponent(account)}`,
     );
   }, [status, connector, account, router]);
+}
+
+/** The form for a service that the page does not list. */
+function Connect({ accountId }: { readonly accountId: string | null }) {
+  const [slug, setSlug] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [errorText, setErrorText] = useState<string | undefined>();
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setErrorText(undefined);
+    const error = await connectService(slug.trim().toLowerCase(), accountId);
+    // The button stays busy while the browser leaves this page.
+    if (error === null) return;
+    setBusy(false);
+    setErrorText(describeConnectError(error));
+  };
+  return (
+    <Card>
+      <form onSubmit={(event) => void submit(event)} className="flex flex-wrap items-start gap-3">
+        <TextField
+          label="Service"
+          error={errorText}
+          hint="The short name of the service, such as bandcamp."
+          className="min-w-52 flex-1 max-sm:basis-full"
+          required
+          maxLength={64}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={slug}
+          onChange={setSlug}
+        />
+        <Button type="submit" variant="outline" busy={busy} className="sm:mt-6.5">
+          Connect
+        </Button>
+      </form>
+    </Card>
+  );
+}
+
+/** Chooses whose connections are shown: the person's, the chosen artist's, or an organization's. */
+function AccountField({
+  value,
+  onChange,
+}: {
+  /** Null for the person's own account. */
+  readonly value: string | null;
+  readonly onChange: (accountId: string | null) => void;
+}) {
+  const { artist } = useScope();
+  const organizations = useOrganizations();
+  if (artist === null && organizations.length === 0 && value === null) return null;
+  const listed = [artist?.id, ...organizations.map((one) => one.organization_id)];
+  return (
+    <SelectField
+      label="Connections of"
+      className="w-full sm:w-64"
+      value={value ?? ""}
+      onChange={(value) => onChange(value || null)}
+    >
+      <option value="">My account</option>
+      {artist !== null && <option value={artist.id}>{artist.name}</option>}
+      {organizations.map((one) => (
+        <option key={one.organization_id} value={one.organization_id}>
+          {one.organization_name}
+        </option>
+      ))}
+      {value !== null && !listed.includes(value) && <option value={value}>Other account</option>}
+    </SelectField>
+  );
 }

@@ -1,12 +1,22 @@
 "use client";
 import { useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
-import type { z } from "zod";
-import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
-import { ArtistChip } from "@/app/(console)/_session/artist-chip.tsx";
-import { useScope } from "@/app/(console)/_session/scope.ts";
+import type { createImageContract } from "@/lib/content/contract.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { Answer } from "../_api/request.ts";
+import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
+import { useQuery } from "../_hooks/use-query.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
+import { ArtistChip } from "../_session/artist-chip.tsx";
+import { useScope } from "../_session/scope.ts";
+import { Button } from "../_ui/button.tsx";
+import { Card } from "../_ui/card.tsx";
+import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { ErrorState } from "../_ui/states.tsx";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
+import { toast } from "../_ui/toast.tsx";
+import { stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
+import type { TaskRunList } from "../runs/_state/use-task-run.ts";
 import {
   emptyImage,
   emptyVideo,
@@ -17,24 +27,14 @@ import {
   type VideoValues,
   valuesOf,
   videoBody,
-} from "@/app/(console)/content/content-form.ts";
-import { isContentRun } from "@/app/(console)/content/content-result.ts";
-import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import type { TaskRunList } from "@/app/(console)/runs/_state/use-task-run.ts";
-import type { createImageContract } from "@/lib/content/contract.ts";
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
-import { Card } from "../_ui/card.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
-import { toast } from "../_ui/toast.tsx";
-import { History } from "./history.tsx";
+} from "./content-form.ts";
+import { isContentRun } from "./content-result.ts";
 import { ImageForm } from "./image-form.tsx";
+import { ResultTile, tilesStyle } from "./result-tile.tsx";
 import { ResultsProvider } from "./results.tsx";
 import { Stage, StageEmpty, StagePending, StageSkeleton } from "./stage.tsx";
 import { VideoForm } from "./video-form.tsx";
 
-type Made = z.output<(typeof createImageContract)["responses"][200]["schema"]>;
 type Kind = "image" | "video";
 
 /**
@@ -47,7 +47,7 @@ export function ContentPage() {
   );
   const [image, setImage] = useState<ImageValues>(emptyImage);
   const [video, setVideo] = useState<VideoValues>(emptyVideo);
-  const submission = useSubmit<Partial<Made>>();
+  const submission = useSubmit();
   const forms = useRef<HTMLDivElement>(null);
   const results = useRef<HTMLDivElement>(null);
 
@@ -88,7 +88,9 @@ export function ContentPage() {
     select(null);
     // On a phone, the results are below the form.
     results.current?.scrollIntoView({ block: "nearest" });
-    const result = await submission.send(path, { body });
+    const result = await submission.send<Partial<Answer<typeof createImageContract>>>(path, {
+      body,
+    });
     list.reload();
     return result;
   };
@@ -188,4 +190,47 @@ function useSelection() {
     history.replaceState(null, "", `/content${query}`);
   };
   return { selected, select };
+}
+
+const INITIAL_COUNT = 12;
+
+/** The earlier results, newest first. */
+function History({
+  runs,
+  shownId,
+  onSelect,
+}: {
+  readonly runs: readonly TaskRun[];
+  readonly shownId: string | null;
+  readonly onSelect: (runId: string) => void;
+}) {
+  const [showsAll, setShowsAll] = useState(false);
+  const shown = showsAll ? runs : runs.slice(0, INITIAL_COUNT);
+  return (
+    <section aria-label="History">
+      <h2 className="mb-2 text-sm font-medium text-muted-foreground">History</h2>
+      <ul className={tilesStyle}>
+        {shown.map((run) => (
+          <li key={run.id} className="min-w-0">
+            <button
+              type="button"
+              aria-pressed={run.id === shownId}
+              title={summaryOf(run) ?? undefined}
+              onClick={() => onSelect(run.id)}
+              className="block w-full rounded-lg text-left"
+            >
+              <ResultTile run={run} isChosen={run.id === shownId} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {!showsAll && runs.length > INITIAL_COUNT && (
+        <div className="mt-4 text-center">
+          <Button variant="outline" size="sm" onClick={() => setShowsAll(true)}>
+            Show all {runs.length}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
 }

@@ -1,18 +1,21 @@
 "use client";
 import { Plus, Sparkles, X } from "lucide-react";
 import type { FormEvent } from "react";
-import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
-import type { Submit } from "@/app/(console)/_hooks/use-submit.ts";
-import type { ImageValues } from "@/app/(console)/content/content-form.ts";
+import { useFocusFirstError } from "../_hooks/use-form.ts";
+import type { Submit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
+import { Textarea } from "../_ui/form.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
-import { Textarea } from "../_ui/textarea.tsx";
-import { ContentField, FormError } from "./content-field.tsx";
+import {
+  ContentField,
+  FormError,
+  ModelField,
+  MoreOptions,
+  ShapeFields,
+  TemplateField,
+} from "./content-fields.tsx";
+import type { ImageValues } from "./content-form.ts";
 import { MediaField } from "./media-field.tsx";
-import { ModelField } from "./model-field.tsx";
-import { MoreOptions } from "./more-options.tsx";
-import { ShapeFields } from "./shape-fields.tsx";
-import { TemplateField } from "./template-field.tsx";
 
 const counts = ["1", "2", "3", "4"].map((value) => ({ value, label: value }));
 /** The maximum of `images` in `POST /api/content/image`. */
@@ -26,7 +29,7 @@ export function ImageForm({
 }: {
   readonly values: ImageValues;
   readonly onChange: (change: Partial<ImageValues>) => void;
-  readonly submission: Pick<Submit<unknown>, "busy" | "error">;
+  readonly submission: Pick<Submit, "busy" | "error">;
   readonly onSubmit: () => void;
 }) {
   const { images } = values;
@@ -66,7 +69,7 @@ export function ImageForm({
                 : "Optional: replaces the template's prompt"
             }
             value={values.prompt}
-            onChange={(event) => onChange({ prompt: event.target.value })}
+            onChange={(value) => onChange({ prompt: value })}
           />
         )}
       </ContentField>

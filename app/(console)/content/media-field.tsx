@@ -1,18 +1,16 @@
 "use client";
 import { Images } from "lucide-react";
 import { useState } from "react";
-import type { ApiError } from "@/app/(console)/_api/request.ts";
-import { type ContentMedia, mediaAddress } from "@/app/(console)/content/content-result.ts";
+import type { ApiError } from "../_api/request.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useFrame } from "../_shell/frame.tsx";
 import { Button } from "../_ui/button.tsx";
-import { Input } from "../_ui/input.tsx";
-import { ContentField } from "./content-field.tsx";
-import { MediaThumbnail } from "./result-thumbnail.tsx";
+import { Input } from "../_ui/form.tsx";
+import { ContentField } from "./content-fields.tsx";
+import { type ContentMedia, mediaAddress } from "./content-result.ts";
+import { MediaThumbnail } from "./result-tile.tsx";
 
-const ResultPicker = lazyComponent(() =>
-  import("./result-picker.tsx").then((module) => module.ResultPicker),
-);
+const ResultPicker = lazyComponent(() => import("./result-picker.tsx"), "ResultPicker");
 
 const INVALID_TEXTS = {
   image: "Choose an image, or enter the public https URL of one.",
@@ -64,7 +62,7 @@ export function MediaField({
             inputMode="url"
             placeholder="https://"
             value={value}
-            onChange={(event) => onChange(event.target.value)}
+            onChange={onChange}
             className="min-w-0 flex-1"
           />
           <Button

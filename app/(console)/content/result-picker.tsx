@@ -1,15 +1,13 @@
 "use client";
 import { ImageOff } from "lucide-react";
 import { useState } from "react";
-import { type ContentMedia, isImageRun, titleOf } from "@/app/(console)/content/content-result.ts";
-import { stateOf, summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import { useTaskRunMedia } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Dialog } from "../_ui/dialog.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ShowMore } from "../_ui/show-more.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { MediaThumbnail } from "./result-thumbnail.tsx";
+import { EmptyState, ShowMore, Skeleton } from "../_ui/states.tsx";
+import { stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
+import { useTaskRunMedia } from "../runs/_state/use-task-run.ts";
+import { type ContentMedia, isImageRun, titleOf } from "./content-result.ts";
+import { MediaThumbnail } from "./result-tile.tsx";
 import { useResults } from "./results.tsx";
 
 const PAGE_SIZE = 12;
@@ -31,8 +29,7 @@ export function ResultPicker({
   return (
     <Dialog
       title={kind === "image" ? "Your images" : "Your videos"}
-      open
-      onOpenChange={(open) => !open && onClose()}
+      onClose={onClose}
       className="max-w-2xl"
     >
       {runs.length === 0 ? (

@@ -2,30 +2,22 @@
 import { Clapperboard, Download, LoaderCircle, RotateCcw, Sparkles } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import type { VideoValues } from "@/app/(console)/content/content-form.ts";
-import {
-  type ContentMedia,
-  mediaAddress,
-  mediaIn,
-  stepOf,
-  titleOf,
-} from "@/app/(console)/content/content-result.ts";
-import { spanOf, stateOf, summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import { useTaskRun } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import { useClock } from "../_hooks/use-clock.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { Badge } from "../_ui/badge.tsx";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { DropdownMenu, MenuItem } from "../_ui/dropdown-menu.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
+import { formatDuration } from "../_ui/format.ts";
 import { MediaView } from "../_ui/media-view.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { MediaThumbnail } from "./result-thumbnail.tsx";
+import { EmptyState, ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
+import { spanOf, stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
+import { useTaskRun } from "../runs/_state/use-task-run.ts";
+import type { VideoValues } from "./content-form.ts";
+import { type ContentMedia, mediaAddress, mediaIn, stepOf, titleOf } from "./content-result.ts";
+import { MediaThumbnail } from "./result-tile.tsx";
 
 /** One run: its progress, then its result and what can be done with it. */
 export function Stage({
@@ -246,11 +238,10 @@ export function StagePending() {
 
 export function StageSkeleton() {
   return (
-    <div aria-busy="true">
-      <p className="sr-only">Loading result…</p>
+    <Loading label="Loading result…">
       <Skeleton className="aspect-video w-full rounded-xl" />
       <Skeleton className="mt-3 h-7 w-64 max-w-full" />
-    </div>
+    </Loading>
   );
 }
 

@@ -1,23 +1,31 @@
 "use client";
-import { Clapperboard } from "lucide-react";
-import type { FormEvent } from "react";
-import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
-import type { Submit } from "@/app/(console)/_hooks/use-submit.ts";
-import { isFrameOptional, type VideoValues } from "@/app/(console)/content/content-form.ts";
-import type { VideoMode } from "@/lib/content/port.ts";
+import {
+  Captions,
+  Clapperboard,
+  FastForward,
+  Film,
+  GalleryHorizontal,
+  Palette,
+  TextCursorInput,
+} from "lucide-react";
+import { type FormEvent, useId } from "react";
+import { VIDEO_MODES, type VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
+import { useFocusFirstError } from "../_hooks/use-form.ts";
+import type { Submit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
-import { Input } from "../_ui/input.tsx";
+import { Input, Switch, Textarea } from "../_ui/form.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
-import { Switch } from "../_ui/switch.tsx";
-import { Textarea } from "../_ui/textarea.tsx";
-import { ContentField, FormError } from "./content-field.tsx";
+import {
+  ContentField,
+  FormError,
+  ModelField,
+  MoreOptions,
+  ShapeFields,
+  TemplateField,
+} from "./content-fields.tsx";
+import { isFrameOptional, type VideoValues } from "./content-form.ts";
 import { MediaField } from "./media-field.tsx";
-import { ModePicker } from "./mode-picker.tsx";
-import { ModelField } from "./model-field.tsx";
-import { MoreOptions } from "./more-options.tsx";
-import { ShapeFields } from "./shape-fields.tsx";
-import { TemplateField } from "./template-field.tsx";
 
 const KIND_OF = {
   image_url: "image",
@@ -64,7 +72,7 @@ export function VideoForm({
 }: {
   readonly values: VideoValues;
   readonly onChange: (change: Partial<VideoValues>) => void;
-  readonly submission: Pick<Submit<unknown>, "busy" | "error">;
+  readonly submission: Pick<Submit, "busy" | "error">;
   readonly onSubmit: () => void;
 }) {
   const { mode } = values;
@@ -123,7 +131,7 @@ export function VideoForm({
                 : prompts[mode]
             }
             value={values.prompt}
-            onChange={(event) => onChange({ prompt: event.target.value })}
+            onChange={(value) => onChange({ prompt: value })}
           />
         )}
       </ContentField>
@@ -160,7 +168,7 @@ export function VideoForm({
             <Input
               {...ids}
               value={values.negative_prompt}
-              onChange={(event) => onChange({ negative_prompt: event.target.value })}
+              onChange={(value) => onChange({ negative_prompt: value })}
             />
           )}
         </ContentField>
@@ -177,5 +185,59 @@ export function VideoForm({
         Generate video
       </Button>
     </form>
+  );
+}
+
+const modes = {
+  prompt: { icon: TextCursorInput, name: "Prompt", text: "Start from an image and a prompt" },
+  animate: { icon: Film, name: "Animate", text: "Bring a still image to life" },
+  reference: { icon: Palette, name: "Reference", text: "Use an image as the style or subject" },
+  extend: { icon: FastForward, name: "Extend", text: "Continue a video" },
+  "first-last": {
+    icon: GalleryHorizontal,
+    name: "First and last",
+    text: "Move from one image to another",
+  },
+  lipsync: { icon: Captions, name: "Lip sync", text: "Make a face sing or speak" },
+} as const satisfies Record<VideoMode, unknown>;
+
+/** Selects one of the six video modes. */
+function ModePicker({
+  value,
+  onChange,
+}: {
+  readonly value: VideoMode;
+  readonly onChange: (mode: VideoMode) => void;
+}) {
+  const name = useId();
+  return (
+    <fieldset>
+      <legend className="mb-1.5 text-sm font-medium">Video mode</legend>
+      <div className="grid grid-cols-2 gap-2">
+        {VIDEO_MODES.map((mode) => {
+          const { icon: Icon, name: title, text } = modes[mode];
+          return (
+            <label
+              key={mode}
+              className="relative flex cursor-pointer flex-col rounded-lg border px-2.5 py-2 hover:bg-muted/60 has-checked:border-accent-text has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-offset-1 has-focus-visible:outline-ring"
+            >
+              <input
+                type="radio"
+                name={name}
+                value={mode}
+                checked={mode === value}
+                onChange={() => onChange(mode)}
+                className="absolute inset-0 cursor-pointer appearance-none outline-none"
+              />
+              <span className="flex items-center gap-1.5 font-medium">
+                <Icon aria-hidden className="size-4 shrink-0 text-accent-text" />
+                {title}
+              </span>
+              <span className="text-xs text-muted-foreground">{text}</span>
+            </label>
+          );
+        })}
+      </div>
+    </fieldset>
   );
 }

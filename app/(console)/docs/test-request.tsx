@@ -1,11 +1,9 @@
 "use client";
 import { useEffect, useState } from "react";
-import { fetchWithBearer } from "@/app/(console)/_api/request.ts";
+import { fetchWithBearer } from "../_api/request.ts";
 import { Button } from "../_ui/button.tsx";
-import { Field } from "../_ui/field.tsx";
-import { Input } from "../_ui/input.tsx";
+import { Field, Textarea, TextField } from "../_ui/form.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
-import { Textarea } from "../_ui/textarea.tsx";
 
 /** Streams and files may be long: only their beginning is shown. */
 const MAX_SHOWN_CHARS = 20_000;
@@ -59,9 +57,7 @@ function RequestForm({ method, path, parameters, body }: Wanted) {
       }}
     >
       {parameters.map((name) => (
-        <Field key={name} label={name}>
-          {(ids) => <Input {...ids} name={name} required={path.includes(`{${name}}`)} />}
-        </Field>
+        <TextField key={name} label={name} name={name} required={path.includes(`{${name}}`)} />
       ))}
       {body !== null && (
         <Field label="Body">
@@ -70,9 +66,13 @@ function RequestForm({ method, path, parameters, body }: Wanted) {
           )}
         </Field>
       )}
-      <Field label="API key" hint="Leave it empty to send the request as who is signed in.">
-        {(ids) => <Input {...ids} name="api-key" type="password" autoComplete="off" />}
-      </Field>
+      <TextField
+        label="API key"
+        hint="Leave it empty to send the request as who is signed in."
+        name="api-key"
+        type="password"
+        autoComplete="off"
+      />
       <div>
         <Button type="submit" size="sm" busy={busy}>
           Send

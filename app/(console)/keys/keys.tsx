@@ -1,17 +1,13 @@
 "use client";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
-import { useKeys } from "@/app/(console)/_hooks/shared-reads.ts";
-import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
+import { type CreatedKey, useKeys } from "../_hooks/shared-reads.ts";
+import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
 import { Button } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { CreateKey } from "./create-key.tsx";
+import { EmptyState, ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
+import { CreateKey, NewKey } from "./key-dialogs.tsx";
 import { KeyTable } from "./key-table.tsx";
-import type { CreatedKey } from "./key-types.ts";
-import { NewKey } from "./new-key.tsx";
 
 /** The page of API keys. A new key is shown in full once, until its dialog is closed. */
 export function Keys() {
@@ -64,8 +60,7 @@ export function Keys() {
 
 function TableSkeleton() {
   return (
-    <div aria-busy="true" className="rounded-xl border">
-      <p className="sr-only">Loading keys…</p>
+    <Loading label="Loading keys…" className="rounded-xl border">
       <Skeleton className="h-9 rounded-b-none" />
       {[1, 2, 3].map((row) => (
         <div key={row} className="flex h-13 items-center gap-6 border-t px-4">
@@ -73,6 +68,6 @@ function TableSkeleton() {
           <Skeleton className="h-4 w-24" />
         </div>
       ))}
-    </div>
+    </Loading>
   );
 }

@@ -14,9 +14,7 @@ import {
 } from "./setup.ts";
 import { SetupPanel } from "./setup-panel.tsx";
 
-const CodeDialog = lazyComponent(() =>
-  import("../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
-);
+const CodeDialog = lazyComponent(() => import("../_snippets/code-dialog.tsx"), "CodeDialog");
 
 /** Tries an agent with instructions, a model and a limit, and shows the same as code. */
 export function PlaygroundPage() {

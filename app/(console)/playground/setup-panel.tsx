@@ -1,13 +1,10 @@
 "use client";
-import { useModels, useTemplateChoices } from "@/app/(console)/_hooks/shared-reads.ts";
 import { ConnectorsPicker } from "../_connectors/connectors-picker.tsx";
+import { useModels, useTemplateChoices } from "../_hooks/shared-reads.ts";
 import { formatTokens } from "../_models/describe-model.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
-import { Field } from "../_ui/field.tsx";
-import { Input } from "../_ui/input.tsx";
+import { Field, Select, Textarea, TextField } from "../_ui/form.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
-import { Select } from "../_ui/select.tsx";
-import { Textarea } from "../_ui/textarea.tsx";
 import { agentTools } from "./agent-tools.ts";
 import { type PlaygroundSetup, readContextLimit } from "./setup.ts";
 
@@ -47,7 +44,7 @@ export function SetupPanel({
             maxLength={10_000}
             placeholder="You are the release manager of an independent label. Answer with dates and owners."
             value={setup.instructions}
-            onChange={(event) => onChange({ instructions: event.target.value })}
+            onChange={(value) => onChange({ instructions: value })}
           />
         ) : (
           <TemplateSelect
@@ -56,7 +53,7 @@ export function SetupPanel({
           />
         )}
       </div>
-      <Field
+      <TextField
         label="Context limit"
         hint={
           model?.context_window
@@ -64,18 +61,12 @@ export function SetupPanel({
             : "Tokens. Older messages are left out beyond it."
         }
         error={isLimitInvalid ? "Enter a whole number from 1 to 10,000,000." : undefined}
-      >
-        {(ids) => (
-          <Input
-            {...ids}
-            inputMode="numeric"
-            placeholder="No limit"
-            autoComplete="off"
-            value={setup.contextLimit}
-            onChange={(event) => onChange({ contextLimit: event.target.value })}
-          />
-        )}
-      </Field>
+        inputMode="numeric"
+        placeholder="No limit"
+        autoComplete="off"
+        value={setup.contextLimit}
+        onChange={(value) => onChange({ contextLimit: value })}
+      />
       <div>
         <h2 className="mb-1.5 text-sm font-medium">Connectors</h2>
         <ConnectorsPicker
@@ -115,7 +106,7 @@ function TemplateSelect({
       hint={templates.find(({ id }) => id === value)?.description}
     >
       {(ids) => (
-        <Select {...ids} value={value} onChange={(event) => onChoose(event.target.value)}>
+        <Select {...ids} value={value} onChange={onChoose}>
           <option value="">{data === undefined ? "Loading…" : "None"}</option>
           {templates.map(({ id, title }) => (
             <option key={id} value={id}>

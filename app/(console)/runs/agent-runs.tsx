@@ -3,35 +3,20 @@ import { Bot, CalendarClock, MessageSquare, Plus, SearchX } from "lucide-react";
 import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
-import { useArtists } from "@/app/(console)/_hooks/shared-reads.ts";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { formatCompact, formatUsd } from "@/app/(console)/_ui/format-number.ts";
-import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import {
-  hasFilters,
-  type RunFilters,
-  readFilters,
-  runsPath,
-} from "@/app/(console)/runs/_state/run-filters.ts";
-import {
-  RUN_KIND_LABELS,
-  type RunItem,
-  runDurationOf,
-  runStateOf,
-} from "@/app/(console)/runs/_state/run-state.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
-import { Button, buttonStyle } from "../_ui/button.tsx";
+import { useArtists } from "../_hooks/shared-reads.ts";
+import { useClock } from "../_hooks/use-clock.ts";
+import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
+import { usePages } from "../_hooks/use-pages.ts";
+import { Button, ButtonLink } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
-import { Cover } from "../_ui/cover.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
+import { formatCompact, formatDuration, formatUsd } from "../_ui/format.ts";
 import { RelativeTime } from "../_ui/relative-time.tsx";
-import { ListSkeleton } from "../_ui/skeleton.tsx";
+import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { listHeadStyle } from "../_ui/table.tsx";
-import { coverSeed } from "../artists/cover-seed.ts";
+import { ArtistCover } from "../artists/artist-tag.tsx";
+import { hasFilters, type RunFilters, readFilters, runsPath } from "./_state/run-filters.ts";
+import { RUN_KIND_LABELS, type RunItem, runDurationOf, runStateOf } from "./_state/run-state.ts";
 import { RunFilterBar } from "./run-filter-bar.tsx";
 import { RunStatus } from "./run-status.tsx";
 
@@ -57,7 +42,7 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
   const runs = usePages<RunItem>(path, "runs", (loaded) =>
     loaded.some(isUnfinished) ? ACTIVE_POLL_MS : IDLE_POLL_MS,
   );
-  const { items, error, refresh } = runs;
+  const { items } = runs;
   const now = useClock(items?.some(isUnfinished) ?? false);
   const isFiltered = hasFilters(filters);
   const artists = useArtists();
@@ -67,58 +52,46 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
   return (
     <>
       <RunFilterBar filters={filters} artists={artists} onChange={setFilters} />
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={refresh} />
-        </div>
-      )}
-      {items === undefined ? (
-        error === null && <ListSkeleton label="Loading runs…" />
-      ) : items.length === 0 ? (
-        <EmptyState
-          icon={SearchX}
-          title="No matching runs"
-          text="No run matches these filters. Remove a filter, or choose a longer time."
-        >
-          <Button
-            variant="outline"
-            onClick={() => setFilters({ status: "", kind: "", artist: "", chat: "", since: "" })}
-          >
-            Clear filters
-          </Button>
-        </EmptyState>
-      ) : (
-        <>
-          <div className="overflow-hidden rounded-xl border bg-surface shadow-xs">
-            <div
-              aria-hidden
-              className={cn(
-                listHeadStyle,
-                "grid grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem] gap-x-4 max-lg:hidden",
-              )}
-            >
-              <span>Run</span>
-              <span>Status</span>
-              <span>Model</span>
-              <span className="text-right">Tokens</span>
-              <span className="text-right">Cost</span>
-              <span className="text-right">Duration</span>
-              <span className="text-right">Started</span>
-            </div>
-            <ul className="divide-y">
-              {items.map((run) => (
-                <li key={run.runId}>
-                  <Row run={run} artist={artistOf(run.artist_id)} now={now} />
-                </li>
-              ))}
-            </ul>
+      <PagedList
+        label="Agent runs"
+        pages={runs}
+        loadingRows={6}
+        head={
+          <div aria-hidden className={cn(listHeadStyle, columns, "grid gap-x-4 max-lg:hidden")}>
+            <span>Run</span>
+            <span>Status</span>
+            <span>Model</span>
+            <span className="text-right">Tokens</span>
+            <span className="text-right">Cost</span>
+            <span className="text-right">Duration</span>
+            <span className="text-right">Started</span>
           </div>
-          <LoadMore pages={runs} />
-        </>
-      )}
+        }
+        empty={
+          <EmptyState
+            icon={SearchX}
+            title="No matching runs"
+            text="No run matches these filters. Remove a filter, or choose a longer time."
+          >
+            <Button
+              variant="outline"
+              onClick={() => setFilters({ status: "", kind: "", artist: "", chat: "", since: "" })}
+            >
+              Clear filters
+            </Button>
+          </EmptyState>
+        }
+        keyOf={(run) => run.runId}
+      >
+        {(run) => <Row run={run} artist={artistOf(run.artist_id)} now={now} />}
+      </PagedList>
     </>
   );
 }
+
+const columns = "lg:grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem]";
+/** A figure in a column of its own, for which a phone has no room. */
+const cellStyle = "text-right text-sm text-muted-foreground tabular-nums max-lg:hidden";
 
 function Row({
   run,
@@ -136,7 +109,7 @@ function Row({
     <Link
       href={`/runs/${run.runId}`}
       prefetch={false}
-      className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-2 hover:bg-muted/60 focus-visible:-outline-offset-2 lg:grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem]"
+      className={`grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-2 hover:bg-muted/60 focus-visible:-outline-offset-2 ${columns}`}
     >
       <span className="flex min-w-0 items-center gap-3">
         <span className="grid size-7 shrink-0 place-items-center rounded-md bg-muted text-muted-foreground">
@@ -156,10 +129,8 @@ function Row({
               {artist !== undefined && (
                 <>
                   {" · "}
-                  <Cover
-                    seed={coverSeed(artist)}
-                    image={artist.image}
-                    round
+                  <ArtistCover
+                    artist={artist}
                     className="mr-1 inline-block size-3.5 align-[-0.125rem]"
                   />
                   {artist.name}
@@ -179,19 +150,12 @@ function Row({
         <RunStatus isCompact state={runStateOf(run)} />
       </span>
       <span className="truncate text-sm text-muted-foreground max-lg:hidden">{run.model_id}</span>
-      <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
+      <span className={cellStyle}>
         {run.usage.total_tokens > 0 && formatCompact(run.usage.total_tokens)}
       </span>
-      <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
-        {formatUsd(run.cost_usd)}
-      </span>
-      <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
-        {duration}
-      </span>
-      <RelativeTime
-        date={run.createdAt}
-        className="text-right text-sm whitespace-nowrap text-muted-foreground max-lg:hidden"
-      />
+      <span className={cellStyle}>{formatUsd(run.cost_usd)}</span>
+      <span className={cellStyle}>{duration}</span>
+      <RelativeTime date={run.createdAt} className={cn(cellStyle, "whitespace-nowrap")} />
     </Link>
   );
 }
@@ -207,10 +171,10 @@ function NoRuns({ onStart }: { readonly onStart: () => void }) {
         <Plus aria-hidden />
         Start agent run
       </Button>
-      <Link href="/schedules" prefetch={false} className={buttonStyle({ variant: "outline" })}>
+      <ButtonLink href="/schedules" variant="outline">
         <CalendarClock aria-hidden />
         Schedule a prompt
-      </Link>
+      </ButtonLink>
     </EmptyState>
   );
 }

@@ -1,15 +1,15 @@
 "use client";
 import { X } from "lucide-react";
+import type { Artist } from "@/lib/artists/artist.ts";
+import { Button } from "../_ui/button.tsx";
+import { Select } from "../_ui/form.tsx";
+import { Segmented } from "../_ui/segmented.tsx";
 import {
   KIND_OPTIONS,
   type RunFilters,
   SINCE_OPTIONS,
   STATUS_OPTIONS,
-} from "@/app/(console)/runs/_state/run-filters.ts";
-import type { Artist } from "@/lib/artists/artist.ts";
-import { Button } from "../_ui/button.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
-import { Select } from "../_ui/select.tsx";
+} from "./_state/run-filters.ts";
 
 export function RunFilterBar({
   filters,
@@ -80,7 +80,7 @@ function Filter({
       aria-label={label}
       className="w-38 max-sm:min-w-0 max-sm:flex-1 max-sm:basis-[40%]"
       value={value}
-      onChange={(event) => onChange(event.target.value)}
+      onChange={onChange}
     >
       <option value="">{all}</option>
       {options.map((option) => (

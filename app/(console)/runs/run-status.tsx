@@ -1,6 +1,6 @@
 import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from "lucide-react";
-import type { RunState } from "@/app/(console)/runs/_state/task-run-state.ts";
 import { cn } from "../_ui/class-names.ts";
+import type { RunState } from "./_state/task-run-state.ts";
 
 const marks = {
   neutral: { icon: CircleDashed, style: "text-muted-foreground" },

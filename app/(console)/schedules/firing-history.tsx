@@ -1,15 +1,12 @@
 "use client";
 import { History } from "lucide-react";
 import Link from "next/link";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import type { TaskFiring } from "@/lib/schedules/task.ts";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
-import { ListSkeleton } from "../_ui/skeleton.tsx";
+import { useClock } from "../_hooks/use-clock.ts";
+import { usePages } from "../_hooks/use-pages.ts";
+import { formatDateTime, formatDuration } from "../_ui/format.ts";
+import { EmptyState, PagedList } from "../_ui/states.tsx";
+import { stateOf } from "../runs/_state/task-run-state.ts";
 import { RunStatus } from "../runs/run-status.tsx";
 import { durationOf, FiringStrip } from "./firing-strip.tsx";
 
@@ -23,37 +20,27 @@ export function FiringHistory({ taskId }: { readonly taskId: string }) {
   const runs = usePages<TaskFiring>(`/api/tasks/${taskId}/runs`, "runs", (loaded) =>
     loaded.some(isActive) ? ACTIVE_POLL_MS : IDLE_POLL_MS,
   );
-  const { items, error, refresh } = runs;
+  const { items } = runs;
   const now = useClock(items?.some(isActive) ?? false);
   return (
     <section aria-label="History">
       <h2 className="mb-2 text-sm font-medium text-muted-foreground">History</h2>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={refresh} />
-        </div>
-      )}
-      {items === undefined ? (
-        error === null && <ListSkeleton label="Loading the history…" rows={3} />
-      ) : items.length === 0 ? (
-        <EmptyState
-          icon={History}
-          title="No runs yet"
-          text="Runs are listed here, from the first time on. Run it now to try the prompt."
-        />
-      ) : (
-        <>
-          {items.length > 1 && <FiringStrip runs={items} now={now} />}
-          <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
-            {items.map((run) => (
-              <li key={run.task_run_id}>
-                <Row run={run} now={now} />
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      <LoadMore pages={runs} />
+      {items !== undefined && items.length > 1 && <FiringStrip runs={items} now={now} />}
+      <PagedList
+        label="History"
+        pages={runs}
+        loadingRows={3}
+        empty={
+          <EmptyState
+            icon={History}
+            title="No runs yet"
+            text="Runs are listed here, from the first time on. Run it now to try the prompt."
+          />
+        }
+        keyOf={(run) => run.task_run_id}
+      >
+        {(run) => <Row run={run} now={now} />}
+      </PagedList>
     </section>
   );
 }

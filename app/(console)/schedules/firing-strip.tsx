@@ -1,9 +1,9 @@
 "use client";
 import { useRouter } from "next/navigation";
-import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
 import type { TaskFiring } from "@/lib/schedules/task.ts";
+import { formatDateTime, formatDuration } from "../_ui/format.ts";
 import { StackedBars, sumOf } from "../_ui/stacked-bars.tsx";
+import { stateOf } from "../runs/_state/task-run-state.ts";
 
 const MAX_COUNT = 50;
 /** A few bars are not as wide as the page. */

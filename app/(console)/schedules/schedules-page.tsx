@@ -3,33 +3,30 @@ import { CalendarClock, Plus } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useArtists } from "@/app/(console)/_hooks/shared-reads.ts";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { formatUntil } from "@/app/(console)/_ui/format-time.ts";
-import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import { describeCron } from "@/app/(console)/schedules/_state/recurrence.ts";
-import { useTimeZone } from "@/app/(console)/schedules/_state/use-time-zone.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { Task } from "@/lib/schedules/task.ts";
+import { api } from "../_api/request.ts";
+import { useAccount, useArtists } from "../_hooks/shared-reads.ts";
+import { useClock } from "../_hooks/use-clock.ts";
+import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
+import { usePages } from "../_hooks/use-pages.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
+import { Switch } from "../_ui/form.tsx";
+import { formatUntil } from "../_ui/format.ts";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
-import { ListSkeleton } from "../_ui/skeleton.tsx";
-import { Switch } from "../_ui/switch.tsx";
+import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { ArtistTag } from "../artists/artist-tag.tsx";
+import { stateOf } from "../runs/_state/task-run-state.ts";
 import { RunStatus } from "../runs/run-status.tsx";
+import { describeCron } from "./_state/recurrence.ts";
 import { RunNowButton } from "./run-now-button.tsx";
 
-const ScheduleDialog = lazyComponent(() =>
-  import("./_editor/schedule-dialog.tsx").then((module) => module.ScheduleDialog),
+const ScheduleDialog = lazyComponent(
+  () => import("./_editor/schedule-dialog.tsx"),
+  "ScheduleDialog",
 );
 const ACTIVE_POLL_MS = 2_500;
 const IDLE_POLL_MS = 30_000;
@@ -44,7 +41,7 @@ export function SchedulesPage() {
       ? ACTIVE_POLL_MS
       : IDLE_POLL_MS,
   );
-  const { items, error, refresh } = tasks;
+  const { items, refresh } = tasks;
   const artists = useArtists(items?.some(({ artist_id }) => artist_id !== null));
   const create = (
     <Button onClick={() => setIsCreating(true)}>
@@ -60,35 +57,28 @@ export function SchedulesPage() {
       >
         {items !== undefined && items.length > 0 && create}
       </PageHeader>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={refresh} />
-        </div>
-      )}
-      {items === undefined ? (
-        error === null && <ListSkeleton label="Loading schedules…" rows={4} />
-      ) : items.length === 0 ? (
-        <EmptyState
-          icon={CalendarClock}
-          title="No schedules yet"
-          text="Have the agent check the charts every morning, sum up the week's streams on Fridays, or remind you of royalty deadlines."
-        >
-          {create}
-        </EmptyState>
-      ) : (
-        <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
-          {items.map((task) => (
-            <li key={task.id}>
-              <Row
-                task={task}
-                artist={artists.find(({ account_id }) => account_id === task.artist_id)}
-                onChange={refresh}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
-      <LoadMore pages={tasks} />
+      <PagedList
+        label="Schedules"
+        pages={tasks}
+        empty={
+          <EmptyState
+            icon={CalendarClock}
+            title="No schedules yet"
+            text="Have the agent check the charts every morning, sum up the week's streams on Fridays, or remind you of royalty deadlines."
+          >
+            {create}
+          </EmptyState>
+        }
+        keyOf={({ id }) => id}
+      >
+        {(task) => (
+          <Row
+            task={task}
+            artist={artists.find(({ account_id }) => account_id === task.artist_id)}
+            onChange={refresh}
+          />
+        )}
+      </PagedList>
       {isCreating && timezone !== undefined && (
         <ScheduleDialog
           timezone={timezone}
@@ -162,4 +152,11 @@ function Row({
       </div>
     </div>
   );
+}
+
+/** Returns the time zone of the account, else the browser's; undefined while the account loads. */
+function useTimeZone(): string | undefined {
+  const { data, error } = useAccount();
+  if (data === undefined && error === null) return undefined;
+  return data?.account.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -1,13 +1,11 @@
 "use client";
 import { type FormEvent, useRef, useState } from "react";
-import type { ApiError } from "@/app/(console)/_api/request.ts";
-import { api } from "@/app/(console)/_api/request.ts";
-import { signOut } from "@/app/(console)/_session/auth.ts";
+import { type ApiError, api } from "../_api/request.ts";
+import { signOut } from "../_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
 import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
-import { Field } from "../_ui/field.tsx";
-import { Input } from "../_ui/input.tsx";
+import { TextField } from "../_ui/form.tsx";
 
 const explain = ({ status, message }: ApiError): string => {
   if (status === 400) return "This is not the email address of your account.";
@@ -48,17 +46,14 @@ export function DeleteAccount({ email }: { readonly email: string }) {
         }}
       >
         <form onSubmit={(event) => void submit(event)}>
-          <Field label={`Type ${email} to confirm`} error={errorText}>
-            {(ids) => (
-              <Input
-                {...ids}
-                required
-                autoComplete="off"
-                value={typed}
-                onChange={(event) => setTyped(event.target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label={`Type ${email} to confirm`}
+            error={errorText}
+            required
+            autoComplete="off"
+            value={typed}
+            onChange={setTyped}
+          />
           <DialogActions>
             <DialogClose asChild>
               <Button ref={cancel} variant="outline">

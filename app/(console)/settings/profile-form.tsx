@@ -1,37 +1,39 @@
 "use client";
-import { type FormEvent, useState } from "react";
 import type { Me } from "../_hooks/shared-reads.ts";
-import { useFocusFirstError } from "../_hooks/use-focus-first-error.ts";
-import { useSubmit } from "../_hooks/use-submit.ts";
+import { useForm } from "../_hooks/use-form.ts";
 import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
-import { Field } from "../_ui/field.tsx";
-import { Input } from "../_ui/input.tsx";
-import { Select } from "../_ui/select.tsx";
-import { TimeZoneOptions } from "../_ui/time-zone-options.tsx";
+import { Field, Input, SelectField, TextField, timeZoneOptions } from "../_ui/form.tsx";
+import { ErrorNote } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
+
+const INVALID_TEXTS = {
+  name: "Enter a name of at most 100 characters, on one line.",
+  image: "Enter an address that begins with https://.",
+  timezone: "Choose a time zone.",
+  monthly_budget_usd: "Enter an amount of 0 or more, such as 50.",
+};
 
 /** The name, the picture, the time zone and the monthly budget of the account. */
 export function ProfileForm({ account }: { readonly account: Me["account"] }) {
-  const [name, setName] = useState(account.name ?? "");
-  const [image, setImage] = useState(account.image ?? "");
-  const [timezone, setTimezone] = useState(account.timezone ?? "");
-  const [budget, setBudget] = useState(account.monthly_budget_usd?.toString() ?? "");
-  const { send, busy, error } = useSubmit<Me>();
-  const form = useFocusFirstError(error);
-  const isInvalid = (field: string) => error?.fields.includes(field) ?? false;
-  const known = ["name", "image", "timezone", "monthly_budget_usd"].some(isInvalid);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    const result = await send("/api/accounts/me", {
-      method: "PATCH",
-      body: {
-        ...(name.trim() === "" ? {} : { name: name.trim() }),
-        image: image.trim() === "" ? null : image.trim(),
-        timezone: timezone === "" ? null : timezone,
-        monthly_budget_usd: budget.trim() === "" ? null : Number(budget),
-      },
-    });
+  const form = useForm(
+    {
+      name: account.name ?? "",
+      image: account.image ?? "",
+      timezone: account.timezone ?? "",
+      monthly_budget_usd: account.monthly_budget_usd?.toString() ?? "",
+    },
+    INVALID_TEXTS,
+  );
+  const submit = async () => {
+    const { name, image, timezone, monthly_budget_usd: budget } = form.values;
+    const body = {
+      ...(name.trim() !== "" && { name: name.trim() }),
+      image: image.trim() || null,
+      timezone: timezone || null,
+      monthly_budget_usd: budget.trim() === "" ? null : Number(budget),
+    };
+    const result = await form.send<Me>("/api/accounts/me", { method: "PATCH", body });
     if (result.ok) toast("Your changes were saved.");
   };
   return (
@@ -39,87 +41,56 @@ export function ProfileForm({ account }: { readonly account: Me["account"] }) {
       title="Profile"
       description="Members of your organizations see your name and picture."
     >
-      <form ref={form} onSubmit={(event) => void submit(event)} className="flex flex-col gap-5">
+      <form
+        ref={form.ref}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+        className="flex flex-col gap-5"
+      >
         <Field label="Email" hint="You sign in with this address. It cannot be changed.">
           {(ids) => <Input {...ids} readOnly value={account.email ?? ""} className="bg-muted" />}
         </Field>
-        <Field
+        <TextField
           label="Name"
-          error={
-            isInvalid("name") ? "Enter a name of at most 100 characters, on one line." : undefined
-          }
-        >
-          {(ids) => (
-            <Input
-              {...ids}
-              maxLength={100}
-              autoComplete="name"
-              placeholder="Maya Lindqvist"
-              required={account.name !== null}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field
+          maxLength={100}
+          autoComplete="name"
+          placeholder="Maya Lindqvist"
+          required={account.name !== null}
+          {...form.field("name")}
+        />
+        <TextField
           label="Picture address"
           hint="Optional: where your picture is on the web."
-          error={isInvalid("image") ? "Enter an address that begins with https://." : undefined}
-        >
-          {(ids) => (
-            <Input
-              {...ids}
-              inputMode="url"
-              maxLength={2048}
-              autoComplete="photo"
-              placeholder="https://"
-              value={image}
-              onChange={(event) => setImage(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field
+          inputMode="url"
+          maxLength={2048}
+          autoComplete="photo"
+          placeholder="https://"
+          {...form.field("image")}
+        />
+        <SelectField
           label="Time zone"
           hint="Where new schedules start from."
-          error={isInvalid("timezone") ? "Choose a time zone." : undefined}
+          options={timeZoneOptions(form.values.timezone)}
+          {...form.field("timezone")}
         >
-          {(ids) => (
-            <Select {...ids} value={timezone} onChange={(event) => setTimezone(event.target.value)}>
-              <option value="">The time zone of the browser</option>
-              <TimeZoneOptions chosen={timezone} />
-            </Select>
-          )}
-        </Field>
-        <Field
+          <option value="">The time zone of the browser</option>
+        </SelectField>
+        <TextField
           label="Monthly budget in USD"
           hint="Agents stop when a calendar month has cost this much. Empty means no limit."
-          error={
-            isInvalid("monthly_budget_usd")
-              ? "Enter an amount of 0 or more, such as 50."
-              : undefined
-          }
-        >
-          {(ids) => (
-            <Input
-              {...ids}
-              type="number"
-              min={0}
-              max={1_000_000_000}
-              step="any"
-              inputMode="decimal"
-              className="max-w-48"
-              value={budget}
-              onChange={(event) => setBudget(event.target.value)}
-            />
-          )}
-        </Field>
-        {error !== null && !known && (
-          <p role="alert" className="rounded-md bg-danger-soft px-3 py-2 text-danger-text">
-            {error.message}
-          </p>
-        )}
+          type="number"
+          min={0}
+          max={1_000_000_000}
+          step="any"
+          inputMode="decimal"
+          className="max-w-lg [&_input]:max-w-48"
+          {...form.field("monthly_budget_usd")}
+        />
+        <ErrorNote>{form.formError?.message ?? null}</ErrorNote>
         <div>
-          <Button type="submit" busy={busy}>
+          <Button type="submit" busy={form.busy}>
             Save changes
           </Button>
         </div>

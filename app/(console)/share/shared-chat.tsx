@@ -1,13 +1,12 @@
 "use client";
 import { Wrench } from "lucide-react";
-import Link from "next/link";
 import { useState } from "react";
-import { type ApiError, api } from "@/app/(console)/_api/request.ts";
-import { formatDateTime } from "@/app/(console)/_ui/format-time.ts";
 import type { SharedMessage } from "@/lib/sessions/shares/contract.ts";
-import { Button, buttonStyle } from "../_ui/button.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
+import { type ApiError, api } from "../_api/request.ts";
+import { Button, ButtonLink } from "../_ui/button.tsx";
+import { formatDateTime } from "../_ui/format.ts";
 import { keyed } from "../_ui/keyed.ts";
+import { ErrorState } from "../_ui/states.tsx";
 import { Markdown } from "../chat/_message/markdown.tsx";
 import { MessageHeading } from "../chat/_message/message-heading.tsx";
 import type { SharedPage } from "./read-shared-chat.ts";
@@ -80,16 +79,12 @@ function Invitation() {
         and hands back the finished file.
       </p>
       <div className="flex flex-wrap gap-2">
-        <Link href="/" prefetch={false} className={buttonStyle({ variant: "ghost", size: "sm" })}>
+        <ButtonLink href="/" variant="ghost" size="sm">
           What it does
-        </Link>
-        <Link
-          href="/chat"
-          prefetch={false}
-          className={buttonStyle({ variant: "outline", size: "sm" })}
-        >
+        </ButtonLink>
+        <ButtonLink href="/chat" variant="outline" size="sm">
           Start your own chat
-        </Link>
+        </ButtonLink>
       </div>
     </footer>
   );

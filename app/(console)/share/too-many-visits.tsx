@@ -1,5 +1,5 @@
 import { Hourglass } from "lucide-react";
-import { EmptyState } from "../_ui/empty-state.tsx";
+import { EmptyState } from "../_ui/states.tsx";
 
 export function TooManyVisits() {
   return (

@@ -2,15 +2,17 @@
 import { Lock, MessageSquarePlus, Pencil, Star, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
 import type { Template } from "@/lib/templates/template.ts";
+import { remove } from "../_api/request.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
-import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
+import { CopyButton } from "../_ui/copy-button.tsx";
 import { Cover } from "../_ui/cover.tsx";
+import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
+import { RelativeTime } from "../_ui/relative-time.tsx";
+import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { toast } from "../_ui/toast.tsx";
-import { TemplateDetails } from "./template-details.tsx";
 
 export function TemplateCard({
   template,
@@ -29,14 +31,6 @@ export function TemplateCard({
   const [open, setOpen] = useState(false);
   const router = useRouter();
   const use = () => router.push(`/chat?template=${id}`);
-  const remove = async (): Promise<string | null> => {
-    const result = await api(`/api/agents/templates/${id}`, { method: "DELETE" });
-    // A template that was already deleted counts as deleted.
-    if (!result.ok && result.error.status !== 404) return result.error.message;
-    onDeleted();
-    toast("Template deleted");
-    return null;
-  };
   return (
     <article
       aria-label={title}
@@ -101,7 +95,11 @@ export function TemplateCard({
               title={`Delete “${title}”?`}
               description="This permanently deletes the template for everyone it is shared with. Chats started from it are kept."
               confirm="Delete"
-              onConfirm={remove}
+              onConfirm={() => remove(`/api/agents/templates/${id}`)}
+              onDone={() => {
+                onDeleted();
+                toast("Template deleted");
+              }}
               trigger={
                 <Button
                   variant="danger-ghost"
@@ -163,5 +161,62 @@ function FavouriteButton({
       />
       {count > 0 && count}
     </button>
+  );
+}
+
+/** A dialog with the whole template, including its prompt. */
+function TemplateDetails({
+  template,
+  isMine,
+  onUse,
+  onClose,
+}: {
+  readonly template: Template;
+  readonly isMine: boolean;
+  readonly onUse: () => void;
+  readonly onClose: () => void;
+}) {
+  const { title, description, prompt, tags, creator, shared_emails } = template;
+  return (
+    <Dialog
+      title={title}
+      description={<p className="[overflow-wrap:anywhere]">{description}</p>}
+      onClose={onClose}
+      className="max-w-2xl"
+    >
+      <div className="relative rounded-lg border bg-muted/50">
+        <CopyButton
+          text={prompt}
+          label="Copy prompt"
+          variant="ghost"
+          className="absolute top-1 right-1 size-7"
+        />
+        <ScrollBox label="Prompt" className="max-h-[40vh]">
+          <p className="py-3 pr-10 pl-3.5 whitespace-pre-wrap [overflow-wrap:anywhere]">{prompt}</p>
+        </ScrollBox>
+      </div>
+      {tags.length > 0 && (
+        <ul aria-label="Tags" className="mt-4 flex flex-wrap gap-1">
+          {tags.map((tag) => (
+            <li key={tag} className="max-w-full">
+              <Badge>
+                <span className="truncate">{tag}</span>
+              </Badge>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="mt-4 text-sm text-muted-foreground [overflow-wrap:anywhere]">
+        {isMine ? "By you" : `By ${creator.name || "someone else"}`}, updated{" "}
+        <RelativeTime date={template.updated_at} />.{" "}
+        {shared_emails.length > 0 && `Shared with ${shared_emails.join(", ")}.`}
+      </p>
+      <DialogActions>
+        <Button onClick={onUse}>
+          <MessageSquarePlus aria-hidden />
+          Use in a new chat
+        </Button>
+      </DialogActions>
+    </Dialog>
   );
 }

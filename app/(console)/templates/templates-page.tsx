@@ -1,36 +1,26 @@
 "use client";
-import { LayoutTemplate, Plus, Search, SearchX } from "lucide-react";
+import { LayoutTemplate, Plus, SearchX } from "lucide-react";
 import { useState } from "react";
-import { useOwnAccount } from "@/app/(console)/_hooks/shared-reads.ts";
-import {
-  filterTemplates,
-  isMine,
-  TEMPLATE_FILTERS,
-  type TemplateFilter,
-} from "@/app/(console)/templates/template-filters.ts";
-import { useTemplates } from "@/app/(console)/templates/use-templates.ts";
 import type { Template } from "@/lib/templates/template.ts";
+import { useOwnAccount } from "../_hooks/shared-reads.ts";
 import { Button } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Input } from "../_ui/input.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
+import { SearchInput } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { EmptyState, ErrorState, Loading, LoadMore, Skeleton } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { TemplateCard } from "./template-card.tsx";
 import { TemplateForm, type TemplateValues } from "./template-form.tsx";
+import { useTemplates } from "./use-templates.ts";
 
-const labels = {
-  all: "All",
-  mine: "Mine",
-  shared: "Shared",
-  favourites: "Favourites",
-  public: "Public",
-} as const satisfies Record<TemplateFilter, string>;
-
-const options = TEMPLATE_FILTERS.map((value) => ({ value, label: labels[value] }));
+const FILTERS = [
+  { value: "all", label: "All" },
+  { value: "mine", label: "Mine" },
+  { value: "shared", label: "Shared" },
+  { value: "favourites", label: "Favourites" },
+  { value: "public", label: "Public" },
+] as const;
+type TemplateFilter = (typeof FILTERS)[number]["value"];
 
 export function TemplatesPage() {
   const templates = useTemplates();
@@ -71,21 +61,14 @@ export function TemplatesPage() {
       </PageHeader>
 
       <div className="mb-4 flex flex-wrap items-center gap-3">
-        <div className="relative w-full sm:w-64">
-          <Search
-            aria-hidden
-            className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted-foreground"
-          />
-          <Input
-            type="search"
-            aria-label="Search templates"
-            placeholder="Search templates"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            className="pl-9"
-          />
-        </div>
-        <Segmented label="Show" hideLabel options={options} value={filter} onChange={setFilter} />
+        <SearchInput
+          label="Search templates"
+          placeholder="Search templates"
+          className="sm:w-64"
+          value={text}
+          onChange={setText}
+        />
+        <Segmented label="Show" hideLabel options={FILTERS} value={filter} onChange={setFilter} />
       </div>
 
       {loaded === undefined && templates.error === null && <CardSkeletons />}
@@ -164,11 +147,43 @@ export function TemplatesPage() {
 
 function CardSkeletons() {
   return (
-    <div aria-busy="true" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-      <p className="sr-only">Loading templates…</p>
+    <Loading label="Loading templates…" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
       {["a", "b", "c", "d", "e", "f"].map((key) => (
         <Skeleton key={key} className="h-46 rounded-xl" />
       ))}
-    </div>
+    </Loading>
   );
+}
+
+/** @param account the caller's account id; null while it is unknown */
+const isMine = (template: Template, account: string | null): boolean =>
+  // The API shows only to the owner with whom a template is shared.
+  template.creator.id === account || template.shared_emails.length > 0;
+
+function filterTemplates(
+  templates: readonly Template[],
+  by: { readonly filter: TemplateFilter; readonly text: string; readonly account: string | null },
+): Template[] {
+  const words = by.text.toLowerCase().split(/\s+/).filter(Boolean);
+  return templates.filter((template) => {
+    if (!passes(template, by.filter, by.account)) return false;
+    const { title, description, prompt, tags, creator } = template;
+    const text = [title, description, prompt, creator.name, ...tags].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+function passes(template: Template, filter: TemplateFilter, account: string | null): boolean {
+  switch (filter) {
+    case "all":
+      return true;
+    case "mine":
+      return isMine(template, account);
+    case "shared":
+      return template.is_private && !isMine(template, account);
+    case "favourites":
+      return template.is_favourite;
+    case "public":
+      return !template.is_private;
+  }
 }

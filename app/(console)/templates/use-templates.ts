@@ -1,13 +1,9 @@
 import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
-import type { z } from "zod";
 import type { listTemplatesContract, setFavoriteContract } from "@/lib/templates/contract.ts";
 import type { Template } from "@/lib/templates/template.ts";
-import { type ApiError, api } from "../_api/request.ts";
+import { type Answer, type ApiError, api } from "../_api/request.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { keyOf } from "../_hooks/use-query.ts";
-
-type TemplatePage = z.output<(typeof listTemplatesContract)["responses"][200]["schema"]>;
-type OneTemplate = z.output<(typeof setFavoriteContract)["responses"][200]["schema"]>;
 
 const PATH = "/api/agents/templates?limit=48";
 
@@ -16,7 +12,7 @@ export function useTemplates() {
   const pages = usePages<Template>(PATH, "templates");
   const client = useQueryClient();
   const change = (update: (templates: Template[], page: number) => Template[]) =>
-    client.setQueryData<InfiniteData<TemplatePage>>(
+    client.setQueryData<InfiniteData<Answer<typeof listTemplatesContract>>>(
       [...keyOf(PATH), "pages"],
       (old) =>
         old && {
@@ -47,10 +43,13 @@ export function useTemplates() {
       is_favourite: isFavourite,
       favorites_count: Math.max(0, template.favorites_count + step),
     });
-    const result = await api<OneTemplate>(`/api/agents/templates/${template.id}/favorite`, {
-      method: "PUT",
-      body: { is_favourite: isFavourite },
-    });
+    const result = await api<Answer<typeof setFavoriteContract>>(
+      `/api/agents/templates/${template.id}/favorite`,
+      {
+        method: "PUT",
+        body: { is_favourite: isFavourite },
+      },
+    );
     put(result.ok ? result.data.template : template);
     return result.ok ? null : result.error;
   };

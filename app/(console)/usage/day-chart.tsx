@@ -1,12 +1,14 @@
 "use client";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { chartOf, dividedChartOf } from "@/app/(console)/usage/_state/chart.ts";
-import type { Group, Names } from "@/app/(console)/usage/_state/groups.ts";
-import type { Metric, Report, UsageItem } from "@/app/(console)/usage/_state/metrics.ts";
-import { type Days, eachDay, usagePath } from "@/app/(console)/usage/_state/range.ts";
+import { ChartColumn, Table as TableIcon } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { useQuery } from "../_hooks/use-query.ts";
+import { Button } from "../_ui/button.tsx";
 import { StackedBars, sumOf } from "../_ui/stacked-bars.tsx";
-import { Cell, HeadCell } from "../_ui/table.tsx";
-import { ChartCard } from "./chart-card.tsx";
+import { Cell, HeadCell, Table } from "../_ui/table.tsx";
+import { chartOf, dividedChartOf } from "./_state/chart.ts";
+import type { Group, Names } from "./_state/groups.ts";
+import type { Metric, Report, UsageItem } from "./_state/metrics.ts";
+import { type Days, eachDay, usagePath } from "./_state/range.ts";
 
 /** One measure by day as bars that are divided by what caused it, or as a table. */
 export function DayChart({
@@ -74,5 +76,47 @@ export function DayChart({
         </>
       }
     />
+  );
+}
+
+/** A chart, which can be read as a table. */
+function ChartCard({
+  title,
+  note,
+  actions,
+  chart,
+  table,
+}: {
+  readonly title: string;
+  readonly note?: string;
+  readonly actions?: ReactNode;
+  readonly chart: ReactNode;
+  /** The head and the body of the table. */
+  readonly table: ReactNode;
+}) {
+  const [isTable, setIsTable] = useState(false);
+  const Icon = isTable ? ChartColumn : TableIcon;
+  return (
+    <section aria-label={title} className="rounded-xl border bg-surface p-4">
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-x-3 gap-y-2">
+        <h2 className="font-medium">
+          {title} {note && <span className="text-sm text-muted-foreground">({note})</span>}
+        </h2>
+        <div className="flex flex-wrap items-center gap-2">
+          {actions}
+          <Button variant="ghost" size="sm" onClick={() => setIsTable(!isTable)}>
+            <Icon aria-hidden />
+            {isTable ? "View as chart" : "View as table"}
+          </Button>
+        </div>
+      </div>
+      {isTable ? (
+        <div className="max-h-72 overflow-y-auto">
+          <Table label={`${title}, table`}>{table}</Table>
+        </div>
+      ) : (
+        chart
+      )}
+    </section>
   );
 }

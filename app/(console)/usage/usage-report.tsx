@@ -1,23 +1,15 @@
 "use client";
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatCompact, formatCost, formatCount } from "@/app/(console)/_ui/format-number.ts";
-import { type Group, useNames } from "@/app/(console)/usage/_state/groups.ts";
-import {
-  METRICS,
-  type Metric,
-  type Report,
-  type Sums,
-} from "@/app/(console)/usage/_state/metrics.ts";
-import { type Days, RANGES, readRange, usagePath } from "@/app/(console)/usage/_state/range.ts";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Field } from "../_ui/field.tsx";
-import { Figures } from "../_ui/figures.tsx";
-import { Input } from "../_ui/input.tsx";
+import { useQuery } from "../_hooks/use-query.ts";
+import { Figures } from "../_ui/facts.tsx";
+import { Select, TextField } from "../_ui/form.tsx";
+import { formatCompact, formatCost, formatCount } from "../_ui/format.ts";
 import { Segmented } from "../_ui/segmented.tsx";
-import { Select } from "../_ui/select.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { ErrorState, Skeleton } from "../_ui/states.tsx";
+import { type Group, useNames } from "./_state/groups.ts";
+import { METRICS, type Metric, type Report, type Sums } from "./_state/metrics.ts";
+import { type Days, RANGES, readRange, usagePath } from "./_state/range.ts";
 import { Breakdown } from "./breakdown.tsx";
 import { Budget } from "./budget.tsx";
 import { DayChart } from "./day-chart.tsx";
@@ -42,21 +34,12 @@ export function UsageReport() {
           <Select
             aria-label="Time"
             className="w-40"
+            options={RANGES}
             value={name}
-            onChange={({ target: { value } }) =>
-              setRange(
-                value === "custom"
-                  ? { range: value, from: days.first, to: days.last }
-                  : { range: value },
-              )
+            onChange={(range) =>
+              setRange(range === "custom" ? { range, from: days.first, to: days.last } : { range })
             }
-          >
-            {RANGES.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </Select>
+          />
           {name === "custom" && (
             <CustomRange
               key={`${days.first} ${days.last}`}
@@ -109,26 +92,19 @@ function CustomRange({
   };
   return (
     <>
-      <Field label="From">
-        {(ids) => (
-          <Input
-            {...ids}
-            type="date"
-            value={draft.first}
-            onChange={(event) => change({ ...draft, first: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="To" error={isInvalid ? "Choose a day after the first." : undefined}>
-        {(ids) => (
-          <Input
-            {...ids}
-            type="date"
-            value={draft.last}
-            onChange={(event) => change({ ...draft, last: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="From"
+        type="date"
+        value={draft.first}
+        onChange={(value) => change({ ...draft, first: value })}
+      />
+      <TextField
+        label="To"
+        error={isInvalid ? "Choose a day after the first." : undefined}
+        type="date"
+        value={draft.last}
+        onChange={(value) => change({ ...draft, last: value })}
+      />
     </>
   );
 }

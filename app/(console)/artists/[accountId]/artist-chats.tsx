@@ -1,23 +1,20 @@
 "use client";
 import { MessageSquare } from "lucide-react";
 import Link from "next/link";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
-import { EmptyState } from "../../_ui/empty-state.tsx";
+import { usePages } from "../../_hooks/use-pages.ts";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
-import { ArtistList, lineStyle } from "./artist-list.tsx";
+import { EmptyState, PagedList } from "../../_ui/states.tsx";
 import { NewChatButton } from "./new-chat-button.tsx";
-
-const idOf = (chat: Chat): string => chat.id;
 
 export function ArtistChats({ artist }: { readonly artist: Artist }) {
   const chats = usePages<Chat>(`/api/chats?artist_id=${artist.account_id}`, "chats");
   return (
-    <ArtistList
+    <PagedList
       label="Chats"
       pages={chats}
-      idOf={idOf}
+      keyOf={(chat) => chat.id}
       empty={
         <EmptyState
           icon={MessageSquare}
@@ -29,7 +26,11 @@ export function ArtistChats({ artist }: { readonly artist: Artist }) {
       }
     >
       {({ id, sessionId, title, lastAssistantMessageAt, createdAt }) => (
-        <Link href={`/chat/${sessionId}/${id}`} prefetch={false} className={lineStyle}>
+        <Link
+          href={`/chat/${sessionId}/${id}`}
+          prefetch={false}
+          className="flex items-center gap-3 px-4 py-3 hover:bg-muted"
+        >
           <span className="min-w-0 flex-1 truncate font-medium">{title || "New chat"}</span>
           <RelativeTime
             date={lastAssistantMessageAt ?? createdAt}
@@ -37,6 +38,6 @@ export function ArtistChats({ artist }: { readonly artist: Artist }) {
           />
         </Link>
       )}
-    </ArtistList>
+    </PagedList>
   );
 }

@@ -1,22 +1,16 @@
 "use client";
 import { Disc3, Link2, Search } from "lucide-react";
-import Link from "next/link";
 import { useState } from "react";
-import type { z } from "zod";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type { CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { getArtistContract } from "@/lib/artists/contract.ts";
-import { Button, buttonStyle } from "../../_ui/button.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
+import { type Answer, api } from "../../_api/request.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
+import { Button, ButtonLink } from "../../_ui/button.tsx";
+import { EmptyState, ErrorState } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
 import { AlbumSkeletons } from "../../catalog/album-grid.tsx";
+import { type CatalogSearch, searchPath } from "../../catalog/catalog-query.ts";
 import { Discography } from "../../catalog/discography.tsx";
-
-type One = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
 
 /** The artist's albums and tracks: of the linked entry of the catalog, or of one with the same name. */
 export function ArtistMusic({
@@ -43,10 +37,10 @@ export function ArtistMusic({
         title="No releases found"
         text={`The catalog has no artist named ${name}. If it has the artist under another name, edit the artist and link it.`}
       >
-        <Link href="/catalog" className={buttonStyle({ variant: "outline" })}>
+        <ButtonLink href="/catalog" variant="outline">
           <Search aria-hidden />
           Search catalog
-        </Link>
+        </ButtonLink>
       </EmptyState>
     );
   }
@@ -70,10 +64,13 @@ function Match({
   const [busy, setBusy] = useState(false);
   const link = async () => {
     setBusy(true);
-    const result = await api<One>(`/api/artists/${artist.account_id}`, {
-      method: "PATCH",
-      body: { catalog_artist_id: catalogId },
-    });
+    const result = await api<Answer<typeof getArtistContract>>(
+      `/api/artists/${artist.account_id}`,
+      {
+        method: "PATCH",
+        body: { catalog_artist_id: catalogId },
+      },
+    );
     setBusy(false);
     if (!result.ok) return toast(result.error.message, "danger");
     onLinked(result.data.artist);

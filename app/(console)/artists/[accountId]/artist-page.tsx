@@ -1,27 +1,22 @@
 "use client";
 import { Pencil, UserX } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import type { z } from "zod";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { chooseArtist, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { getArtistContract } from "@/lib/artists/contract.ts";
+import { type Answer, remove } from "../../_api/request.ts";
+import { useOrganizationNames } from "../../_hooks/shared-reads.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
+import { chooseArtist, currentScope } from "../../_session/scope.ts";
 import { Badge } from "../../_ui/badge.tsx";
-import { Button, buttonStyle } from "../../_ui/button.tsx";
-import { ConfirmDialog } from "../../_ui/confirm-dialog.tsx";
-import { Cover } from "../../_ui/cover.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { Loaded } from "../../_ui/loaded.tsx";
+import { Button } from "../../_ui/button.tsx";
+import { ConfirmDialog } from "../../_ui/dialog.tsx";
 import { Page } from "../../_ui/page-header.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { Loaded, Loading, Missing, Skeleton } from "../../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../_ui/tabs.tsx";
 import { toast } from "../../_ui/toast.tsx";
-import { coverSeed } from "../cover-seed.ts";
-import { useOrganizationNames } from "../use-organization-names.ts";
+import { ArtistCover } from "../artist-tag.tsx";
 import { ArtistChats } from "./artist-chats.tsx";
 import { ArtistMedia } from "./artist-media.tsx";
 import { ArtistMusic } from "./artist-music.tsx";
@@ -30,42 +25,34 @@ import { ArtistSchedules } from "./artist-schedules.tsx";
 import { ArtistUsage } from "./artist-usage.tsx";
 import { NewChatButton } from "./new-chat-button.tsx";
 
-const ArtistForm = lazyComponent(() =>
-  import("../artist-form.tsx").then((module) => module.ArtistForm),
-);
-
-type One = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
+const ArtistForm = lazyComponent(() => import("../artist-form.tsx"), "ArtistForm");
 
 /** Everything about an artist: the releases in the catalog, and the work for the artist here. */
 export function ArtistPage({ id }: { readonly id: string }) {
-  const query = useQuery<One>(`/api/artists/${id}`);
+  const query = useQuery<Answer<typeof getArtistContract>>(`/api/artists/${id}`);
   const setArtist = (artist: Artist) => {
     query.change((old) => ({ ...old, artist }));
     if (currentScope().artist?.id !== id) return;
-    chooseArtist({ id, name: artist.name, seed: coverSeed(artist) });
+    chooseArtist(artist);
   };
   return (
     <Page>
       <Loaded
         query={query}
         loading={
-          <div className="flex items-center gap-5">
-            <p className="sr-only">Loading the artist…</p>
+          <Loading label="Loading the artist…" className="flex items-center gap-5">
             <Skeleton className="size-28 rounded-full" />
             <Skeleton className="h-8 w-60" />
-          </div>
+          </Loading>
         }
         missing={
-          <EmptyState
+          <Missing
             icon={UserX}
-            isWholePage
             title="Artist not found"
             text="The artist was deleted, or belongs to an organization that you are not a member of."
-          >
-            <Link href="/artists" className={buttonStyle({ variant: "outline" })}>
-              All artists
-            </Link>
-          </EmptyState>
+            href="/artists"
+            link="All artists"
+          />
         }
       >
         {({ artist }) => (
@@ -113,26 +100,14 @@ function Heading({
   const router = useRouter();
   const organization = useOrganizationNames().get(artist.organization_id ?? "");
   const [editing, setEditing] = useState(false);
-  const remove = async (): Promise<string | null> => {
-    const result = await api(`/api/artists/${artist.account_id}`, { method: "DELETE" });
-    if (!result.ok && result.error.status === 403) {
-      return "Only an owner of the organization can delete this artist.";
-    }
-    // An artist that was already deleted counts as deleted.
-    if (!result.ok && result.error.status !== 404) return result.error.message;
+  const leave = () => {
     if (currentScope().artist?.id === artist.account_id) chooseArtist(null);
     toast(`${artist.name} deleted`);
     router.push("/artists");
-    return null;
   };
   return (
     <header className="mb-6 flex flex-wrap items-center gap-5">
-      <Cover
-        seed={coverSeed(artist)}
-        image={artist.image}
-        round
-        className="size-20 shadow-sm sm:size-28"
-      />
+      <ArtistCover artist={artist} className="size-20 shadow-sm sm:size-28" />
       <div className="min-w-0 flex-1 basis-40 sm:basis-60">
         <h1 className="text-2xl font-semibold wrap-anywhere sm:text-3xl">{artist.name}</h1>
         <p className="mt-1 flex flex-wrap items-center gap-2 text-muted-foreground">
@@ -150,7 +125,12 @@ function Heading({
           title={`Delete ${artist.name}?`}
           description="This permanently deletes the artist with its connections. Its chats, runs, images and videos stay in your account, without an artist, and its schedules are paused."
           confirm="Delete permanently"
-          onConfirm={remove}
+          onConfirm={() =>
+            remove(`/api/artists/${artist.account_id}`, {
+              403: "Only an owner of the organization can delete this artist.",
+            })
+          }
+          onDone={leave}
           trigger={<Button variant="danger-ghost">Delete</Button>}
         />
       </div>

@@ -1,28 +1,20 @@
 "use client";
 import { ListChecks } from "lucide-react";
 import Link from "next/link";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { formatUsd } from "@/app/(console)/_ui/format-number.ts";
-import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import {
-  RUN_KIND_LABELS,
-  type RunItem,
-  runStateOf,
-} from "@/app/(console)/runs/_state/run-state.ts";
-import { EmptyState } from "../../_ui/empty-state.tsx";
+import { usePages } from "../../_hooks/use-pages.ts";
+import { formatDuration, formatUsd } from "../../_ui/format.ts";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
+import { EmptyState, PagedList } from "../../_ui/states.tsx";
+import { RUN_KIND_LABELS, type RunItem, runStateOf } from "../../runs/_state/run-state.ts";
 import { RunStatus } from "../../runs/run-status.tsx";
-import { ArtistList, lineStyle } from "./artist-list.tsx";
-
-const idOf = (run: RunItem): string => run.runId;
 
 export function ArtistRuns({ id }: { readonly id: string }) {
   const runs = usePages<RunItem>(`/api/chat/runs?artist_id=${id}`, "runs");
   return (
-    <ArtistList
+    <PagedList
       label="Runs"
       pages={runs}
-      idOf={idOf}
+      keyOf={(run) => run.runId}
       empty={
         <EmptyState
           icon={ListChecks}
@@ -32,7 +24,11 @@ export function ArtistRuns({ id }: { readonly id: string }) {
       }
     >
       {(run) => (
-        <Link href={`/chat/${run.sessionId}/${run.chatId}`} prefetch={false} className={lineStyle}>
+        <Link
+          href={`/chat/${run.sessionId}/${run.chatId}`}
+          prefetch={false}
+          className="flex items-center gap-3 px-4 py-3 hover:bg-muted"
+        >
           <span className="min-w-0 flex-1">
             <span className="block truncate font-medium">{run.title || "New chat"}</span>
             <span className="block truncate text-sm text-muted-foreground">
@@ -48,6 +44,6 @@ export function ArtistRuns({ id }: { readonly id: string }) {
           />
         </Link>
       )}
-    </ArtistList>
+    </PagedList>
   );
 }

@@ -1,24 +1,22 @@
 "use client";
 import { CalendarClock } from "lucide-react";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatDateTime } from "@/app/(console)/_ui/format-time.ts";
 import type { listTasksContract } from "@/lib/schedules/contract.ts";
+import type { Answer } from "../../_api/request.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
 import { Badge } from "../../_ui/badge.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { ArtistList } from "./artist-list.tsx";
-
-type Tasks = z.output<(typeof listTasksContract)["responses"][200]["schema"]>;
+import { formatDateTime } from "../../_ui/format.ts";
+import { EmptyState, PagedList } from "../../_ui/states.tsx";
 
 export function ArtistSchedules({ id }: { readonly id: string }) {
   // An account has at most 100, so that one page has them all.
-  const { data, error, loading, reload } = useQuery<Tasks>("/api/tasks?limit=100");
+  const { data, error, loading, reload } =
+    useQuery<Answer<typeof listTasksContract>>("/api/tasks?limit=100");
   const items = data?.tasks.filter((task) => task.artist_id === id);
   return (
-    <ArtistList
+    <PagedList
       label="Schedules"
       pages={{ items, error, loading, hasMore: false, loadMore: reload }}
-      idOf={(task) => task.id}
+      keyOf={(task) => task.id}
       empty={
         <EmptyState
           icon={CalendarClock}
@@ -47,6 +45,6 @@ export function ArtistSchedules({ id }: { readonly id: string }) {
           </Badge>
         </div>
       )}
-    </ArtistList>
+    </PagedList>
   );
 }

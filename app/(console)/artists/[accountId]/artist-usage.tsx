@@ -1,21 +1,14 @@
 "use client";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import {
-  formatCompact,
-  formatCost,
-  formatCount,
-  formatUsd,
-} from "@/app/(console)/_ui/format-number.ts";
 import type { getUsageContract } from "@/lib/usage/contract.ts";
-import { Figures } from "../../_ui/figures.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
-
-type Report = z.output<(typeof getUsageContract)["responses"][200]["schema"]>;
+import type { Answer } from "../../_api/request.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
+import { Figures } from "../../_ui/facts.tsx";
+import { formatCompact, formatCost, formatCount, formatUsd } from "../../_ui/format.ts";
+import { Skeleton } from "../../_ui/states.tsx";
 
 /** What the account has used for the artist since the start of the month. */
 export function ArtistUsage({ id }: { readonly id: string }) {
-  const { data, error } = useQuery<Report>("/api/usage?group_by=artist");
+  const { data, error } = useQuery<Answer<typeof getUsageContract>>("/api/usage?group_by=artist");
   // The page is about more than its figures.
   if (error !== null) return null;
   const used = data?.items.find(({ key }) => key === id);

@@ -1,10 +1,9 @@
 "use client";
 import { MessageSquarePlus } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { chooseArtist } from "@/app/(console)/_session/scope.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
+import { chooseArtist } from "../../_session/scope.ts";
 import { Button } from "../../_ui/button.tsx";
-import { coverSeed } from "../cover-seed.ts";
 
 /** Chooses the artist, so that the new chat and what follows belongs to it. */
 export function NewChatButton({ artist }: { readonly artist: Artist }) {
@@ -13,7 +12,7 @@ export function NewChatButton({ artist }: { readonly artist: Artist }) {
     <Button
       aria-label={`New chat about ${artist.name}`}
       onClick={() => {
-        chooseArtist({ id: artist.account_id, name: artist.name, seed: coverSeed(artist) });
+        chooseArtist(artist);
         router.push("/chat");
       }}
     >

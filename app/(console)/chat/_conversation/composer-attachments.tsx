@@ -1,10 +1,10 @@
 "use client";
 import { RotateCw, X } from "lucide-react";
 import { useSyncExternalStore } from "react";
-import type { Attachment } from "@/app/(console)/chat/_state/attachment.ts";
-import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
-import { formatBytes } from "../_files/format-bytes.ts";
+import { formatBytes } from "../../_ui/format.ts";
 import { FileTypeIcon } from "../_message/file-type-icon.tsx";
+import type { Attachment } from "../_state/attachment.ts";
+import type { Attachments } from "../_state/attachments.ts";
 
 /** The files of the message that is being written, with their progress. */
 export function ComposerAttachments({ attachments }: { readonly attachments: Attachments }) {

@@ -12,11 +12,11 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
-import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
-import { draftKeyOf, readDraft, saveDraft } from "@/app/(console)/chat/_state/drafts.ts";
-import { prepareTurn } from "@/app/(console)/chat/_state/live-chat.ts";
-import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
 import { Button } from "../../_ui/button.tsx";
+import type { Attachments } from "../_state/attachments.ts";
+import { draftKeyOf, readDraft, saveDraft } from "../_state/drafts.ts";
+import { prepareTurn } from "../_state/live-chat.ts";
+import type { WrittenMessage } from "../_state/message-parts.ts";
 import { ComposerAttachments } from "./composer-attachments.tsx";
 
 /** How long after the last keystroke a draft is saved. */

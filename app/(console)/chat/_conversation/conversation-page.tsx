@@ -1,35 +1,31 @@
 "use client";
 import type { UIMessage } from "ai";
-import { MessageSquareOff } from "lucide-react";
-import Link from "next/link";
+import { Code2, FolderTree, MessageSquareOff } from "lucide-react";
 import { useCallback, useMemo, useRef, useState } from "react";
-import { titleOfChat } from "@/app/(console)/chat/_list/use-chat-list.ts";
-import { attachmentsOf } from "@/app/(console)/chat/_state/attachments.ts";
-import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
-import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
-import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
-import { ChatConnectors } from "../../_connectors/chat-connectors.tsx";
+import type { Chat } from "@/lib/sessions/session.ts";
+import { ChatConnectors } from "../../_connectors/connectors-picker.tsx";
 import { useDocumentTitle } from "../../_hooks/use-document-title.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
-import { buttonStyle } from "../../_ui/button.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
+import { Button, ButtonLink } from "../../_ui/button.tsx";
+import { EmptyState, ErrorState, Skeleton } from "../../_ui/states.tsx";
+import { titleOfChat } from "../_list/use-chat-list.ts";
 import { MessageActionsContext } from "../_message/message-actions.ts";
+import { attachmentsOf } from "../_state/attachments.ts";
+import type { ConnectionState } from "../_state/live-chat.ts";
+import { fromParts, isOpenQuestion } from "../_state/message-parts.ts";
+import { textAt } from "../_state/tool-call.ts";
 import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
 import { ConversationComposer } from "./conversation-composer.tsx";
-import { ConversationHeader } from "./conversation-header.tsx";
-import { ConversationSkeleton } from "./conversation-skeleton.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { MessageList } from "./message-list.tsx";
 import { useConversation } from "./use-conversation.ts";
 
-const CodeDialog = lazyComponent(() =>
-  import("../../_snippets/code-dialog.tsx").then((module) => module.StoredChatCodeDialog),
+const CodeDialog = lazyComponent(
+  () => import("../../_snippets/code-dialog.tsx"),
+  "StoredChatCodeDialog",
 );
-const FilesPanel = lazyComponent(() =>
-  import("../_files/files-panel.tsx").then((module) => module.FilesPanel),
-);
+const FilesPanel = lazyComponent(() => import("../_files/files-panel.tsx"), "FilesPanel");
 
 export function ConversationPage({
   sessionId,
@@ -176,10 +172,61 @@ function MissingChat() {
         title="Chat not found"
         text="It was deleted, or it belongs to another account."
       >
-        <Link href="/chat" prefetch={false} className={buttonStyle()}>
-          Start a new chat
-        </Link>
+        <ButtonLink href="/chat">Start a new chat</ButtonLink>
       </EmptyState>
     </div>
+  );
+}
+
+/** The placeholder while a chat loads. */
+function ConversationSkeleton({ connection }: { readonly connection: ConnectionState }) {
+  return (
+    <div aria-busy="true" className="min-h-0 flex-1 overflow-hidden px-4 pt-6">
+      <p className="sr-only" role="status">
+        {connection === "live" ? "Loading chat…" : "ConnectionState lost. Reconnecting…"}
+      </p>
+      <div className="mx-auto flex max-w-3xl flex-col gap-6">
+        <Skeleton className="h-9 w-2/5 self-end rounded-2xl" />
+        <div className="flex flex-col gap-2">
+          <Skeleton className="h-5 w-11/12" />
+          <Skeleton className="h-5 w-4/5" />
+          <Skeleton className="h-5 w-3/5" />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function ConversationHeader({
+  chat,
+  isFilesOpen,
+  onToggleFiles,
+  onViewCode,
+}: {
+  readonly chat: Chat | null;
+  readonly isFilesOpen: boolean;
+  readonly onToggleFiles: () => void;
+  readonly onViewCode: () => void;
+}) {
+  return (
+    <header className="flex h-13 shrink-0 items-center gap-3 border-b px-4">
+      <h1 className="min-w-0 flex-1 truncate font-semibold">
+        {chat ? titleOfChat(chat) : <Skeleton className="h-5 w-48 max-w-full" />}
+      </h1>
+      <Button variant="ghost" size="sm" className="h-8" onClick={onViewCode}>
+        <Code2 aria-hidden />
+        <span className="max-sm:sr-only">View as code</span>
+      </Button>
+      <Button
+        variant="ghost"
+        size="sm"
+        className="h-8"
+        aria-pressed={isFilesOpen}
+        onClick={onToggleFiles}
+      >
+        <FolderTree aria-hidden />
+        Files
+      </Button>
+    </header>
   );
 }

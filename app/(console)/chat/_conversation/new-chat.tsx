@@ -1,25 +1,31 @@
 "use client";
 import type { UIMessage } from "ai";
+import {
+  CalendarRange,
+  ChartNoAxesCombined,
+  ListMusic,
+  type LucideIcon,
+  Megaphone,
+  Receipt,
+} from "lucide-react";
 import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
 import { Activity, useEffect, useState } from "react";
-import { type ApiError, api } from "@/app/(console)/_api/request.ts";
-import { useScope } from "@/app/(console)/_session/scope.ts";
-import type { ChatError } from "@/app/(console)/chat/_state/chat-error.ts";
-import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
-import { keepUnsent, type UnsentMessage } from "@/app/(console)/chat/_state/drafts.ts";
-import type { ConnectionState } from "@/app/(console)/chat/_state/live-chat.ts";
-import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
-import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
 import type { Template } from "@/lib/templates/template.ts";
-import { ConnectorsPicker } from "../../_connectors/connectors-picker.tsx";
-import { chooseConnectors } from "../../_connectors/use-chat-connectors.ts";
+import { type ApiError, api } from "../../_api/request.ts";
+import { ConnectorsPicker, chooseConnectors } from "../../_connectors/connectors-picker.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
+import { useScope } from "../../_session/scope.ts";
 import { useFrame } from "../../_shell/frame.tsx";
+import type { ChatError } from "../_state/chat-error.ts";
+import { publishChatEvent } from "../_state/chat-events.ts";
+import { keepUnsent, type UnsentMessage } from "../_state/drafts.ts";
+import type { ConnectionState } from "../_state/live-chat.ts";
+import type { WrittenMessage } from "../_state/message-parts.ts";
+import { openConversation } from "../_state/open-conversations.ts";
 import { Composer } from "./composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { Notices } from "./notices.tsx";
-import { suggestions } from "./suggestions.ts";
 import { pageOf, useDraftChat } from "./use-draft-chat.ts";
 
 const ignore = () => {};
@@ -183,3 +189,45 @@ function StandInNote() {
     </p>
   );
 }
+
+interface Suggestion {
+  /** The label of the chip. */
+  readonly title: string;
+  /** The beginning of a message, which is put into the box to be completed. */
+  readonly prompt: string;
+  readonly icon: LucideIcon;
+}
+
+/** What a new chat offers to begin with. */
+const suggestions: readonly Suggestion[] = [
+  {
+    title: "Plan a release",
+    icon: CalendarRange,
+    prompt:
+      "Make a release plan for a single that comes out in eight weeks. List the tasks by week with owners: masters, artwork, metadata, pre-save, press, playlist pitch and socials. Write it to release-plan.md.",
+  },
+  {
+    title: "Check royalties",
+    icon: Receipt,
+    prompt:
+      "Check the attached royalty statement. Sum it by track and territory, and list what looks wrong: rates, duplicates and gaps.",
+  },
+  {
+    title: "Pitch to playlists",
+    icon: ListMusic,
+    prompt:
+      "Write a playlist pitch of at most 500 characters for a new track. Ask me for the genre, mood, instruments and story first.",
+  },
+  {
+    title: "Budget a tour",
+    icon: ChartNoAxesCombined,
+    prompt:
+      "Make a budget for a tour of six club shows with four people on the road: fees, travel, hotels, crew, per diems and merch. Write it to tour-budget.csv and tell me where it breaks even.",
+  },
+  {
+    title: "Write press text",
+    icon: Megaphone,
+    prompt:
+      "Write the press text for a new release: a headline, 150 words about the artist and the music, one quote, and the dates.",
+  },
+];

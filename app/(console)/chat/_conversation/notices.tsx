@@ -3,11 +3,11 @@ import type { UIMessage } from "ai";
 import { CircleAlert, RotateCw, WifiOff, X } from "lucide-react";
 import Link from "next/link";
 import { useEffect, useState } from "react";
-import { Button, buttonStyle } from "@/app/(console)/_ui/button.tsx";
-import { cn } from "@/app/(console)/_ui/class-names.ts";
-import type { ConversationView } from "@/app/(console)/chat/_state/conversation.ts";
-import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
-import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
+import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { cn } from "../../_ui/class-names.ts";
+import type { ConversationView } from "../_state/conversation.ts";
+import { isOpenQuestion } from "../_state/message-parts.ts";
+import { textAt } from "../_state/tool-call.ts";
 
 /** Shorter interruptions are not shown. */
 const NOTICE_DELAY_MS = 800;

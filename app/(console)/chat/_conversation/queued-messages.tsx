@@ -1,11 +1,10 @@
 "use client";
 import { Clock3, Paperclip, Pencil, X, Zap } from "lucide-react";
 import { useState } from "react";
-import type { Conversation } from "@/app/(console)/chat/_state/conversation.ts";
-import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
-import type { QueuedMessage } from "@/app/(console)/chat/_state/message-queue.ts";
-import { Button } from "../../_ui/button.tsx";
-import { IconButton } from "../../_ui/icon-button.tsx";
+import { Button, IconButton } from "../../_ui/button.tsx";
+import type { Conversation } from "../_state/conversation.ts";
+import { fromParts } from "../_state/message-parts.ts";
+import type { QueuedMessage } from "../_state/message-queue.ts";
 
 /** The messages that are sent, one after another, when the agent is done. */
 export function QueuedMessages({

@@ -1,16 +1,11 @@
 "use client";
 import { useRouter } from "next/navigation";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
-import type { ChatError } from "@/app/(console)/chat/_state/chat-error.ts";
-import { DraftChat } from "@/app/(console)/chat/_state/draft-chat.ts";
-import {
-  forgetUnsent,
-  keepUnsent,
-  readUnsent,
-  type UnsentMessage,
-} from "@/app/(console)/chat/_state/drafts.ts";
-import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
+import { Attachments } from "../_state/attachments.ts";
+import type { ChatError } from "../_state/chat-error.ts";
+import { DraftChat } from "../_state/draft-chat.ts";
+import { forgetUnsent, keepUnsent, readUnsent, type UnsentMessage } from "../_state/drafts.ts";
+import type { WrittenMessage } from "../_state/message-parts.ts";
 
 /** The ids of first messages that this page is sending. Others were left behind by a reload. */
 const inFlight = new Set<string>();

@@ -1,22 +1,16 @@
 "use client";
 import { ArrowLeft, Download } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
-import {
-  type ApiError,
-  fetchWithBearer,
-  networkError,
-  toApiError,
-} from "@/app/(console)/_api/request.ts";
-import { languageOfPath } from "@/app/(console)/_code/languages.ts";
-import { useHighlightedLines } from "@/app/(console)/_code/use-highlighted-lines.ts";
+import { type ApiError, fetchWithBearer, networkError, toApiError } from "../../_api/request.ts";
 import { CodeLines } from "../../_code/code-lines.tsx";
+import { languageOfPath } from "../../_code/languages.ts";
+import { useHighlightedLines } from "../../_code/use-highlighted-lines.ts";
 import { Button } from "../../_ui/button.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
+import { formatBytes } from "../../_ui/format.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { ErrorState, Loading, Skeleton } from "../../_ui/states.tsx";
 import { useAfterTurn } from "./folder-view.tsx";
-import { formatBytes } from "./format-bytes.ts";
 
 /** The number of characters shown; the whole file can be downloaded. */
 const MAX_SHOWN_LENGTH = 300_000;
@@ -119,11 +113,10 @@ export function FileView({
         </div>
       )}
       {!error && !content && (
-        <div aria-busy="true" className="flex flex-col gap-3 p-4">
-          <p className="sr-only">Loading file…</p>
+        <Loading label="Loading file…" className="flex flex-col gap-3 p-4">
           <Skeleton className="h-4 w-52" />
           <Skeleton className="h-4 w-40" />
-        </div>
+        </Loading>
       )}
       {!error && content && <Preview content={content} name={name} />}
     </>

@@ -1,15 +1,12 @@
 "use client";
 import { CornerLeftUp, FileText, Folder, FolderOpen, RefreshCw } from "lucide-react";
 import { useEffect, useRef } from "react";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
+import type { Answer } from "../../_api/request.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
 import { Button } from "../../_ui/button.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
-import { formatBytes } from "./format-bytes.ts";
-
-type Listing = z.output<(typeof listSandboxFilesContract.responses)[200]["schema"]>;
+import { formatBytes } from "../../_ui/format.ts";
+import { ErrorState, Loading, Skeleton } from "../../_ui/states.tsx";
 
 /** Lists one folder of the sandbox. */
 export function FolderView({
@@ -27,7 +24,9 @@ export function FolderView({
   readonly onFile: (path: string) => void;
 }) {
   const query = new URLSearchParams({ sessionId, ...(folder === "" ? {} : { path: folder }) });
-  const { data, error, loading, reload } = useQuery<Listing>(`/api/sandbox/files?${query}`);
+  const { data, error, loading, reload } = useQuery<Answer<typeof listSandboxFilesContract>>(
+    `/api/sandbox/files?${query}`,
+  );
   useAfterTurn(isBusy, reload);
 
   if (error?.code === "sandbox_missing") {
@@ -123,11 +122,10 @@ function Note({ text }: { readonly text: string }) {
 
 function ListSkeleton() {
   return (
-    <div aria-busy="true" className="flex flex-col gap-3 p-2">
-      <p className="sr-only">Loading files…</p>
+    <Loading label="Loading files…" className="flex flex-col gap-3 p-2">
       {["w-40", "w-28", "w-52", "w-36"].map((width) => (
         <Skeleton key={width} className={`h-4 ${width}`} />
       ))}
-    </div>
+    </Loading>
   );
 }

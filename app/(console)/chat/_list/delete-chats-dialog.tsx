@@ -1,7 +1,7 @@
 "use client";
-import { api } from "@/app/(console)/_api/request.ts";
-import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
-import { ConfirmDialog } from "../../_ui/confirm-dialog.tsx";
+import { api } from "../../_api/request.ts";
+import { ConfirmDialog } from "../../_ui/dialog.tsx";
+import { publishChatEvent } from "../_state/chat-events.ts";
 
 interface ChatToDelete {
   readonly id: string;

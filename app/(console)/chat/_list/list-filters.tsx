@@ -1,7 +1,7 @@
 "use client";
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { ArtistChip } from "@/app/(console)/_session/artist-chip.tsx";
+import { ArtistChip } from "../../_session/artist-chip.tsx";
 import type { ListFilter } from "./use-chat-list.ts";
 
 /** The time without a key after which what was typed is searched for. */

@@ -13,19 +13,17 @@ import {
 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { downloadChat } from "@/app/(console)/chat/_list/download-chat.ts";
-import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
+import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
+import { download } from "../../_ui/save-file.ts";
 import { toast } from "../../_ui/toast.tsx";
+import { publishChatEvent } from "../_state/chat-events.ts";
 import { DeleteChatsDialog } from "./delete-chats-dialog.tsx";
 import type { MenuState } from "./menu-button.tsx";
 import { pathOf, type RowTarget } from "./row-target.ts";
 
-const ShareDialog = lazyComponent(() =>
-  import("./share-dialog.tsx").then((module) => module.ShareDialog),
-);
+const ShareDialog = lazyComponent(() => import("./share-dialog.tsx"), "ShareDialog");
 
 /** The menu of actions for a chat. */
 export function RowMenu({
@@ -72,11 +70,11 @@ export function RowMenu({
           <Share2 aria-hidden />
           Share…
         </MenuItem>
-        <MenuItem onSelect={() => void downloadChat(target, "markdown")}>
+        <MenuItem onSelect={() => void download(`${pathOf(target)}/export?format=markdown`)}>
           <Download aria-hidden />
           Export as Markdown
         </MenuItem>
-        <MenuItem onSelect={() => void downloadChat(target, "json")}>
+        <MenuItem onSelect={() => void download(`${pathOf(target)}/export?format=json`)}>
           <FileJson aria-hidden />
           Export as JSON
         </MenuItem>

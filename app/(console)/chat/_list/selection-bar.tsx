@@ -1,15 +1,16 @@
 "use client";
 import { Archive, ArchiveRestore, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
+import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { toast } from "../../_ui/toast.tsx";
+import { publishChatEvent } from "../_state/chat-events.ts";
 
-const DeleteChatsDialog = lazyComponent(() =>
-  import("./delete-chats-dialog.tsx").then((module) => module.DeleteChatsDialog),
+const DeleteChatsDialog = lazyComponent(
+  () => import("./delete-chats-dialog.tsx"),
+  "DeleteChatsDialog",
 );
 
 /** What can be done with the chats that are selected. */

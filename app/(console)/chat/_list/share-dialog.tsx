@@ -1,20 +1,18 @@
 "use client";
 import { ExternalLink, Globe } from "lucide-react";
 import { useState } from "react";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatDateTime } from "@/app/(console)/_ui/format-time.ts";
 import type { getShareContract } from "@/lib/sessions/shares/contract.ts";
-import { type ApiError, api } from "../../_api/request.ts";
+import { type Answer, type ApiError, api } from "../../_api/request.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { Dialog } from "../../_ui/dialog.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
-import { Input } from "../../_ui/input.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { Input } from "../../_ui/form.tsx";
+import { formatDateTime } from "../../_ui/format.ts";
+import { ErrorState, Skeleton } from "../../_ui/states.tsx";
 import { pathOf, type RowTarget } from "./row-target.ts";
 
-type ShareAnswer = z.output<(typeof getShareContract)["responses"][200]["schema"]>;
+type ShareAnswer = Answer<typeof getShareContract>;
 type Share = NonNullable<ShareAnswer["share"]>;
 
 /** Creates, renews and revokes the read-only link of a chat. */
@@ -38,8 +36,7 @@ export function ShareDialog({
   };
   return (
     <Dialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      onClose={onClose}
       title="Share chat"
       description="Anyone who has the link can read the messages up to now: the texts and which tools were used. Files, reasoning and the results of tools stay private, and so do later messages."
     >

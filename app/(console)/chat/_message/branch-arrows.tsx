@@ -1,7 +1,7 @@
 "use client";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { IconButton } from "../../_ui/icon-button.tsx";
+import { IconButton } from "../../_ui/button.tsx";
 import { useMessageActions } from "./message-actions.ts";
 
 /** "2 / 3": switches between the messages at one place. Nothing for a message that is alone there. */

@@ -1,12 +1,12 @@
 "use client";
 import { Download, WrapText } from "lucide-react";
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
-import { findLanguage } from "@/app/(console)/_code/languages.ts";
-import { useHighlightedLines } from "@/app/(console)/_code/use-highlighted-lines.ts";
 import { CodeLines } from "../../_code/code-lines.tsx";
+import { findLanguage } from "../../_code/languages.ts";
+import { useHighlightedLines } from "../../_code/use-highlighted-lines.ts";
+import { IconButton, iconButtonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
-import { IconButton, iconButtonStyle } from "../../_ui/icon-button.tsx";
 import { saveFile } from "../../_ui/save-file.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 

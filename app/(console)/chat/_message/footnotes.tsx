@@ -1,7 +1,7 @@
 "use client";
 import { CornerLeftUp } from "lucide-react";
 import { createContext, type ReactNode, useContext, useId, useMemo } from "react";
-import type { FootnoteToken, MarkdownToken } from "@/app/(console)/_markdown/extensions.ts";
+import type { FootnoteToken, MarkdownToken } from "../../_markdown/extensions.ts";
 import { type MarkdownParts, renderInline } from "../../_markdown/render.tsx";
 
 interface Notes {

@@ -1,10 +1,8 @@
 "use client";
 import { MessageSquareText, ThumbsDown, ThumbsUp } from "lucide-react";
 import { type ReactNode, useRef, useState, useTransition } from "react";
-import { Button } from "../../_ui/button.tsx";
-import { Field } from "../../_ui/field.tsx";
-import { IconButton } from "../../_ui/icon-button.tsx";
-import { Textarea } from "../../_ui/textarea.tsx";
+import { Button, IconButton } from "../../_ui/button.tsx";
+import { TextareaField } from "../../_ui/form.tsx";
 import { useMessageActions } from "./message-actions.ts";
 
 const MAX_COMMENT_CHARS = 2000;
@@ -108,19 +106,15 @@ function CommentForm({
         onCancel();
       }}
     >
-      <Field label={isBad ? "What was wrong?" : "What was good?"}>
-        {(ids) => (
-          <Textarea
-            {...ids}
-            rows={2}
-            value={text}
-            maxLength={MAX_COMMENT_CHARS}
-            placeholder={isBad ? "The release date is a week off" : "The split sheet is complete"}
-            autoFocus
-            onChange={(event) => setText(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextareaField
+        label={isBad ? "What was wrong?" : "What was good?"}
+        rows={2}
+        value={text}
+        maxLength={MAX_COMMENT_CHARS}
+        placeholder={isBad ? "The release date is a week off" : "The split sheet is complete"}
+        autoFocus
+        onChange={setText}
+      />
       <div className="flex justify-end gap-2">
         <Button variant="ghost" size="sm" onClick={onCancel}>
           {initial === "" ? "Skip" : "Cancel"}

@@ -43,3 +43,7 @@ export interface UploadedFile extends FileUIPart {
 /** Types that a browser shows in an `img` and that cannot contain a script. */
 export const isPreviewable = (type: string): boolean =>
   /^image\/(png|jpeg|gif|webp|avif)$/.test(type);
+
+/** Returns the path of the API for the content of a file in the sandbox of a session. */
+export const sandboxFilePath = (sessionId: string, path: string): string =>
+  `/api/sandbox/files/content?${new URLSearchParams({ sessionId, path })}`;

@@ -3,8 +3,8 @@
  * soon as they are added, so that only their paths go into the message.
  */
 import type { FileUIPart } from "ai";
-import { api } from "@/app/(console)/_api/request.ts";
-import { loadModule } from "@/app/(console)/_load/load-module.ts";
+import { api } from "../../_api/request.ts";
+import { loadModule } from "../../_load/load-module.ts";
 import {
   type Attachment,
   type AttachmentsView,

@@ -11,15 +11,26 @@ import type { FileUIPart } from "ai";
 import type { Chat as ChatRow } from "@/lib/sessions/session.ts";
 import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
 import { type Connection, createConnection } from "@/packages/client/src/connection.ts";
-import { type ChatError, outdatedPage, toChatError, unreachableChat } from "./chat-error.ts";
+import {
+  type ChatError,
+  outdatedPage,
+  readFailure,
+  toChatError,
+  unreachableChat,
+} from "./chat-error.ts";
 import { createChatTransport, joinsRunningTurn } from "./chat-transport.ts";
 import type { Outbox, SentMessage } from "./drafts.ts";
 import { type ConnectionState, LiveChat } from "./live-chat.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
-import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
+import {
+  fromParts,
+  isOpenQuestion,
+  reuseUnchanged,
+  type StoredChat,
+  toParts,
+  type WrittenMessage,
+} from "./message-parts.ts";
 import { MessageQueue, type QueuedMessage } from "./message-queue.ts";
-import { readFailure } from "./read-failure.ts";
-import { isOpenQuestion, reuseUnchanged, type StoredChat } from "./stored-messages.ts";
 
 export interface ConversationView extends Marks {
   /** `missing`: the chat does not exist or is not the caller's. `failed`: it could not be read; see `error`. */

@@ -1,9 +1,9 @@
-import { type ApiError, api } from "@/app/(console)/_api/request.ts";
-import { scopeOfSession } from "@/app/(console)/_session/scope.ts";
 import type { Chat, Session } from "@/lib/sessions/session.ts";
+import { type ApiError, api } from "../../_api/request.ts";
+import { scopeOfSession } from "../../_session/scope.ts";
 import type { ChatAddress } from "./attachment.ts";
 import type { UnsentMessage } from "./drafts.ts";
-import type { StoredChat } from "./stored-messages.ts";
+import type { StoredChat } from "./message-parts.ts";
 
 export type CreatedChat =
   | { readonly ok: true; readonly sessionId: string; readonly chat: Chat }

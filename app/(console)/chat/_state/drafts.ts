@@ -1,5 +1,5 @@
 /** Unsent messages, in the browser's storage, for each account that signs in here. */
-import { sessionEmail } from "@/app/(console)/_session/auth.ts";
+import { sessionEmail } from "../../_session/auth.ts";
 import type { ChatAddress } from "./attachment.ts";
 import type { WrittenMessage } from "./message-parts.ts";
 

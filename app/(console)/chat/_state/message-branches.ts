@@ -7,8 +7,7 @@ import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
 import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
 import type { Outbox } from "./drafts.ts";
 import type { LiveChat } from "./live-chat.ts";
-import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
-import type { StoredChat } from "./stored-messages.ts";
+import { fromParts, type StoredChat, toParts, type WrittenMessage } from "./message-parts.ts";
 
 export interface Marks {
   /** The ids of all messages at the place of a message, oldest first. None for one that is alone there. */

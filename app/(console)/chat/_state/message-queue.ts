@@ -5,7 +5,7 @@
 import type { UIMessage } from "ai";
 import { toApiError } from "@/packages/client/src/api-error.ts";
 import { type ChatError, toChatError } from "./chat-error.ts";
-import type { StoredChat } from "./stored-messages.ts";
+import type { StoredChat } from "./message-parts.ts";
 
 export interface QueuedMessage {
   readonly id: string;

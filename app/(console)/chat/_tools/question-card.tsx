@@ -1,16 +1,11 @@
 "use client";
 import { Check, MessageCircleQuestion } from "lucide-react";
 import { useId, useRef, useState } from "react";
-import {
-  type Question,
-  readAnswers,
-  readQuestions,
-  type ToolCall,
-} from "@/app/(console)/chat/_state/tool-call.ts";
 import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
-import { Input } from "../../_ui/input.tsx";
+import { Input } from "../../_ui/form.tsx";
 import { focusConversation } from "../_message/message-actions.ts";
+import { type Question, readAnswers, readQuestions, type ToolCall } from "../_state/tool-call.ts";
 
 type Choice = readonly string[];
 
@@ -168,7 +163,7 @@ function OpenQuestion({
       </div>
       <Input
         value={own}
-        onChange={(event) => onWrite(event.target.value)}
+        onChange={onWrite}
         aria-label={`Your own answer to: ${question}`}
         placeholder="Or type your own answer"
       />

@@ -1,18 +1,12 @@
 "use client";
 import type { ReactNode } from "react";
-import { languageOfPath } from "@/app/(console)/_code/languages.ts";
-import {
-  listAt,
-  numberAt,
-  type ToolCall,
-  textAt,
-  valueAt,
-} from "@/app/(console)/chat/_state/tool-call.ts";
+import { languageOfPath } from "../../_code/languages.ts";
 import { cn } from "../../_ui/class-names.ts";
 import { keyed } from "../../_ui/keyed.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { Code } from "../_message/code-block.tsx";
 import { Markdown } from "../_message/markdown.tsx";
+import { listAt, numberAt, type ToolCall, textAt, valueAt } from "../_state/tool-call.ts";
 import { FileLink } from "./file-link.tsx";
 import { TodoList } from "./todo-list.tsx";
 

@@ -1,8 +1,7 @@
 "use client";
 import Link from "next/link";
 import { useState } from "react";
-import { searchEntries } from "@/app/(console)/docs/_content/search-entries.ts";
-import { Input } from "../../_ui/input.tsx";
+import { Input } from "../../_ui/form.tsx";
 import type { SearchEntry } from "./search-index.ts";
 
 /** Finds headings and endpoints while one types. */
@@ -17,7 +16,7 @@ export function DocsSearch({ index }: { readonly index: readonly SearchEntry[] }
         aria-label="Search the documentation"
         placeholder="Search docs"
         value={query}
-        onChange={(event) => setQuery(event.target.value)}
+        onChange={setQuery}
         onKeyDown={(event) => {
           if (event.key === "Escape") clear();
         }}
@@ -50,4 +49,18 @@ export function DocsSearch({ index }: { readonly index: readonly SearchEntry[] }
       )}
     </search>
   );
+}
+
+const MAX_RESULTS = 12;
+
+/** Returns the entries that have all words of a query, those first that have them in their title. */
+function searchEntries(index: readonly SearchEntry[], query: string): SearchEntry[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  const hasAll = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+  const inTitle = index.filter(({ title }) => hasAll(title));
+  const elsewhere = index.filter(
+    ({ title, place }) => !hasAll(title) && hasAll(`${title} ${place}`),
+  );
+  return [...inTitle, ...elsewhere].slice(0, MAX_RESULTS);
 }

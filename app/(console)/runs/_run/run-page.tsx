@@ -1,33 +1,30 @@
 "use client";
 import { Code2, MessageSquare, RotateCcw, SearchX, Square } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { runStateOf } from "@/app/(console)/runs/_state/run-state.ts";
+import { type ReactNode, useState } from "react";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { useArtist } from "../../_hooks/shared-reads.ts";
+import { useClock } from "../../_hooks/use-clock.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
+import { useSubmit } from "../../_hooks/use-submit.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
-import { BackLink } from "../../_ui/back-link.tsx";
-import { Button, buttonStyle } from "../../_ui/button.tsx";
-import { CopyableId } from "../../_ui/copyable-id.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { Loaded } from "../../_ui/loaded.tsx";
-import { Page } from "../../_ui/page-header.tsx";
+import { Button, ButtonLink } from "../../_ui/button.tsx";
+import { CopyableId } from "../../_ui/copy-button.tsx";
+import { formatCost, formatCount, formatDateTime, formatDuration } from "../../_ui/format.ts";
+import { BackLink, Page } from "../../_ui/page-header.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { Loaded, Loading, Missing, Skeleton } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
+import { ArtistTag } from "../../artists/artist-tag.tsx";
+import { RUN_KIND_LABELS, runDurationOf, runStateOf } from "../_state/run-state.ts";
 import { RunStatus } from "../run-status.tsx";
-import { RunFacts } from "./run-facts.tsx";
 import { Timeline } from "./timeline.tsx";
 
-const CodeDialog = lazyComponent(() =>
-  import("../../_snippets/code-dialog.tsx").then((module) => module.StoredChatCodeDialog),
+const CodeDialog = lazyComponent(
+  () => import("../../_snippets/code-dialog.tsx"),
+  "StoredChatCodeDialog",
 );
-const StartRunDialog = lazyComponent(() =>
-  import("../start-run-dialog.tsx").then((module) => module.StartRunDialog),
-);
+const StartRunDialog = lazyComponent(() => import("../start-run-dialog.tsx"), "StartRunDialog");
 
 const POLL_MS = 1_500;
 
@@ -42,18 +39,21 @@ export function RunPage({ runId }: { readonly runId: string }) {
       <BackLink href="/runs">Runs</BackLink>
       <Loaded
         query={query}
-        loading={<RunSkeleton />}
+        loading={
+          <Loading label="Loading run…" className="flex flex-col gap-5">
+            <Skeleton className="h-8 w-72 max-w-full" />
+            <Skeleton className="h-20 rounded-xl" />
+            <Skeleton className="h-80 rounded-xl" />
+          </Loading>
+        }
         missing={
-          <EmptyState
+          <Missing
             icon={SearchX}
-            isWholePage
             title="Run not found"
             text="Its chat has been deleted, or it belongs to another account."
-          >
-            <Link href="/runs" className={buttonStyle({ variant: "outline" })}>
-              All runs
-            </Link>
-          </EmptyState>
+            href="/runs"
+            link="All runs"
+          />
         }
       >
         {(loaded) => <Details trace={loaded} now={now} onChange={reload} />}
@@ -120,20 +120,18 @@ function Actions({
   readonly onChange: () => void;
 }) {
   const router = useRouter();
-  const [isCancelling, setIsCancelling] = useState(false);
   const [isStarting, setIsStarting] = useState(false);
   const [isCodeOpen, setIsCodeOpen] = useState(false);
+  const { send, busy } = useSubmit();
   const cancel = async () => {
-    setIsCancelling(true);
-    const result = await api(`/api/chat/runs/${run.runId}/cancel`, { method: "POST" });
-    setIsCancelling(false);
+    const result = await send(`/api/chat/runs/${run.runId}/cancel`);
     if (result.ok) onChange();
     else toast(result.error.message, "danger");
   };
   return (
     <div className="flex flex-wrap gap-2">
       {run.finishedAt === null && (
-        <Button variant="outline" busy={isCancelling} onClick={() => void cancel()}>
+        <Button variant="outline" busy={busy} onClick={() => void cancel()}>
           <Square aria-hidden />
           Cancel run
         </Button>
@@ -144,14 +142,10 @@ function Actions({
           Run again
         </Button>
       )}
-      <Link
-        href={`/chat/${run.sessionId}/${run.chatId}`}
-        prefetch={false}
-        className={buttonStyle({ variant: "outline" })}
-      >
+      <ButtonLink href={`/chat/${run.sessionId}/${run.chatId}`} variant="outline">
         <MessageSquare aria-hidden />
         Open chat
-      </Link>
+      </ButtonLink>
       {run.prompt !== null && (
         <Button variant="outline" onClick={() => setIsCodeOpen(true)}>
           <Code2 aria-hidden />
@@ -181,13 +175,34 @@ function Actions({
   );
 }
 
-function RunSkeleton() {
+/** What a run is and what it has used, in one row. */
+function RunFacts({ run, now }: { readonly run: RunTrace["run"]; readonly now: number }) {
+  const { usage } = run;
+  const artist = useArtist(run.artist_id);
   return (
-    <div className="flex flex-col gap-5">
-      <p className="sr-only">Loading run…</p>
-      <Skeleton className="h-8 w-72 max-w-full" />
-      <Skeleton className="h-20 rounded-xl" />
-      <Skeleton className="h-80 rounded-xl" />
+    <dl className="grid grid-cols-2 gap-x-6 gap-y-3 rounded-xl border bg-surface px-4 py-3.5 sm:grid-cols-3 lg:flex lg:flex-wrap lg:gap-x-10">
+      <Fact name="Started">{formatDateTime(run.createdAt)}</Fact>
+      <Fact name="Duration">{formatDuration(run.duration_ms ?? runDurationOf(run, now))}</Fact>
+      <Fact name="Kind">{RUN_KIND_LABELS[run.kind]}</Fact>
+      {artist !== undefined && (
+        <Fact name="Artist">
+          <ArtistTag artist={artist} />
+        </Fact>
+      )}
+      <Fact name="Model">{run.model_id}</Fact>
+      <Fact name="Tokens">
+        {formatCount(usage.input_tokens)} in · {formatCount(usage.output_tokens)} out
+      </Fact>
+      <Fact name="Cost">{formatCost(run)}</Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-muted-foreground">{name}</dt>
+      <dd className="mt-0.5 tabular-nums wrap-anywhere sm:truncate">{children}</dd>
     </div>
   );
 }

@@ -1,7 +1,12 @@
 "use client";
 import { Hourglass, ListTree, type LucideIcon, Sparkles, ZoomIn, ZoomOut } from "lucide-react";
 import { useState } from "react";
-import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
+import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { Button } from "../../_ui/button.tsx";
+import { cn } from "../../_ui/class-names.ts";
+import { formatDuration } from "../../_ui/format.ts";
+import { EmptyState } from "../../_ui/states.tsx";
+import { toolIcon } from "../../chat/_tools/tool-icon.ts";
 import {
   type Range,
   rangeAround,
@@ -9,12 +14,7 @@ import {
   spansOf,
   stateOf,
   ticksOf,
-} from "@/app/(console)/runs/_state/run-spans.ts";
-import type { RunTrace } from "@/lib/turns/run-contract.ts";
-import { Button } from "../../_ui/button.tsx";
-import { cn } from "../../_ui/class-names.ts";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { toolIcon } from "../../chat/_tools/tool-icon.ts";
+} from "../_state/run-spans.ts";
 import { SpanDetails } from "./span-details.tsx";
 
 /** The model calls and tools of a run as bars on a common time axis, with the details of a chosen one. */

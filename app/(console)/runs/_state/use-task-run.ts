@@ -1,13 +1,12 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import type { z } from "zod";
 import type { listTaskRunsContract } from "@/lib/tasks/contract.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
-import { read } from "../../_api/request.ts";
+import { type Answer, read } from "../../_api/request.ts";
 import { keyOf, pollOption } from "../../_hooks/use-query.ts";
 import { type ContentMedia, mediaIn } from "../../content/content-result.ts";
 import { stateOf } from "./task-run-state.ts";
 
-export type TaskRunList = z.output<(typeof listTaskRunsContract)["responses"][200]["schema"]>;
+export type TaskRunList = Answer<typeof listTaskRunsContract>;
 
 /** Returns true unless the run is known to have ended: an ended run never changes. */
 const isOpen = (data: TaskRunList | undefined): boolean =>

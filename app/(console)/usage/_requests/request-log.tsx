@@ -1,21 +1,17 @@
 "use client";
 import { RefreshCw, ScrollText, SearchX } from "lucide-react";
-import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
-import { useKeys } from "@/app/(console)/_hooks/shared-reads.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
-import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { useKeys } from "../../_hooks/shared-reads.ts";
+import { usePages } from "../../_hooks/use-pages.ts";
+import { Button, ButtonLink } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
-import { formatDuration } from "../../_ui/format-time.ts";
-import { LoadMore } from "../../_ui/load-more.tsx";
+import { Select } from "../../_ui/form.tsx";
+import { formatDuration } from "../../_ui/format.ts";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
 import { Segmented } from "../../_ui/segmented.tsx";
-import { Select } from "../../_ui/select.tsx";
-import { ListSkeleton } from "../../_ui/skeleton.tsx";
+import { EmptyState, PagedList } from "../../_ui/states.tsx";
 import { listHeadStyle } from "../../_ui/table.tsx";
 import { CREDENTIAL_LABELS, credentialOf, StatusBadge } from "./request-labels.tsx";
 import { RequestPanel } from "./request-panel.tsx";
@@ -49,7 +45,7 @@ export function RequestLog() {
   const path = filters.size === 0 ? "/api/requests" : `/api/requests?${filters}`;
   const requests = usePages<LoggedRequest>(path, "requests");
   const keys = useKeys().data?.keys ?? [];
-  const { items, error, loading, refresh } = requests;
+  const { items, loading, refresh } = requests;
   const [open, setOpen] = useState<LoggedRequest | null>(null);
   const routes = [
     ...new Set([...(route ? [route] : []), ...(items ?? []).map((one) => one.route)]),
@@ -68,33 +64,23 @@ export function RequestLog() {
           aria-label="Endpoint"
           className="w-60 max-sm:flex-1 max-sm:basis-[35%]"
           value={route}
-          onChange={(event) => change({ route: event.target.value })}
-        >
-          <option value="">All endpoints</option>
-          {routes.toSorted().map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </Select>
+          onChange={(next) => change({ route: next })}
+          options={[
+            { value: "", label: "All endpoints" },
+            ...routes.toSorted().map((one) => ({ value: one, label: one })),
+          ]}
+        />
         <Select
           aria-label="Credential"
           className="w-44 max-sm:flex-1 max-sm:basis-[35%]"
           value={key}
-          onChange={(event) => change({ key: event.target.value })}
-        >
-          <option value="">All credentials</option>
-          {Object.entries(CREDENTIAL_LABELS).map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-          {keys.map(({ id, key_name: name }) => (
-            <option key={id} value={id}>
-              Key: {name}
-            </option>
-          ))}
-        </Select>
+          onChange={(next) => change({ key: next })}
+          options={[
+            { value: "", label: "All credentials" },
+            ...Object.entries(CREDENTIAL_LABELS).map(([value, label]) => ({ value, label })),
+            ...keys.map(({ id, key_name }) => ({ value: id, label: `Key: ${key_name}` })),
+          ]}
+        />
         <Button
           variant="ghost"
           size="icon"
@@ -107,37 +93,11 @@ export function RequestLog() {
           <RefreshCw aria-hidden />
         </Button>
       </div>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={refresh} />
-        </div>
-      )}
-      {items === undefined ? (
-        error === null && <ListSkeleton label="Loading requests…" rows={8} />
-      ) : items.length === 0 ? (
-        path === "/api/requests" ? (
-          <EmptyState
-            icon={ScrollText}
-            title="No requests yet"
-            text="Each request of your API keys is listed here about a second after its response, for 7 days unless this server is set up otherwise."
-          >
-            <Link href="/keys" prefetch={false} className={buttonStyle()}>
-              Create API key
-            </Link>
-          </EmptyState>
-        ) : (
-          <EmptyState
-            icon={SearchX}
-            title="No matching requests"
-            text="No request of the last days matches these filters."
-          >
-            <Button variant="outline" onClick={() => change({ status: "", route: "", key: "" })}>
-              Clear filters
-            </Button>
-          </EmptyState>
-        )
-      ) : (
-        <div className="overflow-hidden rounded-xl border bg-surface shadow-xs">
+      <PagedList
+        label="Requests"
+        pages={requests}
+        loadingRows={8}
+        head={
           <div aria-hidden className={cn(listHeadStyle, columns, "max-md:hidden")}>
             <span>Status</span>
             <span>Request</span>
@@ -145,20 +105,38 @@ export function RequestLog() {
             <span className="text-right">Duration</span>
             <span className="text-right">Time</span>
           </div>
-          <ul className="divide-y">
-            {items.map((request) => (
-              <li key={request.id}>
-                <Row
-                  request={request}
-                  credential={credentialOf(request, keys)}
-                  onOpen={() => setOpen(request)}
-                />
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <LoadMore pages={requests} />
+        }
+        empty={
+          path === "/api/requests" ? (
+            <EmptyState
+              icon={ScrollText}
+              title="No requests yet"
+              text="Each request of your API keys is listed here about a second after its response, for 7 days unless this server is set up otherwise."
+            >
+              <ButtonLink href="/keys">Create API key</ButtonLink>
+            </EmptyState>
+          ) : (
+            <EmptyState
+              icon={SearchX}
+              title="No matching requests"
+              text="No request of the last days matches these filters."
+            >
+              <Button variant="outline" onClick={() => change({ status: "", route: "", key: "" })}>
+                Clear filters
+              </Button>
+            </EmptyState>
+          )
+        }
+        keyOf={({ id }) => id}
+      >
+        {(request) => (
+          <Row
+            request={request}
+            credential={credentialOf(request, keys)}
+            onOpen={() => setOpen(request)}
+          />
+        )}
+      </PagedList>
       {open !== null && (
         <RequestPanel
           request={open}

@@ -2,10 +2,10 @@
 import { ListFilter } from "lucide-react";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
 import { Button } from "../../_ui/button.tsx";
-import { CopyableId } from "../../_ui/copyable-id.tsx";
+import { CopyableId } from "../../_ui/copy-button.tsx";
+import { Sheet } from "../../_ui/dialog.tsx";
 import { Fact, Facts } from "../../_ui/facts.tsx";
-import { formatDateTime, formatDuration } from "../../_ui/format-time.ts";
-import { Sheet } from "../../_ui/sheet.tsx";
+import { formatDateTime, formatDuration } from "../../_ui/format.ts";
 import { StatusBadge } from "./request-labels.tsx";
 
 /** All that the log has of one request. */

@@ -1,5 +1,5 @@
 /** The bars of usage by day, divided by what caused it. */
-import { formatDay } from "../../_ui/format-time.ts";
+import { formatDay } from "../../_ui/format.ts";
 import { type Bar, type Series, sumOf } from "../../_ui/stacked-bars.tsx";
 import { type Metric, NO_USAGE, type UsageItem } from "./metrics.ts";
 

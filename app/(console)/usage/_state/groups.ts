@@ -1,8 +1,8 @@
 /** What usage is told apart by. */
-import { useArtists, useKeys } from "@/app/(console)/_hooks/shared-reads.ts";
-import { formatDay } from "@/app/(console)/_ui/format-time.ts";
-import { RUN_KIND_LABELS } from "@/app/(console)/runs/_state/run-state.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
+import { useArtists, useKeys } from "../../_hooks/shared-reads.ts";
+import { formatDay } from "../../_ui/format.ts";
+import { RUN_KIND_LABELS } from "../../runs/_state/run-state.ts";
 
 export const GROUPS = [
   { value: "model", label: "Model" },

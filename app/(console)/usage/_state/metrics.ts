@@ -1,8 +1,9 @@
 import type { z } from "zod";
-import { formatCompact, formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
 import type { getUsageContract, usageReport } from "@/lib/usage/contract.ts";
+import type { Answer } from "../../_api/request.ts";
+import { formatCompact, formatCount, formatUsd } from "../../_ui/format.ts";
 
-export type Report = z.output<(typeof getUsageContract)["responses"][200]["schema"]>;
+export type Report = Answer<typeof getUsageContract>;
 export type UsageItem = z.output<typeof usageReport>["items"][number];
 export type Sums = Omit<UsageItem, "key" | "parts">;
 

@@ -1,5 +1,47 @@
-/** The one format of dates, times and durations in the console. */
-import { lazily } from "./lazily.ts";
+/** The one format of amounts, sizes, dates, times and durations in the console. */
+
+/**
+ * Returns a function that makes a value at its first call and returns the same one ever after. A format of
+ * `Intl` takes so long to make that a module must not do it while its page is loading.
+ */
+export function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+const compactFormat = lazily(
+  () => new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }),
+);
+const fullFormat = lazily(() => new Intl.NumberFormat("en"));
+
+/** Returns, for example, `940`, `12.3K` or `1.2M`. */
+export const formatCompact = (count: number): string => compactFormat().format(count);
+
+/** Returns, for example, `12,345`. */
+export const formatCount = (count: number): string => fullFormat().format(count);
+
+/** Returns, for example, `$12.30`, `$0.0042` or `<$0.0001`; `Unknown` for null. */
+export function formatUsd(usd: number | null): string {
+  if (usd === null) return "Unknown";
+  if (usd === 0 || usd >= 0.1)
+    return `$${fullFormat()
+      .format(Number(usd.toFixed(2)))
+      .replace(/(\.\d)$/, "$10")}`;
+  if (usd < 0.0001) return "<$0.0001";
+  return `$${usd.toFixed(4)}`;
+}
+
+/** Returns, for example, `$12.30`, `Unknown`, or `$12.30 + unknown` where only some calls have a price. */
+export const formatCost = (sums: {
+  readonly cost_usd: number | null;
+  readonly unpriced_calls: number;
+}): string => {
+  const isPartial = sums.cost_usd !== null && sums.unpriced_calls > 0;
+  return `${formatUsd(sums.cost_usd)}${isPartial ? " + unknown" : ""}`;
+};
 
 const dateFormat = lazily(() => new Intl.DateTimeFormat("en", { dateStyle: "medium" }));
 const dateTimeFormat = lazily(
@@ -65,3 +107,12 @@ const dayFormat = lazily(
 
 /** Returns, for example, `Nov 21, 2026` for the day `2026-11-21`, wherever the reader is. */
 export const formatDay = (day: string): string => dayFormat().format(new Date(`${day}T00:00:00Z`));
+
+const units = ["B", "KiB", "MiB", "GiB"] as const;
+
+/** Formats a size, such as `1.5 MiB`. */
+export function formatBytes(bytes: number): string {
+  const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  const value = bytes / 1024 ** step;
+  return `${value.toLocaleString("en", { maximumFractionDigits: step === 0 ? 0 : 1 })} ${units[step]}`;
+}

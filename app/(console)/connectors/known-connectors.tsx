@@ -1,5 +1,5 @@
-/** The services that the page suggests. Any other is connected by its short name. */
 import { BriefcaseBusiness, Hash, Inbox, Plug } from "lucide-react";
+import type { ComponentType } from "react";
 import airtable from "simple-icons/icons/airtable.svg";
 import discord from "simple-icons/icons/discord.svg";
 import dropbox from "simple-icons/icons/dropbox.svg";
@@ -17,7 +17,8 @@ import soundcloud from "simple-icons/icons/soundcloud.svg";
 import tiktok from "simple-icons/icons/tiktok.svg";
 import x from "simple-icons/icons/x.svg";
 import youtube from "simple-icons/icons/youtube.svg";
-import { type ConnectorIcon, logo } from "./logo.tsx";
+
+/** The services that the page suggests. Any other is connected by its short name. */
 
 export interface KnownConnector {
   readonly slug: string;
@@ -156,3 +157,20 @@ const known = new Map(
 /** Returns what is known of a service; of others, their short name. */
 export const connectorOf = (slug: string): KnownConnector =>
   known.get(slug) ?? { slug, name: slug, icon: Plug, text: "" };
+
+type ConnectorIcon = ComponentType<{ readonly className?: string }>;
+
+/**
+ * Returns a component that draws a logo, as a decoration beside the name.
+ *
+ * @param svg a file of the package `simple-icons`: one path in a square of 24
+ * @param color of the brand. Default: the text's, for brands whose own is black or too pale on one of the grounds
+ */
+function logo(svg: string, color = "currentColor"): ConnectorIcon {
+  const path = / d="([^"]+)"/.exec(svg)?.[1];
+  return ({ className }) => (
+    <svg aria-hidden className={className} viewBox="0 0 24 24" fill={color}>
+      <path d={path} />
+    </svg>
+  );
+}
