@@ -29,6 +29,13 @@ export interface KnownConnector {
   readonly icon: ConnectorIcon;
 }
 
+const connector = (
+  slug: string,
+  name: string,
+  icon: ConnectorIcon,
+  text: string,
+): KnownConnector => ({ slug, name, icon, text });
+
 export const groups: readonly {
   readonly title: string;
   readonly connectors: readonly KnownConnector[];
@@ -36,116 +43,76 @@ export const groups: readonly {
   {
     title: "Audience and video",
     connectors: [
-      {
-        slug: "youtube",
-        name: "YouTube",
-        icon: logo(youtube, "#FF0000"),
-        text: "Read channel figures, upload videos and answer comments.",
-      },
-      {
-        slug: "instagram",
-        name: "Instagram",
-        icon: logo(instagram, "#FF0069"),
-        text: "Publish posts and read how they did.",
-      },
-      {
-        slug: "tiktok",
-        name: "TikTok",
-        icon: logo(tiktok),
-        text: "Publish clips and read their figures.",
-      },
-      {
-        slug: "soundcloud",
-        name: "SoundCloud",
-        icon: logo(soundcloud, "#FF5500"),
-        text: "Manage tracks and playlists.",
-      },
-      { slug: "twitter", name: "X", icon: logo(x), text: "Post news and read replies." },
-      {
-        slug: "mailchimp",
-        name: "Mailchimp",
-        icon: logo(mailchimp),
-        text: "Draft and send fan newsletters.",
-      },
+      connector(
+        "youtube",
+        "YouTube",
+        logo(youtube, "#FF0000"),
+        "Read channel figures, upload videos and answer comments.",
+      ),
+      connector(
+        "instagram",
+        "Instagram",
+        logo(instagram, "#FF0069"),
+        "Publish posts and read how they did.",
+      ),
+      connector("tiktok", "TikTok", logo(tiktok), "Publish clips and read their figures."),
+      connector(
+        "soundcloud",
+        "SoundCloud",
+        logo(soundcloud, "#FF5500"),
+        "Manage tracks and playlists.",
+      ),
+      connector("twitter", "X", logo(x), "Post news and read replies."),
+      connector("mailchimp", "Mailchimp", logo(mailchimp), "Draft and send fan newsletters."),
     ],
   },
   {
     title: "Mail and team",
     connectors: [
-      {
-        slug: "gmail",
-        name: "Gmail",
-        icon: logo(gmail, "#EA4335"),
-        text: "Find promoters’ mails, draft answers and send them.",
-      },
-      { slug: "outlook", name: "Outlook", icon: Inbox, text: "Read and write mail." },
-      { slug: "slack", name: "Slack", icon: Hash, text: "Report to a channel and read it." },
-      {
-        slug: "discord",
-        name: "Discord",
-        icon: logo(discord, "#5865F2"),
-        text: "Write to the fan community.",
-      },
-      {
-        slug: "googlecalendar",
-        name: "Google Calendar",
-        icon: logo(googlecalendar, "#4285F4"),
-        text: "Plan release dates, sessions and shows.",
-      },
-      {
-        slug: "linkedin",
-        name: "LinkedIn",
-        icon: BriefcaseBusiness,
-        text: "Publish company news.",
-      },
-      {
-        slug: "hubspot",
-        name: "HubSpot",
-        icon: logo(hubspot, "#FF7A59"),
-        text: "Keep contacts of venues, press and partners.",
-      },
+      connector(
+        "gmail",
+        "Gmail",
+        logo(gmail, "#EA4335"),
+        "Find promoters’ mails, draft answers and send them.",
+      ),
+      connector("outlook", "Outlook", Inbox, "Read and write mail."),
+      connector("slack", "Slack", Hash, "Report to a channel and read it."),
+      connector("discord", "Discord", logo(discord, "#5865F2"), "Write to the fan community."),
+      connector(
+        "googlecalendar",
+        "Google Calendar",
+        logo(googlecalendar, "#4285F4"),
+        "Plan release dates, sessions and shows.",
+      ),
+      connector("linkedin", "LinkedIn", BriefcaseBusiness, "Publish company news."),
+      connector(
+        "hubspot",
+        "HubSpot",
+        logo(hubspot, "#FF7A59"),
+        "Keep contacts of venues, press and partners.",
+      ),
     ],
   },
   {
     title: "Files and tables",
     connectors: [
-      {
-        slug: "googledrive",
-        name: "Google Drive",
-        icon: logo(googledrive, "#4285F4"),
-        text: "Find contracts, artwork and masters.",
-      },
-      {
-        slug: "dropbox",
-        name: "Dropbox",
-        icon: logo(dropbox, "#0061FF"),
-        text: "Read and store files.",
-      },
-      {
-        slug: "googlesheets",
-        name: "Google Sheets",
-        icon: logo(googlesheets, "#34A853"),
-        text: "Read royalty statements and write budgets.",
-      },
-      {
-        slug: "googledocs",
-        name: "Google Docs",
-        icon: logo(googledocs, "#4285F4"),
-        text: "Write press texts.",
-      },
-      { slug: "notion", name: "Notion", icon: logo(notion), text: "Keep release plans." },
-      {
-        slug: "airtable",
-        name: "Airtable",
-        icon: logo(airtable, "#18BFFF"),
-        text: "Read and write tables.",
-      },
-      {
-        slug: "github",
-        name: "GitHub",
-        icon: logo(github),
-        text: "Read and change repositories.",
-      },
+      connector(
+        "googledrive",
+        "Google Drive",
+        logo(googledrive, "#4285F4"),
+        "Find contracts, artwork and masters.",
+      ),
+      connector("dropbox", "Dropbox", logo(dropbox, "#0061FF"), "Read and store files."),
+      connector(
+        "googlesheets",
+        "Google Sheets",
+        logo(googlesheets, "#34A853"),
+        "Read royalty statements and write budgets.",
+      ),
+      connector("googledocs", "Google Docs", logo(googledocs, "#4285F4"), "Write press texts."),
+      connector("notion", "Notion", logo(notion), "Keep release plans."),
+      connector("airtable", "Airtable", logo(airtable, "#18BFFF"), "Read and write tables."),
+      connector("github", "GitHub", logo(github), "Read and change repositories."),
     ],
   },
 ];

@@ -1,6 +1,7 @@
 "use client";
-import { ChevronRight } from "lucide-react";
-import { type ComponentProps, type ReactNode, useState } from "react";
+/** The form of a content request and the fields that images and videos share. */
+import { ChevronRight, type LucideIcon } from "lucide-react";
+import { type ReactNode, useState } from "react";
 import type { listContentTemplatesContract } from "@/lib/content/contract.ts";
 import {
   ASPECT_RATIOS,
@@ -9,111 +10,116 @@ import {
   type Resolution,
 } from "@/lib/content/port.ts";
 import type { Answer, ApiError } from "../_api/request.ts";
+import { useFocusFirstError } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";
-import { Field, Input, Select } from "../_ui/form.tsx";
+import type { Submit } from "../_hooks/use-submit.ts";
+import { Button } from "../_ui/button.tsx";
+import { SelectField } from "../_ui/form.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import { ErrorState } from "../_ui/states.tsx";
 
-/** A field of a content request. It shows `invalidText` if the API refused its value. */
-export function ContentField({
-  name,
-  error,
-  invalidText,
-  ...rest
-}: Omit<ComponentProps<typeof Field>, "error"> & {
-  readonly name: string;
-  readonly error: ApiError | null;
-  readonly invalidText: string;
-}) {
-  const isInvalid = error !== null && invalidField(error) === name;
-  return <Field {...rest} error={isInvalid ? invalidText : undefined} />;
-}
-
-/** An error that is about none of the form's fields. */
-export function FormError({
-  error,
-  fields,
-}: {
-  readonly error: ApiError | null;
-  readonly fields: readonly string[];
-}) {
-  if (error === null) return null;
-  const field = invalidField(error);
-  if (field !== null && fields.includes(field)) return null;
-  if (error.code === "upstream_timeout" || error.code === "idempotency_in_progress") {
-    return (
-      <p role="status" className="rounded-md bg-muted px-3 py-2 text-sm text-muted-foreground">
-        This is taking longer than usual. It is still running, and the result will appear in your
-        history.
-      </p>
-    );
-  }
-  return <ErrorState error={error} />;
+export interface ContentFormProps<V> {
+  readonly values: V;
+  readonly onChange: (change: Partial<V>) => void;
+  readonly submission: Pick<Submit, "busy" | "error">;
+  readonly onSubmit: () => void;
 }
 
 /** Only the template of a content request can be not found. */
-function invalidField({ code, fields }: ApiError): string | null {
-  return code === "not_found" ? "template" : (fields[0] ?? null);
-}
+const invalidField = ({ code, fields }: ApiError): string | undefined =>
+  code === "not_found" ? "template" : fields[0];
 
-export function ModelField({
-  error,
-  hint,
-  value,
-  onChange,
-}: {
-  readonly error: ApiError | null;
-  readonly hint: string;
-  readonly value: string;
-  readonly onChange: (model: string) => void;
+const INVALID_TEXTS: Readonly<Record<string, string>> = {
+  template: "This template no longer exists. Choose another one.",
+  model: "This model is unknown, or it does not support these settings.",
+  negative_prompt: "Use at most 10,000 characters.",
+};
+
+/** Returns a function that returns the properties of a text field, with its text if the API refused its value. */
+export const fieldsOf =
+  <K extends string, V extends Readonly<Record<K, string>>>({
+    values,
+    onChange,
+    submission: { error },
+  }: ContentFormProps<V>) =>
+  (name: K, invalidText = INVALID_TEXTS[name]) => ({
+    value: values[name],
+    onChange: (value: string) => onChange({ [name]: value } as unknown as Partial<V>),
+    error: error && invalidField(error) === name ? invalidText : undefined,
+  });
+
+/** @param fields the names of those that show what is wrong with their value */
+export function ContentForm({
+  label,
+  icon: Icon,
+  submit,
+  fields,
+  submission: { busy, error },
+  onSubmit,
+  children,
+}: Pick<ContentFormProps<unknown>, "submission" | "onSubmit"> & {
+  readonly label: string;
+  readonly icon: LucideIcon;
+  /** The label of the button. */
+  readonly submit: string;
+  readonly fields: readonly string[];
+  readonly children: ReactNode;
 }) {
+  const form = useFocusFirstError(error);
+  const isOfField = error !== null && fields.includes(invalidField(error) ?? "");
+  const isSlow = error?.code === "upstream_timeout" || error?.code === "idempotency_in_progress";
   return (
-    <ContentField
-      name="model"
-      label="Model"
-      error={error}
-      invalidText="This model is unknown, or it does not support these settings."
-      hint={hint}
+    <form
+      ref={form}
+      noValidate
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+      className="flex flex-col gap-4"
     >
-      {(ids) => <Input {...ids} value={value} onChange={onChange} />}
-    </ContentField>
+      {children}
+      {isSlow && (
+        <p role="status" className="rounded-md bg-muted px-3 py-2 text-sm text-muted-foreground">
+          This is taking longer than usual. It is still running, and the result will appear in your
+          history.
+        </p>
+      )}
+      {error !== null && !isOfField && !isSlow && <ErrorState error={error} />}
+      <Button type="submit" size="lg" busy={busy}>
+        <Icon aria-hidden />
+        {submit}
+      </Button>
+    </form>
   );
 }
 
+/** Chooses a content template. */
 export function TemplateField({
-  error,
   hint,
   value,
-  onChange,
+  ...rest
 }: {
-  readonly error: ApiError | null;
   /** Explains what a template does for this type of content. */
   readonly hint: string;
   readonly value: string;
   readonly onChange: (template: string) => void;
+  readonly error: string | undefined;
 }) {
   const { data } = useQuery<Answer<typeof listContentTemplatesContract>>("/api/content/templates");
   const chosen = data?.templates.find(({ id }) => id === value);
+  const known = data?.templates.map(({ id }) => ({ value: id, label: nameOf(id) })) ?? [];
   return (
-    <ContentField
-      name="template"
+    <SelectField
       label="Template"
-      error={error}
-      invalidText="This template no longer exists. Choose another one."
       hint={chosen?.description ?? hint}
+      value={value}
+      options={chosen || value === "" ? known : [...known, { value, label: value }]}
+      {...rest}
     >
-      {(ids) => (
-        <Select {...ids} value={value} onChange={onChange}>
-          <option value="">None</option>
-          {data?.templates.map(({ id }) => (
-            <option key={id} value={id}>
-              {nameOf(id)}
-            </option>
-          ))}
-          {chosen === undefined && value !== "" && <option value={value}>{value}</option>}
-        </Select>
-      )}
-    </ContentField>
+      <option value="">None</option>
+    </SelectField>
   );
 }
 

@@ -5,7 +5,6 @@ import type { createImageContract } from "@/lib/content/contract.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import type { Answer } from "../_api/request.ts";
 import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
-import { useQuery } from "../_hooks/use-query.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { ArtistChip } from "../_session/artist-chip.tsx";
 import { useScope } from "../_session/scope.ts";
@@ -16,7 +15,7 @@ import { ErrorState } from "../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
-import type { TaskRunList } from "../runs/_state/use-task-run.ts";
+import { useContentRuns } from "../runs/_state/use-task-run.ts";
 import {
   emptyImage,
   emptyVideo,
@@ -28,10 +27,8 @@ import {
   valuesOf,
   videoBody,
 } from "./content-form.ts";
-import { isContentRun } from "./content-result.ts";
 import { ImageForm } from "./image-form.tsx";
 import { ResultTile, tilesStyle } from "./result-tile.tsx";
-import { ResultsProvider } from "./results.tsx";
 import { Stage, StageEmpty, StagePending, StageSkeleton } from "./stage.tsx";
 import { VideoForm } from "./video-form.tsx";
 
@@ -52,12 +49,9 @@ export function ContentPage() {
   const results = useRef<HTMLDivElement>(null);
 
   const { artist } = useScope();
-  const ofArtist = artist === null ? "" : `&artist_id=${artist.id}`;
-  const list = useQuery<TaskRunList>(
-    `/api/tasks/runs?limit=100${ofArtist}`,
+  const { list, runs } = useContentRuns(
     (data) => (submission.busy || data?.runs.some(isActive) === true) && 1_500,
   );
-  const runs = list.data?.runs.filter(isContentRun);
   const { selected, select } = useSelection();
   useFollowArtist(selected ?? "", () => select(null));
 
@@ -113,66 +107,64 @@ export function ContentPage() {
 
   const shownId = selected ?? newest;
   return (
-    <ResultsProvider runs={runs ?? []}>
-      <Page>
-        <PageHeader
-          title="Content"
-          description="Generate an image, then turn it into a video. You can use each result as the input for the next."
-        />
-        <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,25rem)_minmax(0,1fr)]">
-          <Card ref={forms} tabIndex={-1} className="scroll-mt-4 pt-2 outline-none">
-            <ArtistChip next={forms} className="mt-2" />
-            <Tabs value={kind} onValueChange={(next) => choose(next === "video" ? next : "image")}>
-              <TabsList aria-label="Content type" className="-mx-4 px-4">
-                <TabsTrigger value="image">Image</TabsTrigger>
-                <TabsTrigger value="video">Video</TabsTrigger>
-              </TabsList>
-              <TabsContent value="image">
-                <ImageForm
-                  values={image}
-                  onChange={(change) => setImage((old) => ({ ...old, ...change }))}
-                  submission={submission}
-                  onSubmit={() => void sendImage()}
-                />
-              </TabsContent>
-              <TabsContent value="video">
-                <VideoForm
-                  values={video}
-                  onChange={(change) => {
-                    // An error of one mode does not apply to another.
-                    if (change.mode !== undefined) submission.clearError();
-                    setVideo((old) => ({ ...old, ...change }));
-                  }}
-                  submission={submission}
-                  onSubmit={() => void sendVideo()}
-                />
-              </TabsContent>
-            </Tabs>
-          </Card>
-          <div ref={results} className="flex min-w-0 scroll-mt-4 flex-col gap-6">
-            {list.error !== null && <ErrorState error={list.error} onRetry={list.reload} />}
-            {isPending ? (
-              <StagePending />
-            ) : shownId !== null ? (
-              <Stage
-                key={shownId}
-                id={shownId}
-                item={runs?.find(({ id }) => id === shownId)}
-                onUse={fillVideo}
-                onReuse={reuse}
+    <Page>
+      <PageHeader
+        title="Content"
+        description="Generate an image, then turn it into a video. You can use each result as the input for the next."
+      />
+      <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,25rem)_minmax(0,1fr)]">
+        <Card ref={forms} tabIndex={-1} className="scroll-mt-4 pt-2 outline-none">
+          <ArtistChip next={forms} className="mt-2" />
+          <Tabs value={kind} onValueChange={(next) => choose(next === "video" ? next : "image")}>
+            <TabsList aria-label="Content type" className="-mx-4 px-4">
+              <TabsTrigger value="image">Image</TabsTrigger>
+              <TabsTrigger value="video">Video</TabsTrigger>
+            </TabsList>
+            <TabsContent value="image">
+              <ImageForm
+                values={image}
+                onChange={(change) => setImage((old) => ({ ...old, ...change }))}
+                submission={submission}
+                onSubmit={() => void sendImage()}
               />
-            ) : runs !== undefined ? (
-              <StageEmpty artist={artist?.name ?? null} />
-            ) : (
-              list.error === null && <StageSkeleton />
-            )}
-            {runs !== undefined && runs.length > 0 && (
-              <History runs={runs} shownId={isPending ? null : shownId} onSelect={select} />
-            )}
-          </div>
+            </TabsContent>
+            <TabsContent value="video">
+              <VideoForm
+                values={video}
+                onChange={(change) => {
+                  // An error of one mode does not apply to another.
+                  if (change.mode !== undefined) submission.clearError();
+                  setVideo((old) => ({ ...old, ...change }));
+                }}
+                submission={submission}
+                onSubmit={() => void sendVideo()}
+              />
+            </TabsContent>
+          </Tabs>
+        </Card>
+        <div ref={results} className="flex min-w-0 scroll-mt-4 flex-col gap-6">
+          {list.error !== null && <ErrorState error={list.error} onRetry={list.reload} />}
+          {isPending ? (
+            <StagePending />
+          ) : shownId !== null ? (
+            <Stage
+              key={shownId}
+              id={shownId}
+              item={runs?.find(({ id }) => id === shownId)}
+              onUse={fillVideo}
+              onReuse={reuse}
+            />
+          ) : runs !== undefined ? (
+            <StageEmpty artist={artist?.name ?? null} />
+          ) : (
+            list.error === null && <StageSkeleton />
+          )}
+          {runs !== undefined && runs.length > 0 && (
+            <History runs={runs} shownId={isPending ? null : shownId} onSelect={select} />
+          )}
         </div>
-      </Page>
-    </ResultsProvider>
+      </div>
+    </Page>
   );
 }
 

@@ -1,15 +1,12 @@
 "use client";
 import { Plus, Sparkles, X } from "lucide-react";
-import type { FormEvent } from "react";
-import { useFocusFirstError } from "../_hooks/use-form.ts";
-import type { Submit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
-import { Textarea } from "../_ui/form.tsx";
+import { TextareaField, TextField } from "../_ui/form.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import {
-  ContentField,
-  FormError,
-  ModelField,
+  ContentForm,
+  type ContentFormProps,
+  fieldsOf,
   MoreOptions,
   ShapeFields,
   TemplateField,
@@ -21,58 +18,36 @@ const counts = ["1", "2", "3", "4"].map((value) => ({ value, label: value }));
 /** The maximum of `images` in `POST /api/content/image`. */
 const MAX_REFERENCES = 8;
 
-export function ImageForm({
-  values,
-  onChange,
-  submission: { busy, error },
-  onSubmit,
-}: {
-  readonly values: ImageValues;
-  readonly onChange: (change: Partial<ImageValues>) => void;
-  readonly submission: Pick<Submit, "busy" | "error">;
-  readonly onSubmit: () => void;
-}) {
-  const { images } = values;
-  const form = useFocusFirstError(error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit();
-  };
-  const fields = ["prompt", "template", "model", ...images.map((_, index) => `images.${index}`)];
+/** The form for images. */
+export function ImageForm(props: ContentFormProps<ImageValues>) {
+  const { values, onChange, submission } = props;
+  const { images, num_images: count } = values;
+  const field = fieldsOf<"template" | "prompt" | "model", ImageValues>(props);
   return (
-    <form
-      ref={form}
-      noValidate
-      aria-label="Image"
-      onSubmit={submit}
-      className="flex flex-col gap-4"
+    <ContentForm
+      label="Image"
+      icon={Sparkles}
+      submit={count === 1 ? "Generate image" : `Generate ${count} images`}
+      fields={["prompt", "template", "model", ...images.map((_, index) => `images.${index}`)]}
+      {...props}
     >
       <TemplateField
-        error={error}
         hint="Sets a prompt and a style. Your own prompt replaces the template's."
-        value={values.template}
-        onChange={(template) => onChange({ template })}
+        {...field("template")}
       />
-      <ContentField
-        name="prompt"
+      <TextareaField
         label="Prompt"
-        error={error}
-        invalidText="Describe the image in at most 10,000 characters, or choose a template."
-      >
-        {(ids) => (
-          <Textarea
-            {...ids}
-            rows={4}
-            placeholder={
-              values.template === ""
-                ? "A singer on a flat roof at dusk, city lights behind"
-                : "Optional: replaces the template's prompt"
-            }
-            value={values.prompt}
-            onChange={(value) => onChange({ prompt: value })}
-          />
+        rows={4}
+        placeholder={
+          values.template === ""
+            ? "A singer on a flat roof at dusk, city lights behind"
+            : "Optional: replaces the template's prompt"
+        }
+        {...field(
+          "prompt",
+          "Describe the image in at most 10,000 characters, or choose a template.",
         )}
-      </ContentField>
+      />
       <Segmented
         label="Number of images"
         options={counts}
@@ -90,10 +65,9 @@ export function ImageForm({
           <div key={index} className="flex items-end gap-1">
             <div className="min-w-0 flex-1">
               <MediaField
-                name={`images.${index}`}
                 label={`Reference image ${index + 1}`}
                 kind="image"
-                error={error}
+                isInvalid={submission.error?.fields[0] === `images.${index}`}
                 value={url}
                 onChange={(next) => onChange({ images: images.with(index, next) })}
               />
@@ -121,18 +95,12 @@ export function ImageForm({
             Add reference image
           </Button>
         )}
-        <ModelField
-          error={error}
+        <TextField
+          label="Model"
           hint="The provider's model. Leave empty for the default."
-          value={values.model}
-          onChange={(model) => onChange({ model })}
+          {...field("model")}
         />
       </MoreOptions>
-      <FormError error={error} fields={fields} />
-      <Button type="submit" size="lg" busy={busy}>
-        <Sparkles aria-hidden />
-        {values.num_images === 1 ? "Generate image" : `Generate ${values.num_images} images`}
-      </Button>
-    </form>
+    </ContentForm>
   );
 }

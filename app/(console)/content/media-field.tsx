@@ -1,12 +1,10 @@
 "use client";
 import { Images } from "lucide-react";
 import { useState } from "react";
-import type { ApiError } from "../_api/request.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useFrame } from "../_shell/frame.tsx";
 import { Button } from "../_ui/button.tsx";
-import { Input } from "../_ui/form.tsx";
-import { ContentField } from "./content-fields.tsx";
+import { Field, Input } from "../_ui/form.tsx";
 import { type ContentMedia, mediaAddress } from "./content-result.ts";
 import { MediaThumbnail } from "./result-tile.tsx";
 
@@ -21,19 +19,18 @@ const INVALID_TEXTS = {
 
 /** A file of the request: its URL, or one of the account's earlier results. A video can provide audio. */
 export function MediaField({
-  name,
   label,
   kind,
   hint,
-  error,
+  isInvalid,
   value,
   onChange,
 }: {
-  readonly name: string;
   readonly label: string;
   readonly kind: ContentMedia["kind"] | "audio";
   readonly hint?: string | undefined;
-  readonly error: ApiError | null;
+  /** Whether the API refused the value. */
+  readonly isInvalid: boolean;
   readonly value: string;
   readonly onChange: (url: string) => void;
 }) {
@@ -42,13 +39,7 @@ export function MediaField({
   // The page cannot load previews from elsewhere on the web.
   const isShown = mediaAddress(value, useFrame().mediaOrigin) !== null;
   return (
-    <ContentField
-      name={name}
-      label={label}
-      error={error}
-      invalidText={INVALID_TEXTS[kind]}
-      hint={hint}
-    >
+    <Field label={label} hint={hint} error={isInvalid ? INVALID_TEXTS[kind] : undefined}>
       {(ids) => (
         <div className="flex items-center gap-2">
           {isShown && (
@@ -87,6 +78,6 @@ export function MediaField({
           )}
         </div>
       )}
-    </ContentField>
+    </Field>
   );
 }

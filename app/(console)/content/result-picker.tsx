@@ -5,10 +5,9 @@ import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Dialog } from "../_ui/dialog.tsx";
 import { EmptyState, ShowMore, Skeleton } from "../_ui/states.tsx";
 import { stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
-import { useTaskRunMedia } from "../runs/_state/use-task-run.ts";
+import { useContentRuns, useTaskRunMedia } from "../runs/_state/use-task-run.ts";
 import { type ContentMedia, isImageRun, titleOf } from "./content-result.ts";
 import { MediaThumbnail } from "./result-tile.tsx";
-import { useResults } from "./results.tsx";
 
 const PAGE_SIZE = 12;
 
@@ -23,7 +22,7 @@ export function ResultPicker({
   readonly onClose: () => void;
 }) {
   const [count, setCount] = useState(PAGE_SIZE);
-  const runs = useResults().filter(
+  const runs = (useContentRuns().runs ?? []).filter(
     (run) => stateOf(run.status).tone === "success" && isImageRun(run) === (kind === "image"),
   );
   return (

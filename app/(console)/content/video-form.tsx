@@ -8,18 +8,15 @@ import {
   Palette,
   TextCursorInput,
 } from "lucide-react";
-import { type FormEvent, useId } from "react";
+import { useId } from "react";
 import { VIDEO_MODES, type VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
-import { useFocusFirstError } from "../_hooks/use-form.ts";
-import type { Submit } from "../_hooks/use-submit.ts";
-import { Button } from "../_ui/button.tsx";
-import { Input, Switch, Textarea } from "../_ui/form.tsx";
+import { Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import {
-  ContentField,
-  FormError,
-  ModelField,
+  ContentForm,
+  type ContentFormProps,
+  fieldsOf,
   MoreOptions,
   ShapeFields,
   TemplateField,
@@ -64,44 +61,29 @@ const prompts: Readonly<Record<VideoMode, string>> = {
 };
 
 /** The form for a video, with the fields of the chosen mode. */
-export function VideoForm({
-  values,
-  onChange,
-  submission: { busy, error },
-  onSubmit,
-}: {
-  readonly values: VideoValues;
-  readonly onChange: (change: Partial<VideoValues>) => void;
-  readonly submission: Pick<Submit, "busy" | "error">;
-  readonly onSubmit: () => void;
-}) {
+export function VideoForm(props: ContentFormProps<VideoValues>) {
+  const { values, onChange, submission } = props;
   const { mode } = values;
   const inputs = INPUTS_OF[mode];
-  const form = useFocusFirstError(error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit();
-  };
-  const fields = [...inputs, "prompt", "negative_prompt", "template", "model"];
+  const field = fieldsOf<"template" | "prompt" | "negative_prompt" | "model", VideoValues>(props);
   return (
-    <form
-      ref={form}
-      noValidate
-      aria-label="Video"
-      onSubmit={submit}
-      className="flex flex-col gap-4"
+    <ContentForm
+      label="Video"
+      icon={Clapperboard}
+      submit="Generate video"
+      fields={[...inputs, "prompt", "negative_prompt", "template", "model"]}
+      {...props}
     >
       <ModePicker value={mode} onChange={(next) => onChange({ mode: next })} />
-      {inputs.map((field) => (
+      {inputs.map((name) => (
         <MediaField
-          key={field}
-          name={field}
-          label={labelOf(mode, field)}
-          kind={KIND_OF[field]}
-          hint={hints[field]}
-          error={error}
-          value={values[field]}
-          onChange={(url) => onChange({ [field]: url })}
+          key={name}
+          label={labelOf(mode, name)}
+          kind={KIND_OF[name]}
+          hint={hints[name]}
+          isInvalid={submission.error?.fields[0] === name}
+          value={values[name]}
+          onChange={(url) => onChange({ [name]: url })}
         />
       ))}
       <p className="-mt-2 text-sm text-muted-foreground">
@@ -110,31 +92,19 @@ export function VideoForm({
           : "Choose one of your results, or enter the public https URL of a file."}
       </p>
       <TemplateField
-        error={error}
         hint="Sets the movement if you leave the prompt empty."
-        value={values.template}
-        onChange={(template) => onChange({ template })}
+        {...field("template")}
       />
-      <ContentField
-        name="prompt"
+      <TextareaField
         label="Prompt"
-        error={error}
-        invalidText="Describe the video in at most 10,000 characters."
-      >
-        {(ids) => (
-          <Textarea
-            {...ids}
-            rows={3}
-            placeholder={
-              isFrameOptional(mode) && values.image_url === ""
-                ? "A singer on a flat roof at dusk, city lights behind, a slow push in"
-                : prompts[mode]
-            }
-            value={values.prompt}
-            onChange={(value) => onChange({ prompt: value })}
-          />
-        )}
-      </ContentField>
+        rows={3}
+        placeholder={
+          isFrameOptional(mode) && values.image_url === ""
+            ? "A singer on a flat roof at dusk, city lights behind, a slow push in"
+            : prompts[mode]
+        }
+        {...field("prompt", "Describe the video in at most 10,000 characters.")}
+      />
       {mode !== "lipsync" && (
         <Segmented
           label={mode === "extend" ? "Added duration" : "Duration"}
@@ -157,34 +127,18 @@ export function VideoForm({
         />
       )}
       <MoreOptions isOpen={values.negative_prompt !== "" || values.model !== ""}>
-        <ContentField
-          name="negative_prompt"
+        <TextField
           label="Negative prompt"
-          error={error}
           hint="What to leave out of the video."
-          invalidText="Use at most 10,000 characters."
-        >
-          {(ids) => (
-            <Input
-              {...ids}
-              value={values.negative_prompt}
-              onChange={(value) => onChange({ negative_prompt: value })}
-            />
-          )}
-        </ContentField>
-        <ModelField
-          error={error}
+          {...field("negative_prompt")}
+        />
+        <TextField
+          label="Model"
           hint="The provider's model. Leave empty for the default of this mode."
-          value={values.model}
-          onChange={(model) => onChange({ model })}
+          {...field("model")}
         />
       </MoreOptions>
-      <FormError error={error} fields={fields} />
-      <Button type="submit" size="lg" busy={busy}>
-        <Clapperboard aria-hidden />
-        Generate video
-      </Button>
-    </form>
+    </ContentForm>
   );
 }
 
