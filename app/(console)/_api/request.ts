@@ -32,7 +32,6 @@ export type ApiResult<T> =
 export interface ApiRequest {
   /** Defaults to GET without a body and to POST with one. */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;

@@ -14,7 +14,6 @@ export interface HighlightAnswer {
   readonly block: number;
   /** Null if the code cannot be highlighted. */
   readonly lines: readonly CodeLine[] | null;
-  /** Why it cannot be. */
   readonly error: string | null;
 }
 

@@ -52,7 +52,6 @@ function send(request: HighlightRequest): void {
   worker.postMessage(request);
 }
 
-/** All blocks that wait for the worker stay as they are. */
 function replaceWorker(): void {
   worker?.terminate();
   worker = undefined;

@@ -43,7 +43,6 @@ export function useHighlightedLines(
 
 const completeLines = (text: string): string => text.slice(0, text.lastIndexOf("\n") + 1);
 
-/** Sends what a text has gained to the worker, one portion after the other. */
 class Highlighting {
   readonly #language: string;
   readonly #onLines: (lines: readonly CodeLine[]) => void;

@@ -1,10 +1,10 @@
 "use client";
 import { Plug } from "lucide-react";
-import { useRef, useState } from "react";
 import { api } from "../_api/request.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { cn } from "../_ui/class-names.ts";
+import { MenuButton } from "../_ui/menu-button.tsx";
 import { toast } from "../_ui/toast.tsx";
 
 const ConnectorsMenu = lazyComponent(() => import("./connectors-menu.tsx"), "ConnectorsMenu");
@@ -21,24 +21,16 @@ export function ConnectorsPicker({
   readonly isField?: boolean;
   readonly onChoose: (connectors: readonly string[]) => void;
 }) {
-  const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  const openedByKey = useRef(false);
   const count = chosen?.length ?? 0;
   return (
     <div className="relative flex">
-      <button
-        ref={button}
-        type="button"
-        aria-haspopup="menu"
-        aria-expanded={isOpen}
+      <MenuButton
         aria-label={count === 0 ? "Connectors: none" : `Connectors: ${count}`}
         title="Connectors that the agent may use in this chat"
         disabled={chosen === undefined}
-        onClick={(event) => {
-          openedByKey.current = event.detail === 0;
-          setOpen(!isOpen);
-        }}
+        menu={(state) =>
+          state.open && chosen !== undefined && <ConnectorsMenu {...{ state, chosen, onChoose }} />
+        }
         className={cn(
           "flex items-center rounded-lg text-sm hover:bg-hover disabled:opacity-55",
           isField
@@ -50,16 +42,7 @@ export function ConnectorsPicker({
         {(isField || count > 0) && (
           <span className="tabular-nums">{count > 0 ? count : "None"}</span>
         )}
-      </button>
-      {isOpen && chosen !== undefined && (
-        <ConnectorsMenu
-          button={button}
-          openedByKey={openedByKey}
-          chosen={chosen}
-          onChoose={onChoose}
-          onClose={() => setOpen(false)}
-        />
-      )}
+      </MenuButton>
     </div>
   );
 }

@@ -5,7 +5,6 @@ import { type Submit, useSubmit } from "./use-submit.ts";
 export interface Form<V> extends Submit {
   readonly values: V;
   readonly set: (change: Partial<V>) => void;
-  /** Returns the properties of the field for a value. */
   readonly field: <K extends keyof V & string>(
     name: K,
   ) => {

@@ -5,7 +5,6 @@ import { type ApiError, type ApiRequest, type ApiResult, api } from "../_api/req
 export interface Submit {
   readonly send: <T>(path: string, request?: ApiRequest) => Promise<ApiResult<T>>;
   readonly busy: boolean;
-  /** The error of the last attempt. */
   readonly error: ApiError | null;
   readonly clearError: () => void;
 }

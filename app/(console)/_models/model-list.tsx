@@ -5,8 +5,8 @@ import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState 
 import type { ApiError } from "../_api/request.ts";
 import type { Model } from "../_hooks/shared-reads.ts";
 import { cn } from "../_ui/class-names.ts";
+import { formatTokens } from "../_ui/format.ts";
 import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
-import { findModels, formatPrice, formatTokens } from "./describe-model.ts";
 
 /** The models to choose from, with a search: a combobox whose list is always open. */
 export function ModelList({
@@ -19,7 +19,6 @@ export function ModelList({
   onChoose,
   onClose,
 }: {
-  /** Where the list appears, and what gets the focus afterwards. */
   readonly button: RefObject<HTMLButtonElement | null>;
   readonly models: readonly Model[] | undefined;
   readonly defaultId: string;
@@ -212,4 +211,20 @@ function LoadingModels() {
       <Skeleton className="h-5 w-1/2" />
     </Loading>
   );
+}
+
+function formatPrice(pricing: NonNullable<Model["pricing"]>): string {
+  if (pricing.input === 0 && pricing.output === 0) return "Free";
+  return `${dollars(pricing.input)} / ${dollars(pricing.output)}`;
+}
+
+const dollars = (usd: number): string =>
+  `$${usd.toLocaleString("en", { maximumFractionDigits: usd < 1 ? 3 : 2 })}`;
+
+function findModels(models: readonly Model[], search: string): readonly Model[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return models.filter(({ id, name }) => {
+    const text = `${name} ${id}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }

@@ -1,7 +1,7 @@
 "use client";
 import { LogOut } from "lucide-react";
 import { signOut, useSession } from "../_session/auth.ts";
-import { Button, ButtonLink } from "../_ui/button.tsx";
+import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { Skeleton } from "../_ui/states.tsx";
 import { settingsItem } from "./nav-items.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
@@ -35,15 +35,7 @@ export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
           <settingsItem.icon aria-hidden />
         </ButtonLink>
         <ThemeToggle />
-        <Button
-          variant="ghost"
-          size="icon"
-          aria-label="Sign out"
-          title="Sign out"
-          onClick={() => void signOut()}
-        >
-          <LogOut aria-hidden />
-        </Button>
+        <IconButton icon={LogOut} isLarge label="Sign out" onClick={() => void signOut()} />
       </div>
     </section>
   );

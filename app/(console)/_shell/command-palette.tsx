@@ -184,7 +184,6 @@ function Item({
   isFound = false,
   onSelect,
 }: {
-  /** What the typed text is compared with. */
   readonly value: string;
   readonly icon: LucideIcon | ReactElement;
   readonly label: string;
@@ -217,7 +216,6 @@ function Mark({ icon: Icon }: { readonly icon: LucideIcon }) {
 
 type Chats = Answer<typeof listAccountChatsContract>;
 
-/** A pause in typing after which the server is asked. */
 const DEBOUNCE_MS = 150;
 
 /** The chats that match the text, or the latest ones; and the newest templates and artists. */

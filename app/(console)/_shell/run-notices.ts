@@ -5,7 +5,6 @@ import { toast } from "../_ui/toast.tsx";
 import { onChatEvent, shownChats } from "../chat/_state/chat-events.ts";
 import { wantsNotifications } from "./notification-choice.ts";
 
-/** How often the newest runs are read, for runs that no tab of this browser follows. */
 const POLL_INTERVAL_MS = 15_000;
 
 /**

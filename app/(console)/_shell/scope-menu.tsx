@@ -1,37 +1,24 @@
 "use client";
 import { Building2, Check, Plus, UserRound, UsersRound } from "lucide-react";
 import { useRouter } from "next/navigation";
-import type { ReactNode, RefObject } from "react";
+import type { ReactNode } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { useOrganizations } from "../_hooks/shared-reads.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { chooseArtist, chooseOrganization, useScope } from "../_session/scope.ts";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../_ui/dropdown-menu.tsx";
+import type { MenuState } from "../_ui/menu-button.tsx";
 import { ArtistCover } from "../artists/artist-tag.tsx";
 
 /** The menu of the switcher: organizations where the account has any, and artists. */
-export function ScopeMenu({
-  button,
-  openedByKey,
-  onOpenChange,
-}: {
-  readonly button: RefObject<HTMLButtonElement | null>;
-  readonly openedByKey: RefObject<boolean>;
-  readonly onOpenChange: (open: boolean) => void;
-}) {
+export function ScopeMenu(state: MenuState) {
   const router = useRouter();
   const { artist: chosen, organization } = useScope();
   const filter = organization === null ? "" : `?org_id=${organization.id}`;
   const artists = usePages<Artist>(`/api/artists${filter}`, "artists");
   const organizations = useOrganizations();
   return (
-    <AnchoredMenu
-      label="Working for"
-      button={button}
-      openedByKey={openedByKey}
-      open
-      onOpenChange={onOpenChange}
-    >
+    <AnchoredMenu {...state} label="Working for">
       <div className="max-h-[60vh] w-50 overflow-y-auto">
         {organizations.length > 0 && (
           <>
@@ -74,8 +61,7 @@ export function ScopeMenu({
           />
         ))}
         <MenuSeparator />
-        <MenuItem onSelect={() => router.push("/artists")}>
-          <Plus aria-hidden />
+        <MenuItem icon={Plus} onSelect={() => router.push("/artists")}>
           {artists.hasMore ? "Show all artists" : "Manage artists"}
         </MenuItem>
       </div>

@@ -5,7 +5,7 @@ import { usePathname } from "next/navigation";
 import { Activity, memo, type ReactNode, useEffect, useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useSession } from "../_session/auth.ts";
-import { Button, ButtonLink } from "../_ui/button.tsx";
+import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { Loading, Skeleton } from "../_ui/states.tsx";
 import { Account } from "./account.tsx";
 import { Brand } from "./brand.tsx";
@@ -85,15 +85,13 @@ const SignedInFrame = memo(function SignedInFrame({ children }: { readonly child
         <div className="flex h-dvh flex-col md:flex-row">
           <SkipLink />
           <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-sidebar px-3 md:hidden">
-            <Button
-              variant="ghost"
-              size="icon"
-              aria-label="Open navigation"
+            <IconButton
+              icon={Menu}
+              isLarge
+              label="Open navigation"
               aria-expanded={drawer}
               onClick={() => setDrawer(true)}
-            >
-              <Menu aria-hidden />
-            </Button>
+            />
             <Brand />
             <span className="flex-1" />
             <SearchButton />

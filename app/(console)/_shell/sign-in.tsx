@@ -1,12 +1,13 @@
 "use client";
 import type { AuthError } from "@supabase/auth-js";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useState, useTransition } from "react";
 import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";
 import { unreachable } from "../_api/describe-error.ts";
 import { authClient } from "../_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { Field, Input, TextField } from "../_ui/form.tsx";
+import { ErrorNote } from "../_ui/states.tsx";
 import { useFrame } from "./frame.tsx";
 
 /** The sign-in form. It emails a code, which also creates the account of a new address. */
@@ -15,16 +16,15 @@ export function SignIn() {
   const [isCodeSent, setCodeSent] = useState(false);
   const [email, setEmail] = useState("");
   const [code, setCode] = useState("");
-  const [busy, setBusy] = useState(false);
+  const [busy, start] = useTransition();
   const [errorText, setErrorText] = useState<string | null>(null);
 
-  const attempt = async (work: () => Promise<string | null>) => {
-    setBusy(true);
-    setErrorText(null);
-    // The library that does it is loaded when it is needed.
-    setErrorText(await work().catch(() => unreachable));
-    setBusy(false);
-  };
+  const attempt = (work: () => Promise<string | null>) =>
+    start(async () => {
+      setErrorText(null);
+      // The library that does it is loaded when it is needed.
+      setErrorText(await work().catch(() => unreachable));
+    });
 
   const requestCode = async (): Promise<string | null> => {
     const client = await authClient();
@@ -44,7 +44,7 @@ export function SignIn() {
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void attempt(isCodeSent ? verify : requestCode);
+    attempt(isCodeSent ? verify : requestCode);
   };
 
   return (
@@ -55,7 +55,7 @@ export function SignIn() {
             size="lg"
             className="w-full"
             busy={busy}
-            onClick={() => void attempt(signInAsDeveloper)}
+            onClick={() => attempt(signInAsDeveloper)}
           >
             Continue as {DEVELOPER_EMAIL}
           </Button>
@@ -94,14 +94,7 @@ export function SignIn() {
             )}
           </Field>
         )}
-        {errorText !== null && (
-          <p
-            role="alert"
-            className="rounded-md bg-danger-soft px-3 py-2 break-words text-danger-text"
-          >
-            {errorText}
-          </p>
-        )}
+        <ErrorNote>{errorText}</ErrorNote>
         <Button
           type="submit"
           size="lg"

@@ -1,7 +1,7 @@
 "use client";
 import { Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
-import { Button } from "../_ui/button.tsx";
+import { IconButton } from "../_ui/button.tsx";
 import { useFrame } from "./frame.tsx";
 import { chooseTheme, type Theme } from "./theme.ts";
 
@@ -15,17 +15,14 @@ export function ThemeToggle() {
   const Icon = icons[theme];
   const label = `Theme: ${theme}. Switch to ${next}`;
   return (
-    <Button
-      variant="ghost"
-      size="icon"
-      aria-label={label}
-      title={label}
+    <IconButton
+      icon={Icon}
+      isLarge
+      label={label}
       onClick={() => {
         chooseTheme(next);
         setTheme(next);
       }}
-    >
-      <Icon aria-hidden />
-    </Button>
+    />
   );
 }

@@ -1,9 +1,9 @@
 "use client";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
-import { api } from "../_api/request.ts";
 import { useChatConnectors } from "../_connectors/connectors-picker.tsx";
 import type { CreatedKey } from "../_hooks/shared-reads.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";
@@ -90,13 +90,9 @@ function KeyRow({
   readonly apiKey: string | null;
   readonly onCreated: (key: string) => void;
 }) {
-  const [busy, setBusy] = useState(false);
-  const [errorText, setErrorText] = useState<string | null>(null);
+  const { send, busy, error } = useSubmit();
   const create = async () => {
-    setBusy(true);
-    const created = await api<CreatedKey>("/api/keys", { body: { key_name: "Code example" } });
-    setBusy(false);
-    setErrorText(created.ok ? null : created.error.message);
+    const created = await send<CreatedKey>("/api/keys", { body: { key_name: "Code example" } });
     if (created.ok) onCreated(created.data.key);
   };
   return (
@@ -109,11 +105,16 @@ function KeyRow({
         ) : (
           "The new key “Code example” is in the code. It is shown only until you close this, and has full access to your account."
         )}
-        {errorText !== null && <span className="block text-danger-text">{errorText}</span>}
+        {error && <span className="block text-danger-text">{error.message}</span>}
       </p>
       {apiKey === null ? (
-        <Button variant="outline" size="sm" busy={busy} onClick={() => void create()}>
-          <KeyRound aria-hidden />
+        <Button
+          icon={KeyRound}
+          variant="outline"
+          size="sm"
+          busy={busy}
+          onClick={() => void create()}
+        >
           Create a key and insert it
         </Button>
       ) : (

@@ -32,7 +32,6 @@ export interface RunScenario {
 
 /** Where a snippet sends its requests. */
 export interface Target {
-  /** The origin of the service. */
   readonly baseUrl: string;
   /** Null for the environment variable `AGENT_PLATFORM_API_KEY`. */
   readonly apiKey: string | null;

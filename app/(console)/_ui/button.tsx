@@ -1,4 +1,4 @@
-import { LoaderCircle } from "lucide-react";
+import { LoaderCircle, type LucideIcon } from "lucide-react";
 import Link from "next/link";
 import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
@@ -23,6 +23,11 @@ interface ButtonStyle {
   readonly className?: string | undefined;
 }
 
+interface Labeled {
+  /** Stands before the text, as a decoration. */
+  readonly icon?: LucideIcon;
+}
+
 /** Styles a link as a button. See `ButtonLink` for links within the console. */
 export function buttonStyle({
   variant = "primary",
@@ -33,7 +38,7 @@ export function buttonStyle({
   return cn(`${base} ${variants[variant]} ${sizes[size]} ${shapes[corners]}`, className);
 }
 
-interface ButtonProps extends ComponentProps<"button">, Omit<ButtonStyle, "className"> {
+interface ButtonProps extends ComponentProps<"button">, Omit<ButtonStyle, "className">, Labeled {
   /** Shows a spinner and disables the button without changing its width. */
   readonly busy?: boolean;
 }
@@ -44,11 +49,18 @@ export function Button({
   size,
   corners,
   busy = false,
+  icon: Icon,
   className,
   disabled,
-  children,
+  children: text,
   ...rest
 }: ButtonProps) {
+  const children = (
+    <>
+      {Icon && <Icon aria-hidden />}
+      {text}
+    </>
+  );
   return (
     <button
       type="button"
@@ -76,22 +88,25 @@ export function Button({
 /** The look of a small button among text; also for a `CopyButton`. */
 export const iconButtonStyle = "size-7 text-muted-foreground [&_svg]:size-3.5";
 
-/** A small button with only an icon. `label` is its name for screen readers, and its tooltip unless there is a `title`. */
+/** A button with only an icon. `label` is its name for screen readers, and its tooltip unless there is a `title`. */
 export function IconButton({
   label,
+  isLarge = false,
   className,
   ...rest
-}: Omit<ComponentProps<typeof Button>, "aria-label" | "variant" | "size"> & {
+}: Omit<ComponentProps<typeof Button>, "aria-label" | "size"> & {
   readonly label: string;
+  /** For a button of a page, not of a line of text. */
+  readonly isLarge?: boolean;
 }) {
   return (
     <Button
       title={label}
-      {...rest}
       variant="ghost"
+      {...rest}
       size="icon"
       aria-label={label}
-      className={cn(iconButtonStyle, className)}
+      className={cn(!isLarge && iconButtonStyle, className)}
     />
   );
 }
@@ -101,14 +116,15 @@ export function ButtonLink({
   variant,
   size,
   corners,
+  icon: Icon,
   className,
+  children,
   ...rest
-}: Omit<ComponentProps<typeof Link>, "className"> & ButtonStyle) {
+}: Omit<ComponentProps<typeof Link>, "className"> & ButtonStyle & Labeled) {
   return (
-    <Link
-      prefetch={false}
-      {...rest}
-      className={buttonStyle({ variant, size, corners, className })}
-    />
+    <Link prefetch={false} {...rest} className={buttonStyle({ variant, size, corners, className })}>
+      {Icon && <Icon aria-hidden />}
+      {children}
+    </Link>
   );
 }

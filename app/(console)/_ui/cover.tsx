@@ -34,7 +34,6 @@ export function Cover({
   /** An id, so that the same thing looks the same everywhere. */
   readonly seed: string;
   readonly image?: string | null | undefined;
-  /** For artists. */
   readonly round?: boolean;
   readonly className?: string;
 }) {
@@ -59,7 +58,6 @@ function Picture({ source, className }: { readonly source: string; readonly clas
   );
 }
 
-/** A picture on another host, drawn until it is loaded. */
 function RemotePicture({
   url,
   seed,

@@ -17,6 +17,7 @@ export function Dialog({
   open = onClose && true,
   onOpenChange = onClose && ((next) => !next && onClose()),
   role = "dialog",
+  isSheet = false,
   className,
   initialFocus,
   children,
@@ -29,6 +30,8 @@ export function Dialog({
   readonly onOpenChange?: (open: boolean) => void;
   /** An alert dialog has its description read aloud as it opens. */
   readonly role?: "dialog" | "alertdialog";
+  /** Whether it is a panel for details at the right edge, as wide as the screen on a phone. */
+  readonly isSheet?: boolean;
   readonly className?: string | undefined;
   /** What has the focus when the dialog opens, in place of its first field or its primary action. */
   readonly initialFocus?: RefObject<HTMLElement | null>;
@@ -50,20 +53,33 @@ export function Dialog({
           onOpenAutoFocus={(event) => {
             focus.onOpenAutoFocus();
             event.preventDefault();
-            const target = initialFocus?.current ?? firstControl(body.current);
+            // The arrow keys scroll the details of a sheet.
+            const target = isSheet ? null : (initialFocus?.current ?? firstControl(body.current));
             (target ?? body.current)?.focus({ preventScroll: true });
           }}
           {...(trigger === undefined ? { onCloseAutoFocus: focus.onCloseAutoFocus } : {})}
           className={cn(
-            "fixed top-[12vh] left-1/2 z-50 max-h-[80vh] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-xl border bg-surface p-5 shadow-xl animate-appear max-sm:top-4 max-sm:max-h-[calc(100dvh-2rem)]",
+            "fixed z-50 border bg-surface shadow-xl animate-appear",
+            isSheet
+              ? "inset-y-0 right-0 flex w-full max-w-xl flex-col border-y-0 border-r-0"
+              : "top-[12vh] left-1/2 max-h-[80vh] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-y-auto rounded-xl p-5 max-sm:top-4 max-sm:max-h-[calc(100dvh-2rem)]",
             className,
           )}
         >
-          <div className="flex items-start justify-between gap-4">
-            <Base.Title className="text-lg font-semibold break-words">{title}</Base.Title>
+          <div
+            className={cn(
+              "flex justify-between gap-4",
+              isSheet ? "h-13 shrink-0 items-center border-b px-5" : "items-start",
+            )}
+          >
+            <Base.Title
+              className={isSheet ? "truncate font-semibold" : "text-lg font-semibold break-words"}
+            >
+              {title}
+            </Base.Title>
             <Base.Close
               aria-label="Close"
-              className="-mt-1 -mr-1 grid size-7 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover"
+              className="-mr-1 grid size-7 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover"
             >
               <X aria-hidden className="size-4" />
             </Base.Close>
@@ -73,7 +89,11 @@ export function Dialog({
               <div className="mt-1 text-muted-foreground">{description}</div>
             </Base.Description>
           )}
-          <div ref={body} tabIndex={-1} className="mt-4 outline-none">
+          <div
+            ref={body}
+            tabIndex={-1}
+            className={cn("outline-none", isSheet ? "min-h-0 flex-1 overflow-y-auto p-5" : "mt-4")}
+          >
             {children}
           </div>
         </Base.Content>
@@ -144,7 +164,6 @@ export function ConfirmDialog({
 }: {
   readonly title: string;
   readonly description: ReactNode;
-  /** The label of the button, such as "Revoke". */
   readonly confirm: string;
   /** Opens the dialog. Without one, it is open from the start. */
   readonly trigger?: ReactNode;
@@ -201,54 +220,5 @@ export function ConfirmDialog({
         </Button>
       </DialogActions>
     </Dialog>
-  );
-}
-
-/** A panel for details at the right edge, as wide as the screen on a phone. */
-export function Sheet({
-  title,
-  onClose,
-  children,
-}: {
-  readonly title: string;
-  readonly onClose: () => void;
-  readonly children: ReactNode;
-}) {
-  const focus = useFocusReturn();
-  const body = useRef<HTMLDivElement>(null);
-  return (
-    <Base.Root open onOpenChange={(open) => !open && onClose()}>
-      <Base.Portal>
-        <Base.Overlay className="fixed inset-0 z-40 bg-black/45" />
-        <Base.Content
-          onOpenAutoFocus={(event) => {
-            focus.onOpenAutoFocus();
-            event.preventDefault();
-            // The arrow keys scroll the details.
-            body.current?.focus({ preventScroll: true });
-          }}
-          onCloseAutoFocus={focus.onCloseAutoFocus}
-          aria-describedby={undefined}
-          className="fixed inset-y-0 right-0 z-50 flex w-full max-w-xl flex-col border-l bg-surface shadow-xl animate-appear"
-        >
-          <div className="flex h-13 shrink-0 items-center justify-between gap-4 border-b px-5">
-            <Base.Title className="min-w-0 truncate font-semibold">{title}</Base.Title>
-            <Base.Close
-              aria-label="Close"
-              className="-mr-1 grid size-8 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover"
-            >
-              <X aria-hidden className="size-4" />
-            </Base.Close>
-          </div>
-          <div
-            ref={body}
-            tabIndex={-1}
-            className="min-h-0 flex-1 overflow-y-auto px-5 py-5 outline-none"
-          >
-            {children}
-          </div>
-        </Base.Content>
-      </Base.Portal>
-    </Base.Root>
   );
 }

@@ -33,7 +33,6 @@ export function Figures({
   className,
 }: {
   readonly figures: readonly (readonly [name: string, amount: ReactNode])[];
-  /** The number of columns. */
   readonly className: string;
 }) {
   return (

@@ -21,9 +21,7 @@ export function FormDialog({
   readonly description?: ReactNode;
   readonly className?: string;
   readonly form: Pick<Form<unknown>, "ref" | "busy" | "formError">;
-  /** The label of the button. */
   readonly submit: string;
-  /** False while something is missing. */
   readonly isComplete?: boolean;
   readonly onSubmit: () => Promise<void>;
   readonly onClose: () => void;

@@ -189,7 +189,6 @@ export function Switch({
   onChange,
 }: {
   readonly label: string;
-  /** Hides the label visually; screen readers still announce it. */
   readonly hideLabel?: boolean;
   readonly hint?: ReactNode;
   readonly checked: boolean;

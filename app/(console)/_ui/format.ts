@@ -116,3 +116,14 @@ export function formatBytes(bytes: number): string {
   const value = bytes / 1024 ** step;
   return `${value.toLocaleString("en", { maximumFractionDigits: step === 0 ? 0 : 1 })} ${units[step]}`;
 }
+
+/** Formats a number of tokens, such as `200K` or `1M`. */
+export const formatTokens = (tokens: number): string =>
+  tokens >= 1_000_000
+    ? `${trim(tokens / 1_000_000)}M`
+    : tokens >= 1_000
+      ? `${trim(tokens / 1_000)}K`
+      : String(tokens);
+
+const trim = (value: number): string =>
+  value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });

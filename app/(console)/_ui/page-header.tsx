@@ -28,7 +28,6 @@ export function PageHeader({
 }: {
   readonly title: string;
   readonly description?: ReactNode;
-  /** The page's actions, at the right of the title, on phones too. */
   readonly children?: ReactNode;
 }) {
   return (
@@ -55,5 +54,51 @@ export function BackLink({ href, children }: { readonly href: string; readonly c
       <ArrowLeft aria-hidden className="size-4" />
       {children}
     </Link>
+  );
+}
+
+/** A part of a page below its name. */
+export function Section({
+  title,
+  className,
+  children,
+}: {
+  readonly title: string;
+  readonly className?: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section aria-label={title} className={className}>
+      <h2 className="mb-2 text-sm font-medium text-muted-foreground">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** The top of the page of one thing: its title and state, a line about it, and its actions. */
+export function DetailHeader({
+  title,
+  state,
+  about,
+  children,
+}: {
+  readonly title: string;
+  readonly state: ReactNode;
+  readonly about: ReactNode;
+  readonly children: ReactNode;
+}) {
+  return (
+    <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+      <div className="min-w-0">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+          <h1 className="line-clamp-2 text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
+            {title}
+          </h1>
+          {state}
+        </div>
+        {about}
+      </div>
+      <div className="flex flex-wrap gap-2">{children}</div>
+    </header>
   );
 }

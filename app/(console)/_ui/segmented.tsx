@@ -11,7 +11,6 @@ export function Segmented<T extends string>({
   className,
 }: {
   readonly label: string;
-  /** Hides the label visually; screen readers still announce it. */
   readonly hideLabel?: boolean;
   readonly options: readonly { readonly value: T; readonly label: string }[];
   readonly value: T;

@@ -21,7 +21,6 @@ export function EmptyState({
   readonly text: ReactNode;
   /** Whether the page has no other heading. */
   readonly isWholePage?: boolean;
-  /** The buttons for the first step. */
   readonly children?: ReactNode;
 }) {
   const Heading = isWholePage ? "h1" : "h2";
@@ -142,7 +141,6 @@ export function PagedList<T>({
   readonly loadingRows?: number;
   /** What is loaded, where the page has several lists: "members". */
   readonly more?: string;
-  /** The line of column names. */
   readonly head?: ReactNode;
   readonly empty: ReactNode;
   readonly keyOf: (item: T) => string;
@@ -180,7 +178,6 @@ export function LoadMore({
   items,
 }: {
   readonly pages: Pick<Pages<unknown>, "hasMore" | "loading" | "loadMore">;
-  /** What is loaded, where the page has several lists. */
   readonly items?: string | undefined;
 }) {
   if (!pages.hasMore) return null;
@@ -223,7 +220,6 @@ export function Loading({
   className,
   children,
 }: {
-  /** What is loading, for screen readers: "Loading runs…". */
   readonly label: string;
   readonly className?: string;
   readonly children?: ReactNode;

@@ -24,7 +24,6 @@ export function ArtistForm({
 }: {
   /** Null for a new artist. */
   readonly artist: Artist | null;
-  /** What a new artist starts with. */
   readonly suggested?: { readonly name: string; readonly catalogArtistId: string };
   readonly onClose: () => void;
   readonly onSaved: (artist: Artist) => void;

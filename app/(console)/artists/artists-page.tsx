@@ -26,8 +26,7 @@ export function ArtistsPage() {
   const [creating, setCreating] = useOpenedByLink();
   const { items } = artists;
   const create = (
-    <Button onClick={() => setCreating(true)}>
-      <Plus aria-hidden />
+    <Button icon={Plus} onClick={() => setCreating(true)}>
       New artist
     </Button>
   );
@@ -52,8 +51,7 @@ export function ArtistsPage() {
           text="Add the artists you work for. Their releases, chats, runs and costs then come together on one page."
         >
           {create}
-          <ButtonLink href="/catalog" variant="outline">
-            <Search aria-hidden />
+          <ButtonLink icon={Search} href="/catalog" variant="outline">
             Find in catalog
           </ButtonLink>
         </EmptyState>

@@ -9,7 +9,7 @@ import { Cover } from "../_ui/cover.tsx";
 import { SearchInput } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
-import { EmptyState, ErrorState, LoadMore } from "../_ui/states.tsx";
+import { EmptyState, ErrorState, Loaded, LoadMore } from "../_ui/states.tsx";
 import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
 import { artistPage, type CatalogArtist, type CatalogSearch, searchPath } from "./catalog-query.ts";
 import { Popularity } from "./popularity.tsx";
@@ -25,9 +25,7 @@ const TYPES = [
 ] as const;
 type Type = (typeof TYPES)[number]["value"];
 
-/** How long after a key the search starts. */
 const TYPING_PAUSE_MS = 250;
-/** The longest text that the search takes. */
 const MAX_QUERY_LENGTH = 250;
 
 /** The search of the catalog. Its text and type are in the address, so that a result can be shared. */
@@ -91,7 +89,6 @@ function addressOf(q: string, type: Type): string {
   return query.size === 0 ? "/catalog" : `/catalog?${query}`;
 }
 
-/** The best results of each type. */
 function Overview({
   q,
   onShowAll,
@@ -99,47 +96,45 @@ function Overview({
   readonly q: string;
   readonly onShowAll: (type: Type) => void;
 }) {
-  const { data, error, reload } = useQuery<CatalogSearch>(
-    searchPath(q, ["artist", "album", "track"], 10),
-  );
-  if (error !== null) return <ErrorState error={error} onRetry={reload} />;
-  if (data === undefined) return <AlbumSkeletons />;
-  const { artists, albums, tracks } = data;
-  if (!artists?.total && !albums?.total && !tracks?.total) return <NothingFound q={q} />;
+  const query = useQuery<CatalogSearch>(searchPath(q, ["artist", "album", "track"], 10));
   return (
-    <div className="space-y-8">
-      {artists !== undefined && artists.total > 0 && (
-        <Section title="Artists" total={artists.total} shown={6} onAll={() => onShowAll("artist")}>
-          <ArtistGrid artists={artists.items.slice(0, 6)} />
-        </Section>
-      )}
-      {albums !== undefined && albums.total > 0 && (
-        <Section title="Albums" total={albums.total} shown={10} onAll={() => onShowAll("album")}>
-          <AlbumGrid albums={albums.items} withArtists />
-        </Section>
-      )}
-      {tracks !== undefined && tracks.total > 0 && (
-        <Section title="Tracks" total={tracks.total} shown={10} onAll={() => onShowAll("track")}>
-          <TrackList label="Tracks" tracks={tracks.items} />
-        </Section>
-      )}
-    </div>
+    <Loaded query={query} loading={<AlbumSkeletons />}>
+      {({ artists, albums, tracks }) =>
+        artists?.total || albums?.total || tracks?.total ? (
+          <div className="space-y-8">
+            <Section title="Artists" list={artists} shown={6} onAll={() => onShowAll("artist")}>
+              {(items) => <ArtistGrid artists={items} />}
+            </Section>
+            <Section title="Albums" list={albums} shown={10} onAll={() => onShowAll("album")}>
+              {(items) => <AlbumGrid albums={items} withArtists />}
+            </Section>
+            <Section title="Tracks" list={tracks} shown={10} onAll={() => onShowAll("track")}>
+              {(items) => <TrackList label="Tracks" tracks={items} />}
+            </Section>
+          </div>
+        ) : (
+          <NothingFound q={q} />
+        )
+      }
+    </Loaded>
   );
 }
 
-function Section({
+function Section<T>({
   title,
-  total,
+  list,
   shown,
   onAll,
   children,
 }: {
   readonly title: string;
-  readonly total: number;
+  readonly list: { readonly items: readonly T[]; readonly total: number } | undefined;
   readonly shown: number;
   readonly onAll: () => void;
-  readonly children: ReactNode;
+  readonly children: (items: readonly T[]) => ReactNode;
 }) {
+  if (!list?.total) return null;
+  const { items, total } = list;
   return (
     <section aria-label={title}>
       <div className="mb-3 flex h-7 items-center justify-between gap-4">
@@ -155,36 +150,33 @@ function Section({
           </Button>
         )}
       </div>
-      {children}
+      {children(items.slice(0, shown))}
     </section>
   );
 }
 
 const PAGE_SIZE = 30;
-const listOf = {
-  artist: (body: CatalogSearch) => body.artists,
-  album: (body: CatalogSearch) => body.albums,
-  track: (body: CatalogSearch) => body.tracks,
-} as const;
 
 function OneType({ q, type }: { readonly q: string; readonly type: Exclude<Type, "all"> }) {
   const path = searchPath(q, [type], PAGE_SIZE);
-  const artists = useCatalogList(type === "artist" ? path : null, listOf.artist);
-  const albums = useCatalogList(type === "album" ? path : null, listOf.album);
-  const tracks = useCatalogList(type === "track" ? path : null, listOf.track);
-  const list = { artist: artists, album: albums, track: tracks }[type];
+  const list = useCatalogList<CatalogSearch, unknown>(path, (body) => body[`${type}s`]);
+  const found = list.bodies;
   if (list.items === undefined && list.error === null) return <AlbumSkeletons />;
   return (
     <>
       <p role="status" className="mb-3 text-sm text-muted-foreground">
         {list.total} {list.total === 1 ? "result" : "results"}
       </p>
-      {artists.items !== undefined && <ArtistGrid artists={artists.items} />}
-      {albums.items !== undefined && <AlbumGrid albums={albums.items} withArtists />}
-      {tracks.items !== undefined && tracks.items.length > 0 && (
-        <TrackList label="Tracks" tracks={tracks.items} />
-      )}
       {list.items?.length === 0 && <NothingFound q={q} />}
+      {type === "artist" && (
+        <ArtistGrid artists={found.flatMap(({ artists }) => artists?.items ?? [])} />
+      )}
+      {type === "album" && (
+        <AlbumGrid albums={found.flatMap(({ albums }) => albums?.items ?? [])} withArtists />
+      )}
+      {type === "track" && list.total > 0 && (
+        <TrackList label="Tracks" tracks={found.flatMap(({ tracks }) => tracks?.items ?? [])} />
+      )}
       {list.error !== null && <ErrorState error={list.error} onRetry={list.loadMore} />}
       {list.error === null && <LoadMore pages={list} />}
     </>

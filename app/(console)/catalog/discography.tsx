@@ -1,7 +1,6 @@
 "use client";
 import { useQuery } from "../_hooks/use-query.ts";
-import { Button } from "../_ui/button.tsx";
-import { ErrorState, Loading } from "../_ui/states.tsx";
+import { ErrorState, Loaded, Loading, LoadMore } from "../_ui/states.tsx";
 import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
 import {
   type AlbumPage,
@@ -49,31 +48,25 @@ export function Discography({ id, name }: { readonly id: string; readonly name: 
         <p className="text-muted-foreground">The catalog lists no albums of this artist.</p>
       )}
       {list.error !== null && <ErrorState error={list.error} onRetry={list.loadMore} />}
-      {list.hasMore && list.error === null && (
-        <Button variant="outline" busy={list.loading} onClick={list.loadMore}>
-          Load more albums
-        </Button>
-      )}
+      {list.error === null && <LoadMore pages={list} items="albums" />}
     </div>
   );
 }
 
 function PopularTracks({ id, name }: { readonly id: string; readonly name: string }) {
-  const { data, error, reload } = useQuery<CatalogSearch>(
-    searchPath(byArtist(name), ["track"], 50),
-  );
-  if (error !== null) return <ErrorState error={error} onRetry={reload} />;
-  if (data === undefined) {
-    return <Loading label="Loading tracks…" className="h-64 rounded-xl" />;
-  }
-  const tracks = mostPopular(data.tracks?.items ?? [], id);
+  const query = useQuery<CatalogSearch>(searchPath(byArtist(name), ["track"], 50));
+  const tracks = mostPopular(query.data?.tracks?.items ?? [], id);
   return (
-    tracks.length > 0 && (
-      <section aria-label="Popular tracks">
-        <h2 className="mb-3 font-semibold">Popular tracks</h2>
-        <TrackList label="Popular tracks" tracks={tracks} />
-      </section>
-    )
+    <Loaded query={query} loading={<Loading label="Loading tracks…" className="h-64 rounded-xl" />}>
+      {() =>
+        tracks.length > 0 && (
+          <section aria-label="Popular tracks">
+            <h2 className="mb-3 font-semibold">Popular tracks</h2>
+            <TrackList label="Popular tracks" tracks={tracks} />
+          </section>
+        )
+      }
+    </Loaded>
   );
 }
 

@@ -1,24 +1,17 @@
 "use client";
 import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
-import { ErrorState } from "../_ui/states.tsx";
+import { Loaded } from "../_ui/states.tsx";
 import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
 import { type CatalogSearch, searchPath } from "./catalog-query.ts";
 
 const GENRES = ["dream pop", "soul", "jazz", "techno", "folk", "cumbia", "punk"] as const;
-/** How far back a release is recent. */
 const YEARS = 5;
 
 /** What the catalog shows before anything is searched: recent releases, and genres to start from. */
 export function Releases({ onSearch }: { readonly onSearch: (text: string) => void }) {
   const year = new Date().getFullYear();
-  const { data, error, reload } = useQuery<CatalogSearch>(
-    searchPath(`year:${year - YEARS}-${year}`, ["album"], 20),
-  );
-  // An album that is listed by year alone comes last in its year.
-  const albums = data?.albums?.items.toSorted((one, other) =>
-    other.release_date.localeCompare(one.release_date),
-  );
+  const query = useQuery<CatalogSearch>(searchPath(`year:${year - YEARS}-${year}`, ["album"], 20));
   return (
     <>
       <ul aria-label="Genres" className="mb-6 flex flex-wrap gap-1.5">
@@ -31,14 +24,23 @@ export function Releases({ onSearch }: { readonly onSearch: (text: string) => vo
         ))}
       </ul>
       <h2 className="mb-3 font-semibold">Recent releases</h2>
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {error === null && albums === undefined && <AlbumSkeletons />}
-      {albums?.length === 0 && (
-        <p className="text-muted-foreground">
-          No releases of the last {YEARS} years. Search for an artist, an album or a track.
-        </p>
-      )}
-      {albums !== undefined && <AlbumGrid albums={albums} withArtists />}
+      <Loaded query={query} loading={<AlbumSkeletons />}>
+        {({ albums }) =>
+          albums?.items.length ? (
+            // An album that is listed by year alone comes last in its year.
+            <AlbumGrid
+              albums={albums.items.toSorted((one, other) =>
+                other.release_date.localeCompare(one.release_date),
+              )}
+              withArtists
+            />
+          ) : (
+            <p className="text-muted-foreground">
+              No releases of the last {YEARS} years. Search for an artist, an album or a track.
+            </p>
+          )
+        }
+      </Loaded>
     </>
   );
 }

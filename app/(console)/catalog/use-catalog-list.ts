@@ -1,7 +1,4 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback } from "react";
-import { type ApiError, read } from "../_api/request.ts";
-import { keyOf } from "../_hooks/use-query.ts";
+import { useInfinitePages } from "../_hooks/use-pages.ts";
 
 interface Part<T> {
   readonly items: readonly T[];
@@ -10,46 +7,19 @@ interface Part<T> {
   readonly limit: number;
 }
 
-export interface CatalogList<T> {
-  /** The items loaded so far; undefined until the first page is loaded. */
-  readonly items: readonly T[] | undefined;
-  readonly total: number;
-  readonly hasMore: boolean;
-  readonly loading: boolean;
-  readonly error: ApiError | null;
-  /** Loads the next page, or retries the page that failed. */
-  readonly loadMore: () => void;
-}
-
 /**
- * Reads a list of the catalog, whose pages go by offset. `path` has a query; null reads nothing.
+ * Reads a list of the catalog, whose pages go by offset. `path` has a query.
  * @param pick returns the list of a response
  */
-export function useCatalogList<B, T>(
-  path: string | null,
-  pick: (body: B) => Part<T> | undefined,
-): CatalogList<T> {
-  const { data, error, isFetching, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery({
-    queryKey: [...keyOf(path ?? ""), "pages"],
-    queryFn: ({ pageParam, signal }) => read<B>(`${path}&offset=${pageParam}`, signal),
-    enabled: path !== null,
-    initialPageParam: 0,
-    getNextPageParam: (body) => {
-      const part = pick(body);
-      const next = part ? part.offset + part.limit : 0;
-      return part && next < part.total ? next : null;
+export function useCatalogList<B, T>(path: string, pick: (body: B) => Part<T> | undefined) {
+  const pages = useInfinitePages<B, T>(path, {
+    addressOf: (offset) => `${path}&offset=${offset ?? 0}`,
+    itemsIn: (body) => pick(body)?.items ?? [],
+    nextOf: (body) => {
+      const { offset, limit, total } = pick(body) ?? { offset: 0, limit: 0, total: 0 };
+      return offset + limit < total ? String(offset + limit) : null;
     },
   });
-  const parts = data?.pages.flatMap((body) => pick(body) ?? []);
-  return {
-    items: parts?.length ? parts.flatMap(({ items }) => items) : undefined,
-    total: parts?.at(-1)?.total ?? 0,
-    hasMore: hasNextPage,
-    loading: isFetching,
-    error,
-    loadMore: useCallback(
-      () => void (hasNextPage ? fetchNextPage() : refetch()),
-      [hasNextPage, fetchNextPage, refetch],
-    ),
-  };
+  const last = pages.bodies.at(-1);
+  return { ...pages, total: (last && pick(last)?.total) ?? 0 };
 }

@@ -113,7 +113,6 @@ function useOutcome(): void {
   }, [status, connector, account, router]);
 }
 
-/** The form for a service that the page does not list. */
 function Connect({ accountId }: { readonly accountId: string | null }) {
   const [slug, setSlug] = useState("");
   const [busy, setBusy] = useState(false);

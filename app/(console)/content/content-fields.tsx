@@ -60,7 +60,6 @@ export function ContentForm({
 }: Pick<ContentFormProps<unknown>, "submission" | "onSubmit"> & {
   readonly label: string;
   readonly icon: LucideIcon;
-  /** The label of the button. */
   readonly submit: string;
   readonly fields: readonly string[];
   readonly children: ReactNode;
@@ -87,8 +86,7 @@ export function ContentForm({
         </p>
       )}
       {error !== null && !isOfField && !isSlow && <ErrorState error={error} />}
-      <Button type="submit" size="lg" busy={busy}>
-        <Icon aria-hidden />
+      <Button icon={Icon} type="submit" size="lg" busy={busy}>
         {submit}
       </Button>
     </form>
@@ -101,7 +99,6 @@ export function TemplateField({
   value,
   ...rest
 }: {
-  /** Explains what a template does for this type of content. */
   readonly hint: string;
   readonly value: string;
   readonly onChange: (template: string) => void;

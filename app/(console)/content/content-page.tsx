@@ -1,4 +1,5 @@
 "use client";
+import { Sparkles } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import type { createImageContract } from "@/lib/content/contract.ts";
@@ -10,8 +11,8 @@ import { ArtistChip } from "../_session/artist-chip.tsx";
 import { useScope } from "../_session/scope.ts";
 import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { ErrorState } from "../_ui/states.tsx";
+import { Page, PageHeader, Section } from "../_ui/page-header.tsx";
+import { EmptyState, ErrorState } from "../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
@@ -29,7 +30,7 @@ import {
 } from "./content-form.ts";
 import { ImageForm } from "./image-form.tsx";
 import { ResultTile, tilesStyle } from "./result-tile.tsx";
-import { Stage, StageEmpty, StagePending, StageSkeleton } from "./stage.tsx";
+import { Stage, StageSkeleton, Working } from "./stage.tsx";
 import { VideoForm } from "./video-form.tsx";
 
 type Kind = "image" | "video";
@@ -145,7 +146,7 @@ export function ContentPage() {
         <div ref={results} className="flex min-w-0 scroll-mt-4 flex-col gap-6">
           {list.error !== null && <ErrorState error={list.error} onRetry={list.reload} />}
           {isPending ? (
-            <StagePending />
+            <Working text="Starting…" run={null} />
           ) : shownId !== null ? (
             <Stage
               key={shownId}
@@ -155,7 +156,11 @@ export function ContentPage() {
               onReuse={reuse}
             />
           ) : runs !== undefined ? (
-            <StageEmpty artist={artist?.name ?? null} />
+            <EmptyState
+              icon={Sparkles}
+              title={`No images or videos ${artist === null ? "" : `for ${artist.name} `}yet`}
+              text="Describe an image and generate it. You can then use it as the first frame of a video. For ideas, choose a template."
+            />
           ) : (
             list.error === null && <StageSkeleton />
           )}
@@ -170,7 +175,6 @@ export function ContentPage() {
 
 const isActive = ({ status }: TaskRun): boolean => stateOf(status).isActive;
 
-/** The selected run, kept in the address. Null shows the newest. */
 function useSelection() {
   const fromAddress = useSearchParams().get("runId");
   const [selected, setSelected] = useState(fromAddress);
@@ -186,7 +190,6 @@ function useSelection() {
 
 const INITIAL_COUNT = 12;
 
-/** The earlier results, newest first. */
 function History({
   runs,
   shownId,
@@ -199,8 +202,7 @@ function History({
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? runs : runs.slice(0, INITIAL_COUNT);
   return (
-    <section aria-label="History">
-      <h2 className="mb-2 text-sm font-medium text-muted-foreground">History</h2>
+    <Section title="History">
       <ul className={tilesStyle}>
         {shown.map((run) => (
           <li key={run.id} className="min-w-0">
@@ -223,6 +225,6 @@ function History({
           </Button>
         </div>
       )}
-    </section>
+    </Section>
   );
 }

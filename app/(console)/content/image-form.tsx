@@ -1,6 +1,6 @@
 "use client";
 import { Plus, Sparkles, X } from "lucide-react";
-import { Button } from "../_ui/button.tsx";
+import { Button, IconButton } from "../_ui/button.tsx";
 import { TextareaField, TextField } from "../_ui/form.tsx";
 import { Segmented } from "../_ui/segmented.tsx";
 import {
@@ -72,26 +72,25 @@ export function ImageForm(props: ContentFormProps<ImageValues>) {
                 onChange={(next) => onChange({ images: images.with(index, next) })}
               />
             </div>
-            <Button
-              variant="ghost"
-              size="icon"
-              aria-label={`Remove reference image ${index + 1}`}
+            <IconButton
+              isLarge
+              label={`Remove reference image ${index + 1}`}
               title="Remove"
               className="h-9"
               onClick={() => onChange({ images: images.toSpliced(index, 1) })}
             >
               <X aria-hidden />
-            </Button>
+            </IconButton>
           </div>
         ))}
         {images.length < MAX_REFERENCES && (
           <Button
+            icon={Plus}
             variant="outline"
             size="sm"
             className="self-start"
             onClick={() => onChange({ images: [...images, ""] })}
           >
-            <Plus aria-hidden />
             Add reference image
           </Button>
         )}

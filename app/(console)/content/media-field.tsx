@@ -3,7 +3,7 @@ import { Images } from "lucide-react";
 import { useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useFrame } from "../_shell/frame.tsx";
-import { Button } from "../_ui/button.tsx";
+import { IconButton } from "../_ui/button.tsx";
 import { Field, Input } from "../_ui/form.tsx";
 import { type ContentMedia, mediaAddress } from "./content-result.ts";
 import { MediaThumbnail } from "./result-tile.tsx";
@@ -56,16 +56,15 @@ export function MediaField({
             onChange={onChange}
             className="min-w-0 flex-1"
           />
-          <Button
+          <IconButton
+            icon={Images}
+            isLarge
+            label={`${label}: choose from your results`}
             variant="outline"
-            size="icon"
             className="size-9"
-            aria-label={`${label}: choose from your results`}
             title="Choose from your results"
             onClick={() => setIsPicking(true)}
-          >
-            <Images aria-hidden />
-          </Button>
+          />
           {isPicking && (
             <ResultPicker
               kind={shownKind}

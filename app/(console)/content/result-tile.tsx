@@ -44,7 +44,6 @@ export function ResultTile({
   );
 }
 
-/** A run as a small square: its first image, or an icon for its status. */
 function ResultThumbnail({ run }: { readonly run: TaskRun }) {
   const state = stateOf(run.status);
   if (state.tone === "success") return <Finished run={run} />;

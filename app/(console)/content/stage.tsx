@@ -1,7 +1,7 @@
 "use client";
-import { Clapperboard, Download, LoaderCircle, RotateCcw, Sparkles } from "lucide-react";
+import { Clapperboard, Download, LoaderCircle, RotateCcw } from "lucide-react";
 import Link from "next/link";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { useFrame } from "../_shell/frame.tsx";
@@ -9,10 +9,11 @@ import { Badge } from "../_ui/badge.tsx";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { CopyButton } from "../_ui/copy-button.tsx";
-import { DropdownMenu, MenuItem } from "../_ui/dropdown-menu.tsx";
+import { AnchoredMenu, MenuItem } from "../_ui/dropdown-menu.tsx";
 import { formatDuration } from "../_ui/format.ts";
 import { MediaView } from "../_ui/media-view.tsx";
-import { EmptyState, ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
+import { MenuButton } from "../_ui/menu-button.tsx";
+import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
 import { spanOf, stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
 import { useTaskRun } from "../runs/_state/use-task-run.ts";
 import type { VideoValues } from "./content-form.ts";
@@ -67,8 +68,7 @@ function Frame({
         <p className="font-medium text-danger-text [overflow-wrap:anywhere]">
           {run.error?.message ?? `${state.label}: no result`}
         </p>
-        <Button variant="outline" size="sm" className="mt-3" onClick={onReuse}>
-          <RotateCcw aria-hidden />
+        <Button icon={RotateCcw} variant="outline" size="sm" className="mt-3" onClick={onReuse}>
           Retry with these settings
         </Button>
       </div>
@@ -115,8 +115,7 @@ function Frame({
         <CopyButton text={shown.url} label="Copy URL">
           Copy URL
         </CopyButton>
-        <Button variant="ghost" size="sm" onClick={onReuse}>
-          <RotateCcw aria-hidden />
+        <Button icon={RotateCcw} variant="ghost" size="sm" onClick={onReuse}>
           Reuse settings
         </Button>
       </div>
@@ -133,38 +132,43 @@ function UseAs({
 }) {
   if (kind === "video") {
     return (
-      <Button size="sm" onClick={() => onUse({ mode: "extend", video_url: url })}>
-        <Clapperboard aria-hidden />
+      <Button
+        icon={Clapperboard}
+        size="sm"
+        onClick={() => onUse({ mode: "extend", video_url: url })}
+      >
         Extend video
       </Button>
     );
   }
   return (
-    <DropdownMenu
-      align="start"
-      trigger={
-        <Button size="sm">
-          <Clapperboard aria-hidden />
-          Use in video
-        </Button>
-      }
-    >
-      <MenuItem onSelect={() => onUse({ mode: "animate", image_url: url })}>Animate</MenuItem>
-      <MenuItem onSelect={() => onUse({ mode: "first-last", image_url: url })}>
-        Use as first frame
-      </MenuItem>
-      <MenuItem onSelect={() => onUse({ mode: "first-last", end_image_url: url })}>
-        Use as last frame
-      </MenuItem>
-      <MenuItem onSelect={() => onUse({ mode: "reference", image_url: url })}>
-        Use as style reference
-      </MenuItem>
-      <MenuItem onSelect={() => onUse({ mode: "lipsync", image_url: url })}>
-        Use as face for lip sync
-      </MenuItem>
-    </DropdownMenu>
+    <span className="relative">
+      <MenuButton
+        className={buttonStyle({ size: "sm" })}
+        menu={(state) => (
+          <AnchoredMenu {...state} label="Use in video">
+            {IMAGE_USES.map(({ label, mode, input }) => (
+              <MenuItem key={label} onSelect={() => onUse({ mode, [input]: url })}>
+                {label}
+              </MenuItem>
+            ))}
+          </AnchoredMenu>
+        )}
+      >
+        <Clapperboard aria-hidden />
+        Use in video
+      </MenuButton>
+    </span>
   );
 }
+
+const IMAGE_USES = [
+  { label: "Animate", mode: "animate", input: "image_url" },
+  { label: "Use as first frame", mode: "first-last", input: "image_url" },
+  { label: "Use as last frame", mode: "first-last", input: "end_image_url" },
+  { label: "Use as style reference", mode: "reference", input: "image_url" },
+  { label: "Use as face for lip sync", mode: "lipsync", input: "image_url" },
+] as const;
 
 function About({ run }: { readonly run: TaskRun }) {
   const text = summaryOf(run);
@@ -212,11 +216,12 @@ function extensionOf(url: string): string {
   return /\.\w+$/.exec(new URL(url).pathname)?.[0] ?? "";
 }
 
-function Working({ text, run }: { readonly text: string; readonly run: TaskRun | null }) {
+/** A run that is active; null while the request has none in the list yet. */
+export function Working({ text, run }: { readonly text: string; readonly run: TaskRun | null }) {
   const now = useClock(true);
   const span = run && spanOf(run, now);
   return (
-    <StageBox>
+    <div className="flex aspect-video w-full flex-col items-center justify-center rounded-xl border bg-muted/50 p-4 text-center">
       <LoaderCircle aria-hidden className="size-6 animate-spin text-accent-text" />
       <p role="status" className="mt-3 font-medium">
         {text}
@@ -227,38 +232,16 @@ function Working({ text, run }: { readonly text: string; readonly run: TaskRun |
       <p className="mt-2 max-w-64 text-sm text-muted-foreground">
         You can leave this page. The result will be here when you come back.
       </p>
-    </StageBox>
+    </div>
   );
 }
 
-/** Shown while the request has no run in the list yet. */
-export function StagePending() {
-  return <Working text="Starting…" run={null} />;
-}
-
+/** The place of a result that loads. */
 export function StageSkeleton() {
   return (
     <Loading label="Loading result…">
       <Skeleton className="aspect-video w-full rounded-xl" />
       <Skeleton className="mt-3 h-7 w-64 max-w-full" />
     </Loading>
-  );
-}
-
-export function StageEmpty({ artist }: { readonly artist: string | null }) {
-  return (
-    <EmptyState
-      icon={Sparkles}
-      title={artist === null ? "No images or videos yet" : `No images or videos for ${artist} yet`}
-      text="Describe an image and generate it. You can then use it as the first frame of a video. For ideas, choose a template."
-    />
-  );
-}
-
-function StageBox({ children }: { readonly children: ReactNode }) {
-  return (
-    <div className="flex aspect-video w-full flex-col items-center justify-center rounded-xl border bg-muted/50 p-4 text-center">
-      {children}
-    </div>
   );
 }

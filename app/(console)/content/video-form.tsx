@@ -41,7 +41,6 @@ const durations = (["", "4s", "6s", "7s", "8s"] as const).map((value) => ({
   label: value === "" ? "Auto" : value.replace("s", " s"),
 }));
 
-/** Returns the label of an input in a mode. */
 function labelOf(mode: VideoMode, field: InputField): string {
   if (field === "end_image_url") return "Last frame";
   if (field === "video_url") return "Video to continue";
@@ -155,7 +154,6 @@ const modes = {
   lipsync: { icon: Captions, name: "Lip sync", text: "Make a face sing or speak" },
 } as const satisfies Record<VideoMode, unknown>;
 
-/** Selects one of the six video modes. */
 function ModePicker({
   value,
   onChange,

@@ -7,8 +7,9 @@ import type {
   listInvitationsContract,
 } from "@/lib/organizations/contract.ts";
 import type { ReceivedInvitation } from "@/lib/organizations/organization.ts";
-import { type Answer, api } from "../_api/request.ts";
+import type { Answer } from "../_api/request.ts";
 import { useQuery } from "../_hooks/use-query.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
 import { chooseOrganization } from "../_session/scope.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
@@ -107,14 +108,10 @@ function Invitation({
   /** Called with the organization that was joined, or with null. */
   readonly onAnswered: (joined: Joined | null) => void;
 }) {
-  const [busy, setBusy] = useState<"accept" | "decline" | null>(null);
+  const { send, busy } = useSubmit();
   const answer = async (verb: "accept" | "decline") => {
-    setBusy(verb);
-    const result = await api<Answer<typeof acceptInvitationContract> | null>(
-      `/api/invitations/${id}/${verb}`,
-      { method: "POST" },
-    );
-    setBusy(null);
+    const path = `/api/invitations/${id}/${verb}`;
+    const result = await send<Answer<typeof acceptInvitationContract> | null>(path);
     // One that was answered in another tab, or withdrawn, is gone from the list.
     if (!result.ok && result.error.status !== 404) return toast(result.error.message, "danger");
     if (result.ok && verb === "decline") toast("Invitation declined");
@@ -133,16 +130,12 @@ function Invitation({
         <Button
           variant="outline"
           aria-label={`Decline ${name}`}
-          busy={busy === "decline"}
+          disabled={busy}
           onClick={() => void answer("decline")}
         >
           Decline
         </Button>
-        <Button
-          aria-label={`Accept ${name}`}
-          busy={busy === "accept"}
-          onClick={() => void answer("accept")}
-        >
+        <Button aria-label={`Accept ${name}`} busy={busy} onClick={() => void answer("accept")}>
           Accept
         </Button>
       </div>

@@ -5,13 +5,14 @@ import { type CreatedKey, useKeys } from "../_hooks/shared-reads.ts";
 import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
 import { Button } from "../_ui/button.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { EmptyState, ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
+import { EmptyState, Loaded, Loading, Skeleton } from "../_ui/states.tsx";
 import { CreateKey, NewKey } from "./key-dialogs.tsx";
 import { KeyTable } from "./key-table.tsx";
 
 /** The page of API keys. A new key is shown in full once, until its dialog is closed. */
 export function Keys() {
-  const { data, error, reload } = useKeys();
+  const query = useKeys();
+  const { data, reload } = query;
   const [creating, setCreating] = useOpenedByLink();
   const [newKey, setNewKey] = useState<CreatedKey | null>(null);
   const show = (key: CreatedKey) => {
@@ -19,8 +20,7 @@ export function Keys() {
     reload();
   };
   const create = (
-    <Button onClick={() => setCreating(true)}>
-      <Plus aria-hidden />
+    <Button icon={Plus} onClick={() => setCreating(true)}>
       Create key
     </Button>
   );
@@ -32,20 +32,21 @@ export function Keys() {
       >
         {data !== undefined && data.keys.length > 0 && create}
       </PageHeader>
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {error === null && data === undefined && <TableSkeleton />}
-      {data?.keys.length === 0 && (
-        <EmptyState
-          icon={KeyRound}
-          title="No keys yet"
-          text="Create a key to use the API from a terminal, a server or an agent."
-        >
-          {create}
-        </EmptyState>
-      )}
-      {data !== undefined && data.keys.length > 0 && (
-        <KeyTable keys={data.keys} onRotated={show} onRevoked={reload} />
-      )}
+      <Loaded query={query} loading={<TableSkeleton />}>
+        {({ keys }) =>
+          keys.length === 0 ? (
+            <EmptyState
+              icon={KeyRound}
+              title="No keys yet"
+              text="Create a key to use the API from a terminal, a server or an agent."
+            >
+              {create}
+            </EmptyState>
+          ) : (
+            <KeyTable keys={keys} onRotated={show} onRevoked={reload} />
+          )
+        }
+      </Loaded>
       {creating && data !== undefined && (
         <CreateKey
           suggestedName={data.keys.length === 0 ? "My first key" : ""}

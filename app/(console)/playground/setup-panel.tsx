@@ -1,9 +1,9 @@
 "use client";
 import { ConnectorsPicker } from "../_connectors/connectors-picker.tsx";
 import { useModels, useTemplateChoices } from "../_hooks/shared-reads.ts";
-import { formatTokens } from "../_models/describe-model.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
 import { Field, Select, Textarea, TextField } from "../_ui/form.tsx";
+import { formatTokens } from "../_ui/format.ts";
 import { Segmented } from "../_ui/segmented.tsx";
 import { agentTools } from "./agent-tools.ts";
 import { type PlaygroundSetup, readContextLimit } from "./setup.ts";

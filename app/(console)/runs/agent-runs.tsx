@@ -167,12 +167,10 @@ function NoRuns({ onStart }: { readonly onStart: () => void }) {
       title="No agent runs yet"
       text="Ask for something that takes a while, such as a check of this quarter's royalty statements. The agent works in its own sandbox, and you can follow each step here."
     >
-      <Button onClick={onStart}>
-        <Plus aria-hidden />
+      <Button icon={Plus} onClick={onStart}>
         Start agent run
       </Button>
-      <ButtonLink href="/schedules" variant="outline">
-        <CalendarClock aria-hidden />
+      <ButtonLink icon={CalendarClock} href="/schedules" variant="outline">
         Schedule a prompt
       </ButtonLink>
     </EmptyState>

@@ -66,8 +66,7 @@ function Filter({
   label,
   all,
   options,
-  value,
-  onChange,
+  ...rest
 }: {
   readonly label: string;
   readonly all: string;
@@ -79,15 +78,8 @@ function Filter({
     <Select
       aria-label={label}
       className="w-38 max-sm:min-w-0 max-sm:flex-1 max-sm:basis-[40%]"
-      value={value}
-      onChange={onChange}
-    >
-      <option value="">{all}</option>
-      {options.map((option) => (
-        <option key={option.value} value={option.value}>
-          {option.label}
-        </option>
-      ))}
-    </Select>
+      {...rest}
+      options={[{ value: "", label: all }, ...options]}
+    />
   );
 }

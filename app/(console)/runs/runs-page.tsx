@@ -30,8 +30,7 @@ export function RunsPage() {
         title="Runs"
         description="Everything the agent works on: chats, background runs and schedules, as it happens."
       >
-        <Button onClick={() => setIsStarting(true)}>
-          <Plus aria-hidden />
+        <Button icon={Plus} onClick={() => setIsStarting(true)}>
           Start agent run
         </Button>
       </PageHeader>

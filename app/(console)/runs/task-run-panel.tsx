@@ -1,15 +1,15 @@
 "use client";
 import { Clapperboard } from "lucide-react";
-import type { ReactNode } from "react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { ButtonLink } from "../_ui/button.tsx";
 import { CopyableId, CopyButton } from "../_ui/copy-button.tsx";
-import { Sheet } from "../_ui/dialog.tsx";
+import { Dialog } from "../_ui/dialog.tsx";
 import { Fact, Facts } from "../_ui/facts.tsx";
 import { formatDateTime, formatDuration } from "../_ui/format.ts";
 import { MediaView } from "../_ui/media-view.tsx";
+import { Section } from "../_ui/page-header.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
 import { isContentRun, mediaIn, stepOf } from "../content/content-result.ts";
@@ -27,7 +27,11 @@ export function TaskRunPanel({
 }) {
   const { run, error, reload } = useTaskRun(runId, "", 2_500);
   return (
-    <Sheet title={run === undefined ? "Task run" : nameOf(run.taskIdentifier)} onClose={onClose}>
+    <Dialog
+      isSheet
+      title={run === undefined ? "Task run" : nameOf(run.taskIdentifier)}
+      onClose={onClose}
+    >
       {error !== null && <ErrorState error={error} onRetry={reload} />}
       {run === undefined && error === null && (
         <Loading label="Loading run…" className="flex flex-col gap-4">
@@ -37,7 +41,7 @@ export function TaskRunPanel({
         </Loading>
       )}
       {run !== undefined && <Details run={run} />}
-    </Sheet>
+    </Dialog>
   );
 }
 
@@ -73,12 +77,12 @@ function Details({ run }: { readonly run: TaskRun }) {
           </div>
           {isContentRun(run) && (
             <ButtonLink
+              icon={Clapperboard}
               href={`/content?runId=${run.id}`}
               variant="outline"
               size="sm"
               className="self-start"
             >
-              <Clapperboard aria-hidden />
               Open in Content
             </ButtonLink>
           )}
@@ -151,19 +155,6 @@ function Details({ run }: { readonly run: TaskRun }) {
   );
 }
 
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section aria-label={title}>
-      <SectionTitle>{title}</SectionTitle>
-      {children}
-    </section>
-  );
-}
-
-function SectionTitle({ children }: { readonly children: string }) {
-  return <h3 className="mb-2 text-sm font-medium text-muted-foreground">{children}</h3>;
-}
-
 function RunError({ error }: { readonly error: NonNullable<TaskRun["error"]> }) {
   const { message, name, stackTrace } = error;
   return (
@@ -185,7 +176,7 @@ function Json({ title, value }: { readonly title: string; readonly value: unknow
   if (value === undefined || value === null || JSON.stringify(value) === "{}") return null;
   return (
     <div>
-      <SectionTitle>{title}</SectionTitle>
+      <h2 className="mb-2 text-sm font-medium text-muted-foreground">{title}</h2>
       <JsonView label={title} value={value} />
     </div>
   );

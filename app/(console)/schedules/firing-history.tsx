@@ -5,6 +5,7 @@ import type { TaskFiring } from "@/lib/schedules/task.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { formatDateTime, formatDuration } from "../_ui/format.ts";
+import { Section } from "../_ui/page-header.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { stateOf } from "../runs/_state/task-run-state.ts";
 import { RunStatus } from "../runs/run-status.tsx";
@@ -23,8 +24,7 @@ export function FiringHistory({ taskId }: { readonly taskId: string }) {
   const { items } = runs;
   const now = useClock(items?.some(isActive) ?? false);
   return (
-    <section aria-label="History">
-      <h2 className="mb-2 text-sm font-medium text-muted-foreground">History</h2>
+    <Section title="History">
       {items !== undefined && items.length > 1 && <FiringStrip runs={items} now={now} />}
       <PagedList
         label="History"
@@ -41,7 +41,7 @@ export function FiringHistory({ taskId }: { readonly taskId: string }) {
       >
         {(run) => <Row run={run} now={now} />}
       </PagedList>
-    </section>
+    </Section>
   );
 }
 

@@ -17,8 +17,7 @@ export function RunNowButton({ id, title }: { readonly id: string; readonly titl
     else toast(result.error.message, "danger");
   };
   return (
-    <Button variant="outline" busy={busy} onClick={() => void start()}>
-      <Play aria-hidden />
+    <Button icon={Play} variant="outline" busy={busy} onClick={() => void start()}>
       Run now<span className="sr-only">: {title}</span>
     </Button>
   );

@@ -1,7 +1,7 @@
 "use client";
 import { CalendarX, Pause, Pencil, Play, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import type { getTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
 import { type Answer, remove } from "../_api/request.ts";
@@ -15,7 +15,7 @@ import { Button } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { Fact, Facts } from "../_ui/facts.tsx";
 import { formatUntil } from "../_ui/format.ts";
-import { BackLink, Page } from "../_ui/page-header.tsx";
+import { BackLink, DetailHeader, Page, Section } from "../_ui/page-header.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { Loaded, Loading, Missing, Skeleton } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
@@ -72,23 +72,22 @@ function Details({ task, onChange }: { readonly task: Task; readonly onChange: (
   const now = useClock(task.enabled);
   return (
     <>
-      <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <div className="min-w-0">
-          <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-            <h1 className="line-clamp-2 text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
-              {task.title}
-            </h1>
-            <Badge tone={task.enabled ? "success" : "neutral"}>
-              {task.enabled ? "Enabled" : "Paused"}
-            </Badge>
-          </div>
+      <DetailHeader
+        title={task.title}
+        state={
+          <Badge tone={task.enabled ? "success" : "neutral"}>
+            {task.enabled ? "Enabled" : "Paused"}
+          </Badge>
+        }
+        about={
           <p className="mt-1 text-muted-foreground">
             {describeCron(task.schedule)} · {task.timezone.replaceAll("_", " ")}
             {task.next_run_at !== null && ` · next ${formatUntil(task.next_run_at, now)}`}
           </p>
-        </div>
+        }
+      >
         <Actions task={task} onChange={onChange} />
-      </header>
+      </DetailHeader>
       <div className="grid items-start gap-x-5 gap-y-6 lg:grid-cols-[minmax(0,1fr)_17rem] lg:grid-rows-[auto_1fr]">
         <div className="min-w-0">
           <Section title="Prompt">
@@ -129,14 +128,17 @@ function Actions({ task, onChange }: { readonly task: Task; readonly onChange: (
     else toast(result.error.message, "danger");
   };
   return (
-    <div className="flex flex-wrap gap-2">
+    <>
       <RunNowButton id={task.id} title={task.title} />
-      <Button variant="outline" onClick={() => setIsEditing(true)}>
-        <Pencil aria-hidden />
+      <Button icon={Pencil} variant="outline" onClick={() => setIsEditing(true)}>
         Edit
       </Button>
-      <Button variant="outline" busy={busy} onClick={() => void toggle()}>
-        {task.enabled ? <Pause aria-hidden /> : <Play aria-hidden />}
+      <Button
+        icon={task.enabled ? Pause : Play}
+        variant="outline"
+        busy={busy}
+        onClick={() => void toggle()}
+      >
         {task.enabled ? "Pause" : "Resume"}
       </Button>
       <ConfirmDialog
@@ -146,8 +148,7 @@ function Actions({ task, onChange }: { readonly task: Task; readonly onChange: (
         onConfirm={() => remove(`/api/tasks/${task.id}`)}
         onDone={() => router.push("/schedules")}
         trigger={
-          <Button variant="danger-ghost">
-            <Trash2 aria-hidden />
+          <Button icon={Trash2} variant="danger-ghost">
             Delete
           </Button>
         }
@@ -163,7 +164,7 @@ function Actions({ task, onChange }: { readonly task: Task; readonly onChange: (
           }}
         />
       )}
-    </div>
+    </>
   );
 }
 
@@ -180,14 +181,5 @@ function Choices({ task }: { readonly task: Task }) {
         <code className="font-mono text-xs">{task.schedule}</code>
       </Fact>
     </Facts>
-  );
-}
-
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section aria-label={title}>
-      <h2 className="mb-2 text-sm font-medium text-muted-foreground">{title}</h2>
-      {children}
-    </section>
   );
 }

@@ -44,8 +44,7 @@ export function SchedulesPage() {
   const { items, refresh } = tasks;
   const artists = useArtists(items?.some(({ artist_id }) => artist_id !== null));
   const create = (
-    <Button onClick={() => setIsCreating(true)}>
-      <Plus aria-hidden />
+    <Button icon={Plus} onClick={() => setIsCreating(true)}>
       New schedule
     </Button>
   );

@@ -1,6 +1,7 @@
 "use client";
-import { type FormEvent, useRef, useState } from "react";
-import { type ApiError, api } from "../_api/request.ts";
+import { type FormEvent, useRef } from "react";
+import type { ApiError } from "../_api/request.ts";
+import { useForm } from "../_hooks/use-form.ts";
 import { signOut } from "../_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
@@ -17,17 +18,14 @@ const explain = ({ status, message }: ApiError): string => {
 
 /** Deletes the account after its email address was typed. */
 export function DeleteAccount({ email }: { readonly email: string }) {
-  const [typed, setTyped] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [errorText, setErrorText] = useState<string | undefined>();
+  const form = useForm({ confirm: "" });
+  const { error } = form;
   const cancel = useRef<HTMLButtonElement>(null);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    setBusy(true);
-    const result = await api("/api/accounts/me", { method: "DELETE", body: { confirm: typed } });
-    setBusy(false);
+    const init = { method: "DELETE", body: form.values } as const;
+    const result = await form.send("/api/accounts/me", init);
     if (result.ok) await signOut();
-    else setErrorText(explain(result.error));
   };
   const trigger = <Button variant="danger-ghost">Delete account…</Button>;
   return (
@@ -41,18 +39,17 @@ export function DeleteAccount({ email }: { readonly email: string }) {
         trigger={trigger}
         initialFocus={cancel}
         onOpenChange={() => {
-          setTyped("");
-          setErrorText(undefined);
+          form.set({ confirm: "" });
+          form.clearError();
         }}
       >
         <form onSubmit={(event) => void submit(event)}>
           <TextField
             label={`Type ${email} to confirm`}
-            error={errorText}
             required
             autoComplete="off"
-            value={typed}
-            onChange={setTyped}
+            {...form.field("confirm")}
+            error={error === null ? undefined : explain(error)}
           />
           <DialogActions>
             <DialogClose asChild>
@@ -60,7 +57,7 @@ export function DeleteAccount({ email }: { readonly email: string }) {
                 Cancel
               </Button>
             </DialogClose>
-            <Button type="submit" variant="danger" busy={busy}>
+            <Button type="submit" variant="danger" busy={form.busy}>
               Delete permanently
             </Button>
           </DialogActions>

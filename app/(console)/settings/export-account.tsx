@@ -14,11 +14,11 @@ export function ExportAccount() {
       description="A ZIP archive with your chats, files, templates, schedules, media and usage."
     >
       <Button
+        icon={Download}
         variant="outline"
         busy={busy}
         onClick={() => start(() => download("/api/accounts/me/export", "account.zip"))}
       >
-        <Download aria-hidden />
         Export account
       </Button>
     </SectionCard>

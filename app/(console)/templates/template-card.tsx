@@ -1,11 +1,11 @@
 "use client";
 import { Lock, MessageSquarePlus, Pencil, Star, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
+import { useOptimistic, useState, useTransition } from "react";
 import type { Template } from "@/lib/templates/template.ts";
-import { remove } from "../_api/request.ts";
+import { api, remove } from "../_api/request.ts";
 import { Badge } from "../_ui/badge.tsx";
-import { Button } from "../_ui/button.tsx";
+import { Button, IconButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Cover } from "../_ui/cover.tsx";
@@ -18,16 +18,15 @@ export function TemplateCard({
   template,
   isMine,
   onEdit,
-  onDeleted,
-  onFavourite,
+  onChanged,
 }: {
   readonly template: Template;
   readonly isMine: boolean;
   readonly onEdit: () => void;
-  readonly onDeleted: () => void;
-  readonly onFavourite: (isFavourite: boolean) => Promise<void>;
+  /** Resolves when the templates were read again. */
+  readonly onChanged: () => Promise<unknown>;
 }) {
-  const { id, title, description, tags, creator, is_private, is_favourite } = template;
+  const { id, title, description, tags, creator, is_private } = template;
   const [open, setOpen] = useState(false);
   const router = useRouter();
   const use = () => router.push(`/chat?template=${id}`);
@@ -47,12 +46,7 @@ export function TemplateCard({
             {title}
           </button>
         </h2>
-        <FavouriteButton
-          title={title}
-          isFavourite={is_favourite}
-          count={template.favorites_count}
-          onChange={onFavourite}
-        />
+        <FavouriteButton template={template} onChanged={onChanged} />
       </div>
       <p className="mt-2.5 line-clamp-3 text-muted-foreground [overflow-wrap:anywhere]">
         {description}
@@ -72,8 +66,7 @@ export function TemplateCard({
         {tags.length > 4 && <Badge>+{tags.length - 4}</Badge>}
       </div>
       <div className="mt-auto flex items-center gap-1">
-        <Button variant="outline" size="sm" onClick={use}>
-          <MessageSquarePlus aria-hidden />
+        <Button icon={MessageSquarePlus} variant="outline" size="sm" onClick={use}>
           Use
         </Button>
         <span className="min-w-0 flex-1 truncate px-2 text-sm text-muted-foreground">
@@ -81,35 +74,32 @@ export function TemplateCard({
         </span>
         {isMine && (
           <>
-            <Button
-              variant="ghost"
-              size="icon"
+            <IconButton
+              icon={Pencil}
+              isLarge
+              label={`Edit ${title}`}
               className="text-muted-foreground"
-              aria-label={`Edit ${title}`}
               title="Edit"
               onClick={onEdit}
-            >
-              <Pencil aria-hidden />
-            </Button>
+            />
             <ConfirmDialog
               title={`Delete “${title}”?`}
               description="This permanently deletes the template for everyone it is shared with. Chats started from it are kept."
               confirm="Delete"
               onConfirm={() => remove(`/api/agents/templates/${id}`)}
               onDone={() => {
-                onDeleted();
+                void onChanged();
                 toast("Template deleted");
               }}
               trigger={
-                <Button
+                <IconButton
+                  icon={Trash2}
+                  isLarge
+                  label={`Delete ${title}`}
                   variant="danger-ghost"
-                  size="icon"
                   className="text-muted-foreground hover:text-danger-text"
-                  aria-label={`Delete ${title}`}
                   title="Delete"
-                >
-                  <Trash2 aria-hidden />
-                </Button>
+                />
               }
             />
           </>
@@ -128,23 +118,21 @@ export function TemplateCard({
 }
 
 function FavouriteButton({
-  title,
-  isFavourite,
-  count,
-  onChange,
+  template: { id, title, is_favourite, favorites_count },
+  onChanged,
 }: {
-  readonly title: string;
-  readonly isFavourite: boolean;
-  readonly count: number;
-  readonly onChange: (isFavourite: boolean) => Promise<void>;
+  readonly template: Template;
+  readonly onChanged: () => Promise<unknown>;
 }) {
-  const [isSaving, setIsSaving] = useState(false);
+  const [isSaving, startSaving] = useTransition();
+  const [isFavourite, show] = useOptimistic(is_favourite);
+  const count = favorites_count + Number(isFavourite) - Number(is_favourite);
   const toggle = async () => {
-    // A second click before the response would undo what is shown, not what is stored.
-    if (isSaving) return;
-    setIsSaving(true);
-    await onChange(!isFavourite);
-    setIsSaving(false);
+    show(!isFavourite);
+    const path = `/api/agents/templates/${id}/favorite`;
+    const result = await api(path, { method: "PUT", body: { is_favourite: !isFavourite } });
+    if (result.ok) await onChanged();
+    else toast(result.error.message, "danger");
   };
   return (
     <button
@@ -152,7 +140,10 @@ function FavouriteButton({
       aria-pressed={isFavourite}
       aria-label={`Favourite: ${title}, ${count}`}
       title={isFavourite ? "Remove from favourites" : "Add to favourites"}
-      onClick={() => void toggle()}
+      onClick={() => {
+        // A second click before the response would undo what is shown, not what is stored.
+        if (!isSaving) startSaving(toggle);
+      }}
       className="-mt-1 -mr-1.5 flex h-7 shrink-0 items-center gap-1 rounded-md px-1.5 text-sm text-muted-foreground tabular-nums hover:bg-hover"
     >
       <Star
@@ -164,7 +155,6 @@ function FavouriteButton({
   );
 }
 
-/** A dialog with the whole template, including its prompt. */
 function TemplateDetails({
   template,
   isMine,
@@ -212,8 +202,7 @@ function TemplateDetails({
         {shared_emails.length > 0 && `Shared with ${shared_emails.join(", ")}.`}
       </p>
       <DialogActions>
-        <Button onClick={onUse}>
-          <MessageSquarePlus aria-hidden />
+        <Button icon={MessageSquarePlus} onClick={onUse}>
           Use in a new chat
         </Button>
       </DialogActions>

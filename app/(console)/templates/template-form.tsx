@@ -46,11 +46,9 @@ export function TemplateForm({
   onClose,
   onSaved,
 }: {
-  /** Null for a new template. */
   readonly template: Template | null;
   /** The values of a new template whose dialog was closed before it was saved. */
   readonly draft: TemplateValues | null;
-  /** Called with the unsaved values. */
   readonly onClose: (values: TemplateValues) => void;
   readonly onSaved: (template: Template) => void;
 }) {

@@ -3,6 +3,7 @@ import { LayoutTemplate, Plus, SearchX } from "lucide-react";
 import { useState } from "react";
 import type { Template } from "@/lib/templates/template.ts";
 import { useOwnAccount } from "../_hooks/shared-reads.ts";
+import { usePages } from "../_hooks/use-pages.ts";
 import { Button } from "../_ui/button.tsx";
 import { SearchInput } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
@@ -11,7 +12,6 @@ import { EmptyState, ErrorState, Loading, LoadMore, Skeleton } from "../_ui/stat
 import { toast } from "../_ui/toast.tsx";
 import { TemplateCard } from "./template-card.tsx";
 import { TemplateForm, type TemplateValues } from "./template-form.tsx";
-import { useTemplates } from "./use-templates.ts";
 
 const FILTERS = [
   { value: "all", label: "All" },
@@ -23,10 +23,8 @@ const FILTERS = [
 type TemplateFilter = (typeof FILTERS)[number]["value"];
 
 export function TemplatesPage() {
-  const templates = useTemplates();
-  const account = useOwnAccount();
-  // An account without sessions learns its id from the first template it creates.
-  const [creator, setCreator] = useState<string | null>(null);
+  const templates = usePages<Template>("/api/agents/templates?limit=48", "templates");
+  const own = useOwnAccount();
   const [filter, setFilter] = useState<TemplateFilter>("all");
   const [text, setText] = useState("");
   /** The template that the dialog edits; "new" for a new one. */
@@ -35,14 +33,12 @@ export function TemplatesPage() {
   /** The unsaved new template: a click outside the dialog must not discard a long prompt. */
   const [draft, setDraft] = useState<TemplateValues | null>(null);
 
-  const own = account ?? creator;
   const { items: loaded } = templates;
   const shown = filterTemplates(loaded ?? [], { filter, text, account: own });
   const isFiltered = filter !== "all" || text.trim() !== "";
 
-  const saved = (template: Template) => {
-    setCreator(template.creator.id);
-    templates.put(template);
+  const saved = () => {
+    void templates.refresh();
     if (editing === "new") setDraft(null);
     setEditing(null);
     toast(editing === "new" ? "Template created" : "Template saved");
@@ -54,8 +50,7 @@ export function TemplatesPage() {
         title="Templates"
         description="Save prompts, share them, and start chats from them."
       >
-        <Button onClick={() => setEditing("new")}>
-          <Plus aria-hidden />
+        <Button icon={Plus} onClick={() => setEditing("new")}>
           New template
         </Button>
       </PageHeader>
@@ -80,11 +75,7 @@ export function TemplatesPage() {
                 template={template}
                 isMine={isMine(template, own)}
                 onEdit={() => setEditing(template)}
-                onDeleted={() => templates.remove(template.id)}
-                onFavourite={async (isFavourite) => {
-                  const error = await templates.setFavourite(template, isFavourite);
-                  if (error !== null) toast(error.message, "danger");
-                }}
+                onChanged={templates.refresh}
               />
             </li>
           ))}
@@ -117,8 +108,7 @@ export function TemplatesPage() {
           title="No templates yet"
           text="Save a prompt you use often and start chats from it with one click."
         >
-          <Button onClick={() => setEditing("new")}>
-            <Plus aria-hidden />
+          <Button icon={Plus} onClick={() => setEditing("new")}>
             New template
           </Button>
         </EmptyState>

@@ -43,8 +43,13 @@ export function Breakdown({
     <section aria-label="Breakdown">
       <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
         <Segmented label="By" hideLabel options={GROUPS} value={group} onChange={onGroup} />
-        <Button variant="outline" size="sm" disabled={!items?.length} onClick={download}>
-          <Download aria-hidden />
+        <Button
+          icon={Download}
+          variant="outline"
+          size="sm"
+          disabled={!items?.length}
+          onClick={download}
+        >
           Download CSV
         </Button>
       </div>

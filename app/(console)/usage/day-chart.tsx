@@ -1,6 +1,6 @@
 "use client";
 import { ChartColumn, Table as TableIcon } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { StackedBars, sumOf } from "../_ui/stacked-bars.tsx";
@@ -28,6 +28,7 @@ export function DayChart({
   const isDivided = group !== "day" && !(group === "model" && metric.value === "runs");
   const groups = { group_by: "day", split_by: group };
   const divided = useQuery<Report>(isDivided ? usagePath(days, groups) : null).data;
+  const [isTable, setIsTable] = useState(false);
   const shownDays = eachDay(days);
   const { series, bars } =
     divided === undefined
@@ -40,82 +41,55 @@ export function DayChart({
     max === 0 || best === undefined
       ? `${metric.label} by day: none.`
       : `${metric.label} by day: ${metric.format(sumOf(totals))} in all, at most ${metric.format(max)} on ${best.label}.`;
-  return (
-    <ChartCard
-      title={`${metric.label} by day`}
-      note="UTC"
-      chart={<StackedBars {...{ summary, series, bars }} format={metric.format} />}
-      table={
-        <>
-          <thead>
-            <tr>
-              <HeadCell>Day</HeadCell>
-              {series.length > 1 &&
-                series.map(({ key, label }) => (
-                  <HeadCell key={key} className="text-right">
-                    {label}
-                  </HeadCell>
-                ))}
-              <HeadCell className="text-right">{metric.label}</HeadCell>
-            </tr>
-          </thead>
-          <tbody>
-            {bars.toReversed().map(({ key, label, amounts }) => (
-              <tr key={key}>
-                <Cell>{label}</Cell>
-                {series.length > 1 &&
-                  series.map((one, index) => (
-                    <Cell key={one.key} className="text-right tabular-nums">
-                      {metric.format(amounts[index] ?? 0)}
-                    </Cell>
-                  ))}
-                <Cell className="text-right tabular-nums">{metric.format(sumOf(amounts))}</Cell>
-              </tr>
-            ))}
-          </tbody>
-        </>
-      }
-    />
-  );
-}
-
-/** A chart, which can be read as a table. */
-function ChartCard({
-  title,
-  note,
-  actions,
-  chart,
-  table,
-}: {
-  readonly title: string;
-  readonly note?: string;
-  readonly actions?: ReactNode;
-  readonly chart: ReactNode;
-  /** The head and the body of the table. */
-  readonly table: ReactNode;
-}) {
-  const [isTable, setIsTable] = useState(false);
-  const Icon = isTable ? ChartColumn : TableIcon;
+  const title = `${metric.label} by day`;
   return (
     <section aria-label={title} className="rounded-xl border bg-surface p-4">
       <div className="mb-3 flex flex-wrap items-center justify-between gap-x-3 gap-y-2">
         <h2 className="font-medium">
-          {title} {note && <span className="text-sm text-muted-foreground">({note})</span>}
+          {title} <span className="text-sm text-muted-foreground">(UTC)</span>
         </h2>
-        <div className="flex flex-wrap items-center gap-2">
-          {actions}
-          <Button variant="ghost" size="sm" onClick={() => setIsTable(!isTable)}>
-            <Icon aria-hidden />
-            {isTable ? "View as chart" : "View as table"}
-          </Button>
-        </div>
+        <Button
+          icon={isTable ? ChartColumn : TableIcon}
+          variant="ghost"
+          size="sm"
+          onClick={() => setIsTable(!isTable)}
+        >
+          {isTable ? "View as chart" : "View as table"}
+        </Button>
       </div>
       {isTable ? (
         <div className="max-h-72 overflow-y-auto">
-          <Table label={`${title}, table`}>{table}</Table>
+          <Table label={`${title}, table`}>
+            <thead>
+              <tr>
+                <HeadCell>Day</HeadCell>
+                {series.length > 1 &&
+                  series.map(({ key, label }) => (
+                    <HeadCell key={key} className="text-right">
+                      {label}
+                    </HeadCell>
+                  ))}
+                <HeadCell className="text-right">{metric.label}</HeadCell>
+              </tr>
+            </thead>
+            <tbody>
+              {bars.toReversed().map(({ key, label, amounts }) => (
+                <tr key={key}>
+                  <Cell>{label}</Cell>
+                  {series.length > 1 &&
+                    series.map((one, index) => (
+                      <Cell key={one.key} className="text-right tabular-nums">
+                        {metric.format(amounts[index] ?? 0)}
+                      </Cell>
+                    ))}
+                  <Cell className="text-right tabular-nums">{metric.format(sumOf(amounts))}</Cell>
+                </tr>
+              ))}
+            </tbody>
+          </Table>
         </div>
       ) : (
-        chart
+        <StackedBars {...{ summary, series, bars }} format={metric.format} />
       )}
     </section>
   );

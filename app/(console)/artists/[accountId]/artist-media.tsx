@@ -43,8 +43,7 @@ export function ArtistMedia({ artist }: { readonly artist: Artist }) {
               title="No media yet"
               text={`Images and videos that you or the agent generate for ${name} appear here: cover art, canvases, clips for a release.`}
             >
-              <ButtonLink href="/content" onClick={choose}>
-                <Sparkles aria-hidden />
+              <ButtonLink icon={Sparkles} href="/content" onClick={choose}>
                 Generate an image
               </ButtonLink>
             </EmptyState>

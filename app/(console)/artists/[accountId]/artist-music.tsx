@@ -1,10 +1,10 @@
 "use client";
 import { Disc3, Link2, Search } from "lucide-react";
-import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { getArtistContract } from "@/lib/artists/contract.ts";
-import { type Answer, api } from "../../_api/request.ts";
+import type { Answer } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
+import { useSubmit } from "../../_hooks/use-submit.ts";
 import { Button, ButtonLink } from "../../_ui/button.tsx";
 import { EmptyState, ErrorState } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
@@ -37,8 +37,7 @@ export function ArtistMusic({
         title="No releases found"
         text={`The catalog has no artist named ${name}. If it has the artist under another name, edit the artist and link it.`}
       >
-        <ButtonLink href="/catalog" variant="outline">
-          <Search aria-hidden />
+        <ButtonLink icon={Search} href="/catalog" variant="outline">
           Search catalog
         </ButtonLink>
       </EmptyState>
@@ -61,17 +60,12 @@ function Match({
   readonly catalogId: string;
   readonly onLinked: (artist: Artist) => void;
 }) {
-  const [busy, setBusy] = useState(false);
+  const { send, busy } = useSubmit();
   const link = async () => {
-    setBusy(true);
-    const result = await api<Answer<typeof getArtistContract>>(
+    const result = await send<Answer<typeof getArtistContract>>(
       `/api/artists/${artist.account_id}`,
-      {
-        method: "PATCH",
-        body: { catalog_artist_id: catalogId },
-      },
+      { method: "PATCH", body: { catalog_artist_id: catalogId } },
     );
-    setBusy(false);
     if (!result.ok) return toast(result.error.message, "danger");
     onLinked(result.data.artist);
     toast("Linked to the catalog");
@@ -82,8 +76,7 @@ function Match({
         These releases are of the artist with the same name in the catalog. Link it if that is
         right.
       </p>
-      <Button variant="outline" size="sm" busy={busy} onClick={() => void link()}>
-        <Link2 aria-hidden />
+      <Button icon={Link2} variant="outline" size="sm" busy={busy} onClick={() => void link()}>
         Link artist
       </Button>
     </div>

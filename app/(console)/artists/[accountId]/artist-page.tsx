@@ -117,8 +117,7 @@ function Heading({
       </div>
       <div className="flex flex-wrap items-center gap-2">
         <NewChatButton artist={artist} />
-        <Button variant="outline" onClick={() => setEditing(true)}>
-          <Pencil aria-hidden />
+        <Button icon={Pencil} variant="outline" onClick={() => setEditing(true)}>
           Edit
         </Button>
         <ConfirmDialog

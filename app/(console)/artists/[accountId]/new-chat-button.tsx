@@ -10,13 +10,13 @@ export function NewChatButton({ artist }: { readonly artist: Artist }) {
   const router = useRouter();
   return (
     <Button
+      icon={MessageSquarePlus}
       aria-label={`New chat about ${artist.name}`}
       onClick={() => {
         chooseArtist(artist);
         router.push("/chat");
       }}
     >
-      <MessageSquarePlus aria-hidden />
       New chat
     </Button>
   );

@@ -1,6 +1,7 @@
 "use client";
 import { RotateCw, X } from "lucide-react";
 import { useSyncExternalStore } from "react";
+import { IconButton } from "../../_ui/button.tsx";
 import { formatBytes } from "../../_ui/format.ts";
 import { FileTypeIcon } from "../_message/file-type-icon.tsx";
 import type { Attachment } from "../_state/attachment.ts";
@@ -81,13 +82,11 @@ function AttachmentChip({
         </span>
       </span>
       {isFailed && state.canRetry && (
-        <ChipButton label={`Retry ${name}`} onClick={onRetry}>
-          <RotateCw aria-hidden className="size-3.5" />
-        </ChipButton>
+        <IconButton icon={RotateCw} className="size-6" label={`Retry ${name}`} onClick={onRetry} />
       )}
-      <ChipButton label={`Remove ${name}`} onClick={onRemove}>
-        <X aria-hidden className="size-3.5" />
-      </ChipButton>
+      <IconButton className="size-6" label={`Remove ${name}`} onClick={onRemove}>
+        <X aria-hidden />
+      </IconButton>
       {state.kind === "uploading" && (
         <span
           role="progressbar"
@@ -102,28 +101,6 @@ function AttachmentChip({
         </span>
       )}
     </li>
-  );
-}
-
-function ChipButton({
-  label,
-  onClick,
-  children,
-}: {
-  readonly label: string;
-  readonly onClick: () => void;
-  readonly children: React.ReactNode;
-}) {
-  return (
-    <button
-      type="button"
-      aria-label={label}
-      title={label}
-      onClick={onClick}
-      className="grid size-6 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover"
-    >
-      {children}
-    </button>
   );
 }
 

@@ -29,7 +29,6 @@ export function ConversationComposer({
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
   /** Null when there is nothing to answer again. */
   readonly onRetry: (() => void) | null;
-  /** Controls below the text. */
   readonly children?: ReactNode;
 }) {
   useEscape(isBusy ? conversation.stop : null);

@@ -152,7 +152,6 @@ export function ConversationPage({
   );
 }
 
-/** Returns what the user has written last. */
 function newestTextOf(messages: readonly UIMessage[]): string {
   const newest = messages.findLast((message) => message.role === "user");
   return newest ? fromParts(newest.parts).text : "";
@@ -178,7 +177,6 @@ function MissingChat() {
   );
 }
 
-/** The placeholder while a chat loads. */
 function ConversationSkeleton({ connection }: { readonly connection: ConnectionState }) {
   return (
     <div aria-busy="true" className="min-h-0 flex-1 overflow-hidden px-4 pt-6">
@@ -213,18 +211,17 @@ function ConversationHeader({
       <h1 className="min-w-0 flex-1 truncate font-semibold">
         {chat ? titleOfChat(chat) : <Skeleton className="h-5 w-48 max-w-full" />}
       </h1>
-      <Button variant="ghost" size="sm" className="h-8" onClick={onViewCode}>
-        <Code2 aria-hidden />
+      <Button icon={Code2} variant="ghost" size="sm" className="h-8" onClick={onViewCode}>
         <span className="max-sm:sr-only">View as code</span>
       </Button>
       <Button
+        icon={FolderTree}
         variant="ghost"
         size="sm"
         className="h-8"
         aria-pressed={isFilesOpen}
         onClick={onToggleFiles}
       >
-        <FolderTree aria-hidden />
         Files
       </Button>
     </header>

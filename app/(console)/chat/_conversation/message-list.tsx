@@ -86,12 +86,12 @@ export function MessageList({
       </ScrollBox>
       {!isAtEnd && (
         <Button
+          icon={ArrowDown}
           variant="outline"
           size="sm"
           className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-md"
           onClick={jump}
         >
-          <ArrowDown aria-hidden />
           Jump to latest
         </Button>
       )}

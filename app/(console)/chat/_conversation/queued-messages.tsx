@@ -60,6 +60,7 @@ function QueuedRow({
         </span>
       )}
       <Button
+        icon={Zap}
         variant="ghost"
         size="sm"
         className="px-2 text-xs [&_svg]:size-3.5"
@@ -67,17 +68,15 @@ function QueuedRow({
         title="Stop the agent and send this message"
         onClick={() => act(() => conversation.sendNow(id))}
       >
-        <Zap aria-hidden />
         <span className="max-sm:sr-only">Send now</span>
       </Button>
       <IconButton
+        icon={Pencil}
         label={`Edit queued message: ${label}`}
         title="Edit"
         disabled={isDisabled}
         onClick={() => act(() => conversation.unqueue(id, true))}
-      >
-        <Pencil aria-hidden />
-      </IconButton>
+      />
       <IconButton
         label={`Remove queued message: ${label}`}
         title="Remove"

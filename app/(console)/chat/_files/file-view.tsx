@@ -5,7 +5,7 @@ import { type ApiError, fetchWithBearer, networkError, toApiError } from "../../
 import { CodeLines } from "../../_code/code-lines.tsx";
 import { languageOfPath } from "../../_code/languages.ts";
 import { useHighlightedLines } from "../../_code/use-highlighted-lines.ts";
-import { Button } from "../../_ui/button.tsx";
+import { IconButton } from "../../_ui/button.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { formatBytes } from "../../_ui/format.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
@@ -23,7 +23,6 @@ const IMAGES: Readonly<Record<string, string>> = {
 };
 
 interface Content {
-  /** An object URL of the whole file. */
   readonly objectUrl: string;
   readonly size: number;
   /** Null if the file is not text. */
@@ -75,15 +74,7 @@ export function FileView({
   return (
     <>
       <div className="flex h-10 shrink-0 items-center gap-1 border-b px-2 text-sm">
-        <Button
-          variant="ghost"
-          size="icon"
-          aria-label="Back to folder"
-          className="size-7"
-          onClick={onBack}
-        >
-          <ArrowLeft aria-hidden />
-        </Button>
+        <IconButton icon={ArrowLeft} label="Back to folder" onClick={onBack} />
         <code title={path} className="min-w-0 flex-1 truncate font-mono text-xs">
           {name}
         </code>

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react";
 import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
 import type { Answer } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
-import { Button } from "../../_ui/button.tsx";
+import { IconButton } from "../../_ui/button.tsx";
 import { formatBytes } from "../../_ui/format.ts";
 import { ErrorState, Loading, Skeleton } from "../../_ui/states.tsx";
 
@@ -46,16 +46,12 @@ export function FolderView({
         <code className="min-w-0 flex-1 truncate font-mono text-xs text-muted-foreground">
           {data?.path ?? ""}
         </code>
-        <Button
-          variant="ghost"
-          size="icon"
-          aria-label="Refresh"
-          className="size-7"
+        <IconButton
+          icon={RefreshCw}
+          label="Refresh"
           busy={loading && data !== undefined}
           onClick={reload}
-        >
-          <RefreshCw aria-hidden />
-        </Button>
+        />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto p-2">
         {data === undefined && <ListSkeleton />}

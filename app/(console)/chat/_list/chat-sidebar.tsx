@@ -9,10 +9,10 @@ import { useScope } from "../../_session/scope.ts";
 import { SidebarContent } from "../../_shell/sidebar-slot.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { MenuButton } from "../../_ui/menu-button.tsx";
 import { ErrorState, Loading, Skeleton } from "../../_ui/states.tsx";
 import { ListFilters } from "./list-filters.tsx";
 import { heightOf, type ListRow, rowsOf } from "./list-rows.ts";
-import { MenuButton } from "./menu-button.tsx";
 import { Row } from "./row.tsx";
 import { type ChatList, type ListFilter, titleOfChat, useChatList } from "./use-chat-list.ts";
 import { VirtualList } from "./virtual-list.tsx";
@@ -106,22 +106,21 @@ function ListHeader({
           New chat
         </Link>
         <MenuButton
-          label="Chat list"
-          icon={<Ellipsis aria-hidden className="size-4" />}
+          aria-label="Chat list"
           className="grid size-8 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover hover:text-foreground"
-          menu={
-            isNear
-              ? (state) => (
-                  <ListMenu
-                    {...state}
-                    isArchived={filter.isArchived}
-                    onSelect={onSelect}
-                    onArchived={(isArchived) => onFilter({ isArchived })}
-                  />
-                )
-              : null
+          menu={(state) =>
+            isNear && (
+              <ListMenu
+                {...state}
+                isArchived={filter.isArchived}
+                onSelect={onSelect}
+                onArchived={(isArchived) => onFilter({ isArchived })}
+              />
+            )
           }
-        />
+        >
+          <Ellipsis aria-hidden className="size-4" />
+        </MenuButton>
       </div>
       <ListFilters filter={filter} onChange={onFilter} />
       {filter.isArchived && (
@@ -189,7 +188,6 @@ function toggled(ids: ReadonlySet<string> | null, id: string): ReadonlySet<strin
   return next;
 }
 
-/** What the list says while it loads, and when it has nothing to show. */
 function ListNotes({
   view: { phase, filter, isLoadingMore },
   isEmpty,
@@ -224,7 +222,6 @@ function ListSkeleton() {
   );
 }
 
-/** A chat with a check box, while chats are being selected. */
 function SelectableRow({
   title,
   isSelected,
@@ -246,7 +243,7 @@ function SelectableRow({
         type="checkbox"
         checked={isSelected}
         onChange={onToggle}
-        className="size-4 shrink-0 accent-(--accent)"
+        className="size-4 shrink-0 accent-accent"
       />
       <span className="min-w-0 truncate">{title}</span>
     </label>

@@ -8,7 +8,6 @@ interface ChatToDelete {
   readonly sessionId: string;
 }
 
-/** The most that one request deletes. */
 const MAX_IDS = 100;
 
 /** Asks before chats are deleted. */

@@ -4,7 +4,6 @@ import { useEffect, useRef, useState } from "react";
 import { ArtistChip } from "../../_session/artist-chip.tsx";
 import type { ListFilter } from "./use-chat-list.ts";
 
-/** The time without a key after which what was typed is searched for. */
 const TYPING_PAUSE_MS = 200;
 
 /** What the list is asked for: words, and the artist of the switcher. */

@@ -6,9 +6,9 @@ import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { keyed } from "../../_ui/keyed.ts";
+import { MenuButton } from "../../_ui/menu-button.tsx";
 import { toast } from "../../_ui/toast.tsx";
 import { publishChatEvent } from "../_state/chat-events.ts";
-import { MenuButton } from "./menu-button.tsx";
 import { pathOf, type RowTarget } from "./row-target.ts";
 
 const RowMenu = lazyComponent(() => import("./row-menu.tsx"), "RowMenu");
@@ -20,7 +20,6 @@ export function Row({
   isRunning,
   ...target
 }: RowTarget & {
-  /** The passage that a search has found. */
   readonly snippet: string | null;
   readonly query: string;
   readonly isRunning: boolean;
@@ -66,15 +65,14 @@ export function Row({
         )}
       </Link>
       <MenuButton
-        label={`Actions for ${title}`}
-        icon={<Ellipsis aria-hidden className="size-4" />}
+        aria-label={`Actions for ${title}`}
         className={menuStyle}
-        menu={
-          isNear
-            ? (state) => <RowMenu {...state} target={target} onRename={() => setRenaming(true)} />
-            : null
+        menu={(state) =>
+          isNear && <RowMenu {...state} target={target} onRename={() => setRenaming(true)} />
         }
-      />
+      >
+        <Ellipsis aria-hidden className="size-4" />
+      </MenuButton>
     </div>
   );
 }
@@ -116,7 +114,6 @@ function markWords(text: string, query: string): Piece[] {
 
 const escapeText = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
-/** The title of a chat as a text field in its row. */
 function RenameForm({
   target,
   onDone,

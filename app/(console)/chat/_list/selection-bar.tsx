@@ -22,7 +22,6 @@ export function SelectionBar({
   onDeleted,
 }: {
   readonly chats: readonly Chat[];
-  /** Whether the list shows archived chats. */
   readonly isArchived: boolean;
   readonly onSelectAll: () => void;
   readonly onDone: () => void;
@@ -64,23 +63,23 @@ export function SelectionBar({
       </div>
       <div className="grid grid-cols-2 gap-2">
         <Button
+          icon={isArchived ? ArchiveRestore : Archive}
           variant="outline"
           size="sm"
           disabled={count === 0}
           busy={isMoving}
           onClick={() => void move()}
         >
-          {isArchived ? <ArchiveRestore aria-hidden /> : <Archive aria-hidden />}
           {isArchived ? "Unarchive" : "Archive"}
         </Button>
         <Button
+          icon={Trash2}
           variant="outline"
           size="sm"
           className="text-danger-text"
           disabled={count === 0}
           onClick={() => setDeleting(true)}
         >
-          <Trash2 aria-hidden />
           Delete
         </Button>
       </div>

@@ -1,9 +1,9 @@
 "use client";
 import { ExternalLink, Globe } from "lucide-react";
-import { useState } from "react";
 import type { getShareContract } from "@/lib/sessions/shares/contract.ts";
-import { type Answer, type ApiError, api } from "../../_api/request.ts";
+import type { Answer } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
+import { useSubmit } from "../../_hooks/use-submit.ts";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { Dialog } from "../../_ui/dialog.tsx";
@@ -25,13 +25,9 @@ export function ShareDialog({
 }) {
   const path = `${pathOf(target)}/share`;
   const { data, error, reload, change } = useQuery<ShareAnswer>(path);
-  const [busy, setBusy] = useState<"PUT" | "DELETE" | null>(null);
-  const [failure, setFailure] = useState<ApiError | null>(null);
+  const { send, busy, error: failure } = useSubmit();
   const ask = async (method: "PUT" | "DELETE") => {
-    setBusy(method);
-    const result = await api<ShareAnswer>(path, { method });
-    setBusy(null);
-    setFailure(result.ok ? null : result.error);
+    const result = await send<ShareAnswer>(path, { method });
     if (result.ok) change((now) => ({ ...now, share: result.data.share ?? null }));
   };
   return (
@@ -52,8 +48,7 @@ export function ShareDialog({
         />
       )}
       {data && !data.share && (
-        <Button className="mt-1" busy={busy === "PUT"} onClick={() => void ask("PUT")}>
-          <Globe aria-hidden />
+        <Button icon={Globe} className="mt-1" busy={busy} onClick={() => void ask("PUT")}>
           Create link
         </Button>
       )}
@@ -68,7 +63,7 @@ function SharedLink({
   onRevoke,
 }: {
   readonly share: Share;
-  readonly busy: "PUT" | "DELETE" | null;
+  readonly busy: boolean;
   readonly onRenew: () => void;
   readonly onRevoke: () => void;
 }) {
@@ -91,7 +86,7 @@ function SharedLink({
         {formatDateTime(sharedAt)}
       </p>
       <div className="mt-5 flex flex-wrap items-center gap-2">
-        <Button variant="danger-ghost" busy={busy === "DELETE"} onClick={onRevoke}>
+        <Button variant="danger-ghost" disabled={busy} onClick={onRevoke}>
           Stop sharing
         </Button>
         <span className="flex-1" />
@@ -99,7 +94,7 @@ function SharedLink({
           <ExternalLink aria-hidden />
           Open
         </a>
-        <Button variant="outline" busy={busy === "PUT"} onClick={onRenew}>
+        <Button variant="outline" busy={busy} onClick={onRenew}>
           Include new messages
         </Button>
       </div>

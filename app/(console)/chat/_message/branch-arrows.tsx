@@ -39,26 +39,24 @@ export function BranchArrows({ messageId }: { readonly messageId: string }) {
       }}
     >
       <IconButton
+        icon={ChevronLeft}
         label="Previous version"
         className="size-6"
         title="Previous version (←)"
         disabled={place === 0 || actions.isBusy}
         onClick={() => go(-1)}
-      >
-        <ChevronLeft aria-hidden />
-      </IconButton>
+      />
       <span>
         {place + 1} / {ids.length}
       </span>
       <IconButton
+        icon={ChevronRight}
         label="Next version"
         className="size-6"
         title="Next version (→)"
         disabled={place === ids.length - 1 || actions.isBusy}
         onClick={() => go(1)}
-      >
-        <ChevronRight aria-hidden />
-      </IconButton>
+      />
     </fieldset>
   );
 }

@@ -30,14 +30,14 @@ export function CodeBlock({
       <div className="flex h-8 items-center gap-0.5 border-b pr-1 pl-3 text-xs text-muted-foreground">
         <span className="min-w-0 flex-1 truncate">{name}</span>
         <IconButton
+          icon={WrapText}
           label="Wrap lines"
           aria-pressed={isWrapped}
           className={cn("size-6", isWrapped && "bg-hover text-foreground")}
           onClick={() => setWrapped(!isWrapped)}
-        >
-          <WrapText aria-hidden />
-        </IconButton>
+        />
         <IconButton
+          icon={Download}
           label="Download code"
           className="size-6"
           onClick={() =>
@@ -46,9 +46,7 @@ export function CodeBlock({
               new Blob([text], { type: "application/octet-stream" }),
             )
           }
-        >
-          <Download aria-hidden />
-        </IconButton>
+        />
         <CopyButton
           text={text}
           label="Copy code"
@@ -102,7 +100,6 @@ export function Code({
   );
 }
 
-/** How close to the end one must scroll for the box to follow it again. */
 const NEAR_END_PX = 24;
 
 /** Keeps the end of a growing text in view until the reader scrolls away from it. */

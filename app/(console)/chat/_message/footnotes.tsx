@@ -5,9 +5,7 @@ import type { FootnoteToken, MarkdownToken } from "../../_markdown/extensions.ts
 import { type MarkdownParts, renderInline } from "../../_markdown/render.tsx";
 
 interface Notes {
-  /** Begins the ids of the notes of this text. */
   readonly id: string;
-  /** Labels in the order of their references. */
   readonly labels: readonly string[];
   readonly notes: ReadonlyMap<string, FootnoteToken>;
 }

@@ -7,7 +7,6 @@ import { cn } from "../../_ui/class-names.ts";
 const MAX_LENGTH = 2_000;
 
 interface FormulaProps {
-  /** TeX. */
   readonly source: string;
   readonly isDisplay: boolean;
   /** False while the source still grows. */

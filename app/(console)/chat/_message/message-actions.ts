@@ -2,7 +2,6 @@
 import { createContext, type RefObject, useContext } from "react";
 import type { Marks, MessageBranches } from "../_state/message-branches.ts";
 
-/** What can be done with the messages of the chat that is shown. */
 interface MessageActions extends Marks {
   readonly branches: Pick<MessageBranches, "edit" | "regenerate" | "choose" | "rate">;
   /** While a turn is read, messages are neither changed nor repeated. */

@@ -33,8 +33,7 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
         <footer className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted-foreground">
           {ending !== undefined && <span className="font-medium text-warning-text">{ending}</span>}
           {canRetry && (
-            <Button variant="outline" size="sm" onClick={repeat}>
-              <RotateCw aria-hidden />
+            <Button icon={RotateCw} variant="outline" size="sm" onClick={repeat}>
               Retry
             </Button>
           )}
@@ -43,9 +42,12 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
             <div className="-ml-1.5 flex items-center">
               {text !== "" && <CopyButton text={text} label="Copy message" isSmall />}
               {actions && (
-                <IconButton label="Regenerate answer" disabled={actions.isBusy} onClick={repeat}>
-                  <RefreshCw aria-hidden />
-                </IconButton>
+                <IconButton
+                  icon={RefreshCw}
+                  label="Regenerate answer"
+                  disabled={actions.isBusy}
+                  onClick={repeat}
+                />
               )}
               {(text !== "" || hasToolCall) && thumbs}
             </div>
@@ -107,6 +109,7 @@ export function UserFooter({
         <>
           <span className="text-xs font-medium text-warning-text">Not answered</span>
           <Button
+            icon={RotateCw}
             variant="outline"
             size="sm"
             onClick={({ currentTarget }) => {
@@ -114,7 +117,6 @@ export function UserFooter({
               void actions.branches.regenerate(messageId);
             }}
           >
-            <RotateCw aria-hidden />
             Retry
           </Button>
         </>
@@ -122,13 +124,12 @@ export function UserFooter({
       <div className={cn("flex items-center", quietStyle)}>
         {text !== "" && <CopyButton text={text} label="Copy message" isSmall />}
         <IconButton
+          icon={Pencil}
           ref={editButton}
           label="Edit message"
           disabled={actions.isBusy}
           onClick={onEdit}
-        >
-          <Pencil aria-hidden />
-        </IconButton>
+        />
       </div>
       <BranchArrows messageId={messageId} />
     </footer>

@@ -38,14 +38,13 @@ export function RateAnswer({
         const Icon = rating === "up" ? ThumbsUp : ThumbsDown;
         return (
           <IconButton
+            icon={Icon}
             key={rating}
             label={rating === "up" ? "Good answer" : "Bad answer"}
             className="aria-pressed:text-foreground aria-pressed:[&_svg]:fill-current"
             aria-pressed={rated?.rating === rating}
             onClick={() => rate(rating)}
-          >
-            <Icon aria-hidden />
-          </IconButton>
+          />
         );
       })}
       {rated && (

@@ -9,7 +9,6 @@ import { textAt } from "./tool-call.ts";
 export interface ChatError {
   readonly text: string;
   readonly requestId: string | null;
-  /** The page on which something can be done about it. */
   readonly link?: { readonly href: string; readonly label: string };
 }
 

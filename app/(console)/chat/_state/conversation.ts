@@ -44,7 +44,6 @@ export interface ConversationView extends Marks {
   readonly error: ChatError | null;
   /** A message that was not accepted, was dropped by a stop or is edited, to be sent again. */
   readonly returned: WrittenMessage | null;
-  /** The messages that wait for the turns before them. */
   readonly queued: readonly QueuedMessage[];
   /** The newest message that was sent or answered again in this tab. */
   readonly sentMessageId: string | null;
@@ -53,17 +52,14 @@ export interface ConversationView extends Marks {
 export interface ConversationOptions {
   readonly sessionId: string;
   readonly chatId: string;
-  /** The origin of the service. */
   readonly baseUrl: string;
   /** Sends a request with the caller's credential. Rejects without a response, as `fetch` does. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Resolves when a request should be retried; `attempt` counts from 0. Rejects on abort. */
   readonly waitForRetry: (attempt: number, signal: AbortSignal) => Promise<void>;
-  /** Keeps messages until the service has stored or refused them. */
   readonly outbox: Outbox;
   /** Called when a turn of this chat began or ended in this tab, or was refused. */
   readonly onTurn: (event: "started" | "ended" | "refused") => void;
-  /** Called when this tab has made the chat show another branch. */
   readonly onBranch: () => void;
 }
 
@@ -266,12 +262,10 @@ export class Conversation {
     this.#show({ isStopping: false });
   };
 
-  /** Shows a chat that was just created. */
   showChat(chat: ChatRow): void {
     this.#show({ phase: "ready", chat });
   }
 
-  /** Shows that the chat was deleted, in this tab or another. */
   showMissing(): void {
     this.#show({ phase: "missing" });
   }
@@ -280,7 +274,6 @@ export class Conversation {
     return this.#view.isReading;
   }
 
-  /** Sets the model of the next turns. */
   async chooseModel(modelId: string): Promise<void> {
     const { sessionId, chatId } = this.#options;
     const response = await this.#fetch(`/api/sessions/${sessionId}/chats/${chatId}`, {
@@ -300,7 +293,6 @@ export class Conversation {
     this.#show({ error: null });
   }
 
-  /** Stops reading. The turn itself continues on the server. */
   close(): void {
     this.#closed.abort();
     this.#listeners.clear();
@@ -355,7 +347,6 @@ export class Conversation {
     this.#options.onTurn("started");
   }
 
-  /** Reads a turn to its end. */
   async #read(turn: () => Promise<void>): Promise<void> {
     this.#show({ isReading: true });
     await turn();

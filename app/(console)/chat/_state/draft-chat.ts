@@ -11,7 +11,6 @@ export type CreatedChat =
 
 /** The chat that a first message begins. It is created for the first file, or else for the message. */
 export class DraftChat {
-  /** The session that the chat is for; null for one of its own. */
   readonly #sessionId: string | null;
   #created: Promise<CreatedChat> | null = null;
   #resumed: ChatAddress | null = null;
@@ -55,16 +54,6 @@ export class DraftChat {
     return this.#sessionId === null ? createChat() : addChat(this.#sessionId);
   }
 
-  /** Creates the chat and sets its model; an empty id is the default model. */
-  async begin(modelId: string): Promise<CreatedChat> {
-    const created = await this.create();
-    if (!created.ok || modelId === "") return created;
-    const path = pathOf({ sessionId: created.sessionId, chatId: created.chat.id });
-    const chosen = await api<{ chat: Chat }>(path, { method: "PATCH", body: { modelId } });
-    return chosen.ok ? { ...created, chat: chosen.data.chat } : chosen;
-  }
-
-  /** Leaves the chat to its page. */
   release(): void {
     this.#created = null;
     this.#resumed = null;

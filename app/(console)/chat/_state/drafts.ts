@@ -33,7 +33,6 @@ export interface SentMessage extends WrittenMessage {
 }
 
 export interface Outbox {
-  /** Returns what was kept when the page was left. */
   read(): readonly SentMessage[];
   keep(message: SentMessage): void;
   forget(messageId: string): void;

@@ -13,7 +13,6 @@ import {
 } from "./attachment.ts";
 import { keptFilesKey } from "./drafts.ts";
 
-/** The files of a message; see `Attachments`. */
 interface Files {
   readonly destination: Destination;
   uploaded(): readonly UploadedFile[];
@@ -29,7 +28,6 @@ interface KeptDraft extends ChatAddress {
   readonly files: readonly UploadedFile[];
 }
 
-/** The oldest drafts lose their files beyond this. */
 const MAX_DRAFTS = 50;
 const MAX_PREVIEW_BYTES = 5 * 1024 * 1024;
 

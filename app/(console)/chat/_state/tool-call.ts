@@ -8,7 +8,6 @@ export interface ToolCall {
   readonly state: "running" | "open" | "done" | "failed" | "stopped";
   readonly input: unknown;
   readonly output: unknown;
-  /** Why it failed or was stopped; otherwise null. */
   readonly error: string | null;
 }
 
@@ -95,7 +94,6 @@ export function describeToolCall({ name, input, output, state }: ToolCall): Tool
   }
 }
 
-/** The verbs while a call is running. */
 const RUNNING_VERBS: Readonly<Record<string, string>> = {
   Ran: "Running",
   Read: "Reading",

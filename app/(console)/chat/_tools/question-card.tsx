@@ -7,7 +7,10 @@ import { Input } from "../../_ui/form.tsx";
 import { focusConversation } from "../_message/message-actions.ts";
 import { type Question, readAnswers, readQuestions, type ToolCall } from "../_state/tool-call.ts";
 
-type Choice = readonly string[];
+interface Draft {
+  readonly chosen: readonly string[];
+  readonly own: string;
+}
 
 /** The questions of the agent, with buttons to answer them. It stays visible after they are answered. */
 export function QuestionCard({
@@ -46,34 +49,28 @@ function OpenQuestions({
   readonly questions: readonly Question[];
   readonly onAnswer: (output: unknown) => void;
 }) {
-  const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({});
-  const [ownAnswers, setOwnAnswers] = useState<Readonly<Record<string, string>>>({});
-  const answerOf = ({ question, multiSelect }: Question): string | string[] | null => {
-    const written = ownAnswers[question]?.trim() ?? "";
-    const chosen = [...(choices[question] ?? []), ...(written === "" ? [] : [written])];
-    if (chosen.length === 0) return null;
-    return multiSelect ? chosen : (chosen.at(-1) ?? null);
-  };
-  const answers = questions.map((question) => [question.question, answerOf(question)] as const);
-  const isComplete = answers.every(([, answer]) => answer !== null);
+  const [drafts, setDrafts] = useState<Readonly<Record<string, Draft>>>({});
+  const draftOf = ({ question }: Question) => drafts[question] ?? { chosen: [], own: "" };
+  const answers = questions.map((question) => {
+    const { chosen, own } = draftOf(question);
+    const given = [...chosen, ...(own.trim() === "" ? [] : [own.trim()])];
+    return [question.question, question.multiSelect ? given : given.at(-1)] as const;
+  });
+  const isComplete = answers.every(([, answer]) => answer?.length);
   const send = () => onAnswer({ answers: Object.fromEntries(answers) });
-  const only = questions.length === 1 ? questions[0] : undefined;
-  // A single choice for a single question is sent at once.
+  const change = (question: Question, draft: Partial<Draft>) => {
+    // One choice takes the place of a written answer, and the other way around.
+    const before = question.multiSelect ? draftOf(question) : { chosen: [], own: "" };
+    setDrafts({ ...drafts, [question.question]: { ...before, ...draft } });
+  };
   const choose = (question: Question, label: string) => {
-    if (question === only && !question.multiSelect) {
-      onAnswer({ answers: { [question.question]: label } });
-      return;
+    // A single choice for a single question is sent at once.
+    if (questions.length === 1 && !question.multiSelect) {
+      return onAnswer({ answers: { [question.question]: label } });
     }
-    const before = choices[question.question] ?? [];
-    const without = before.filter((one) => one !== label);
-    const isOn = without.length < before.length;
-    const next = question.multiSelect
-      ? [...without, ...(isOn ? [] : [label])]
-      : isOn
-        ? []
-        : [label];
-    setChoices({ ...choices, [question.question]: next });
-    if (!question.multiSelect) setOwnAnswers({ ...ownAnswers, [question.question]: "" });
+    const { chosen } = draftOf(question);
+    const others = question.multiSelect ? chosen.filter((one) => one !== label) : [];
+    change(question, { chosen: chosen.includes(label) ? others : [...others, label] });
   };
   return (
     <form
@@ -87,13 +84,9 @@ function OpenQuestions({
         <OpenQuestion
           key={question.question}
           question={question}
-          chosen={choices[question.question] ?? []}
-          own={ownAnswers[question.question] ?? ""}
+          {...draftOf(question)}
           onChoose={(label) => choose(question, label)}
-          onWrite={(text) => {
-            setOwnAnswers({ ...ownAnswers, [question.question]: text });
-            if (!question.multiSelect) setChoices({ ...choices, [question.question]: [] });
-          }}
+          onWrite={(own) => change(question, { own })}
         />
       ))}
       <div className="flex flex-wrap justify-end gap-2">
@@ -114,10 +107,8 @@ function OpenQuestion({
   own,
   onChoose,
   onWrite,
-}: {
+}: Draft & {
   readonly question: Question;
-  readonly chosen: Choice;
-  readonly own: string;
   readonly onChoose: (label: string) => void;
   readonly onWrite: (text: string) => void;
 }) {

@@ -11,7 +11,7 @@ import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button, ButtonLink } from "../../_ui/button.tsx";
 import { CopyableId } from "../../_ui/copy-button.tsx";
 import { formatCost, formatCount, formatDateTime, formatDuration } from "../../_ui/format.ts";
-import { BackLink, Page } from "../../_ui/page-header.tsx";
+import { BackLink, DetailHeader, Page, Section } from "../../_ui/page-header.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { Loaded, Loading, Missing, Skeleton } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
@@ -75,20 +75,17 @@ function Details({
   const state = runStateOf(run);
   return (
     <>
-      <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <div className="min-w-0">
-          <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-            <h1 className="line-clamp-2 text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
-              {run.title.trim() || "Untitled"}
-            </h1>
-            <span aria-live="polite">
-              <RunStatus state={state} />
-            </span>
-          </div>
-          <CopyableId id={run.runId} label="Copy run ID" />
-        </div>
+      <DetailHeader
+        title={run.title.trim() || "Untitled"}
+        state={
+          <span aria-live="polite">
+            <RunStatus state={state} />
+          </span>
+        }
+        about={<CopyableId id={run.runId} label="Copy run ID" />}
+      >
         <Actions run={run} onChange={onChange} />
-      </header>
+      </DetailHeader>
       {run.error !== null && (
         <div role="alert" className="mb-5 rounded-xl border bg-danger-soft px-4 py-3">
           <p className="font-medium text-danger-text">The run failed</p>
@@ -97,15 +94,14 @@ function Details({
       )}
       <RunFacts run={run} now={now} />
       {run.prompt !== null && (
-        <section aria-label="Prompt" className="mt-6">
-          <h2 className="mb-2 text-sm font-medium text-muted-foreground">Prompt</h2>
+        <Section title="Prompt" className="mt-6">
           <ScrollBox
             label="Prompt text"
             className="max-h-40 rounded-xl border bg-surface px-4 py-3"
           >
             <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">{run.prompt}</p>
           </ScrollBox>
-        </section>
+        </Section>
       )}
       <Timeline trace={trace} now={now} />
     </>
@@ -129,26 +125,26 @@ function Actions({
     else toast(result.error.message, "danger");
   };
   return (
-    <div className="flex flex-wrap gap-2">
+    <>
       {run.finishedAt === null && (
-        <Button variant="outline" busy={busy} onClick={() => void cancel()}>
-          <Square aria-hidden />
+        <Button icon={Square} variant="outline" busy={busy} onClick={() => void cancel()}>
           Cancel run
         </Button>
       )}
       {run.prompt !== null && (
-        <Button variant="outline" onClick={() => setIsStarting(true)}>
-          <RotateCcw aria-hidden />
+        <Button icon={RotateCcw} variant="outline" onClick={() => setIsStarting(true)}>
           Run again
         </Button>
       )}
-      <ButtonLink href={`/chat/${run.sessionId}/${run.chatId}`} variant="outline">
-        <MessageSquare aria-hidden />
+      <ButtonLink
+        icon={MessageSquare}
+        href={`/chat/${run.sessionId}/${run.chatId}`}
+        variant="outline"
+      >
         Open chat
       </ButtonLink>
       {run.prompt !== null && (
-        <Button variant="outline" onClick={() => setIsCodeOpen(true)}>
-          <Code2 aria-hidden />
+        <Button icon={Code2} variant="outline" onClick={() => setIsCodeOpen(true)}>
           View as code
         </Button>
       )}
@@ -171,11 +167,10 @@ function Actions({
           onStarted={(runId) => router.push(`/runs/${runId}`)}
         />
       )}
-    </div>
+    </>
   );
 }
 
-/** What a run is and what it has used, in one row. */
 function RunFacts({ run, now }: { readonly run: RunTrace["run"]; readonly now: number }) {
   const { usage } = run;
   const artist = useArtist(run.artist_id);

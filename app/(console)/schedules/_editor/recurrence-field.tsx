@@ -13,11 +13,9 @@ const KINDS: readonly { value: RecurrenceKind; label: string }[] = [
 const MINUTES = Array.from({ length: 60 }, (_, value) => ({
   ...{ value, label: `:${String(value).padStart(2, "0")}` },
 }));
-/** Days that every month has. */
 const MONTH_DAYS = Array.from({ length: 28 }, (_, index) => String(index + 1));
 const DEFAULT_TIME = "09:00";
 
-/** Converts a recurrence to another kind, and keeps the time. */
 function changeKind(from: Recurrence, kind: RecurrenceKind): Recurrence {
   const time = "time" in from ? from.time : DEFAULT_TIME;
   switch (kind) {
@@ -104,7 +102,6 @@ export function RecurrenceField({
   );
 }
 
-/** From Monday to Sunday. */
 const WEEK = [1, 2, 3, 4, 5, 6, 0];
 
 function Days({

@@ -12,7 +12,6 @@ export function NameDialog({
   onClose,
   onSaved,
 }: {
-  /** Null for a new one. */
   readonly organization: Organization | null;
   readonly onClose: () => void;
   readonly onSaved: (organization: Organization) => void;

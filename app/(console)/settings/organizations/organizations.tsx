@@ -25,8 +25,7 @@ export function Organizations() {
   const invitations = received.data?.invitations.length ?? 0;
   const { items } = list;
   const create = (
-    <Button onClick={() => setCreating(true)}>
-      <Plus aria-hidden />
+    <Button icon={Plus} onClick={() => setCreating(true)}>
       New organization
     </Button>
   );

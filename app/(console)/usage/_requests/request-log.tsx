@@ -1,20 +1,22 @@
 "use client";
-import { RefreshCw, ScrollText, SearchX } from "lucide-react";
+import { ListFilter, RefreshCw, ScrollText, SearchX } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
 import { useKeys } from "../../_hooks/shared-reads.ts";
 import { usePages } from "../../_hooks/use-pages.ts";
-import { Button, ButtonLink } from "../../_ui/button.tsx";
+import { Button, ButtonLink, IconButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { CopyableId } from "../../_ui/copy-button.tsx";
+import { Dialog } from "../../_ui/dialog.tsx";
+import { Fact, Facts } from "../../_ui/facts.tsx";
 import { Select } from "../../_ui/form.tsx";
-import { formatDuration } from "../../_ui/format.ts";
+import { formatDateTime, formatDuration } from "../../_ui/format.ts";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
 import { Segmented } from "../../_ui/segmented.tsx";
 import { EmptyState, PagedList } from "../../_ui/states.tsx";
 import { listHeadStyle } from "../../_ui/table.tsx";
 import { CREDENTIAL_LABELS, credentialOf, StatusBadge } from "./request-labels.tsx";
-import { RequestPanel } from "./request-panel.tsx";
 
 const STATUSES = [
   { value: "", label: "All" },
@@ -81,17 +83,14 @@ export function RequestLog() {
             ...keys.map(({ id, key_name }) => ({ value: id, label: `Key: ${key_name}` })),
           ]}
         />
-        <Button
-          variant="ghost"
-          size="icon"
+        <IconButton
+          icon={RefreshCw}
+          isLarge
+          label="Refresh"
           className="ml-auto"
-          aria-label="Refresh"
-          title="Refresh"
           busy={loading}
           onClick={refresh}
-        >
-          <RefreshCw aria-hidden />
-        </Button>
+        />
       </div>
       <PagedList
         label="Requests"
@@ -188,5 +187,41 @@ function Row({
         className="text-right text-sm whitespace-nowrap text-muted-foreground"
       />
     </button>
+  );
+}
+
+function RequestPanel({
+  request,
+  credential,
+  onClose,
+  onFilter,
+}: {
+  readonly request: LoggedRequest;
+  readonly credential: string;
+  readonly onClose: () => void;
+  readonly onFilter: () => void;
+}) {
+  return (
+    <Dialog isSheet title={`${request.method} ${request.route}`} onClose={onClose}>
+      <Facts className="items-center gap-x-6 gap-y-2.5">
+        <Fact name="Status">
+          <StatusBadge status={request.status} />
+        </Fact>
+        <Fact name="Time">{formatDateTime(request.created_at)}</Fact>
+        <Fact name="Duration">{formatDuration(request.duration_ms)}</Fact>
+        <Fact name="Credential">{credential}</Fact>
+        <Fact name="Request ID">
+          <CopyableId id={request.request_id} label="Copy request ID" />
+        </Fact>
+      </Facts>
+      <p className="mt-5 text-sm text-muted-foreground">
+        Bodies, query strings and addresses are not kept. The duration is the time until the
+        response was ready; the chunks of a stream come after it. Name the request ID when you ask
+        for help: it is in the server&apos;s log, too.
+      </p>
+      <Button icon={ListFilter} variant="outline" size="sm" className="mt-4" onClick={onFilter}>
+        Only this endpoint
+      </Button>
+    </Dialog>
   );
 }

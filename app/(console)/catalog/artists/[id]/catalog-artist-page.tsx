@@ -86,8 +86,7 @@ function Details({ id, name }: { readonly id: string; readonly name: string }) {
             )}
           </div>
         </div>
-        <Button variant="outline" onClick={() => setAdding(true)}>
-          <UserPlus aria-hidden />
+        <Button icon={UserPlus} variant="outline" onClick={() => setAdding(true)}>
           Add to my artists
         </Button>
       </header>

@@ -117,8 +117,7 @@ function InviteForm({ path, onSent }: { readonly path: string; readonly onSent: 
           error={error === null ? undefined : describe(error)}
         />
         <SelectField label="Role" className="w-32" options={ROLES} {...form.field("role")} />
-        <Button type="submit" busy={form.busy} className="mt-6.5">
-          <Mail aria-hidden />
+        <Button icon={Mail} type="submit" busy={form.busy} className="mt-6.5">
           Send invitation
         </Button>
       </form>

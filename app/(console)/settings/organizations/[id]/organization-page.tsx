@@ -77,18 +77,17 @@ function Heading({
       </div>
       <div className="flex flex-wrap gap-2">
         <Button
+          icon={MicVocal}
           variant="outline"
           onClick={() => {
             chooseOrganization({ id, name });
             router.push("/artists");
           }}
         >
-          <MicVocal aria-hidden />
           Show artists
         </Button>
         {role === "owner" && (
-          <Button variant="outline" onClick={() => setRenaming(true)}>
-            <Pencil aria-hidden />
+          <Button icon={Pencil} variant="outline" onClick={() => setRenaming(true)}>
             Rename
           </Button>
         )}

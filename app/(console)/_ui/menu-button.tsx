@@ -1,26 +1,21 @@
 "use client";
-import { type ReactNode, type RefObject, useRef, useState } from "react";
+import { type ComponentProps, type ReactNode, type RefObject, useRef, useState } from "react";
 
 /** What `AnchoredMenu` needs of its button. */
 export interface MenuState {
   readonly button: RefObject<HTMLButtonElement | null>;
+  /** True if a key opened the menu, maybe before its code was loaded; its first item then gets the focus. */
   readonly openedByKey: RefObject<boolean>;
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
 }
 
-/** A button for a menu whose code is loaded when someone comes near. It stays the same element, because it may have the focus. */
+/** A button for a menu whose code is loaded later than the button. It stays the same element, because it may have the focus. */
 export function MenuButton({
-  label,
-  icon,
-  className,
   menu,
-}: {
-  readonly label: string;
-  readonly icon: ReactNode;
-  readonly className?: string;
-  /** Null until the menu is to be loaded. */
-  readonly menu: ((state: MenuState) => ReactNode) | null;
+  ...rest
+}: ComponentProps<"button"> & {
+  readonly menu: (state: MenuState) => ReactNode;
 }) {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -28,9 +23,9 @@ export function MenuButton({
   return (
     <>
       <button
+        {...rest}
         ref={button}
         type="button"
-        aria-label={label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         data-state={isOpen ? "open" : "closed"}
@@ -45,11 +40,8 @@ export function MenuButton({
           openedByKey.current = true;
           setOpen(true);
         }}
-        className={className}
-      >
-        {icon}
-      </button>
-      {menu?.({ button, openedByKey, open: isOpen, onOpenChange: setOpen })}
+      />
+      {menu({ button, openedByKey, open: isOpen, onOpenChange: setOpen })}
     </>
   );
 }
