@@ -1,5 +1,5 @@
 /** Highlights code apart from the page, so that no grammar can hold up its frames. */
-import type { CodeLine } from "./kinds.ts";
+import type { CodeLine } from "./languages.ts";
 import { createTokenizer, type Tokenizer } from "./tokenize.ts";
 
 export interface HighlightRequest {

@@ -2,7 +2,7 @@
 /** One worker for all code of the page. It starts with the first block and is replaced when it hangs. */
 import { checkChunk } from "../_load/load-module.ts";
 import type { HighlightAnswer, HighlightRequest } from "./highlight-worker.ts";
-import type { CodeLine } from "./kinds.ts";
+import type { CodeLine } from "./languages.ts";
 
 /** The time for one portion of lines and the download of a grammar; then the block stays plain. */
 const DEADLINE_MS = 10_000;

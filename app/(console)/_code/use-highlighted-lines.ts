@@ -2,8 +2,7 @@
 import { startTransition, useEffect, useRef, useState } from "react";
 import { loadModule } from "../_load/load-module.ts";
 import type { HighlightedBlock } from "./highlighter.ts";
-import type { CodeLine } from "./kinds.ts";
-import { findLanguage } from "./languages.ts";
+import { type CodeLine, findLanguage } from "./languages.ts";
 
 /** Longer texts stay plain: the many elements would slow the page down. */
 const MAX_LENGTH = 100_000;

@@ -9,16 +9,14 @@ import type { MenuState } from "../_ui/menu-button.tsx";
 import { CONNECTION_STATES, connectionTo } from "../connectors/connect-service.ts";
 import { connectorOf } from "../connectors/known-connectors.tsx";
 
-/** The account's connectors with their state; a click names one for the chat, or takes it away. */
-export function ConnectorsMenu({
-  state,
-  chosen,
-  onChoose,
-}: {
+interface ConnectorsMenuProps {
   readonly state: MenuState;
   readonly chosen: readonly string[];
   readonly onChoose: (connectors: readonly string[]) => void;
-}) {
+}
+
+/** The account's connectors with their state; a click names one for the chat, or takes it away. */
+export function ConnectorsMenu({ state, chosen, onChoose }: ConnectorsMenuProps) {
   const router = useRouter();
   const { data, error } = useQuery<Answer<typeof listConnectionsContract>>("/api/connectors");
   const connections = data?.data.connections;

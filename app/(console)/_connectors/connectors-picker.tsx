@@ -6,21 +6,20 @@ import { lazyComponent } from "../_load/lazy-component.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { MenuButton } from "../_ui/menu-button.tsx";
 import { toast } from "../_ui/toast.tsx";
+import { pathOf } from "../chat/_list/row-target.ts";
 
 const ConnectorsMenu = lazyComponent(() => import("./connectors-menu.tsx"), "ConnectorsMenu");
 
-/** A button that tells how many connectors the agent may use, and opens the list of those that are connected. */
-export function ConnectorsPicker({
-  chosen,
-  isField = false,
-  onChoose,
-}: {
+interface ConnectorsPickerProps {
   /** The slugs; undefined while they are loaded. */
   readonly chosen: readonly string[] | undefined;
   /** Whether it is as wide as the fields of a form. */
   readonly isField?: boolean;
   readonly onChoose: (connectors: readonly string[]) => void;
-}) {
+}
+
+/** A button that tells how many connectors the agent may use, and opens the list of those that are connected. */
+export function ConnectorsPicker({ chosen, isField = false, onChoose }: ConnectorsPickerProps) {
   const count = chosen?.length ?? 0;
   return (
     <div className="relative flex">
@@ -47,14 +46,13 @@ export function ConnectorsPicker({
   );
 }
 
-/** The connectors that the agent may use in a chat. */
-export function ChatConnectors({
-  sessionId,
-  chatId,
-}: {
+interface ChatConnectorsProps {
   readonly sessionId: string;
   readonly chatId: string;
-}) {
+}
+
+/** The connectors that the agent may use in a chat. */
+export function ChatConnectors({ sessionId, chatId }: ChatConnectorsProps) {
   const { chosen, choose } = useChatConnectors(sessionId, chatId);
   return <ConnectorsPicker chosen={chosen} onChoose={(next) => void choose(next)} />;
 }
@@ -68,11 +66,15 @@ export const chooseConnectors = (
   sessionId: string,
   chatId: string,
   connectors: readonly string[],
-) => api<Chosen>(pathOf(sessionId, chatId), { method: "PUT", body: { connectors } });
+) =>
+  api<Chosen>(`${pathOf({ sessionId, chatId })}/connectors`, {
+    method: "PUT",
+    body: { connectors },
+  });
 
 /** Returns the connectors that the agent may use in a chat, and changes them; undefined until they are known. */
 export function useChatConnectors(sessionId: string, chatId: string) {
-  const { data, change, reload } = useQuery<Chosen>(pathOf(sessionId, chatId));
+  const { data, change, reload } = useQuery<Chosen>(`${pathOf({ sessionId, chatId })}/connectors`);
   const choose = async (connectors: readonly string[]) => {
     change(() => ({ connectors }));
     if ((await chooseConnectors(sessionId, chatId, connectors)).ok) return;
@@ -81,6 +83,3 @@ export function useChatConnectors(sessionId: string, chatId: string) {
   };
   return { chosen: data?.connectors, choose };
 }
-
-const pathOf = (sessionId: string, chatId: string): string =>
-  `/api/sessions/${sessionId}/chats/${chatId}/connectors`;

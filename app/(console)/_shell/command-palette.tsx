@@ -35,14 +35,13 @@ import { chooseTheme } from "./theme.ts";
 
 const pages = [...navGroups.flatMap(({ items }) => items), settingsItem];
 
-/** Finds pages, actions, chats, templates and artists. What the server finds is listed as it comes. */
-export function CommandPalette({
-  onClose,
-  onShowShortcuts,
-}: {
+interface CommandPaletteProps {
   readonly onClose: () => void;
   readonly onShowShortcuts: () => void;
-}) {
+}
+
+/** Finds pages, actions, chats, templates and artists. What the server finds is listed as it comes. */
+export function CommandPalette({ onClose, onShowShortcuts }: CommandPaletteProps) {
   const [text, setText] = useState("");
   const router = useRouter();
   const focus = useFocusReturn();
@@ -176,14 +175,7 @@ function Group(props: ComponentProps<typeof Command.Group>) {
   );
 }
 
-function Item({
-  value,
-  icon,
-  label,
-  detail,
-  isFound = false,
-  onSelect,
-}: {
+interface ItemProps {
   readonly value: string;
   readonly icon: LucideIcon | ReactElement;
   readonly label: string;
@@ -191,7 +183,9 @@ function Item({
   /** True for what the server found, which is shown in any case. */
   readonly isFound?: boolean;
   readonly onSelect: () => void;
-}) {
+}
+
+function Item({ value, icon, label, detail, isFound = false, onSelect }: ItemProps) {
   return (
     <Command.Item
       value={value}

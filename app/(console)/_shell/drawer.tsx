@@ -4,9 +4,7 @@ import { usePathname } from "next/navigation";
 import { Dialog } from "radix-ui";
 import { useEffect, useRef } from "react";
 import { useFocusReturn } from "../_ui/dialog.tsx";
-import { Account } from "./account.tsx";
-import { Brand } from "./brand.tsx";
-import { Navigation } from "./navigation.tsx";
+import { Account, Brand, Navigation } from "./navigation.tsx";
 import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { SidebarSlot } from "./sidebar-slot.tsx";
 

@@ -37,13 +37,12 @@ const FrameContext = createContext<Frame>({
   mediaOrigin: null,
 });
 
-export function FrameProvider({
-  frame,
-  children,
-}: {
+interface FrameProviderProps {
   readonly frame: Frame;
   readonly children: ReactNode;
-}) {
+}
+
+export function FrameProvider({ frame, children }: FrameProviderProps) {
   // A server renders the pages of many people: each has a cache.
   const [client] = useState(() => new QueryClient({ defaultOptions: { queries } }));
   return (

@@ -1,10 +1,14 @@
 "use client";
-import { ChevronRight } from "lucide-react";
+import { AudioLines, ChevronRight, LogOut } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useId, useSyncExternalStore } from "react";
+import { signOut, useSession } from "../_session/auth.ts";
+import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
-import { type NavItem, navGroups } from "./nav-items.ts";
+import { Skeleton } from "../_ui/states.tsx";
+import { type NavItem, navGroups, settingsItem } from "./nav-items.ts";
+import { ThemeToggle } from "./theme-toggle.tsx";
 
 /** The pages in groups. All but the first can be folded, which leaves their page that is open. */
 export function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
@@ -22,17 +26,14 @@ export function Navigation({ onNavigate }: { readonly onNavigate?: () => void })
   );
 }
 
-function Group({
-  label,
-  items,
-  isFoldable,
-  onNavigate,
-}: {
+interface GroupProps {
   readonly label: string;
   readonly items: readonly NavItem[];
   readonly isFoldable: boolean;
   readonly onNavigate?: () => void;
-}) {
+}
+
+function Group({ label, items, isFoldable, onNavigate }: GroupProps) {
   const id = useId();
   const path = usePathname();
   const { isOpen, setOpen } = useGroupState(label);
@@ -72,13 +73,12 @@ function Group({
 const isWithin = (path: string, href: string): boolean =>
   path === href || path.startsWith(`${href}/`);
 
-function NavLink({
-  item: { href, label, icon: Icon },
-  onNavigate,
-}: {
+interface NavLinkProps {
   readonly item: NavItem;
   readonly onNavigate: (() => void) | undefined;
-}) {
+}
+
+function NavLink({ item: { href, label, icon: Icon }, onNavigate }: NavLinkProps) {
   const path = usePathname();
   const current = isWithin(path, href);
   return (
@@ -130,4 +130,55 @@ function subscribe(listener: () => void): () => void {
     removeEventListener(CHANGE_EVENT, listener);
     removeEventListener("storage", listener);
   };
+}
+
+/** The settings, the signed-in email address, the theme toggle and the sign-out button. */
+export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
+  const session = useSession();
+  return (
+    <section aria-label="Account" className="shrink-0 border-t px-2 py-1.5">
+      <div className="flex items-center pl-2">
+        {session.status === "signed-in" ? (
+          <p
+            title={session.email}
+            className="min-w-0 flex-1 truncate text-sm text-muted-foreground"
+          >
+            {session.email}
+          </p>
+        ) : (
+          <div className="flex-1">
+            <Skeleton className="h-4 w-28" />
+          </div>
+        )}
+        <ButtonLink
+          href={settingsItem.href}
+          aria-label={settingsItem.label}
+          title={settingsItem.label}
+          {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
+          variant="ghost"
+          size="icon"
+        >
+          <settingsItem.icon aria-hidden />
+        </ButtonLink>
+        <ThemeToggle />
+        <IconButton icon={LogOut} isLarge label="Sign out" onClick={() => void signOut()} />
+      </div>
+    </section>
+  );
+}
+
+export function Brand() {
+  return (
+    <Link
+      href="/"
+      prefetch={false}
+      aria-label="Agent Platform home"
+      className="flex min-w-0 items-center gap-2 rounded-md font-semibold"
+    >
+      <span className="grid size-6 shrink-0 place-items-center rounded-md bg-accent text-accent-foreground">
+        <AudioLines aria-hidden className="size-4" />
+      </span>
+      <span className="truncate">Agent Platform</span>
+    </Link>
+  );
 }

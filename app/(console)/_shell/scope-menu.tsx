@@ -69,17 +69,14 @@ export function ScopeMenu(state: MenuState) {
   );
 }
 
-function Choice({
-  isChosen,
-  icon,
-  label,
-  onSelect,
-}: {
+interface ChoiceProps {
   readonly isChosen: boolean;
   readonly icon: ReactNode;
   readonly label: string;
   readonly onSelect: () => void;
-}) {
+}
+
+function Choice({ isChosen, icon, label, onSelect }: ChoiceProps) {
   return (
     <MenuItem onSelect={onSelect} {...(isChosen ? { "aria-current": "true" } : {})}>
       {icon}

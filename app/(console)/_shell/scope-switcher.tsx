@@ -3,8 +3,8 @@ import { ChevronsUpDown, UsersRound } from "lucide-react";
 import { useEffect } from "react";
 import { api } from "../_api/request.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
+import { LazyCover } from "../_session/artist-chip.tsx";
 import { chooseArtist, currentScope, useScope } from "../_session/scope.ts";
-import { LazyCover } from "../_ui/lazy-cover.tsx";
 import { MenuButton } from "../_ui/menu-button.tsx";
 
 const ScopeMenu = lazyComponent(() => import("./scope-menu.tsx"), "ScopeMenu");

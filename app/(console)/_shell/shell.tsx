@@ -7,11 +7,10 @@ import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useSession } from "../_session/auth.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { Loading, Skeleton } from "../_ui/states.tsx";
-import { Account } from "./account.tsx";
-import { Brand } from "./brand.tsx";
 import { Commands, SearchButton } from "./commands.tsx";
 import { useFrame } from "./frame.tsx";
-import { Navigation } from "./navigation.tsx";
+import { navGroups, settingsItem } from "./nav-items.ts";
+import { Account, Brand, Navigation } from "./navigation.tsx";
 import { useRunNotices } from "./run-notices.ts";
 import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { SidebarSlot, SidebarSlotProvider } from "./sidebar-slot.tsx";
@@ -20,20 +19,9 @@ import { ThemeToggle } from "./theme-toggle.tsx";
 const Drawer = lazyComponent(() => import("./drawer.tsx"), "Drawer");
 const SignInPage = lazyComponent(() => import("./sign-in.tsx"), "SignInPage");
 
-const privatePages = [
-  "/chat",
-  "/artists",
-  "/catalog",
-  "/templates",
-  "/content",
-  "/runs",
-  "/schedules",
-  "/usage",
-  "/connectors",
-  "/keys",
-  "/playground",
-  "/settings",
-];
+const privatePages = [...navGroups.flatMap(({ items }) => items), settingsItem]
+  .map(({ href }) => href)
+  .filter((href) => href !== "/docs");
 
 /**
  * Whether the server renders the page itself, not its outline, for a browser that was signed in before: a

@@ -9,17 +9,18 @@ import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { Code } from "../chat/_message/code-block.tsx";
-import type { ChatScenario, Scenario } from "./scenario.ts";
+import type { ChatAddress } from "../chat/_state/attachment.ts";
+import type { Scenario } from "./scenario.ts";
 import { views } from "./snippets.ts";
 
-interface Props {
+interface CodeDialogProps {
   readonly description: string;
   readonly scenario: Scenario;
   readonly onClose: () => void;
 }
 
 /** Shows how a program does the same, with a key of the account if one is created here. */
-export function CodeDialog({ description, scenario, onClose }: Props) {
+export function CodeDialog({ description, scenario, onClose }: CodeDialogProps) {
   // Never stored: it is gone when the dialog closes.
   const [apiKey, setApiKey] = useState<string | null>(null);
   return (
@@ -53,25 +54,19 @@ export function CodeDialog({ description, scenario, onClose }: Props) {
 }
 
 /** The same for a chat that is stored, whose connectors are asked for. */
-export function StoredChatCodeDialog({
-  chat,
-  ...props
-}: Props & { readonly chat: NonNullable<ChatScenario["chat"]> }) {
-  const { chosen } = useChatConnectors(chat.sessionId, chat.chatId);
-  const { scenario } = props;
-  const setup = { ...scenario.setup, connectors: chosen ?? [] };
-  return <CodeDialog {...props} scenario={{ ...scenario, setup }} />;
+export function StoredChatCodeDialog(props: CodeDialogProps & { readonly chat: ChatAddress }) {
+  const { chosen: connectors = [] } = useChatConnectors(props.chat.sessionId, props.chat.chatId);
+  const setup = { ...props.scenario.setup, connectors };
+  return <CodeDialog {...props} scenario={{ ...props.scenario, setup }} />;
 }
 
-function SnippetBox({
-  title,
-  language,
-  text,
-}: {
+interface SnippetBoxProps {
   readonly title: string;
   readonly language: string;
   readonly text: string;
-}) {
+}
+
+function SnippetBox({ title, language, text }: SnippetBoxProps) {
   return (
     <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
       <div className="flex h-9 items-center justify-between gap-2 border-b pr-1 pl-3 text-xs text-muted-foreground">
@@ -83,13 +78,12 @@ function SnippetBox({
   );
 }
 
-function KeyRow({
-  apiKey,
-  onCreated,
-}: {
+interface KeyRowProps {
   readonly apiKey: string | null;
   readonly onCreated: (key: string) => void;
-}) {
+}
+
+function KeyRow({ apiKey, onCreated }: KeyRowProps) {
   const { send, busy, error } = useSubmit();
   const create = async () => {
     const created = await send<CreatedKey>("/api/keys", { body: { key_name: "Code example" } });

@@ -88,17 +88,14 @@ export function Button({
 /** The look of a small button among text; also for a `CopyButton`. */
 export const iconButtonStyle = "size-7 text-muted-foreground [&_svg]:size-3.5";
 
-/** A button with only an icon. `label` is its name for screen readers, and its tooltip unless there is a `title`. */
-export function IconButton({
-  label,
-  isLarge = false,
-  className,
-  ...rest
-}: Omit<ComponentProps<typeof Button>, "aria-label" | "size"> & {
+type IconButtonProps = Omit<ComponentProps<typeof Button>, "aria-label" | "size"> & {
   readonly label: string;
   /** For a button of a page, not of a line of text. */
   readonly isLarge?: boolean;
-}) {
+};
+
+/** A button with only an icon. `label` is its name for screen readers, and its tooltip unless there is a `title`. */
+export function IconButton({ label, isLarge = false, className, ...rest }: IconButtonProps) {
   return (
     <Button
       title={label}

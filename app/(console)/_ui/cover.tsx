@@ -21,22 +21,19 @@ const PALETTES = [
   ["#1b4332", "#74c69d", "#ffe066"],
 ] as const;
 
-/**
- * The picture of an artist, an album, a track or an organization: the given one, else a drawing that follows
- * from `seed`. It is decorative, because the name always stands beside it.
- */
-export function Cover({
-  seed,
-  image,
-  round = false,
-  className,
-}: {
+interface CoverProps {
   /** An id, so that the same thing looks the same everywhere. */
   readonly seed: string;
   readonly image?: string | null | undefined;
   readonly round?: boolean;
   readonly className?: string;
-}) {
+}
+
+/**
+ * The picture of an artist, an album, a track or an organization: the given one, else a drawing that follows
+ * from `seed`. It is decorative, because the name always stands beside it.
+ */
+export function Cover({ seed, image, round = false, className }: CoverProps) {
   const { mediaOrigin } = useFrame();
   const address = image ? mediaAddress(image, mediaOrigin) : null;
   const style = cn(
@@ -58,31 +55,27 @@ function Picture({ source, className }: { readonly source: string; readonly clas
   );
 }
 
-function RemotePicture({
-  url,
-  seed,
-  className,
-}: {
+interface RemotePictureProps {
   readonly url: string;
   readonly seed: string;
   readonly className: string;
-}) {
+}
+
+function RemotePicture({ url, seed, className }: RemotePictureProps) {
   const drawing = useRef<SVGSVGElement>(null);
   const source = useRemoteThumbnail(url, drawing);
   if (source !== null) return <Picture source={source} className={className} />;
   return <Drawing ref={drawing} seed={seed} className={className} />;
 }
 
-/** Two shapes on a ground, whose colors, places and sizes follow from the seed. */
-function Drawing({
-  seed,
-  className,
-  ref,
-}: {
+interface DrawingProps {
   readonly seed: string;
   readonly className: string;
   readonly ref?: Ref<SVGSVGElement>;
-}) {
+}
+
+/** Two shapes on a ground, whose colors, places and sizes follow from the seed. */
+function Drawing({ seed, className, ref }: DrawingProps) {
   const hash = hashOf(seed);
   const [ground, shape, detail] = PALETTES[hash % PALETTES.length] ?? PALETTES[0];
   const size = 24 + ((hash >>> 8) % 5) * 5;
@@ -107,12 +100,6 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/**
- * Small versions of pictures on other hosts, fetched by the service: the page's policy allows no other
- * origin, and the host learns nothing of the reader. Only for pictures that the account's own members or
- * the catalog have set; an answer's are fetched after a click.
- */
-
 /** A page of covers must not take all connections of the browser. */
 const MAX_CONCURRENT = 4;
 const MAX_KEPT = 300;
@@ -122,6 +109,11 @@ const loaded = new Map<string, Promise<string | null>>();
 const waiting: (() => void)[] = [];
 let active = 0;
 
+/**
+ * Small versions of pictures on other hosts, fetched by the service: the page's policy allows no other
+ * origin, and the host learns nothing of the reader. Only for pictures that the account's own members or
+ * the catalog have set; an answer's are fetched after a click.
+ */
 function load(url: string): Promise<string | null> {
   const known = loaded.get(url);
   if (known) return known;

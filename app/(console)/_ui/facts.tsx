@@ -1,14 +1,13 @@
 import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
 
-/** What is known of a thing: names with their values, one on a row. */
-export function Facts({
-  className,
-  children,
-}: {
+interface FactsProps {
   readonly className?: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** What is known of a thing: names with their values, one on a row. */
+export function Facts({ className, children }: FactsProps) {
   return (
     <dl className={cn("grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5", className)}>
       {children}
@@ -27,14 +26,13 @@ export function Fact({ name, children }: { readonly name: string; readonly child
   );
 }
 
-/** Amounts side by side, each below its name. */
-export function Figures({
-  figures,
-  className,
-}: {
+interface FiguresProps {
   readonly figures: readonly (readonly [name: string, amount: ReactNode])[];
   readonly className: string;
-}) {
+}
+
+/** Amounts side by side, each below its name. */
+export function Figures({ figures, className }: FiguresProps) {
   return (
     <dl className={cn("grid gap-px overflow-hidden rounded-xl border bg-border", className)}>
       {figures.map(([name, amount]) => (

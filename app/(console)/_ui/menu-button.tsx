@@ -10,13 +10,12 @@ export interface MenuState {
   readonly onOpenChange: (open: boolean) => void;
 }
 
-/** A button for a menu whose code is loaded later than the button. It stays the same element, because it may have the focus. */
-export function MenuButton({
-  menu,
-  ...rest
-}: ComponentProps<"button"> & {
+type MenuButtonProps = ComponentProps<"button"> & {
   readonly menu: (state: MenuState) => ReactNode;
-}) {
+};
+
+/** A button for a menu whose code is loaded later than the button. It stays the same element, because it may have the focus. */
+export function MenuButton({ menu, ...rest }: MenuButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const openedByKey = useRef(false);

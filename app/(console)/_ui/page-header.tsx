@@ -3,14 +3,13 @@ import Link from "next/link";
 import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
 
-/** The layout of a page with text, lists and forms, which scrolls as a whole. */
-export function Page({
-  className,
-  children,
-}: {
+interface PageProps {
   readonly className?: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** The layout of a page with text, lists and forms, which scrolls as a whole. */
+export function Page({ className, children }: PageProps) {
   return (
     <div
       data-page=""
@@ -21,15 +20,13 @@ export function Page({
   );
 }
 
-export function PageHeader({
-  title,
-  description,
-  children,
-}: {
+interface PageHeaderProps {
   readonly title: string;
   readonly description?: ReactNode;
   readonly children?: ReactNode;
-}) {
+}
+
+export function PageHeader({ title, description, children }: PageHeaderProps) {
   return (
     <header className="mb-6 flex flex-wrap items-center justify-between gap-x-4 gap-y-1.5">
       <h1 className="min-w-0 text-2xl font-semibold">{title}</h1>
@@ -57,16 +54,14 @@ export function BackLink({ href, children }: { readonly href: string; readonly c
   );
 }
 
-/** A part of a page below its name. */
-export function Section({
-  title,
-  className,
-  children,
-}: {
+interface SectionProps {
   readonly title: string;
   readonly className?: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** A part of a page below its name. */
+export function Section({ title, className, children }: SectionProps) {
   return (
     <section aria-label={title} className={className}>
       <h2 className="mb-2 text-sm font-medium text-muted-foreground">{title}</h2>
@@ -75,18 +70,15 @@ export function Section({
   );
 }
 
-/** The top of the page of one thing: its title and state, a line about it, and its actions. */
-export function DetailHeader({
-  title,
-  state,
-  about,
-  children,
-}: {
+interface DetailHeaderProps {
   readonly title: string;
   readonly state: ReactNode;
   readonly about: ReactNode;
   readonly children: ReactNode;
-}) {
+}
+
+/** The top of the page of one thing: its title and state, a line about it, and its actions. */
+export function DetailHeader({ title, state, about, children }: DetailHeaderProps) {
   return (
     <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
       <div className="min-w-0">

@@ -121,35 +121,20 @@ export function StackedBars({
         </span>
         <span>{bars.at(-1)?.label}</span>
       </figcaption>
-      {hasLegend && <Legend {...{ series, bars, shown, format }} />}
+      {hasLegend && (
+        <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-1 border-t pt-3 text-sm">
+          {series.map(({ key, label, color }, index) => (
+            <li key={key} className="flex min-w-0 items-center gap-1.5">
+              <span aria-hidden className={cn("size-2.5 shrink-0 rounded-xs bg-current", color)} />
+              <span className="max-w-56 truncate">{label}</span>
+              <span className="text-muted-foreground tabular-nums">
+                {format(sumOf((shown ? [shown] : bars).map((bar) => bar.amounts[index] ?? 0)))}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
     </figure>
-  );
-}
-
-function Legend({
-  series,
-  bars,
-  shown,
-  format,
-}: {
-  readonly series: readonly Series[];
-  readonly bars: readonly Bar[];
-  readonly shown: Bar | undefined;
-  readonly format: (amount: number) => string;
-}) {
-  const counted = shown ? [shown] : bars;
-  return (
-    <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-1 border-t pt-3 text-sm">
-      {series.map(({ key, label, color }, index) => (
-        <li key={key} className="flex min-w-0 items-center gap-1.5">
-          <span aria-hidden className={cn("size-2.5 shrink-0 rounded-xs bg-current", color)} />
-          <span className="max-w-56 truncate">{label}</span>
-          <span className="text-muted-foreground tabular-nums">
-            {format(sumOf(counted.map(({ amounts }) => amounts[index] ?? 0)))}
-          </span>
-        </li>
-      ))}
-    </ul>
   );
 }
 

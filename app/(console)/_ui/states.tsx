@@ -38,20 +38,16 @@ export function EmptyState({
   );
 }
 
-/** The whole page of a thing that was deleted or belongs to others, with a link to the list of all. */
-export function Missing({
-  icon,
-  title,
-  text,
-  href,
-  link,
-}: {
+interface MissingProps {
   readonly icon: LucideIcon;
   readonly title: string;
   readonly text: string;
   readonly href: string;
   readonly link: string;
-}) {
+}
+
+/** The whole page of a thing that was deleted or belongs to others, with a link to the list of all. */
+export function Missing({ icon, title, text, href, link }: MissingProps) {
   return (
     <EmptyState {...{ icon, title, text }} isWholePage>
       <ButtonLink href={href} variant="outline">
@@ -61,14 +57,13 @@ export function Missing({
   );
 }
 
-/** A failed request, with the request id for support and an optional button to retry. */
-export function ErrorState({
-  error,
-  onRetry,
-}: {
+interface ErrorStateProps {
   readonly error: Pick<ApiError, "message" | "requestId">;
   readonly onRetry?: () => void;
-}) {
+}
+
+/** A failed request, with the request id for support and an optional button to retry. */
+export function ErrorState({ error, onRetry }: ErrorStateProps) {
   return (
     <div role="alert" className="flex items-start gap-3 rounded-xl border bg-danger-soft p-4">
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-danger-text" />
@@ -172,14 +167,13 @@ export function PagedList<T>({
   );
 }
 
-/** The button below a list that has further pages. */
-export function LoadMore({
-  pages,
-  items,
-}: {
+interface LoadMoreProps {
   readonly pages: Pick<Pages<unknown>, "hasMore" | "loading" | "loadMore">;
   readonly items?: string | undefined;
-}) {
+}
+
+/** The button below a list that has further pages. */
+export function LoadMore({ pages, items }: LoadMoreProps) {
   if (!pages.hasMore) return null;
   return (
     <div className="mt-4 text-center">
@@ -190,14 +184,13 @@ export function LoadMore({
   );
 }
 
-/** Below a list that is loaded whole and shown in part. */
-export function ShowMore({
-  onClick,
-  children = "Show more",
-}: {
+interface ShowMoreProps {
   readonly onClick: () => void;
   readonly children?: ReactNode;
-}) {
+}
+
+/** Below a list that is loaded whole and shown in part. */
+export function ShowMore({ onClick, children = "Show more" }: ShowMoreProps) {
   return (
     <div className="mt-4 text-center">
       <Button variant="outline" size="sm" onClick={onClick}>
@@ -214,16 +207,14 @@ export function Skeleton({ className, ...rest }: ComponentProps<"div">) {
   );
 }
 
-/** What stands in the place of loading content: the children in a box of a class, or else one block of it. */
-export function Loading({
-  label,
-  className,
-  children,
-}: {
+interface LoadingProps {
   readonly label: string;
   readonly className?: string;
   readonly children?: ReactNode;
-}) {
+}
+
+/** What stands in the place of loading content: the children in a box of a class, or else one block of it. */
+export function Loading({ label, className, children }: LoadingProps) {
   return (
     <div aria-busy="true" className={children === undefined ? undefined : className}>
       <p className="sr-only">{label}</p>
@@ -232,14 +223,13 @@ export function Loading({
   );
 }
 
-/** The placeholder of a list whose rows have two lines. `label` is for screen readers. */
-export function ListSkeleton({
-  label,
-  rows = 6,
-}: {
+interface ListSkeletonProps {
   readonly label: string;
   readonly rows?: number;
-}) {
+}
+
+/** The placeholder of a list whose rows have two lines. `label` is for screen readers. */
+export function ListSkeleton({ label, rows = 6 }: ListSkeletonProps) {
   return (
     <Loading label={label} className="divide-y overflow-hidden rounded-xl border bg-surface">
       {Array.from({ length: rows }, (_, row) => (

@@ -37,14 +37,13 @@ const tabBarStyle = "flex gap-1 overflow-x-auto overflow-y-hidden border-b [scro
 const tabStyle =
   "-mb-px shrink-0 border-b-2 border-transparent px-3 py-2 font-medium whitespace-nowrap text-muted-foreground hover:text-foreground focus-visible:-outline-offset-2";
 
-/** Tabs whose panels are pages of their own, and current for the pages below them, too. */
-export function LinkTabs({
-  label,
-  tabs,
-}: {
+interface LinkTabsProps {
   readonly label: string;
   readonly tabs: readonly { readonly href: string; readonly label: string }[];
-}) {
+}
+
+/** Tabs whose panels are pages of their own, and current for the pages below them, too. */
+export function LinkTabs({ label, tabs }: LinkTabsProps) {
   const path = usePathname();
   const above = tabs.filter(({ href }) => `${path}/`.startsWith(`${href}/`));
   // "/settings" stands above all of its pages.

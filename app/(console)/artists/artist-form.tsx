@@ -15,19 +15,16 @@ const INVALID_TEXTS = {
   image: "Enter an address that begins with https://.",
 } as const;
 
-/** A dialog to add or change an artist. */
-export function ArtistForm({
-  artist,
-  suggested,
-  onClose,
-  onSaved,
-}: {
+interface ArtistFormProps {
   /** Null for a new artist. */
   readonly artist: Artist | null;
   readonly suggested?: { readonly name: string; readonly catalogArtistId: string };
   readonly onClose: () => void;
   readonly onSaved: (artist: Artist) => void;
-}) {
+}
+
+/** A dialog to add or change an artist. */
+export function ArtistForm({ artist, suggested, onClose, onSaved }: ArtistFormProps) {
   const scope = useScope();
   const organizations = useOrganizations();
   const form = useForm(

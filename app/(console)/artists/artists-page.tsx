@@ -97,14 +97,13 @@ function CardSkeletons() {
   );
 }
 
-function ArtistCard({
-  artist,
-  organization,
-}: {
+interface ArtistCardProps {
   readonly artist: Artist;
   /** Null for an artist of the account alone. */
   readonly organization: string | null;
-}) {
+}
+
+function ArtistCard({ artist, organization }: ArtistCardProps) {
   return (
     <Link
       href={`/artists/${artist.account_id}`}

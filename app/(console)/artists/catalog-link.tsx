@@ -5,20 +5,18 @@ import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { Cover } from "../_ui/cover.tsx";
 import { type CatalogSearch, searchPath } from "../catalog/catalog-query.ts";
-import { Popularity } from "../catalog/popularity.tsx";
+import { Popularity } from "../catalog/lists.tsx";
 
 const MAX_RESULTS = 5;
 
-/** Chooses the artist's entry in the catalog, found by the name in the form. */
-export function CatalogLink({
-  name,
-  value,
-  onChange,
-}: {
+interface CatalogLinkProps {
   readonly name: string;
   readonly value: string | null;
   readonly onChange: (id: string | null) => void;
-}) {
+}
+
+/** Chooses the artist's entry in the catalog, found by the name in the form. */
+export function CatalogLink({ name, value, onChange }: CatalogLinkProps) {
   const [wanted, setWanted] = useState<string | null>(null);
   const search = useQuery<CatalogSearch>(wanted && searchPath(wanted, ["artist"], MAX_RESULTS));
   const found = search.data?.artists?.items ?? [];

@@ -6,16 +6,17 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from "react"
 import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { Cover } from "../_ui/cover.tsx";
-import { SearchInput } from "../_ui/form.tsx";
+import { SearchInput, Segmented } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
 import { EmptyState, ErrorState, Loaded, LoadMore } from "../_ui/states.tsx";
-import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
-import { artistPage, type CatalogArtist, type CatalogSearch, searchPath } from "./catalog-query.ts";
-import { Popularity } from "./popularity.tsx";
-import { Releases } from "./releases.tsx";
-import { TrackList } from "./track-list.tsx";
-import { useCatalogList } from "./use-catalog-list.ts";
+import {
+  artistPage,
+  type CatalogArtist,
+  type CatalogSearch,
+  searchPath,
+  useCatalogList,
+} from "./catalog-query.ts";
+import { AlbumGrid, AlbumSkeletons, Popularity, TrackList } from "./lists.tsx";
 
 const TYPES = [
   { value: "all", label: "All" },
@@ -89,13 +90,12 @@ function addressOf(q: string, type: Type): string {
   return query.size === 0 ? "/catalog" : `/catalog?${query}`;
 }
 
-function Overview({
-  q,
-  onShowAll,
-}: {
+interface OverviewProps {
   readonly q: string;
   readonly onShowAll: (type: Type) => void;
-}) {
+}
+
+function Overview({ q, onShowAll }: OverviewProps) {
   const query = useQuery<CatalogSearch>(searchPath(q, ["artist", "album", "track"], 10));
   return (
     <Loaded query={query} loading={<AlbumSkeletons />}>
@@ -120,19 +120,15 @@ function Overview({
   );
 }
 
-function Section<T>({
-  title,
-  list,
-  shown,
-  onAll,
-  children,
-}: {
+interface SectionProps<T> {
   readonly title: string;
   readonly list: { readonly items: readonly T[]; readonly total: number } | undefined;
   readonly shown: number;
   readonly onAll: () => void;
   readonly children: (items: readonly T[]) => ReactNode;
-}) {
+}
+
+function Section<T>({ title, list, shown, onAll, children }: SectionProps<T>) {
   if (!list?.total) return null;
   const { items, total } = list;
   return (
@@ -221,5 +217,45 @@ function ArtistGrid({ artists }: { readonly artists: readonly CatalogArtist[] })
         </li>
       ))}
     </ul>
+  );
+}
+
+const GENRES = ["dream pop", "soul", "jazz", "techno", "folk", "cumbia", "punk"] as const;
+const YEARS = 5;
+
+/** What the catalog shows before anything is searched: recent releases, and genres to start from. */
+function Releases({ onSearch }: { readonly onSearch: (text: string) => void }) {
+  const year = new Date().getFullYear();
+  const query = useQuery<CatalogSearch>(searchPath(`year:${year - YEARS}-${year}`, ["album"], 20));
+  return (
+    <>
+      <ul aria-label="Genres" className="mb-6 flex flex-wrap gap-1.5">
+        {GENRES.map((genre) => (
+          <li key={genre}>
+            <Button variant="outline" size="sm" onClick={() => onSearch(`genre:"${genre}"`)}>
+              {genre}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <h2 className="mb-3 font-semibold">Recent releases</h2>
+      <Loaded query={query} loading={<AlbumSkeletons />}>
+        {({ albums }) =>
+          albums?.items.length ? (
+            // An album that is listed by year alone comes last in its year.
+            <AlbumGrid
+              albums={albums.items.toSorted((one, other) =>
+                other.release_date.localeCompare(one.release_date),
+              )}
+              withArtists
+            />
+          ) : (
+            <p className="text-muted-foreground">
+              No releases of the last {YEARS} years. Search for an artist, an album or a track.
+            </p>
+          )
+        }
+      </Loaded>
+    </>
   );
 }

@@ -1,7 +1,6 @@
 "use client";
 import { useQuery } from "../_hooks/use-query.ts";
 import { ErrorState, Loaded, Loading, LoadMore } from "../_ui/states.tsx";
-import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
 import {
   type AlbumPage,
   artistAlbumsPath,
@@ -10,9 +9,9 @@ import {
   type CatalogSearch,
   type CatalogTrack,
   searchPath,
+  useCatalogList,
 } from "./catalog-query.ts";
-import { TrackList } from "./track-list.tsx";
-import { useCatalogList } from "./use-catalog-list.ts";
+import { AlbumGrid, AlbumSkeletons, TrackList } from "./lists.tsx";
 
 const GROUPS = [
   ["album", "Albums"],

@@ -8,14 +8,13 @@ import type { KnownConnector } from "./known-connectors.tsx";
 
 type Actions = Answer<typeof listActionsContract>;
 
-/** What an agent can do with a service that it may use. */
-export function ActionsSheet({
-  connector: { slug, name },
-  onClose,
-}: {
+interface ActionsSheetProps {
   readonly connector: KnownConnector;
   readonly onClose: () => void;
-}) {
+}
+
+/** What an agent can do with a service that it may use. */
+export function ActionsSheet({ connector: { slug, name }, onClose }: ActionsSheetProps) {
   const query = useQuery<Actions>(`/api/connectors/${slug}/actions?limit=100`);
   return (
     <Dialog isSheet title={`Actions of ${name}`} onClose={onClose}>

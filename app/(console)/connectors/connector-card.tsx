@@ -1,5 +1,4 @@
 "use client";
-import { useState } from "react";
 import type { Connection } from "@/lib/connectors/contract.ts";
 import { remove } from "../_api/request.ts";
 import { Badge } from "../_ui/badge.tsx";
@@ -7,7 +6,7 @@ import { Button } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { formatDate } from "../_ui/format.ts";
 import { toast } from "../_ui/toast.tsx";
-import { CONNECTION_STATES, connectService, describeConnectError } from "./connect-service.ts";
+import { CONNECTION_STATES, useConnect } from "./connect-service.ts";
 import type { KnownConnector } from "./known-connectors.tsx";
 
 /** A service with the state of its connection, and what can be done about it. */
@@ -26,15 +25,7 @@ export function ConnectorCard({
   readonly onShowActions: () => void;
   readonly onChanged: () => void;
 }) {
-  const [busy, setBusy] = useState(false);
-  const connect = async () => {
-    setBusy(true);
-    const error = await connectService(slug, accountId);
-    // The button stays busy while the browser leaves this page.
-    if (error === null) return;
-    setBusy(false);
-    toast(describeConnectError(error), "danger");
-  };
+  const { connect, busy } = useConnect(accountId);
   const query = accountId === null ? "" : `?account_id=${accountId}`;
   const isActive = connection?.status === "active";
   return (
@@ -68,7 +59,10 @@ export function ConnectorCard({
             size="sm"
             aria-label={`Connect ${name}`}
             busy={busy}
-            onClick={() => void connect()}
+            onClick={async () => {
+              const failure = await connect(slug);
+              if (failure !== null) toast(failure, "danger");
+            }}
           >
             Connect
           </Button>

@@ -1,7 +1,7 @@
 "use client";
 import { ShieldCheck } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
-import { type FormEvent, type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { listConnectionsContract } from "@/lib/connectors/contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useOrganizations } from "../_hooks/shared-reads.ts";
@@ -12,9 +12,9 @@ import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { ErrorState, Loading } from "../_ui/states.tsx";
+import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
-import { connectionTo, connectService, describeConnectError } from "./connect-service.ts";
+import { connectionTo, useConnect } from "./connect-service.ts";
 import { ConnectorCard } from "./connector-card.tsx";
 import { connectorOf, groups, type KnownConnector } from "./known-connectors.tsx";
 
@@ -28,21 +28,19 @@ export function Connectors() {
   // What the switcher says, until another account is chosen here.
   const accountId = chosen === undefined ? (artist?.id ?? organization?.id ?? null) : chosen;
   const query = accountId === null ? "" : `?account_id=${encodeURIComponent(accountId)}`;
-  const { data, error, reload } = useQuery<Answer<typeof listConnectionsContract>>(
-    `/api/connectors${query}`,
-  );
+  const read = useQuery<Answer<typeof listConnectionsContract>>(`/api/connectors${query}`);
   const [shown, setShown] = useState<KnownConnector | null>(null);
   useOutcome();
-  const connections = data?.data.connections;
-  const begun = [...new Set(connections?.map(({ connector }) => connector) ?? [])];
+  const connections = read.data?.data.connections ?? [];
+  const begun = [...new Set(connections.map(({ connector }) => connector))];
   const card = (connector: KnownConnector) => (
     <li key={connector.slug} className="min-w-0">
       <ConnectorCard
         connector={connector}
-        connection={connectionTo(connector.slug, connections ?? [])}
+        connection={connectionTo(connector.slug, connections)}
         accountId={accountId}
         onShowActions={() => setShown(connector)}
-        onChanged={reload}
+        onChanged={read.reload}
       />
     </li>
   );
@@ -61,26 +59,27 @@ export function Connectors() {
           a token, and you can disconnect a service at any time.
         </p>
       </div>
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {error === null && connections === undefined && (
-        <Loading label="Loading connections…" className="h-60 rounded-xl" />
-      )}
-      {connections !== undefined && (
-        <div className="space-y-8">
-          {begun.length > 0 && (
-            <Group title="Your connections">{begun.map((slug) => card(connectorOf(slug)))}</Group>
-          )}
-          {groups.map(({ title, connectors }) => (
-            <Group key={title} title={title}>
-              {connectors.filter(({ slug }) => !begun.includes(slug)).map(card)}
-            </Group>
-          ))}
-          <section>
-            <h2 className="mb-3 font-semibold">Another service</h2>
-            <Connect accountId={accountId} />
-          </section>
-        </div>
-      )}
+      <Loaded
+        query={read}
+        loading={<Loading label="Loading connections…" className="h-60 rounded-xl" />}
+      >
+        {() => (
+          <div className="space-y-8">
+            {begun.length > 0 && (
+              <Group title="Your connections">{begun.map((slug) => card(connectorOf(slug)))}</Group>
+            )}
+            {groups.map(({ title, connectors }) => (
+              <Group key={title} title={title}>
+                {connectors.filter(({ slug }) => !begun.includes(slug)).map(card)}
+              </Group>
+            ))}
+            <section>
+              <h2 className="mb-3 font-semibold">Another service</h2>
+              <Connect accountId={accountId} />
+            </section>
+          </div>
+        )}
+      </Loaded>
       {shown !== null && <ActionsSheet connector={shown} onClose={() => setShown(null)} />}
     </Page>
   );
@@ -115,21 +114,16 @@ function useOutcome(): void {
 
 function Connect({ accountId }: { readonly accountId: string | null }) {
   const [slug, setSlug] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [errorText, setErrorText] = useState<string | undefined>();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    setBusy(true);
-    setErrorText(undefined);
-    const error = await connectService(slug.trim().toLowerCase(), accountId);
-    // The button stays busy while the browser leaves this page.
-    if (error === null) return;
-    setBusy(false);
-    setErrorText(describeConnectError(error));
-  };
+  const { connect, busy, errorText } = useConnect(accountId);
   return (
     <Card>
-      <form onSubmit={(event) => void submit(event)} className="flex flex-wrap items-start gap-3">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void connect(slug.trim().toLowerCase());
+        }}
+        className="flex flex-wrap items-start gap-3"
+      >
         <TextField
           label="Service"
           error={errorText}
@@ -151,15 +145,14 @@ function Connect({ accountId }: { readonly accountId: string | null }) {
   );
 }
 
-/** Chooses whose connections are shown: the person's, the chosen artist's, or an organization's. */
-function AccountField({
-  value,
-  onChange,
-}: {
+interface AccountFieldProps {
   /** Null for the person's own account. */
   readonly value: string | null;
   readonly onChange: (accountId: string | null) => void;
-}) {
+}
+
+/** Chooses whose connections are shown: the person's, the chosen artist's, or an organization's. */
+function AccountField({ value, onChange }: AccountFieldProps) {
   const { artist } = useScope();
   const organizations = useOrganizations();
   if (artist === null && organizations.length === 0 && value === null) return null;

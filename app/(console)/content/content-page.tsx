@@ -1,7 +1,7 @@
 "use client";
 import { Sparkles } from "lucide-react";
 import { useSearchParams } from "next/navigation";
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import type { createImageContract } from "@/lib/content/contract.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import type { Answer } from "../_api/request.ts";
@@ -176,12 +176,8 @@ export function ContentPage() {
 const isActive = ({ status }: TaskRun): boolean => stateOf(status).isActive;
 
 function useSelection() {
-  const fromAddress = useSearchParams().get("runId");
-  const [selected, setSelected] = useState(fromAddress);
-  // A link to another result may change the address while the page is open.
-  useEffect(() => setSelected(fromAddress), [fromAddress]);
+  const selected = useSearchParams().get("runId");
   const select = (runId: string | null) => {
-    setSelected(runId);
     const query = runId === null ? "" : `?runId=${encodeURIComponent(runId)}`;
     history.replaceState(null, "", `/content${query}`);
   };
@@ -190,15 +186,13 @@ function useSelection() {
 
 const INITIAL_COUNT = 12;
 
-function History({
-  runs,
-  shownId,
-  onSelect,
-}: {
+interface HistoryProps {
   readonly runs: readonly TaskRun[];
   readonly shownId: string | null;
   readonly onSelect: (runId: string) => void;
-}) {
+}
+
+function History({ runs, shownId, onSelect }: HistoryProps) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? runs : runs.slice(0, INITIAL_COUNT);
   return (

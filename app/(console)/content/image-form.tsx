@@ -1,18 +1,17 @@
 "use client";
 import { Plus, Sparkles, X } from "lucide-react";
 import { Button, IconButton } from "../_ui/button.tsx";
-import { TextareaField, TextField } from "../_ui/form.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
+import { Segmented, TextareaField, TextField } from "../_ui/form.tsx";
 import {
   ContentForm,
   type ContentFormProps,
   fieldsOf,
+  MediaField,
   MoreOptions,
   ShapeFields,
   TemplateField,
 } from "./content-fields.tsx";
 import type { ImageValues } from "./content-form.ts";
-import { MediaField } from "./media-field.tsx";
 
 const counts = ["1", "2", "3", "4"].map((value) => ({ value, label: value }));
 /** The maximum of `images` in `POST /api/content/image`. */

@@ -11,16 +11,14 @@ import { MediaThumbnail } from "./result-tile.tsx";
 
 const PAGE_SIZE = 12;
 
-/** A dialog to choose one of the account's earlier images or videos. */
-export function ResultPicker({
-  kind,
-  onPick,
-  onClose,
-}: {
+interface ResultPickerProps {
   readonly kind: ContentMedia["kind"];
   readonly onPick: (url: string) => void;
   readonly onClose: () => void;
-}) {
+}
+
+/** A dialog to choose one of the account's earlier images or videos. */
+export function ResultPicker({ kind, onPick, onClose }: ResultPickerProps) {
   const [count, setCount] = useState(PAGE_SIZE);
   const runs = (useContentRuns().runs ?? []).filter(
     (run) => stateOf(run.status).tone === "success" && isImageRun(run) === (kind === "image"),
@@ -53,15 +51,13 @@ export function ResultPicker({
   );
 }
 
-function Choices({
-  run,
-  kind,
-  onPick,
-}: {
+interface ChoicesProps {
   readonly run: TaskRun;
   readonly kind: ContentMedia["kind"];
   readonly onPick: (url: string) => void;
-}) {
+}
+
+function Choices({ run, kind, onPick }: ChoicesProps) {
   const media = useTaskRunMedia(run);
   if (media === undefined) {
     return (

@@ -20,19 +20,16 @@ import type { VideoValues } from "./content-form.ts";
 import { type ContentMedia, mediaAddress, mediaIn, stepOf, titleOf } from "./content-result.ts";
 import { MediaThumbnail } from "./result-tile.tsx";
 
-/** One run: its progress, then its result and what can be done with it. */
-export function Stage({
-  id,
-  item,
-  onUse,
-  onReuse,
-}: {
+interface StageProps {
   readonly id: string;
   /** The run as the list has it; undefined if it is older than the list. */
   readonly item: TaskRun | undefined;
   readonly onUse: (values: Partial<VideoValues>) => void;
   readonly onReuse: (run: TaskRun) => void;
-}) {
+}
+
+/** One run: its progress, then its result and what can be done with it. */
+export function Stage({ id, item, onUse, onReuse }: StageProps) {
   const { run: whole, error } = useTaskRun(id, item?.updatedAt);
   // While a run is active, the list is polled more often than the run itself.
   const isEnded = item === undefined || !stateOf(item.status).isActive;
@@ -46,15 +43,13 @@ export function Stage({
   );
 }
 
-function Frame({
-  run,
-  onUse,
-  onReuse,
-}: {
+interface FrameProps {
   readonly run: TaskRun;
   readonly onUse: (values: Partial<VideoValues>) => void;
   readonly onReuse: () => void;
-}) {
+}
+
+function Frame({ run, onUse, onReuse }: FrameProps) {
   const state = stateOf(run.status);
   const media = mediaIn(run);
   const [place, setPlace] = useState(0);
@@ -123,13 +118,12 @@ function Frame({
   );
 }
 
-function UseAs({
-  media: { kind, url },
-  onUse,
-}: {
+interface UseAsProps {
   readonly media: ContentMedia;
   readonly onUse: (values: Partial<VideoValues>) => void;
-}) {
+}
+
+function UseAs({ media: { kind, url }, onUse }: UseAsProps) {
   if (kind === "video") {
     return (
       <Button

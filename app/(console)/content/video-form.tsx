@@ -11,18 +11,17 @@ import {
 import { useId } from "react";
 import { VIDEO_MODES, type VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
-import { Switch, TextareaField, TextField } from "../_ui/form.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
+import { Segmented, Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import {
   ContentForm,
   type ContentFormProps,
   fieldsOf,
+  MediaField,
   MoreOptions,
   ShapeFields,
   TemplateField,
 } from "./content-fields.tsx";
 import { isFrameOptional, type VideoValues } from "./content-form.ts";
-import { MediaField } from "./media-field.tsx";
 
 const KIND_OF = {
   image_url: "image",
@@ -154,13 +153,12 @@ const modes = {
   lipsync: { icon: Captions, name: "Lip sync", text: "Make a face sing or speak" },
 } as const satisfies Record<VideoMode, unknown>;
 
-function ModePicker({
-  value,
-  onChange,
-}: {
+interface ModePickerProps {
   readonly value: VideoMode;
   readonly onChange: (mode: VideoMode) => void;
-}) {
+}
+
+function ModePicker({ value, onChange }: ModePickerProps) {
   const name = useId();
   return (
     <fieldset>

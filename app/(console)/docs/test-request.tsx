@@ -1,5 +1,5 @@
 "use client";
-import { useEffect, useState } from "react";
+import { useEffect, useState, useTransition } from "react";
 import { fetchWithBearer } from "../_api/request.ts";
 import { Button } from "../_ui/button.tsx";
 import { Field, Textarea, TextField } from "../_ui/form.tsx";
@@ -42,18 +42,14 @@ export function TestRequest(wanted: Wanted) {
 
 function RequestForm({ method, path, parameters, body }: Wanted) {
   const [answer, setAnswer] = useState<{ readonly status: string; readonly text: string }>();
-  const [busy, setBusy] = useState(false);
-  const send = async (form: FormData) => {
-    setBusy(true);
-    setAnswer(await ask(form, { method, path, parameters, body }));
-    setBusy(false);
-  };
+  const [busy, start] = useTransition();
   return (
     <form
       className="mt-3 grid gap-3"
       onSubmit={(event) => {
         event.preventDefault();
-        void send(new FormData(event.currentTarget));
+        const form = new FormData(event.currentTarget);
+        start(async () => setAnswer(await ask(form, { method, path, parameters, body })));
       }}
     >
       {parameters.map((name) => (

@@ -18,16 +18,14 @@ const lifetimes = [
   { value: "365", label: "In 1 year" },
 ] as const;
 
-/** A dialog to create a key. */
-export function CreateKey({
-  suggestedName,
-  onCreated,
-  onClose,
-}: {
+interface CreateKeyProps {
   readonly suggestedName: string;
   readonly onCreated: (key: CreatedKey) => void;
   readonly onClose: () => void;
-}) {
+}
+
+/** A dialog to create a key. */
+export function CreateKey({ suggestedName, onCreated, onClose }: CreateKeyProps) {
   const form = useForm(
     { key_name: suggestedName, days: "" },
     { key_name: "Enter a name of 1 to 100 characters, on one line." },
@@ -54,14 +52,13 @@ export function CreateKey({
   );
 }
 
-/** Shows a new key in full, for the only time, and a command that uses it. */
-export function NewKey({
-  created,
-  onClose,
-}: {
+interface NewKeyProps {
   readonly created: CreatedKey;
   readonly onClose: () => void;
-}) {
+}
+
+/** Shows a new key in full, for the only time, and a command that uses it. */
+export function NewKey({ created, onClose }: NewKeyProps) {
   const prompt = "Plan: approve the masters, send the artwork, pitch the playlists";
   const line = `curl ${location.origin}/api/chat/runs -H 'x-api-key: ${created.key}' -d '{"prompt":"${prompt}"}'`;
   const isUsed = useIsKeyUsed(created.id);
@@ -127,16 +124,14 @@ const graces = [
   { value: "86400", label: "After 1 day" },
 ] as const;
 
-/** A dialog to replace a key. The old key can keep working while programs are switched over. */
-export function RotateKey({
-  known,
-  onRotated,
-  onClose,
-}: {
+interface RotateKeyProps {
   readonly known: ListedKey;
   readonly onRotated: (key: CreatedKey) => void;
   readonly onClose: () => void;
-}) {
+}
+
+/** A dialog to replace a key. The old key can keep working while programs are switched over. */
+export function RotateKey({ known, onRotated, onClose }: RotateKeyProps) {
   const form = useForm({ grace: "3600" });
   const { error } = form;
   const submit = async () => {

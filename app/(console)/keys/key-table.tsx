@@ -10,15 +10,13 @@ import { Cell, HeadCell, Table } from "../_ui/table.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { RotateKey } from "./key-dialogs.tsx";
 
-export function KeyTable({
-  keys,
-  onRotated,
-  onRevoked,
-}: {
+interface KeyTableProps {
   readonly keys: readonly ListedKey[];
   readonly onRotated: (key: CreatedKey) => void;
   readonly onRevoked: () => void;
-}) {
+}
+
+export function KeyTable({ keys, onRotated, onRevoked }: KeyTableProps) {
   const [rotating, setRotating] = useState<ListedKey | null>(null);
   return (
     <>

@@ -19,14 +19,13 @@ import { openConversation, retainConversation } from "../chat/_state/open-conver
 import { FilesSessionContext } from "../chat/_tools/file-link.tsx";
 import { EXAMPLE, type PlaygroundSetup, readContextLimit, toAgentSetup } from "./setup.ts";
 
-/** The chat of the playground. It is set up again before each message. */
-export function PlaygroundChat({
-  setup,
-  onSent,
-}: {
+interface PlaygroundChatProps {
   readonly setup: PlaygroundSetup;
   readonly onSent: (text: string) => void;
-}) {
+}
+
+/** The chat of the playground. It is set up again before each message. */
+export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
   const draft = useDraftChat("playground");
   /** Null until the first message. */
   const [chat, setChat] = useState<ChatAddress | null>(null);

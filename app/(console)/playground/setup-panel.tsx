@@ -2,9 +2,8 @@
 import { ConnectorsPicker } from "../_connectors/connectors-picker.tsx";
 import { useModels, useTemplateChoices } from "../_hooks/shared-reads.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
-import { Field, Select, Textarea, TextField } from "../_ui/form.tsx";
+import { Field, Segmented, Select, Textarea, TextField } from "../_ui/form.tsx";
 import { formatTokens } from "../_ui/format.ts";
-import { Segmented } from "../_ui/segmented.tsx";
 import { agentTools } from "./agent-tools.ts";
 import { type PlaygroundSetup, readContextLimit } from "./setup.ts";
 
@@ -13,14 +12,13 @@ const sources = [
   { value: "template", label: "Template" },
 ] as const;
 
-/** How the agent of the playground is set up. Changes apply to the next message. */
-export function SetupPanel({
-  setup,
-  onChange,
-}: {
+interface SetupPanelProps {
   readonly setup: PlaygroundSetup;
   readonly onChange: (change: Partial<PlaygroundSetup>) => void;
-}) {
+}
+
+/** How the agent of the playground is set up. Changes apply to the next message. */
+export function SetupPanel({ setup, onChange }: SetupPanelProps) {
   const { data: models } = useModels();
   const model = models?.models.find(({ id }) => id === (setup.modelId || models.default));
   const isLimitInvalid = readContextLimit(setup.contextLimit) === undefined;
@@ -90,13 +88,12 @@ export function SetupPanel({
   );
 }
 
-function TemplateSelect({
-  value,
-  onChoose,
-}: {
+interface TemplateSelectProps {
   readonly value: string;
   readonly onChoose: (templateId: string) => void;
-}) {
+}
+
+function TemplateSelect({ value, onChoose }: TemplateSelectProps) {
   const { data, error } = useTemplateChoices();
   const templates = data?.templates ?? [];
   return (

@@ -1,5 +1,5 @@
 "use client";
-import { Bot, CalendarClock, MessageSquare, Plus, SearchX } from "lucide-react";
+import { Bot, CalendarClock, MessageSquare, Plus, SearchX, X } from "lucide-react";
 import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
@@ -10,14 +10,13 @@ import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
+import { Segmented, Select } from "../_ui/form.tsx";
 import { formatCompact, formatDuration, formatUsd } from "../_ui/format.ts";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { listHeadStyle } from "../_ui/table.tsx";
 import { ArtistCover } from "../artists/artist-tag.tsx";
-import { hasFilters, type RunFilters, readFilters, runsPath } from "./_state/run-filters.ts";
 import { RUN_KIND_LABELS, type RunItem, runDurationOf, runStateOf } from "./_state/run-state.ts";
-import { RunFilterBar } from "./run-filter-bar.tsx";
 import { RunStatus } from "./run-status.tsx";
 
 const icons = { chat: MessageSquare, headless: Bot, task: CalendarClock } as const;
@@ -93,15 +92,13 @@ const columns = "lg:grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6r
 /** A figure in a column of its own, for which a phone has no room. */
 const cellStyle = "text-right text-sm text-muted-foreground tabular-nums max-lg:hidden";
 
-function Row({
-  run,
-  artist,
-  now,
-}: {
+interface RowProps {
   readonly run: RunItem;
   readonly artist: Artist | undefined;
   readonly now: number;
-}) {
+}
+
+function Row({ run, artist, now }: RowProps) {
   const Icon = icons[run.kind];
   const kind = RUN_KIND_LABELS[run.kind];
   const duration = formatDuration(run.duration_ms ?? runDurationOf(run, now));
@@ -175,4 +172,133 @@ function NoRuns({ onStart }: { readonly onStart: () => void }) {
       </ButtonLink>
     </EmptyState>
   );
+}
+
+interface RunFilterBarProps {
+  readonly filters: RunFilters;
+  readonly artists: readonly Artist[];
+  readonly onChange: (next: Partial<RunFilters>) => void;
+}
+
+function RunFilterBar({ filters, artists, onChange }: RunFilterBarProps) {
+  return (
+    <div className="mb-4 flex flex-wrap items-center gap-2">
+      <Segmented
+        label="Status"
+        hideLabel
+        options={STATUS_OPTIONS}
+        value={STATUS_OPTIONS.find(({ value }) => value === filters.status)?.value ?? ""}
+        onChange={(status) => onChange({ status })}
+      />
+      <Filter
+        label="Kind"
+        all="All kinds"
+        options={KIND_OPTIONS}
+        value={filters.kind}
+        onChange={(kind) => onChange({ kind })}
+      />
+      {(artists.length > 0 || filters.artist !== "") && (
+        <Filter
+          label="Artist"
+          all="All artists"
+          options={artists.map(({ account_id, name }) => ({ value: account_id, label: name }))}
+          value={filters.artist}
+          onChange={(artist) => onChange({ artist })}
+        />
+      )}
+      <Filter
+        label="Time"
+        all="Any time"
+        options={SINCE_OPTIONS}
+        value={filters.since}
+        onChange={(since) => onChange({ since })}
+      />
+      {filters.chat !== "" && (
+        <Button variant="outline" size="sm" onClick={() => onChange({ chat: "" })}>
+          This chat only
+          <X aria-label="Show all chats" />
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface FilterProps {
+  readonly label: string;
+  readonly all: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function Filter({ label, all, options, ...rest }: FilterProps) {
+  return (
+    <Select
+      aria-label={label}
+      className="w-38 max-sm:min-w-0 max-sm:flex-1 max-sm:basis-[40%]"
+      {...rest}
+      options={[{ value: "", label: all }, ...options]}
+    />
+  );
+}
+
+/** The filters of the list of runs, which are in the address so that a view can be linked to. */
+
+const STATUS_OPTIONS = [
+  { value: "", label: "All" },
+  { value: "running", label: "Running" },
+  { value: "completed", label: "Completed" },
+  { value: "failed", label: "Failed" },
+  { value: "cancelled", label: "Cancelled" },
+] as const;
+
+const KIND_OPTIONS = Object.entries(RUN_KIND_LABELS).map(([value, label]) => ({
+  value,
+  label,
+}));
+
+const HOUR_MS = 3_600_000;
+const SINCE_OPTIONS = [
+  { value: "1h", label: "Last hour", ms: HOUR_MS },
+  { value: "24h", label: "Last 24 hours", ms: 24 * HOUR_MS },
+  { value: "7d", label: "Last 7 days", ms: 7 * 24 * HOUR_MS },
+  { value: "30d", label: "Last 30 days", ms: 30 * 24 * HOUR_MS },
+] as const;
+
+export interface RunFilters {
+  readonly status: string;
+  readonly kind: string;
+  readonly artist: string;
+  readonly chat: string;
+  readonly since: string;
+}
+
+const known = (value: string | null, options: readonly { readonly value: string }[]): string =>
+  options.some((option) => option.value === value) ? (value ?? "") : "";
+const uuid = (value: string | null): string =>
+  value !== null && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value) ? value : "";
+
+/** Returns the filters of an address. What it does not know is no filter. */
+const readFilters = (query: URLSearchParams): RunFilters => ({
+  status: known(query.get("status"), STATUS_OPTIONS),
+  kind: known(query.get("kind"), KIND_OPTIONS),
+  artist: uuid(query.get("artist")),
+  chat: uuid(query.get("chat")),
+  since: known(query.get("since"), SINCE_OPTIONS),
+});
+
+const hasFilters = (filters: RunFilters): boolean =>
+  Object.values(filters).some((value) => value !== "");
+
+/** Returns the path of the list. @param now of the relative time, in milliseconds */
+function runsPath({ status, kind, artist, chat, since }: RunFilters, now: number): string {
+  const span = SINCE_OPTIONS.find(({ value }) => value === since)?.ms;
+  const query = new URLSearchParams({
+    ...(status && { status }),
+    ...(kind && { kind }),
+    ...(artist && { artist_id: artist }),
+    ...(chat && { chat_id: chat }),
+    ...(span && { since: new Date(now - span).toISOString() }),
+  });
+  return `/api/chat/runs${query.size === 0 ? "" : `?${query}`}`;
 }

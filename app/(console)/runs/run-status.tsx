@@ -10,15 +10,14 @@ const marks = {
   danger: { icon: CircleX, style: "text-danger-text" },
 } as const;
 
-/** The status of a run. What has succeeded is quiet, so that the rest stands out in a list. */
-export function RunStatus({
-  state,
-  isCompact = false,
-}: {
+interface RunStatusProps {
   readonly state: RunState;
   /** In a list: on a phone the mark alone says what has succeeded. */
   readonly isCompact?: boolean;
-}) {
+}
+
+/** The status of a run. What has succeeded is quiet, so that the rest stands out in a list. */
+export function RunStatus({ state, isCompact = false }: RunStatusProps) {
   const { icon: Icon, style } = marks[state.tone];
   return (
     <span

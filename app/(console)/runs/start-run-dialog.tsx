@@ -8,16 +8,14 @@ import { currentScope } from "../_session/scope.ts";
 import { Field, TextareaField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 
-/** @param from the run to repeat: its prompt, model and artist */
-export function StartRunDialog({
-  from,
-  onClose,
-  onStarted,
-}: {
+interface StartRunDialogProps {
   readonly from?: RunTrace["run"];
   readonly onClose: () => void;
   readonly onStarted: (runId: string) => void;
-}) {
+}
+
+/** @param from the run to repeat: its prompt, model and artist */
+export function StartRunDialog({ from, onClose, onStarted }: StartRunDialogProps) {
   const form = useForm(
     { prompt: from?.prompt ?? "", model: from?.model_id ?? "" },
     { prompt: "This prompt is too long. Shorten it and try again." },

@@ -17,14 +17,13 @@ import { nameOf, spanOf, stateOf } from "./_state/task-run-state.ts";
 import { useTaskRun } from "./_state/use-task-run.ts";
 import { RunStatus } from "./run-status.tsx";
 
-/** The details of one run, polled while it is active. */
-export function TaskRunPanel({
-  runId,
-  onClose,
-}: {
+interface TaskRunPanelProps {
   readonly runId: string;
   readonly onClose: () => void;
-}) {
+}
+
+/** The details of one run, polled while it is active. */
+export function TaskRunPanel({ runId, onClose }: TaskRunPanelProps) {
   const { run, error, reload } = useTaskRun(runId, "", 2_500);
   return (
     <Dialog

@@ -5,9 +5,9 @@ import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { Button, ButtonLink, IconButton } from "../_ui/button.tsx";
+import { Segmented } from "../_ui/form.tsx";
 import { formatDuration } from "../_ui/format.ts";
 import { RelativeTime } from "../_ui/relative-time.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { nameOf, type RunState, spanOf, stateOf, summaryOf } from "./_state/task-run-state.ts";
 import type { TaskRunList } from "./_state/use-task-run.ts";
@@ -106,15 +106,13 @@ export function TaskRuns({ onOpen }: { readonly onOpen: (runId: string) => void 
   );
 }
 
-function Row({
-  run,
-  now,
-  onOpen,
-}: {
+interface RowProps {
   readonly run: TaskRun;
   readonly now: number;
   readonly onOpen: () => void;
-}) {
+}
+
+function Row({ run, now, onOpen }: RowProps) {
   const span = spanOf(run, now);
   return (
     <button

@@ -2,7 +2,7 @@
 import { CalendarClock, Plus } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
+import { startTransition, useOptimistic } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { Task } from "@/lib/schedules/task.ts";
 import { api } from "../_api/request.ts";
@@ -89,26 +89,22 @@ export function SchedulesPage() {
   );
 }
 
-function Row({
-  task,
-  artist,
-  onChange,
-}: {
+interface RowProps {
   readonly task: Task;
   /** Undefined for a schedule without one, and until it is loaded. */
   readonly artist: Artist | undefined;
-  readonly onChange: () => void;
-}) {
+  readonly onChange: () => Promise<unknown>;
+}
+
+function Row({ task, artist, onChange }: RowProps) {
   const now = useClock(false);
   const { last_run: lastRun } = task;
-  // Shown at once, until the task that was changed is loaded.
-  const [wanted, setWanted] = useState<{ enabled: boolean; instead: string } | null>(null);
+  const [isEnabled, show] = useOptimistic(task.enabled);
   const toggle = async (enabled: boolean) => {
-    setWanted({ enabled, instead: task.updated_at });
+    show(enabled);
     const result = await api(`/api/tasks/${task.id}`, { method: "PATCH", body: { enabled } });
-    if (result.ok) return onChange();
-    setWanted(null);
-    toast(result.error.message, "danger");
+    if (result.ok) await onChange();
+    else toast(result.error.message, "danger");
   };
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2.5 px-4 py-3">
@@ -145,8 +141,8 @@ function Row({
         <Switch
           label={`Enable ${task.title}`}
           hideLabel
-          checked={wanted?.instead === task.updated_at ? wanted.enabled : task.enabled}
-          onChange={(enabled) => void toggle(enabled)}
+          checked={isEnabled}
+          onChange={(enabled) => startTransition(() => toggle(enabled))}
         />
       </div>
     </div>

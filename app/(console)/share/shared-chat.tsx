@@ -1,6 +1,6 @@
 "use client";
 import { Wrench } from "lucide-react";
-import { useState } from "react";
+import { useState, useTransition } from "react";
 import type { SharedMessage } from "@/lib/sessions/shares/contract.ts";
 import { type ApiError, api } from "../_api/request.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
@@ -11,23 +11,20 @@ import { Markdown } from "../chat/_message/markdown.tsx";
 import { MessageHeading } from "../chat/_message/message-heading.tsx";
 import type { SharedPage } from "./read-shared-chat.ts";
 
-/** The messages of a shared chat, read page by page. */
-export function SharedChat({
-  token,
-  first,
-}: {
+interface SharedChatProps {
   readonly token: string;
   readonly first: SharedPage;
-}) {
+}
+
+/** The messages of a shared chat, read page by page. */
+export function SharedChat({ token, first }: SharedChatProps) {
   const [messages, setMessages] = useState(first.messages);
   const [cursor, setCursor] = useState(first.next_cursor);
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, start] = useTransition();
   const [error, setError] = useState<ApiError | null>(null);
   const { title, message_count: count, updated_at: sharedAt } = first.share;
   const showMore = async () => {
-    setBusy(true);
     const result = await api<SharedPage>(`/api/shares/${token}?cursor=${cursor}`);
-    setBusy(false);
     setError(result.ok ? null : result.error);
     if (!result.ok) return;
     setMessages([...messages, ...result.data.messages]);
@@ -60,7 +57,7 @@ export function SharedChat({
           size="sm"
           busy={isBusy}
           className="self-center"
-          onClick={() => void showMore()}
+          onClick={() => start(showMore)}
         >
           Show more messages ({(count - messages.length).toLocaleString("en")})
         </Button>

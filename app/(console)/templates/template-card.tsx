@@ -14,18 +14,15 @@ import { RelativeTime } from "../_ui/relative-time.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { toast } from "../_ui/toast.tsx";
 
-export function TemplateCard({
-  template,
-  isMine,
-  onEdit,
-  onChanged,
-}: {
+interface TemplateCardProps {
   readonly template: Template;
   readonly isMine: boolean;
   readonly onEdit: () => void;
   /** Resolves when the templates were read again. */
   readonly onChanged: () => Promise<unknown>;
-}) {
+}
+
+export function TemplateCard({ template, isMine, onEdit, onChanged }: TemplateCardProps) {
   const { id, title, description, tags, creator, is_private } = template;
   const [open, setOpen] = useState(false);
   const router = useRouter();
@@ -155,17 +152,14 @@ function FavouriteButton({
   );
 }
 
-function TemplateDetails({
-  template,
-  isMine,
-  onUse,
-  onClose,
-}: {
+interface TemplateDetailsProps {
   readonly template: Template;
   readonly isMine: boolean;
   readonly onUse: () => void;
   readonly onClose: () => void;
-}) {
+}
+
+function TemplateDetails({ template, isMine, onUse, onClose }: TemplateDetailsProps) {
   const { title, description, prompt, tags, creator, shared_emails } = template;
   return (
     <Dialog

@@ -39,19 +39,16 @@ const valuesOf = ({ title, description, prompt, tags, is_private, shared_emails 
   ...{ title, description, prompt, tags, is_private, share_emails: shared_emails },
 });
 
-/** A dialog to create or edit a template. */
-export function TemplateForm({
-  template,
-  draft,
-  onClose,
-  onSaved,
-}: {
+interface TemplateFormProps {
   readonly template: Template | null;
   /** The values of a new template whose dialog was closed before it was saved. */
   readonly draft: TemplateValues | null;
   readonly onClose: (values: TemplateValues) => void;
   readonly onSaved: (template: Template) => void;
-}) {
+}
+
+/** A dialog to create or edit a template. */
+export function TemplateForm({ template, draft, onClose, onSaved }: TemplateFormProps) {
   const form = useForm<TemplateValues>(
     template === null ? (draft ?? emptyValues) : valuesOf(template),
     INVALID_TEXTS,

@@ -3,14 +3,20 @@ import { Download } from "lucide-react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
+import { Segmented } from "../_ui/form.tsx";
 import { formatCompact, formatCost, formatCount } from "../_ui/format.ts";
 import { saveFile } from "../_ui/save-file.ts";
-import { Segmented } from "../_ui/segmented.tsx";
 import { ErrorState, Skeleton } from "../_ui/states.tsx";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
 import { ArtistTag } from "../artists/artist-tag.tsx";
-import { GROUPS, type Group, type Names } from "./_state/groups.ts";
-import type { Metric, Report, UsageItem } from "./_state/metrics.ts";
+import {
+  GROUPS,
+  type Group,
+  type Metric,
+  type Names,
+  type Report,
+  type UsageItem,
+} from "./_state/groups.ts";
 import { type Days, usagePath } from "./_state/range.ts";
 
 /** The usage of a range by what caused it. */

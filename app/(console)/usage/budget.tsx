@@ -10,7 +10,7 @@ import { FormDialog } from "../_ui/form-dialog.tsx";
 import { formatCost, formatUsd } from "../_ui/format.ts";
 import { ErrorState, Skeleton } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
-import type { Report } from "./_state/metrics.ts";
+import type { Report } from "./_state/groups.ts";
 
 /** From here on the account is warned. */
 const WARNING_SHARE = 0.8;

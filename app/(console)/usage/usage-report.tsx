@@ -3,21 +3,27 @@ import { useSearchParams } from "next/navigation";
 import { useState } from "react";
 import { useQuery } from "../_hooks/use-query.ts";
 import { Figures } from "../_ui/facts.tsx";
-import { Select, TextField } from "../_ui/form.tsx";
+import { Segmented, Select, TextField } from "../_ui/form.tsx";
 import { formatCompact, formatCost, formatCount } from "../_ui/format.ts";
-import { Segmented } from "../_ui/segmented.tsx";
-import { ErrorState, Skeleton } from "../_ui/states.tsx";
-import { type Group, useNames } from "./_state/groups.ts";
-import { METRICS, type Metric, type Report, type Sums } from "./_state/metrics.ts";
+import { Loaded, Skeleton } from "../_ui/states.tsx";
+import {
+  type Group,
+  METRICS,
+  type Metric,
+  type Report,
+  type Sums,
+  useNames,
+} from "./_state/groups.ts";
 import { type Days, RANGES, readRange, usagePath } from "./_state/range.ts";
 import { Breakdown } from "./breakdown.tsx";
 import { Budget } from "./budget.tsx";
 import { DayChart } from "./day-chart.tsx";
 
 export function UsageReport() {
-  const query = useSearchParams();
-  const { name, days } = readRange(query, Date.now());
-  const { data, error, reload } = useQuery<Report>(usagePath(days, { group_by: "day" }));
+  const address = useSearchParams();
+  const { name, days } = readRange(address, Date.now());
+  const query = useQuery<Report>(usagePath(days, { group_by: "day" }));
+  const { data } = query;
   const [group, setGroup] = useState<Group>("model");
   const names = useNames(group);
   const [wanted, setWanted] = useState<Metric["value"] | null>(null);
@@ -56,34 +62,32 @@ export function UsageReport() {
           onChange={setWanted}
         />
       </div>
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {data === undefined ? (
-        error === null && <Skeleton className="h-80 rounded-xl" />
-      ) : (
-        <>
-          <Totals totals={data.totals} />
-          {data.totals.unpriced_calls > 0 && (
-            <p className="text-sm text-muted-foreground">
-              The price of {formatCount(data.totals.unpriced_calls)} calls is not known. The cost
-              leaves them out.
-            </p>
-          )}
-          <DayChart {...{ days, group, names }} items={data.items} metric={chosen} />
-        </>
-      )}
+      <Loaded query={query} loading={<Skeleton className="h-80 rounded-xl" />}>
+        {({ totals, items }) => (
+          <>
+            <Totals totals={totals} />
+            {totals.unpriced_calls > 0 && (
+              <p className="text-sm text-muted-foreground">
+                The price of {formatCount(totals.unpriced_calls)} calls is not known. The cost
+                leaves them out.
+              </p>
+            )}
+            <DayChart {...{ days, group, names, items }} metric={chosen} />
+          </>
+        )}
+      </Loaded>
       <Breakdown {...{ days, group, names }} metric={chosen} onGroup={setGroup} />
     </div>
   );
 }
 
-/** Two days, taken over when both make a range. */
-function CustomRange({
-  days,
-  onChange,
-}: {
+interface CustomRangeProps {
   readonly days: Days;
   readonly onChange: (days: Days) => void;
-}) {
+}
+
+/** Two days, taken over when both make a range. */
+function CustomRange({ days, onChange }: CustomRangeProps) {
   const [draft, setDraft] = useState(days);
   const isInvalid = draft.first > draft.last;
   const change = (next: Days) => {

@@ -6,60 +6,56 @@ import type { Answer } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { useSubmit } from "../../_hooks/use-submit.ts";
 import { Button, ButtonLink } from "../../_ui/button.tsx";
-import { EmptyState, ErrorState } from "../../_ui/states.tsx";
+import { EmptyState, Loaded } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
-import { AlbumSkeletons } from "../../catalog/album-grid.tsx";
 import { type CatalogSearch, searchPath } from "../../catalog/catalog-query.ts";
 import { Discography } from "../../catalog/discography.tsx";
+import { AlbumSkeletons } from "../../catalog/lists.tsx";
 
-/** The artist's albums and tracks: of the linked entry of the catalog, or of one with the same name. */
-export function ArtistMusic({
-  artist,
-  onLinked,
-}: {
+interface ArtistMusicProps {
   readonly artist: Artist;
   readonly onLinked: (artist: Artist) => void;
-}) {
+}
+
+/** The artist's albums and tracks: of the linked entry of the catalog, or of one with the same name. */
+export function ArtistMusic({ artist, onLinked }: ArtistMusicProps) {
   const { catalog_artist_id: linked, name } = artist;
-  const { data, error, reload } = useQuery<CatalogSearch>(
-    linked === null ? searchPath(name, ["artist"], 10) : null,
-  );
+  const query = useQuery<CatalogSearch>(linked === null ? searchPath(name, ["artist"], 10) : null);
   if (linked !== null) return <Discography id={linked} name={name} />;
-  if (error !== null) return <ErrorState error={error} onRetry={reload} />;
-  if (data === undefined) return <AlbumSkeletons />;
-  const match = data.artists?.items.find(
-    (one) => one.name.localeCompare(name, undefined, { sensitivity: "base" }) === 0,
-  );
-  if (match === undefined) {
-    return (
-      <EmptyState
-        icon={Disc3}
-        title="No releases found"
-        text={`The catalog has no artist named ${name}. If it has the artist under another name, edit the artist and link it.`}
-      >
-        <ButtonLink icon={Search} href="/catalog" variant="outline">
-          Search catalog
-        </ButtonLink>
-      </EmptyState>
-    );
-  }
   return (
-    <>
-      <Match artist={artist} catalogId={match.id} onLinked={onLinked} />
-      <Discography id={match.id} name={match.name} />
-    </>
+    <Loaded query={query} loading={<AlbumSkeletons />}>
+      {({ artists }) => {
+        const match = artists?.items.find(
+          (one) => one.name.localeCompare(name, undefined, { sensitivity: "base" }) === 0,
+        );
+        return match ? (
+          <>
+            <Match artist={artist} catalogId={match.id} onLinked={onLinked} />
+            <Discography id={match.id} name={match.name} />
+          </>
+        ) : (
+          <EmptyState
+            icon={Disc3}
+            title="No releases found"
+            text={`The catalog has no artist named ${name}. If it has the artist under another name, edit the artist and link it.`}
+          >
+            <ButtonLink icon={Search} href="/catalog" variant="outline">
+              Search catalog
+            </ButtonLink>
+          </EmptyState>
+        );
+      }}
+    </Loaded>
   );
 }
 
-function Match({
-  artist,
-  catalogId,
-  onLinked,
-}: {
+interface MatchProps {
   readonly artist: Artist;
   readonly catalogId: string;
   readonly onLinked: (artist: Artist) => void;
-}) {
+}
+
+function Match({ artist, catalogId, onLinked }: MatchProps) {
   const { send, busy } = useSubmit();
   const link = async () => {
     const result = await send<Answer<typeof getArtistContract>>(

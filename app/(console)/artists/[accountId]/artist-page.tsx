@@ -17,15 +17,14 @@ import { Loaded, Loading, Missing, Skeleton } from "../../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../_ui/tabs.tsx";
 import { toast } from "../../_ui/toast.tsx";
 import { ArtistCover } from "../artist-tag.tsx";
-import { ArtistChats } from "./artist-chats.tsx";
 import { ArtistMedia } from "./artist-media.tsx";
 import { ArtistMusic } from "./artist-music.tsx";
-import { ArtistRuns } from "./artist-runs.tsx";
-import { ArtistSchedules } from "./artist-schedules.tsx";
 import { ArtistUsage } from "./artist-usage.tsx";
-import { NewChatButton } from "./new-chat-button.tsx";
+import { ArtistChats, ArtistRuns, ArtistSchedules, NewChatButton } from "./artist-work.tsx";
 
 const ArtistForm = lazyComponent(() => import("../artist-form.tsx"), "ArtistForm");
+
+const TABS = ["Music", "Chats", "Runs", "Media", "Schedules"] as const;
 
 /** Everything about an artist: the releases in the catalog, and the work for the artist here. */
 export function ArtistPage({ id }: { readonly id: string }) {
@@ -59,29 +58,23 @@ export function ArtistPage({ id }: { readonly id: string }) {
           <>
             <Heading artist={artist} onSaved={setArtist} />
             <ArtistUsage id={id} />
-            <Tabs defaultValue="music">
+            <Tabs defaultValue="Music">
               <TabsList aria-label="Work and releases">
-                <TabsTrigger value="music">Music</TabsTrigger>
-                <TabsTrigger value="chats">Chats</TabsTrigger>
-                <TabsTrigger value="runs">Runs</TabsTrigger>
-                <TabsTrigger value="media">Media</TabsTrigger>
-                <TabsTrigger value="schedules">Schedules</TabsTrigger>
+                {TABS.map((tab) => (
+                  <TabsTrigger key={tab} value={tab}>
+                    {tab}
+                  </TabsTrigger>
+                ))}
               </TabsList>
-              <TabsContent value="music" className="pt-6">
-                <ArtistMusic artist={artist} onLinked={setArtist} />
-              </TabsContent>
-              <TabsContent value="chats">
-                <ArtistChats artist={artist} />
-              </TabsContent>
-              <TabsContent value="runs">
-                <ArtistRuns id={id} />
-              </TabsContent>
-              <TabsContent value="media" className="pt-6">
-                <ArtistMedia artist={artist} />
-              </TabsContent>
-              <TabsContent value="schedules">
-                <ArtistSchedules id={id} />
-              </TabsContent>
+              {TABS.map((tab) => (
+                <TabsContent key={tab} value={tab} className="pt-6">
+                  {tab === "Music" && <ArtistMusic artist={artist} onLinked={setArtist} />}
+                  {tab === "Chats" && <ArtistChats artist={artist} />}
+                  {tab === "Runs" && <ArtistRuns id={id} />}
+                  {tab === "Media" && <ArtistMedia artist={artist} />}
+                  {tab === "Schedules" && <ArtistSchedules id={id} />}
+                </TabsContent>
+              ))}
             </Tabs>
           </>
         )}
@@ -90,13 +83,12 @@ export function ArtistPage({ id }: { readonly id: string }) {
   );
 }
 
-function Heading({
-  artist,
-  onSaved,
-}: {
+interface HeadingProps {
   readonly artist: Artist;
   readonly onSaved: (artist: Artist) => void;
-}) {
+}
+
+function Heading({ artist, onSaved }: HeadingProps) {
   const router = useRouter();
   const organization = useOrganizationNames().get(artist.organization_id ?? "");
   const [editing, setEditing] = useState(false);

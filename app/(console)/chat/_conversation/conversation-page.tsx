@@ -1,14 +1,13 @@
 "use client";
 import type { UIMessage } from "ai";
 import { Code2, FolderTree, MessageSquareOff } from "lucide-react";
-import { useCallback, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { ChatConnectors } from "../../_connectors/connectors-picker.tsx";
-import { useDocumentTitle } from "../../_hooks/use-document-title.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
-import { Button, ButtonLink } from "../../_ui/button.tsx";
-import { EmptyState, ErrorState, Skeleton } from "../../_ui/states.tsx";
+import { Button } from "../../_ui/button.tsx";
+import { ErrorState, Missing, Skeleton } from "../../_ui/states.tsx";
 import { titleOfChat } from "../_list/use-chat-list.ts";
 import { MessageActionsContext } from "../_message/message-actions.ts";
 import { attachmentsOf } from "../_state/attachments.ts";
@@ -27,13 +26,12 @@ const CodeDialog = lazyComponent(
 );
 const FilesPanel = lazyComponent(() => import("../_files/files-panel.tsx"), "FilesPanel");
 
-export function ConversationPage({
-  sessionId,
-  chatId,
-}: {
+interface ConversationPageProps {
   readonly sessionId: string;
   readonly chatId: string;
-}) {
+}
+
+export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
   const shown = useConversation(sessionId, chatId);
   const { conversation, view, messages, isBusy } = shown;
   const { phase, chat, error, isReading } = view;
@@ -60,7 +58,19 @@ export function ConversationPage({
   const title = chat ? titleOfChat(chat) : "";
   useDocumentTitle(title === "" ? "" : `${title} · Agent Platform`);
 
-  if (phase === "missing") return <MissingChat />;
+  if (phase === "missing") {
+    return (
+      <div className="mx-auto max-w-lg px-4 py-16">
+        <Missing
+          icon={MessageSquareOff}
+          title="Chat not found"
+          text="It was deleted, or it belongs to another account."
+          href="/chat"
+          link="Start a new chat"
+        />
+      </div>
+    );
+  }
   if (phase === "failed" && error) {
     return (
       <div className="mx-auto max-w-3xl p-4 sm:p-8">
@@ -162,26 +172,11 @@ function placeholderFor(isBusy: boolean, hasQuestion: boolean): string {
   return isBusy ? "Queue a message for when the agent is done" : "Message the agent";
 }
 
-function MissingChat() {
-  return (
-    <div className="mx-auto max-w-lg px-4 py-16">
-      <EmptyState
-        icon={MessageSquareOff}
-        isWholePage
-        title="Chat not found"
-        text="It was deleted, or it belongs to another account."
-      >
-        <ButtonLink href="/chat">Start a new chat</ButtonLink>
-      </EmptyState>
-    </div>
-  );
-}
-
 function ConversationSkeleton({ connection }: { readonly connection: ConnectionState }) {
   return (
     <div aria-busy="true" className="min-h-0 flex-1 overflow-hidden px-4 pt-6">
       <p className="sr-only" role="status">
-        {connection === "live" ? "Loading chat…" : "ConnectionState lost. Reconnecting…"}
+        {connection === "live" ? "Loading chat…" : "Connection lost. Reconnecting…"}
       </p>
       <div className="mx-auto flex max-w-3xl flex-col gap-6">
         <Skeleton className="h-9 w-2/5 self-end rounded-2xl" />
@@ -226,4 +221,23 @@ function ConversationHeader({
       </Button>
     </header>
   );
+}
+
+/**
+ * Gives the document the title of what the page has read, once there is one. Next.js inserts the title of the
+ * page later than the page. If there is none yet, setting one would create an element that no later page
+ * removes, and that Next.js reads aloud as the name of every page that is opened.
+ */
+function useDocumentTitle(title: string): void {
+  useEffect(() => {
+    if (title === "") return;
+    const show = () => {
+      const element = document.head.querySelector("title");
+      if (element && element.textContent !== title) element.textContent = title;
+    };
+    show();
+    const observer = new MutationObserver(show);
+    observer.observe(document.head, { childList: true, subtree: true, characterData: true });
+    return () => observer.disconnect();
+  }, [title]);
 }

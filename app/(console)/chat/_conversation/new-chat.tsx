@@ -147,13 +147,12 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   );
 }
 
-function Suggestions({
-  isDisabled,
-  onChoose,
-}: {
+interface SuggestionsProps {
   readonly isDisabled: boolean;
   readonly onChoose: (prompt: string) => void;
-}) {
+}
+
+function Suggestions({ isDisabled, onChoose }: SuggestionsProps) {
   return (
     <ul
       aria-label="Suggestions"

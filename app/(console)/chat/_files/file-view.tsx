@@ -10,6 +10,7 @@ import { CopyButton } from "../../_ui/copy-button.tsx";
 import { formatBytes } from "../../_ui/format.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { ErrorState, Loading, Skeleton } from "../../_ui/states.tsx";
+import { sandboxFilePath } from "../_state/attachment.ts";
 import { useAfterTurn } from "./folder-view.tsx";
 
 /** The number of characters shown; the whole file can be downloaded. */
@@ -30,20 +31,16 @@ interface Content {
   readonly isImage: boolean;
 }
 
-/** Shows one file of the sandbox: its text, its image, or only a way to download it. */
-export function FileView({
-  sessionId,
-  path,
-  isBusy,
-  onBack,
-}: {
+interface FileViewProps {
   readonly sessionId: string;
   readonly path: string;
   readonly isBusy: boolean;
   readonly onBack: () => void;
-}) {
-  const [content, setContent] = useState<Content | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
+}
+
+/** Shows one file of the sandbox: its text, its image, or only a way to download it. */
+export function FileView({ sessionId, path, isBusy, onBack }: FileViewProps) {
+  const [{ content, error }, setFile] = useState<{ content?: Content; error?: ApiError }>({});
   const [revision, setRevision] = useState(0);
   const reload = useCallback(() => setRevision((current) => current + 1), []);
   useAfterTurn(isBusy, reload);
@@ -51,22 +48,11 @@ export function FileView({
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reads the file again
   useEffect(() => {
     const controller = new AbortController();
-    let objectUrl: string | null = null;
-    readFile(sessionId, path, controller.signal).then(
-      (result) => {
-        if (controller.signal.aborted) return;
-        setError("objectUrl" in result ? null : result);
-        if (!("objectUrl" in result)) return;
-        objectUrl = result.objectUrl;
-        setContent(result);
-      },
-      () => {
-        if (!controller.signal.aborted) setError(networkError);
-      },
-    );
+    const reading = readFile(sessionId, path, controller.signal);
+    void reading.then((file) => controller.signal.aborted || setFile(file));
     return () => {
       controller.abort();
-      if (objectUrl !== null) URL.revokeObjectURL(objectUrl);
+      void reading.then(({ content: read }) => read && URL.revokeObjectURL(read.objectUrl));
     };
   }, [sessionId, path, revision]);
 
@@ -152,19 +138,19 @@ async function readFile(
   sessionId: string,
   path: string,
   signal: AbortSignal,
-): Promise<Content | ApiError> {
-  const query = new URLSearchParams({ sessionId, path });
-  const response = await fetchWithBearer(`/api/sandbox/files/content?${query}`, { signal });
-  if (!response.ok) return toApiError(response);
-  const bytes = await response.blob();
-  const type = IMAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
-  const isText = response.headers.get("content-type")?.startsWith("text/") === true;
-  // Never an HTML type: the agent wrote the file, and it must not run as a page of this origin.
-  const blob = new Blob([bytes], { type: type ?? "application/octet-stream" });
-  return {
-    objectUrl: URL.createObjectURL(blob),
-    size: bytes.size,
-    text: isText ? await bytes.text() : null,
-    isImage: type !== undefined && !isText,
-  };
+): Promise<{ content?: Content; error?: ApiError }> {
+  try {
+    const response = await fetchWithBearer(sandboxFilePath(sessionId, path), { signal });
+    if (!response.ok) return { error: await toApiError(response) };
+    const bytes = await response.blob();
+    const type = IMAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
+    const isText = response.headers.get("content-type")?.startsWith("text/") === true;
+    // Never an HTML type: the agent wrote the file, and it must not run as a page of this origin.
+    const blob = new Blob([bytes], { type: type ?? "application/octet-stream" });
+    const objectUrl = URL.createObjectURL(blob);
+    const text = isText ? await bytes.text() : null;
+    return { content: { objectUrl, size: bytes.size, text, isImage: !!type && !isText } };
+  } catch {
+    return { error: networkError };
+  }
 }

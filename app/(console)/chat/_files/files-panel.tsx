@@ -5,21 +5,17 @@ import { IconButton } from "../../_ui/button.tsx";
 import { FileView } from "./file-view.tsx";
 import { FolderView } from "./folder-view.tsx";
 
-/** The files of the sandbox, next to the chat or over it on a phone. */
-export function FilesPanel({
-  sessionId,
-  path,
-  isBusy,
-  onOpen,
-  onClose,
-}: {
+interface FilesPanelProps {
   readonly sessionId: string;
   readonly path: string | null;
   /** True while a turn runs, which may change files. */
   readonly isBusy: boolean;
   readonly onOpen: (path: string) => void;
   readonly onClose: () => void;
-}) {
+}
+
+/** The files of the sandbox, next to the chat or over it on a phone. */
+export function FilesPanel({ sessionId, path, isBusy, onOpen, onClose }: FilesPanelProps) {
   const [folder, setFolder] = useState("");
   const [file, setFile] = useState(path);
   const panel = useRef<HTMLElement>(null);

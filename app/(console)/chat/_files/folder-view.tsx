@@ -8,21 +8,17 @@ import { IconButton } from "../../_ui/button.tsx";
 import { formatBytes } from "../../_ui/format.ts";
 import { ErrorState, Loading, Skeleton } from "../../_ui/states.tsx";
 
-/** Lists one folder of the sandbox. */
-export function FolderView({
-  sessionId,
-  folder,
-  isBusy,
-  onFolder,
-  onFile,
-}: {
+interface FolderViewProps {
   readonly sessionId: string;
   /** Empty for the home folder of the sandbox. */
   readonly folder: string;
   readonly isBusy: boolean;
   readonly onFolder: (path: string) => void;
   readonly onFile: (path: string) => void;
-}) {
+}
+
+/** Lists one folder of the sandbox. */
+export function FolderView({ sessionId, folder, isBusy, onFolder, onFile }: FolderViewProps) {
   const query = new URLSearchParams({ sessionId, ...(folder === "" ? {} : { path: folder }) });
   const { data, error, loading, reload } = useQuery<Answer<typeof listSandboxFilesContract>>(
     `/api/sandbox/files?${query}`,

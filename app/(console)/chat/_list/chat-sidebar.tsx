@@ -76,15 +76,13 @@ export function ChatSidebar() {
   );
 }
 
-function ListHeader({
-  filter,
-  onFilter,
-  onSelect,
-}: {
+interface ListHeaderProps {
   readonly filter: ListFilter;
   readonly onFilter: (change: Partial<ListFilter>) => void;
   readonly onSelect: () => void;
-}) {
+}
+
+function ListHeader({ filter, onFilter, onSelect }: ListHeaderProps) {
   const [isNear, setNear] = useState(false);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only preloads code
@@ -188,13 +186,12 @@ function toggled(ids: ReadonlySet<string> | null, id: string): ReadonlySet<strin
   return next;
 }
 
-function ListNotes({
-  view: { phase, filter, isLoadingMore },
-  isEmpty,
-}: {
+interface ListNotesProps {
   readonly view: ChatList;
   readonly isEmpty: boolean;
-}) {
+}
+
+function ListNotes({ view: { phase, filter, isLoadingMore }, isEmpty }: ListNotesProps) {
   if (phase === "loading") return <ListSkeleton />;
   if (isLoadingMore) {
     return <p className="px-2 py-2 text-sm text-muted-foreground">Loading older chats…</p>;
@@ -222,15 +219,13 @@ function ListSkeleton() {
   );
 }
 
-function SelectableRow({
-  title,
-  isSelected,
-  onToggle,
-}: {
+interface SelectableRowProps {
   readonly title: string;
   readonly isSelected: boolean;
   readonly onToggle: () => void;
-}) {
+}
+
+function SelectableRow({ title, isSelected, onToggle }: SelectableRowProps) {
   return (
     <label
       title={title}

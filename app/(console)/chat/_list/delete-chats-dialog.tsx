@@ -10,18 +10,15 @@ interface ChatToDelete {
 
 const MAX_IDS = 100;
 
-/** Asks before chats are deleted. */
-export function DeleteChatsDialog({
-  title,
-  chats,
-  onClose,
-  onDeleted,
-}: {
+interface DeleteChatsDialogProps {
   readonly title: string;
   readonly chats: readonly ChatToDelete[];
   readonly onClose: () => void;
   readonly onDeleted: () => void;
-}) {
+}
+
+/** Asks before chats are deleted. */
+export function DeleteChatsDialog({ title, chats, onClose, onDeleted }: DeleteChatsDialogProps) {
   const remove = async () => {
     for (let at = 0; at < chats.length; at += MAX_IDS) {
       const batch = chats.slice(at, at + MAX_IDS);

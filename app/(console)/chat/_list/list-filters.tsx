@@ -6,14 +6,13 @@ import type { ListFilter } from "./use-chat-list.ts";
 
 const TYPING_PAUSE_MS = 200;
 
-/** What the list is asked for: words, and the artist of the switcher. */
-export function ListFilters({
-  filter,
-  onChange,
-}: {
+interface ListFiltersProps {
   readonly filter: ListFilter;
   readonly onChange: (change: Partial<ListFilter>) => void;
-}) {
+}
+
+/** What the list is asked for: words, and the artist of the switcher. */
+export function ListFilters({ filter, onChange }: ListFiltersProps) {
   const [text, setText] = useState(filter.query);
   useEffect(() => {
     const timer = setTimeout(() => onChange({ query: text.trim().slice(0, 250) }), TYPING_PAUSE_MS);

@@ -3,17 +3,14 @@ import { Archive, ListChecks, MessagesSquare } from "lucide-react";
 import { AnchoredMenu, MenuItem } from "../../_ui/dropdown-menu.tsx";
 import type { MenuState } from "../../_ui/menu-button.tsx";
 
-/** The menu of the whole list. */
-export function ListMenu({
-  isArchived,
-  onSelect,
-  onArchived,
-  ...state
-}: MenuState & {
+type ListMenuProps = MenuState & {
   readonly isArchived: boolean;
   readonly onSelect: () => void;
   readonly onArchived: (isArchived: boolean) => void;
-}) {
+};
+
+/** The menu of the whole list. */
+export function ListMenu({ isArchived, onSelect, onArchived, ...state }: ListMenuProps) {
   return (
     <AnchoredMenu {...state} label="Chat list">
       <MenuItem icon={ListChecks} onSelect={onSelect}>

@@ -13,17 +13,14 @@ import { pathOf, type RowTarget } from "./row-target.ts";
 
 const RowMenu = lazyComponent(() => import("./row-menu.tsx"), "RowMenu");
 
-/** A chat with its menu of actions. */
-export function Row({
-  snippet,
-  query,
-  isRunning,
-  ...target
-}: RowTarget & {
+type RowProps = RowTarget & {
   readonly snippet: string | null;
   readonly query: string;
   readonly isRunning: boolean;
-}) {
+};
+
+/** A chat with its menu of actions. */
+export function Row({ snippet, query, isRunning, ...target }: RowProps) {
   const [isRenaming, setRenaming] = useState(false);
   // The code of the menu is loaded on hover or focus.
   const [isNear, setNear] = useState(false);
@@ -114,13 +111,12 @@ function markWords(text: string, query: string): Piece[] {
 
 const escapeText = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
-function RenameForm({
-  target,
-  onDone,
-}: {
+interface RenameFormProps {
   readonly target: RowTarget;
   readonly onDone: () => void;
-}) {
+}
+
+function RenameForm({ target, onDone }: RenameFormProps) {
   const { title, sessionId, chatId } = target;
   const [text, setText] = useState(title);
   const save = async () => {

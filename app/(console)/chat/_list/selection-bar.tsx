@@ -1,12 +1,13 @@
 "use client";
 import { Archive, ArchiveRestore, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useState, useTransition } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { toast } from "../../_ui/toast.tsx";
 import { publishChatEvent } from "../_state/chat-events.ts";
+import { pathOf } from "./row-target.ts";
 
 const DeleteChatsDialog = lazyComponent(
   () => import("./delete-chats-dialog.tsx"),
@@ -28,21 +29,17 @@ export function SelectionBar({
   readonly onDeleted: (chats: readonly Chat[]) => void;
 }) {
   const [isDeleting, setDeleting] = useState(false);
-  const [isMoving, setMoving] = useState(false);
+  const [isMoving, startMoving] = useTransition();
   const count = chats.length;
   const move = async () => {
-    setMoving(true);
     for (const { id: chatId, sessionId } of chats) {
-      const path = `/api/sessions/${sessionId}/chats/${chatId}`;
-      const result = await api(path, { method: "PATCH", body: { archived: !isArchived } });
-      if (!result.ok) {
-        setMoving(false);
-        toast(result.error.message, "danger");
-        return;
-      }
+      const result = await api(pathOf({ sessionId, chatId }), {
+        method: "PATCH",
+        body: { archived: !isArchived },
+      });
+      if (!result.ok) return toast(result.error.message, "danger");
       publishChatEvent({ sessionId, chatId, type: "moved", pinned: false, archived: !isArchived });
     }
-    setMoving(false);
     onDone();
   };
   return (
@@ -68,7 +65,7 @@ export function SelectionBar({
           size="sm"
           disabled={count === 0}
           busy={isMoving}
-          onClick={() => void move()}
+          onClick={() => startMoving(move)}
         >
           {isArchived ? "Unarchive" : "Archive"}
         </Button>

@@ -15,14 +15,13 @@ import { pathOf, type RowTarget } from "./row-target.ts";
 type ShareAnswer = Answer<typeof getShareContract>;
 type Share = NonNullable<ShareAnswer["share"]>;
 
-/** Creates, renews and revokes the read-only link of a chat. */
-export function ShareDialog({
-  target,
-  onClose,
-}: {
+interface ShareDialogProps {
   readonly target: RowTarget;
   readonly onClose: () => void;
-}) {
+}
+
+/** Creates, renews and revokes the read-only link of a chat. */
+export function ShareDialog({ target, onClose }: ShareDialogProps) {
   const path = `${pathOf(target)}/share`;
   const { data, error, reload, change } = useQuery<ShareAnswer>(path);
   const { send, busy, error: failure } = useSubmit();

@@ -10,18 +10,16 @@ import { CopyButton } from "../../_ui/copy-button.tsx";
 import { saveFile } from "../../_ui/save-file.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 
-/** A block of code, with buttons to wrap its lines, to download and to copy it. */
-export function CodeBlock({
-  text,
-  language,
-  isGrowing = false,
-}: {
+interface CodeBlockProps {
   readonly text: string;
   /** As Markdown names it after the fence; empty if it does not. */
   readonly language: string;
   /** True while the text streams: the end stays in view, unless the reader scrolls up. */
   readonly isGrowing?: boolean;
-}) {
+}
+
+/** A block of code, with buttons to wrap its lines, to download and to copy it. */
+export function CodeBlock({ text, language, isGrowing = false }: CodeBlockProps) {
   const [isWrapped, setWrapped] = useState(false);
   const known = findLanguage(language);
   const name = known?.label ?? (language || "Text");

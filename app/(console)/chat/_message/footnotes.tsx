@@ -14,18 +14,15 @@ const NotesContext = createContext<Notes>({ id: "", labels: [], notes: new Map()
 
 const REFERENCE = /\[\^([^\]\s]{1,64})\](?!:)/g;
 
-/** Numbers the footnotes of a text. While it streams, references come before their notes. */
-export function FootnotesProvider({
-  text,
-  tokens,
-  isStreaming,
-  children,
-}: {
+interface FootnotesProviderProps {
   readonly text: string;
   readonly tokens: readonly MarkdownToken[];
   readonly isStreaming: boolean;
   readonly children: ReactNode;
-}) {
+}
+
+/** Numbers the footnotes of a text. While it streams, references come before their notes. */
+export function FootnotesProvider({ text, tokens, isStreaming, children }: FootnotesProviderProps) {
   const id = useId();
   const found = tokens.filter((token) => token.type === "footnote");
   const references = text.includes("[^") ? [...text.matchAll(REFERENCE)] : [];

@@ -14,14 +14,13 @@ import { Formula } from "./formula.tsx";
 
 const RemoteImage = lazyComponent(() => import("./remote-image.tsx"), "RemoteImage");
 
-/** Renders Markdown. While it streams, only the last blocks are parsed and rendered again. */
-export const Markdown = memo(function Markdown({
-  text,
-  isStreaming = false,
-}: {
+interface MarkdownProps {
   readonly text: string;
   readonly isStreaming?: boolean;
-}) {
+}
+
+/** Renders Markdown. While it streams, only the last blocks are parsed and rendered again. */
+export const Markdown = memo(function Markdown({ text, isStreaming = false }: MarkdownProps) {
   const tokens = useTokens(text, isStreaming);
   const blocks = tokens.filter(({ type }) => !["space", "def", "footnote"].includes(type));
   return (

@@ -88,18 +88,15 @@ const inSeconds = (ms: number): string =>
 const quietStyle =
   "sm:pointer-fine:opacity-0 transition-opacity group-hover/message:opacity-100! group-focus-within/message:opacity-100!";
 
-/** What can be done with a message of the user. */
-export function UserFooter({
-  messageId,
-  text,
-  editButton,
-  onEdit,
-}: {
+interface UserFooterProps {
   readonly messageId: string;
   readonly text: string;
   readonly editButton: RefObject<HTMLButtonElement | null>;
   readonly onEdit: () => void;
-}) {
+}
+
+/** What can be done with a message of the user. */
+export function UserFooter({ messageId, text, editButton, onEdit }: UserFooterProps) {
   const actions = useMessageActions();
   if (!actions) return null;
   const isUnanswered = messageId === actions.lastMessageId && !actions.isBusy && !actions.hasError;

@@ -83,15 +83,13 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
   );
 }
 
-function AssistantMessage({
-  message,
-  isStreaming,
-  onAnswer,
-}: {
+interface AssistantMessageProps {
   readonly message: UIMessage;
   readonly isStreaming: boolean;
   readonly onAnswer: ((toolCallId: string, output: unknown) => void) | null;
-}) {
+}
+
+function AssistantMessage({ message, isStreaming, onAnswer }: AssistantMessageProps) {
   const calls = useToolCalls(message);
   const lastPlan = [...calls.values()].findLast((call) => call.name === "todo");
   return (
@@ -121,19 +119,15 @@ function AssistantMessage({
 
 type Part = UIMessage["parts"][number];
 
-function PartView({
-  part,
-  call,
-  isLastPlan,
-  isStreaming,
-  onAnswer,
-}: {
+interface PartViewProps {
   readonly part: Part;
   readonly call: ToolCall | undefined;
   readonly isLastPlan: boolean;
   readonly isStreaming: boolean;
   readonly onAnswer: ((toolCallId: string, output: unknown) => void) | null;
-}): ReactNode {
+}
+
+function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewProps): ReactNode {
   if (part.type === "text") {
     return <Markdown text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }

@@ -7,16 +7,14 @@ import { useMessageActions } from "./message-actions.ts";
 
 const MAX_COMMENT_CHARS = 2000;
 
-/** Thumbs up and down for the row that `children` makes, and below it a comment to go with either. */
-export function RateAnswer({
-  messageId,
-  className,
-  children,
-}: {
+interface RateAnswerProps {
   readonly messageId: string;
   readonly className: string;
   readonly children: (thumbs: ReactNode) => ReactNode;
-}) {
+}
+
+/** Thumbs up and down for the row that `children` makes, and below it a comment to go with either. */
+export function RateAnswer({ messageId, className, children }: RateAnswerProps) {
   const actions = useMessageActions();
   // Open for this rating, even if the rating itself could not be stored: the comment is kept.
   const [open, setOpen] = useState<"up" | "down" | null>(null);
@@ -79,17 +77,14 @@ export function RateAnswer({
   );
 }
 
-function CommentForm({
-  initial,
-  isBad,
-  onCancel,
-  onSave,
-}: {
+interface CommentFormProps {
   readonly initial: string;
   readonly isBad: boolean;
   readonly onCancel: () => void;
   readonly onSave: (comment: string) => Promise<void>;
-}) {
+}
+
+function CommentForm({ initial, isBad, onCancel, onSave }: CommentFormProps) {
   const [text, setText] = useState(initial);
   const [isSaving, startSaving] = useTransition();
   return (

@@ -1,6 +1,7 @@
 import type { Chat, Session } from "@/lib/sessions/session.ts";
 import { type ApiError, api } from "../../_api/request.ts";
 import { scopeOfSession } from "../../_session/scope.ts";
+import { pathOf } from "../_list/row-target.ts";
 import type { ChatAddress } from "./attachment.ts";
 import type { UnsentMessage } from "./drafts.ts";
 import type { StoredChat } from "./message-parts.ts";
@@ -77,9 +78,6 @@ export class DraftChat {
     await api(isOwn ? `/api/sessions/${address.sessionId}` : pathOf(address), { method: "DELETE" });
   }
 }
-
-const pathOf = ({ sessionId, chatId }: ChatAddress): string =>
-  `/api/sessions/${sessionId}/chats/${chatId}`;
 
 async function readChat(address: ChatAddress): Promise<CreatedChat> {
   const read = await api<StoredChat>(pathOf(address));

@@ -37,60 +37,53 @@ export interface ToolLine {
   readonly isFailure: boolean;
 }
 
-export function describeToolCall({ name, input, output, state }: ToolCall): ToolLine {
-  const line = (
-    done: string,
-    subject: string | null,
-    outcome = "",
-    isFailure = false,
-  ): ToolLine => ({
-    verb: state === "running" ? (RUNNING_VERBS[done] ?? done) : done,
+/** Returns how a call is shown in one line. */
+export function describeToolCall(call: ToolCall): ToolLine {
+  const [done, subject, outcome = "", isFailure = false] = wordsOf(call);
+  return {
+    verb: call.state === "running" ? (RUNNING_VERBS[done] ?? done) : done,
     subject: firstLine(subject ?? ""),
-    outcome: state === "done" ? outcome : "",
-    isFailure: state === "done" && isFailure,
-  });
+    outcome: call.state === "done" ? outcome : "",
+    isFailure: call.state === "done" && isFailure,
+  };
+}
+
+type Words = readonly [done: string, subject: string | null, outcome?: string, isFailure?: boolean];
+
+function wordsOf({ name, input, output }: ToolCall): Words {
   switch (name) {
     case "bash": {
-      const exitCode = numberAt(output, "exitCode") ?? 0;
-      return line(
-        "Ran",
-        textAt(input, "command"),
-        exitCode === 0 ? "" : `exit ${exitCode}`,
-        exitCode !== 0,
-      );
+      const code = numberAt(output, "exitCode") ?? 0;
+      return ["Ran", textAt(input, "command"), code === 0 ? "" : `exit ${code}`, code !== 0];
     }
     case "read":
-      return line("Read", textAt(input, "filePath"), count(numberAt(output, "totalLines"), "line"));
+      return ["Read", textAt(input, "filePath"), count(numberAt(output, "totalLines"), "line")];
     case "write":
-      return line("Wrote", textAt(input, "filePath"), count(numberAt(output, "lines"), "line"));
-    case "grep":
-      return line(
-        "Searched for",
-        textAt(input, "pattern"),
-        count(listAt(output, "matches").length, "match", "matches"),
-      );
-    case "glob":
-      return line(
-        "Looked for files",
-        textAt(input, "pattern"),
-        count(listAt(output, "files").length, "file"),
-      );
+      return ["Wrote", textAt(input, "filePath"), count(numberAt(output, "lines"), "line")];
+    case "grep": {
+      const found = count(listAt(output, "matches").length, "match", "matches");
+      return ["Searched for", textAt(input, "pattern"), found];
+    }
+    case "glob": {
+      const found = count(listAt(output, "files").length, "file");
+      return ["Looked for files", textAt(input, "pattern"), found];
+    }
     case "fetch": {
       const status = numberAt(output, "status");
       const subject = `${textAt(input, "method") ?? "GET"} ${textAt(input, "url") ?? ""}`;
-      return line("Fetched", subject, String(status ?? ""), status !== null && status >= 400);
+      return ["Fetched", subject, String(status ?? ""), status !== null && status >= 400];
     }
     case "skill":
-      return line("Used the skill", textAt(input, "skill"));
+      return ["Used the skill", textAt(input, "skill")];
     case "task":
-      return line("Subagent", textAt(input, "task"), count(numberAt(output, "steps"), "step"));
+      return ["Subagent", textAt(input, "task"), count(numberAt(output, "steps"), "step")];
     case "todo": {
       const todos = readTodos(input);
       const done = todos.filter((todo) => todo.status === "completed").length;
-      return line("Plan", "", todos.length === 0 ? "" : `${done} of ${todos.length} done`);
+      return ["Plan", "", todos.length === 0 ? "" : `${done} of ${todos.length} done`];
     }
     default:
-      return line(name, "");
+      return [name, ""];
   }
 }
 

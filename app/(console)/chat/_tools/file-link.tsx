@@ -24,14 +24,13 @@ export function FileLink({ path }: { readonly path: string }) {
   );
 }
 
-/** A link of an answer to a file of the sandbox: opens it next to the chat, or else downloads it. */
-export function SandboxLink({
-  path,
-  children,
-}: {
+interface SandboxLinkProps {
   readonly path: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** A link of an answer to a file of the sandbox: opens it next to the chat, or else downloads it. */
+export function SandboxLink({ path, children }: SandboxLinkProps) {
   const open = useContext(OpenFileContext);
   const sessionId = useContext(FilesSessionContext);
   if (sessionId === null) return children;

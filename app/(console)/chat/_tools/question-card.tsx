@@ -12,15 +12,14 @@ interface Draft {
   readonly own: string;
 }
 
-/** The questions of the agent, with buttons to answer them. It stays visible after they are answered. */
-export function QuestionCard({
-  call,
-  onAnswer,
-}: {
+interface QuestionCardProps {
   readonly call: ToolCall;
   /** Null while the questions cannot be answered. */
   readonly onAnswer: ((output: unknown) => void) | null;
-}) {
+}
+
+/** The questions of the agent, with buttons to answer them. It stays visible after they are answered. */
+export function QuestionCard({ call, onAnswer }: QuestionCardProps) {
   const questions = readQuestions(call.input);
   const card = useRef<HTMLElement>(null);
   const answer = (output: unknown) => {
@@ -42,13 +41,12 @@ export function QuestionCard({
   );
 }
 
-function OpenQuestions({
-  questions,
-  onAnswer,
-}: {
+interface OpenQuestionsProps {
   readonly questions: readonly Question[];
   readonly onAnswer: (output: unknown) => void;
-}) {
+}
+
+function OpenQuestions({ questions, onAnswer }: OpenQuestionsProps) {
   const [drafts, setDrafts] = useState<Readonly<Record<string, Draft>>>({});
   const draftOf = ({ question }: Question) => drafts[question] ?? { chosen: [], own: "" };
   const answers = questions.map((question) => {
@@ -162,13 +160,12 @@ function OpenQuestion({
   );
 }
 
-function Answered({
-  questions,
-  call,
-}: {
+interface AnsweredProps {
   readonly questions: readonly Question[];
   readonly call: ToolCall;
-}) {
+}
+
+function Answered({ questions, call }: AnsweredProps) {
   const answers = readAnswers(call.output);
   return questions.map(({ question, header }) => (
     <div key={question} className="flex min-w-0 flex-col gap-1.5">
@@ -191,15 +188,13 @@ function Answered({
   ));
 }
 
-function QuestionTitle({
-  id,
-  question,
-  header,
-}: {
+interface QuestionTitleProps {
   readonly id?: string;
   readonly question: string;
   readonly header: string;
-}) {
+}
+
+function QuestionTitle({ id, question, header }: QuestionTitleProps) {
   return (
     <div className="flex items-start gap-2">
       <MessageCircleQuestion aria-hidden className="mt-0.5 size-4 shrink-0 text-accent-text" />

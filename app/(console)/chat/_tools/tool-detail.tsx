@@ -104,15 +104,13 @@ function TerminalBlock({ call: { input, output, state } }: { readonly call: Tool
   );
 }
 
-function FileBlock({
-  path,
-  text,
-  from,
-}: {
+interface FileBlockProps {
   readonly path: string | null;
   readonly text: string | null;
   readonly from: number;
-}) {
+}
+
+function FileBlock({ path, text, from }: FileBlockProps) {
   return (
     <div className={box}>
       <div className="flex h-8 items-center border-b bg-muted/60 px-3 text-xs">

@@ -1,5 +1,5 @@
 import { CodeLines } from "../../_code/code-lines.tsx";
-import type { CodeLine } from "../../_code/kinds.ts";
+import type { CodeLine } from "../../_code/languages.ts";
 import { createTokenizer } from "../../_code/tokenize.ts";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";

@@ -62,15 +62,13 @@ export function RunPage({ runId }: { readonly runId: string }) {
   );
 }
 
-function Details({
-  trace,
-  now,
-  onChange,
-}: {
+interface DetailsProps {
   readonly trace: RunTrace;
   readonly now: number;
   readonly onChange: () => void;
-}) {
+}
+
+function Details({ trace, now, onChange }: DetailsProps) {
   const { run } = trace;
   const state = runStateOf(run);
   return (
@@ -108,13 +106,12 @@ function Details({
   );
 }
 
-function Actions({
-  run,
-  onChange,
-}: {
+interface ActionsProps {
   readonly run: RunTrace["run"];
   readonly onChange: () => void;
-}) {
+}
+
+function Actions({ run, onChange }: ActionsProps) {
   const router = useRouter();
   const [isStarting, setIsStarting] = useState(false);
   const [isCodeOpen, setIsCodeOpen] = useState(false);

@@ -109,17 +109,14 @@ function Axis({ range }: { readonly range: Range }) {
   );
 }
 
-function Row({
-  span,
-  range,
-  isChosen,
-  onChoose,
-}: {
+interface RowProps {
   readonly span: Span;
   readonly range: Range;
   readonly isChosen: boolean;
   readonly onChoose: () => void;
-}) {
+}
+
+function Row({ span, range, isChosen, onChoose }: RowProps) {
   const { icon: Icon, label, bar, isFailed: failed } = lookOf(span);
   const duration = formatDuration(span.end - span.start);
   return (

@@ -1,14 +1,13 @@
 import { isSchedule, nextRun } from "@/lib/schedules/next-run.ts";
 import { formatInZone } from "../../_ui/format.ts";
 
-/** The next five times of a schedule. It has the cron parser with it, so that pages load it when it is shown. */
-export function NextFiringsList({
-  cron,
-  timezone,
-}: {
+interface NextFiringsListProps {
   readonly cron: string;
   readonly timezone: string;
-}) {
+}
+
+/** The next five times of a schedule. It has the cron parser with it, so that pages load it when it is shown. */
+export function NextFiringsList({ cron, timezone }: NextFiringsListProps) {
   const firings = nextFirings(cron, timezone, new Date());
   if (firings === null || firings.length === 0) {
     return (

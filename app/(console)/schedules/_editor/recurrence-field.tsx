@@ -32,16 +32,14 @@ function changeKind(from: Recurrence, kind: RecurrenceKind): Recurrence {
   }
 }
 
-/** Chooses when a schedule fires, by presets or as a cron expression. */
-export function RecurrenceField({
-  value,
-  onChange,
-  error,
-}: {
+interface RecurrenceFieldProps {
   readonly value: Recurrence;
   readonly onChange: (value: Recurrence) => void;
   readonly error?: string | undefined;
-}) {
+}
+
+/** Chooses when a schedule fires, by presets or as a cron expression. */
+export function RecurrenceField({ value, onChange, error }: RecurrenceFieldProps) {
   return (
     <div className="flex flex-col gap-4">
       <div className="grid gap-4 sm:grid-cols-2">
@@ -104,13 +102,12 @@ export function RecurrenceField({
 
 const WEEK = [1, 2, 3, 4, 5, 6, 0];
 
-function Days({
-  days,
-  onChange,
-}: {
+interface DaysProps {
   readonly days: readonly number[];
   readonly onChange: (days: readonly number[]) => void;
-}) {
+}
+
+function Days({ days, onChange }: DaysProps) {
   return (
     <fieldset className="min-w-0">
       <legend className="mb-1.5 text-sm font-medium">On</legend>

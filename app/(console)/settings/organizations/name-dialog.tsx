@@ -6,16 +6,14 @@ import { useForm } from "../../_hooks/use-form.ts";
 import { TextField } from "../../_ui/form.tsx";
 import { FormDialog } from "../../_ui/form-dialog.tsx";
 
-/** A dialog to create or rename an organization. */
-export function NameDialog({
-  organization,
-  onClose,
-  onSaved,
-}: {
+interface NameDialogProps {
   readonly organization: Organization | null;
   readonly onClose: () => void;
   readonly onSaved: (organization: Organization) => void;
-}) {
+}
+
+/** A dialog to create or rename an organization. */
+export function NameDialog({ organization, onClose, onSaved }: NameDialogProps) {
   const form = useForm(
     { name: organization?.organization_name ?? "" },
     { name: "Enter a name of 1 to 100 characters." },

@@ -10,10 +10,9 @@ import { cn } from "../../_ui/class-names.ts";
 import { CopyableId } from "../../_ui/copy-button.tsx";
 import { Dialog } from "../../_ui/dialog.tsx";
 import { Fact, Facts } from "../../_ui/facts.tsx";
-import { Select } from "../../_ui/form.tsx";
+import { Segmented, Select } from "../../_ui/form.tsx";
 import { formatDateTime, formatDuration } from "../../_ui/format.ts";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
-import { Segmented } from "../../_ui/segmented.tsx";
 import { EmptyState, PagedList } from "../../_ui/states.tsx";
 import { listHeadStyle } from "../../_ui/table.tsx";
 import { CREDENTIAL_LABELS, credentialOf, StatusBadge } from "./request-labels.tsx";
@@ -154,15 +153,13 @@ export function RequestLog() {
 const columns =
   "grid grid-cols-[3.25rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[3.25rem_minmax(0,1fr)_11rem_5rem_6rem]";
 
-function Row({
-  request,
-  credential,
-  onOpen,
-}: {
+interface RowProps {
   readonly request: LoggedRequest;
   readonly credential: string;
   readonly onOpen: () => void;
-}) {
+}
+
+function Row({ request, credential, onOpen }: RowProps) {
   return (
     <button
       type="button"
@@ -190,17 +187,14 @@ function Row({
   );
 }
 
-function RequestPanel({
-  request,
-  credential,
-  onClose,
-  onFilter,
-}: {
+interface RequestPanelProps {
   readonly request: LoggedRequest;
   readonly credential: string;
   readonly onClose: () => void;
   readonly onFilter: () => void;
-}) {
+}
+
+function RequestPanel({ request, credential, onClose, onFilter }: RequestPanelProps) {
   return (
     <Dialog isSheet title={`${request.method} ${request.route}`} onClose={onClose}>
       <Facts className="items-center gap-x-6 gap-y-2.5">

@@ -14,7 +14,7 @@ import {
   ofAlbum,
   searchPath,
 } from "../../catalog-query.ts";
-import { TrackList } from "../../track-list.tsx";
+import { TrackList } from "../../lists.tsx";
 
 /** An album of the catalog with its tracks. */
 export function CatalogAlbumPage({ id }: { readonly id: string }) {

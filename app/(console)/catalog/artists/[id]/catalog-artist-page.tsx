@@ -17,7 +17,7 @@ import {
   searchPath,
 } from "../../catalog-query.ts";
 import { Discography } from "../../discography.tsx";
-import { Popularity } from "../../popularity.tsx";
+import { Popularity } from "../../lists.tsx";
 
 const ArtistForm = lazyComponent(() => import("../../../artists/artist-form.tsx"), "ArtistForm");
 

@@ -105,18 +105,15 @@ export function MembersSection({
 
 const nameOf = ({ name, email }: Member): string => name ?? email ?? "Unnamed member";
 
-function Removal({
-  name,
-  isOwn,
-  organization,
-  ...actions
-}: {
+interface RemovalProps {
   readonly name: string;
   readonly isOwn: boolean;
   readonly organization: string;
   readonly onConfirm: () => Promise<string | null>;
   readonly onDone: () => void;
-}) {
+}
+
+function Removal({ name, isOwn, organization, ...actions }: RemovalProps) {
   return (
     <ConfirmDialog
       title={isOwn ? `Leave ${organization}?` : `Remove ${name}?`}

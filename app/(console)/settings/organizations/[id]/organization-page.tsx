@@ -58,13 +58,12 @@ export function OrganizationPage({ id }: { readonly id: string }) {
   );
 }
 
-function Heading({
-  organization,
-  onSaved,
-}: {
+interface HeadingProps {
   readonly organization: Organization;
   readonly onSaved: (organization: Organization) => void;
-}) {
+}
+
+function Heading({ organization, onSaved }: HeadingProps) {
   const { organization_id: id, organization_name: name, image, role } = organization;
   const router = useRouter();
   const [renaming, setRenaming] = useState(false);
