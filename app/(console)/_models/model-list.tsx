@@ -6,7 +6,7 @@ import type { ApiError } from "../_api/request.ts";
 import type { Model } from "../_hooks/shared-reads.ts";
 import { cn } from "../_ui/class-names.ts";
 import { formatTokens } from "../_ui/format.ts";
-import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
+import { ErrorState, Loading, Skeletons } from "../_ui/states.tsx";
 
 /** The models to choose from, with a search: a combobox whose list is always open. */
 export function ModelList({
@@ -125,7 +125,11 @@ export function ModelList({
               />
             ))}
           </div>
-          {models === undefined && error === null && <LoadingModels />}
+          {models === undefined && error === null && (
+            <Loading label="Loading models…" className="flex flex-col gap-2 p-3">
+              <Skeletons count={2} className="h-5 w-3/4" />
+            </Loading>
+          )}
           {models === undefined && error !== null && (
             <div className="p-2">
               <ErrorState error={error} onRetry={onRetry} />
@@ -201,15 +205,6 @@ function ModelOption({
         {price !== null && <span className="block">{price}</span>}
       </span>
     </div>
-  );
-}
-
-function LoadingModels() {
-  return (
-    <Loading label="Loading models…" className="flex flex-col gap-2 p-3">
-      <Skeleton className="h-5 w-3/4" />
-      <Skeleton className="h-5 w-1/2" />
-    </Loading>
   );
 }
 

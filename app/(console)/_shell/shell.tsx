@@ -123,22 +123,13 @@ function ActiveSession() {
   return null;
 }
 
-function TopBar({ children }: { readonly children: ReactNode }) {
-  return (
-    <header className="flex h-13 shrink-0 items-center gap-2 border-b px-4 sm:px-6">
-      <Brand />
-      <div className="flex-1" />
-      {children}
-      <ThemeToggle />
-    </header>
-  );
-}
-
 function SignedOutFrame({ children }: { readonly children: ReactNode }) {
   return (
     <div className="flex h-dvh flex-col">
       <SkipLink />
-      <TopBar>
+      <header className="flex h-13 shrink-0 items-center gap-2 border-b px-4 sm:px-6">
+        <Brand />
+        <div className="flex-1" />
         {usePathname().startsWith("/docs") ? (
           <ButtonLink href="/" variant="outline" size="sm">
             Sign in
@@ -148,7 +139,8 @@ function SignedOutFrame({ children }: { readonly children: ReactNode }) {
             Docs
           </ButtonLink>
         )}
-      </TopBar>
+        <ThemeToggle />
+      </header>
       <Main>{children}</Main>
     </div>
   );

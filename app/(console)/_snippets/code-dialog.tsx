@@ -38,15 +38,20 @@ export function CodeDialog({ description, scenario, onClose }: CodeDialogProps) 
             </TabsTrigger>
           ))}
         </TabsList>
-        {views.map(({ id, title, language, textOf }) => (
-          <TabsContent key={id} value={id}>
-            <SnippetBox
-              title={title}
-              language={language}
-              text={textOf(scenario, { baseUrl: location.origin, apiKey })}
-            />
-          </TabsContent>
-        ))}
+        {views.map(({ id, title, language, textOf }) => {
+          const text = textOf(scenario, { baseUrl: location.origin, apiKey });
+          return (
+            <TabsContent key={id} value={id}>
+              <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
+                <div className="flex h-9 items-center justify-between gap-2 border-b pr-1 pl-3 text-xs text-muted-foreground">
+                  <code className="truncate font-mono">{title}</code>
+                  <CopyButton text={text} label={`Copy ${title}`} isSmall />
+                </div>
+                <Code text={text} language={language} label={title} className="max-h-[42vh]" />
+              </div>
+            </TabsContent>
+          );
+        })}
       </Tabs>
       <KeyRow apiKey={apiKey} onCreated={setApiKey} />
     </Dialog>
@@ -58,24 +63,6 @@ export function StoredChatCodeDialog(props: CodeDialogProps & { readonly chat: C
   const { chosen: connectors = [] } = useChatConnectors(props.chat.sessionId, props.chat.chatId);
   const setup = { ...props.scenario.setup, connectors };
   return <CodeDialog {...props} scenario={{ ...props.scenario, setup }} />;
-}
-
-interface SnippetBoxProps {
-  readonly title: string;
-  readonly language: string;
-  readonly text: string;
-}
-
-function SnippetBox({ title, language, text }: SnippetBoxProps) {
-  return (
-    <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
-      <div className="flex h-9 items-center justify-between gap-2 border-b pr-1 pl-3 text-xs text-muted-foreground">
-        <code className="truncate font-mono">{title}</code>
-        <CopyButton text={text} label={`Copy ${title}`} isSmall />
-      </div>
-      <Code text={text} language={language} label={title} className="max-h-[42vh]" />
-    </div>
-  );
 }
 
 interface KeyRowProps {

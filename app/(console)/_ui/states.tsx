@@ -207,6 +207,19 @@ export function Skeleton({ className, ...rest }: ComponentProps<"div">) {
   );
 }
 
+interface SkeletonsProps {
+  readonly count: number;
+  readonly className: string;
+}
+
+/** Placeholders of the same size. */
+export function Skeletons({ count, className }: SkeletonsProps) {
+  return Array.from({ length: count }, (_, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the placeholders never change
+    <Skeleton key={index} className={className} />
+  ));
+}
+
 interface LoadingProps {
   readonly label: string;
   readonly className?: string;

@@ -10,7 +10,7 @@ import { lazyComponent } from "../_load/lazy-component.tsx";
 import { chooseArtist, useScope } from "../_session/scope.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { EmptyState, ErrorState, Loading, LoadMore, Skeleton } from "../_ui/states.tsx";
+import { EmptyState, ErrorState, Loading, LoadMore, Skeletons } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { ArtistCover } from "./artist-tag.tsx";
 
@@ -43,7 +43,14 @@ export function ArtistsPage() {
         {items !== undefined && items.length > 0 && create}
       </PageHeader>
       {artists.error !== null && <ErrorState error={artists.error} onRetry={artists.loadMore} />}
-      {items === undefined && artists.error === null && <CardSkeletons />}
+      {items === undefined && artists.error === null && (
+        <Loading
+          label="Loading artists…"
+          className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-4"
+        >
+          <Skeletons count={4} className="h-60 rounded-xl" />
+        </Loading>
+      )}
       {items?.length === 0 && (
         <EmptyState
           icon={MicVocal}
@@ -81,19 +88,6 @@ export function ArtistsPage() {
         />
       )}
     </Page>
-  );
-}
-
-function CardSkeletons() {
-  return (
-    <Loading
-      label="Loading artists…"
-      className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-4"
-    >
-      {["a", "b", "c", "d"].map((key) => (
-        <Skeleton key={key} className="h-60 rounded-xl" />
-      ))}
-    </Loading>
   );
 }
 

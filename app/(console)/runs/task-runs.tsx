@@ -18,32 +18,21 @@ const INITIAL_LIMIT = 25;
 const MAX_LIMIT = 100;
 
 const filters = [
-  { value: "all", label: "All" },
-  { value: "active", label: "Running" },
-  { value: "completed", label: "Completed" },
-  { value: "failed", label: "Failed" },
+  { value: "all", label: "All", passes: () => true },
+  { value: "active", label: "Running", passes: ({ isActive }: RunState) => isActive },
+  { value: "completed", label: "Completed", passes: ({ tone }: RunState) => tone === "success" },
+  {
+    ...{ value: "failed", label: "Failed" },
+    passes: ({ isActive, tone }: RunState) => !isActive && tone !== "success",
+  },
 ] as const;
-type Filter = (typeof filters)[number]["value"];
-
-function passes(filter: Filter, { isActive, tone }: RunState): boolean {
-  switch (filter) {
-    case "all":
-      return true;
-    case "active":
-      return isActive;
-    case "completed":
-      return tone === "success";
-    case "failed":
-      return !isActive && tone !== "success";
-  }
-}
 
 const isLiveRun = ({ status }: TaskRun): boolean => stateOf(status).isActive;
 
 /** The account's task runs, polled while one of them is active. */
 export function TaskRuns({ onOpen }: { readonly onOpen: (runId: string) => void }) {
   const [limit, setLimit] = useState(INITIAL_LIMIT);
-  const [filter, setFilter] = useState<Filter>("all");
+  const [filter, setFilter] = useState<(typeof filters)[number]["value"]>("all");
   const path = `/api/tasks/runs?limit=${limit}`;
   const { data, error, loading, reload } = useQuery<TaskRunList>(
     path,
@@ -55,7 +44,8 @@ export function TaskRuns({ onOpen }: { readonly onOpen: (runId: string) => void 
   const runs = latest?.runs;
   const now = useClock(runs?.some(isLiveRun) ?? false);
 
-  const shown = runs?.filter(({ status }) => passes(filter, stateOf(status)));
+  const { passes } = filters.find(({ value }) => value === filter) ?? filters[0];
+  const shown = runs?.filter(({ status }) => passes(stateOf(status)));
   const hasMore = runs !== undefined && runs.length >= limit;
   return (
     <>

@@ -7,7 +7,7 @@ import { usePages } from "../_hooks/use-pages.ts";
 import { Button } from "../_ui/button.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { EmptyState, ErrorState, Loading, LoadMore, Skeleton } from "../_ui/states.tsx";
+import { EmptyState, ErrorState, Loading, LoadMore, Skeletons } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { TemplateCard } from "./template-card.tsx";
 import { TemplateForm, type TemplateValues } from "./template-form.tsx";
@@ -65,7 +65,11 @@ export function TemplatesPage() {
         <Segmented label="Show" hideLabel options={FILTERS} value={filter} onChange={setFilter} />
       </div>
 
-      {loaded === undefined && templates.error === null && <CardSkeletons />}
+      {loaded === undefined && templates.error === null && (
+        <Loading label="Loading templates…" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+          <Skeletons count={6} className="h-46 rounded-xl" />
+        </Loading>
+      )}
       {loaded !== undefined && shown.length > 0 && (
         <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
           {shown.map((template) => (
@@ -131,16 +135,6 @@ export function TemplatesPage() {
         />
       )}
     </Page>
-  );
-}
-
-function CardSkeletons() {
-  return (
-    <Loading label="Loading templates…" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-      {["a", "b", "c", "d", "e", "f"].map((key) => (
-        <Skeleton key={key} className="h-46 rounded-xl" />
-      ))}
-    </Loading>
   );
 }
 

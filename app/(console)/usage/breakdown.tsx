@@ -14,7 +14,9 @@ import {
   type Group,
   type Metric,
   type Names,
+  NO_USAGE,
   type Report,
+  type Sums,
   type UsageItem,
 } from "./_state/groups.ts";
 import { type Days, usagePath } from "./_state/range.ts";
@@ -109,16 +111,7 @@ function Name({ text, artist }: { readonly text: string; readonly artist: Artist
   return <span className="block max-w-80 truncate">{text}</span>;
 }
 
-const COLUMNS = [
-  "runs",
-  "steps",
-  "input_tokens",
-  "output_tokens",
-  "cost_usd",
-  "unpriced_calls",
-  "images",
-  "videos",
-] as const;
+const COLUMNS = Object.keys(NO_USAGE) as readonly (keyof Sums)[];
 
 /** Returns a report as CSV (RFC 4180). @param nameOf the name of an item's key */
 function usageCsv(

@@ -6,14 +6,7 @@ import { Figures } from "../_ui/facts.tsx";
 import { Segmented, Select, TextField } from "../_ui/form.tsx";
 import { formatCompact, formatCost, formatCount } from "../_ui/format.ts";
 import { Loaded, Skeleton } from "../_ui/states.tsx";
-import {
-  type Group,
-  METRICS,
-  type Metric,
-  type Report,
-  type Sums,
-  useNames,
-} from "./_state/groups.ts";
+import { type Group, METRICS, type Metric, type Report, useNames } from "./_state/groups.ts";
 import { type Days, RANGES, readRange, usagePath } from "./_state/range.ts";
 import { Breakdown } from "./breakdown.tsx";
 import { Budget } from "./budget.tsx";
@@ -65,7 +58,18 @@ export function UsageReport() {
       <Loaded query={query} loading={<Skeleton className="h-80 rounded-xl" />}>
         {({ totals, items }) => (
           <>
-            <Totals totals={totals} />
+            <Figures
+              className="grid-cols-2 sm:grid-cols-4 lg:grid-cols-7"
+              figures={[
+                ["Cost", formatCost(totals)],
+                ["Runs", formatCount(totals.runs)],
+                ["Model calls", formatCount(totals.steps)],
+                ["Input tokens", formatCompact(totals.input_tokens)],
+                ["Output tokens", formatCompact(totals.output_tokens)],
+                ["Images", formatCount(totals.images)],
+                ["Videos", formatCount(totals.videos)],
+              ]}
+            />
             {totals.unpriced_calls > 0 && (
               <p className="text-sm text-muted-foreground">
                 The price of {formatCount(totals.unpriced_calls)} calls is not known. The cost
@@ -110,22 +114,5 @@ function CustomRange({ days, onChange }: CustomRangeProps) {
         onChange={(value) => change({ ...draft, last: value })}
       />
     </>
-  );
-}
-
-function Totals({ totals }: { readonly totals: Sums }) {
-  return (
-    <Figures
-      className="grid-cols-2 sm:grid-cols-4 lg:grid-cols-7"
-      figures={[
-        ["Cost", formatCost(totals)],
-        ["Runs", formatCount(totals.runs)],
-        ["Model calls", formatCount(totals.steps)],
-        ["Input tokens", formatCompact(totals.input_tokens)],
-        ["Output tokens", formatCompact(totals.output_tokens)],
-        ["Images", formatCount(totals.images)],
-        ["Videos", formatCount(totals.videos)],
-      ]}
-    />
   );
 }

@@ -6,7 +6,7 @@ import type { Artist } from "@/lib/artists/artist.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { chooseArtist } from "../../_session/scope.ts";
 import { ButtonLink } from "../../_ui/button.tsx";
-import { EmptyState, Loaded, ShowMore, Skeleton } from "../../_ui/states.tsx";
+import { EmptyState, Loaded, Loading, ShowMore, Skeletons } from "../../_ui/states.tsx";
 import { isContentRun } from "../../content/content-result.ts";
 import { ResultTile, tilesStyle } from "../../content/result-tile.tsx";
 import { summaryOf } from "../../runs/_state/task-run-state.ts";
@@ -26,12 +26,9 @@ export function ArtistMedia({ artist }: { readonly artist: Artist }) {
       query={query}
       missing={null}
       loading={
-        <div className={tilesStyle}>
-          <p className="sr-only">Loading media…</p>
-          {["1", "2", "3", "4"].map((key) => (
-            <Skeleton key={key} className="aspect-square rounded-lg" />
-          ))}
-        </div>
+        <Loading label="Loading media…" className={tilesStyle}>
+          <Skeletons count={4} className="aspect-square rounded-lg" />
+        </Loading>
       }
     >
       {({ runs: all }) => {

@@ -2,7 +2,6 @@
 import type { UIMessage } from "ai";
 import { Code2, FolderTree, MessageSquareOff } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { Chat } from "@/lib/sessions/session.ts";
 import { ChatConnectors } from "../../_connectors/connectors-picker.tsx";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
@@ -89,12 +88,30 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
           onFiles={(dropped) => attachments.add(dropped)}
           className="relative flex h-full min-w-0 flex-1 flex-col"
         >
-          <ConversationHeader
-            chat={chat}
-            isFilesOpen={files !== null}
-            onToggleFiles={() => setFiles(files === null ? { path: null } : null)}
-            onViewCode={() => setCodeOpen(true)}
-          />
+          <header className="flex h-13 shrink-0 items-center gap-3 border-b px-4">
+            <h1 className="min-w-0 flex-1 truncate font-semibold">
+              {title || <Skeleton className="h-5 w-48 max-w-full" />}
+            </h1>
+            <Button
+              icon={Code2}
+              variant="ghost"
+              size="sm"
+              className="h-8"
+              onClick={() => setCodeOpen(true)}
+            >
+              <span className="max-sm:sr-only">View as code</span>
+            </Button>
+            <Button
+              icon={FolderTree}
+              variant="ghost"
+              size="sm"
+              className="h-8"
+              aria-pressed={files !== null}
+              onClick={() => setFiles(files === null ? { path: null } : null)}
+            >
+              Files
+            </Button>
+          </header>
           {phase === "loading" ? (
             <ConversationSkeleton connection={view.connection} />
           ) : (
@@ -187,39 +204,6 @@ function ConversationSkeleton({ connection }: { readonly connection: ConnectionS
         </div>
       </div>
     </div>
-  );
-}
-
-function ConversationHeader({
-  chat,
-  isFilesOpen,
-  onToggleFiles,
-  onViewCode,
-}: {
-  readonly chat: Chat | null;
-  readonly isFilesOpen: boolean;
-  readonly onToggleFiles: () => void;
-  readonly onViewCode: () => void;
-}) {
-  return (
-    <header className="flex h-13 shrink-0 items-center gap-3 border-b px-4">
-      <h1 className="min-w-0 flex-1 truncate font-semibold">
-        {chat ? titleOfChat(chat) : <Skeleton className="h-5 w-48 max-w-full" />}
-      </h1>
-      <Button icon={Code2} variant="ghost" size="sm" className="h-8" onClick={onViewCode}>
-        <span className="max-sm:sr-only">View as code</span>
-      </Button>
-      <Button
-        icon={FolderTree}
-        variant="ghost"
-        size="sm"
-        className="h-8"
-        aria-pressed={isFilesOpen}
-        onClick={onToggleFiles}
-      >
-        Files
-      </Button>
-    </header>
   );
 }
 

@@ -13,7 +13,6 @@ import { ErrorState, Skeleton } from "../../_ui/states.tsx";
 import { pathOf, type RowTarget } from "./row-target.ts";
 
 type ShareAnswer = Answer<typeof getShareContract>;
-type Share = NonNullable<ShareAnswer["share"]>;
 
 interface ShareDialogProps {
   readonly target: RowTarget;
@@ -29,6 +28,7 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
     const result = await send<ShareAnswer>(path, { method });
     if (result.ok) change((now) => ({ ...now, share: result.data.share ?? null }));
   };
+  const share = data?.share;
   return (
     <Dialog
       onClose={onClose}
@@ -38,65 +38,50 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
       {error && <ErrorState error={error} onRetry={reload} />}
       {failure && <ErrorState error={failure} />}
       {!data && !error && <Skeleton className="h-9 w-full" />}
-      {data?.share && (
-        <SharedLink
-          share={data.share}
-          busy={busy}
-          onRenew={() => void ask("PUT")}
-          onRevoke={() => void ask("DELETE")}
-        />
+      {share && (
+        <>
+          <div className="flex gap-2">
+            <Input
+              readOnly
+              aria-label="Link"
+              value={share.url}
+              className="min-w-0 flex-1 font-mono text-sm"
+              onFocus={(event) => event.target.select()}
+            />
+            <CopyButton text={share.url} label="Copy link" variant="primary" size="md">
+              Copy
+            </CopyButton>
+          </div>
+          <p className="mt-2 text-sm text-muted-foreground">
+            {share.message_count.toLocaleString("en")}{" "}
+            {share.message_count === 1 ? "message" : "messages"}, as of{" "}
+            {formatDateTime(share.updated_at)}
+          </p>
+          <div className="mt-5 flex flex-wrap items-center gap-2">
+            <Button variant="danger-ghost" disabled={busy} onClick={() => void ask("DELETE")}>
+              Stop sharing
+            </Button>
+            <span className="flex-1" />
+            <a
+              href={share.url}
+              target="_blank"
+              rel="noopener"
+              className={buttonStyle({ variant: "ghost" })}
+            >
+              <ExternalLink aria-hidden />
+              Open
+            </a>
+            <Button variant="outline" busy={busy} onClick={() => void ask("PUT")}>
+              Include new messages
+            </Button>
+          </div>
+        </>
       )}
-      {data && !data.share && (
+      {data && !share && (
         <Button icon={Globe} className="mt-1" busy={busy} onClick={() => void ask("PUT")}>
           Create link
         </Button>
       )}
     </Dialog>
-  );
-}
-
-function SharedLink({
-  share: { url, updated_at: sharedAt, message_count: count },
-  busy,
-  onRenew,
-  onRevoke,
-}: {
-  readonly share: Share;
-  readonly busy: boolean;
-  readonly onRenew: () => void;
-  readonly onRevoke: () => void;
-}) {
-  return (
-    <>
-      <div className="flex gap-2">
-        <Input
-          readOnly
-          aria-label="Link"
-          value={url}
-          className="min-w-0 flex-1 font-mono text-sm"
-          onFocus={(event) => event.target.select()}
-        />
-        <CopyButton text={url} label="Copy link" variant="primary" size="md">
-          Copy
-        </CopyButton>
-      </div>
-      <p className="mt-2 text-sm text-muted-foreground">
-        {count === 1 ? "1 message" : `${count.toLocaleString("en")} messages`}, as of{" "}
-        {formatDateTime(sharedAt)}
-      </p>
-      <div className="mt-5 flex flex-wrap items-center gap-2">
-        <Button variant="danger-ghost" disabled={busy} onClick={onRevoke}>
-          Stop sharing
-        </Button>
-        <span className="flex-1" />
-        <a href={url} target="_blank" rel="noopener" className={buttonStyle({ variant: "ghost" })}>
-          <ExternalLink aria-hidden />
-          Open
-        </a>
-        <Button variant="outline" busy={busy} onClick={onRenew}>
-          Include new messages
-        </Button>
-      </div>
-    </>
   );
 }

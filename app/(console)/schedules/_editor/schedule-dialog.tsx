@@ -1,7 +1,7 @@
 "use client";
 import type { createTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
-import type { Answer, ApiError } from "../../_api/request.ts";
+import type { Answer } from "../../_api/request.ts";
 import { useArtists, useTemplateChoices } from "../../_hooks/shared-reads.ts";
 import { useForm } from "../../_hooks/use-form.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
@@ -59,6 +59,7 @@ export function ScheduleDialog({
     FIELD_ERRORS,
   );
   const { title, prompt, schedule, timezone, ...chosen } = form.values;
+  const { formError } = form;
   const cron = toCron(schedule);
 
   const submit = async () => {
@@ -77,7 +78,13 @@ export function ScheduleDialog({
       description="The agent runs the prompt at each of these times, in a session and a sandbox of its own."
       className="top-[5vh] max-h-[90vh] max-w-2xl"
       submit={task ? "Save" : "Create schedule"}
-      form={{ ...form, formError: form.formError && describe(form.formError) }}
+      form={{
+        ...form,
+        formError: formError && {
+          ...formError,
+          message: ERROR_TEXTS[formError.code] ?? formError.message,
+        },
+      }}
       isComplete={title.trim() !== "" && prompt.trim() !== "" && cron !== null}
       onSubmit={submit}
       onClose={onClose}
@@ -144,24 +151,12 @@ const withCurrent = (options: readonly Option[], chosen: string, label: string):
   ...options,
 ];
 
-function describe(error: ApiError): ApiError {
-  switch (error.code) {
-    case "quota_exceeded":
-      return {
-        ...error,
-        message: "You have 100 schedules, the most there can be. Delete one first.",
-      };
-    case "not_found":
-      return {
-        ...error,
-        message: "The schedule, its template or its artist is no longer there. Check the choices.",
-      };
-    case "conflict":
-      return { ...error, message: "Somebody else has just changed this schedule. Open it again." };
-    default:
-      return error;
-  }
-}
+/** What is shown for an error that is about none of the fields, by its code. */
+const ERROR_TEXTS: Readonly<Record<string, string>> = {
+  quota_exceeded: "You have 100 schedules, the most there can be. Delete one first.",
+  not_found: "The schedule, its template or its artist is no longer there. Check the choices.",
+  conflict: "Somebody else has just changed this schedule. Open it again.",
+};
 
 interface Example {
   readonly title: string;

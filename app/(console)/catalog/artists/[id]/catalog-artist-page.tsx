@@ -8,7 +8,7 @@ import { Button } from "../../../_ui/button.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
 import { formatCount } from "../../../_ui/format.ts";
 import { BackLink, Page } from "../../../_ui/page-header.tsx";
-import { EmptyState, Loaded, Skeleton } from "../../../_ui/states.tsx";
+import { EmptyState, Loaded, Loading } from "../../../_ui/states.tsx";
 import {
   type AlbumPage,
   artistAlbumsPath,
@@ -46,12 +46,7 @@ function Unnamed({ id }: { readonly id: string }) {
     <Loaded
       query={useQuery<AlbumPage>(artistAlbumsPath(id))}
       missing={missing}
-      loading={
-        <>
-          <p className="sr-only">Loading the artist…</p>
-          <Skeleton className="h-28 rounded-xl" />
-        </>
-      }
+      loading={<Loading label="Loading the artist…" className="h-28 rounded-xl" />}
     >
       {({ items }) => {
         const credits = items.flatMap(({ artists }) => artists);
