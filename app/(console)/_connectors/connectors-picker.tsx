@@ -13,7 +13,6 @@ const ConnectorsMenu = lazyComponent(() => import("./connectors-menu.tsx"), "Con
 interface ConnectorsPickerProps {
   /** The slugs; undefined while they are loaded. */
   readonly chosen: readonly string[] | undefined;
-  /** Whether it is as wide as the fields of a form. */
   readonly isField?: boolean;
   readonly onChoose: (connectors: readonly string[]) => void;
 }

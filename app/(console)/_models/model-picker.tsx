@@ -26,7 +26,6 @@ export function ModelPicker({
   readonly id?: string;
   readonly "aria-describedby"?: string;
   readonly value: string;
-  /** Whether it is as wide as the fields of a form. */
   readonly isField?: boolean;
   /** Whether the default can be chosen as such, for what is to follow it when it changes. */
   readonly hasDefault?: boolean;

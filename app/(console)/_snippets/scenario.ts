@@ -6,9 +6,7 @@ export interface AgentSetup {
   /** Null for the default model. */
   readonly modelId: string | null;
   readonly instructions: string | null;
-  /** An agent template. */
   readonly templateId: string | null;
-  /** The slugs of the connectors that the agent may use. */
   readonly connectors: readonly string[];
 }
 

@@ -102,7 +102,8 @@ export function StackedBars({
                     <span
                       key={key}
                       className={cn("basis-0 bg-current", color)}
-                      style={{ flexGrow: bar.amounts[index] ?? 0 }}
+                      // The shares of the height, which add up to 1.
+                      style={{ flexGrow: (bar.amounts[index] ?? 0) / (total || 1) }}
                     />
                   ))}
                 </div>

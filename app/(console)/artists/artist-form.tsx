@@ -16,7 +16,6 @@ const INVALID_TEXTS = {
 } as const;
 
 interface ArtistFormProps {
-  /** Null for a new artist. */
   readonly artist: Artist | null;
   readonly suggested?: { readonly name: string; readonly catalogArtistId: string };
   readonly onClose: () => void;

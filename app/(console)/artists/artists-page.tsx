@@ -93,7 +93,6 @@ export function ArtistsPage() {
 
 interface ArtistCardProps {
   readonly artist: Artist;
-  /** Null for an artist of the account alone. */
   readonly organization: string | null;
 }
 

@@ -1,7 +1,7 @@
 import Link from "next/link";
 import { Badge } from "../_ui/badge.tsx";
 import { Cover } from "../_ui/cover.tsx";
-import { Loading, Skeleton } from "../_ui/states.tsx";
+import { Loading, Skeletons } from "../_ui/states.tsx";
 import { albumPage, type CatalogAlbum, type CatalogTrack } from "./catalog-query.ts";
 
 const kinds = { album: "Album", single: "Single", compilation: "Compilation" } as const;
@@ -40,18 +40,11 @@ export function AlbumGrid({ albums, withArtists = false }: AlbumGridProps) {
   );
 }
 
-export function AlbumSkeletons() {
-  return (
-    <Loading label="Loading albums…" className={gridStyle}>
-      {["a", "b", "c", "d", "e"].map((key) => (
-        <div key={key}>
-          <Skeleton className="aspect-square rounded-lg" />
-          <Skeleton className="mt-2 h-4 w-3/4" />
-        </div>
-      ))}
-    </Loading>
-  );
-}
+export const AlbumSkeletons = () => (
+  <Loading label="Loading albums…" className={gridStyle}>
+    <Skeletons count={5} className="aspect-square rounded-lg" />
+  </Loading>
+);
 
 /** How much something is listened to now, 0 to 100, as a small bar. */
 export function Popularity({ value }: { readonly value: number }) {

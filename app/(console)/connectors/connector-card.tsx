@@ -18,7 +18,6 @@ export function ConnectorCard({
   onChanged,
 }: {
   readonly connector: KnownConnector;
-  /** Undefined for a service that was never connected. */
   readonly connection: Connection | undefined;
   /** Null for the person's own account. */
   readonly accountId: string | null;

@@ -5,7 +5,7 @@ import { type CreatedKey, useKeys } from "../_hooks/shared-reads.ts";
 import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
 import { Button } from "../_ui/button.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { EmptyState, Loaded, Loading, Skeleton } from "../_ui/states.tsx";
+import { EmptyState, Loaded, Loading } from "../_ui/states.tsx";
 import { CreateKey, NewKey } from "./key-dialogs.tsx";
 import { KeyTable } from "./key-table.tsx";
 
@@ -32,7 +32,7 @@ export function Keys() {
       >
         {data !== undefined && data.keys.length > 0 && create}
       </PageHeader>
-      <Loaded query={query} loading={<TableSkeleton />}>
+      <Loaded query={query} loading={<Loading label="Loading keys…" className="h-48 rounded-xl" />}>
         {({ keys }) =>
           keys.length === 0 ? (
             <EmptyState
@@ -56,19 +56,5 @@ export function Keys() {
       )}
       {newKey !== null && <NewKey created={newKey} onClose={() => setNewKey(null)} />}
     </Page>
-  );
-}
-
-function TableSkeleton() {
-  return (
-    <Loading label="Loading keys…" className="rounded-xl border">
-      <Skeleton className="h-9 rounded-b-none" />
-      {[1, 2, 3].map((row) => (
-        <div key={row} className="flex h-13 items-center gap-6 border-t px-4">
-          <Skeleton className="h-4 w-40" />
-          <Skeleton className="h-4 w-24" />
-        </div>
-      ))}
-    </Loading>
   );
 }

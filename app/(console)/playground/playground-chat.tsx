@@ -27,7 +27,6 @@ interface PlaygroundChatProps {
 /** The chat of the playground. It is set up again before each message. */
 export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
   const draft = useDraftChat("playground");
-  /** Null until the first message. */
   const [chat, setChat] = useState<ChatAddress | null>(null);
   const [isStarting, setStarting] = useState(false);
   const [errorText, setErrorText] = useState<string | null>(null);

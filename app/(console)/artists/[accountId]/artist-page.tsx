@@ -19,8 +19,13 @@ import { toast } from "../../_ui/toast.tsx";
 import { ArtistCover } from "../artist-tag.tsx";
 import { ArtistMedia } from "./artist-media.tsx";
 import { ArtistMusic } from "./artist-music.tsx";
-import { ArtistUsage } from "./artist-usage.tsx";
-import { ArtistChats, ArtistRuns, ArtistSchedules, NewChatButton } from "./artist-work.tsx";
+import {
+  ArtistChats,
+  ArtistRuns,
+  ArtistSchedules,
+  ArtistUsage,
+  NewChatButton,
+} from "./artist-work.tsx";
 
 const ArtistForm = lazyComponent(() => import("../artist-form.tsx"), "ArtistForm");
 

@@ -6,7 +6,7 @@ import type { Answer } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { IconButton } from "../../_ui/button.tsx";
 import { formatBytes } from "../../_ui/format.ts";
-import { ErrorState, Loading, Skeleton } from "../../_ui/states.tsx";
+import { ErrorState, Loading, Skeletons } from "../../_ui/states.tsx";
 
 interface FolderViewProps {
   readonly sessionId: string;
@@ -50,7 +50,11 @@ export function FolderView({ sessionId, folder, isBusy, onFolder, onFile }: Fold
         />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto p-2">
-        {data === undefined && <ListSkeleton />}
+        {data === undefined && (
+          <Loading label="Loading files…" className="flex flex-col gap-3 p-2">
+            <Skeletons count={4} className="h-4 w-40" />
+          </Loading>
+        )}
         {data?.entries.length === 0 && folder === "" && (
           <Note text="No files yet. Files that the agent writes appear here." />
         )}
@@ -109,15 +113,5 @@ function Note({ text }: { readonly text: string }) {
       <FolderOpen aria-hidden className="size-5" />
       {text}
     </p>
-  );
-}
-
-function ListSkeleton() {
-  return (
-    <Loading label="Loading files…" className="flex flex-col gap-3 p-2">
-      {["w-40", "w-28", "w-52", "w-36"].map((width) => (
-        <Skeleton key={width} className={`h-4 ${width}`} />
-      ))}
-    </Loading>
   );
 }

@@ -10,7 +10,7 @@ import { SidebarContent } from "../../_shell/sidebar-slot.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { MenuButton } from "../../_ui/menu-button.tsx";
-import { ErrorState, Loading, Skeleton } from "../../_ui/states.tsx";
+import { ErrorState, Loading, Skeletons } from "../../_ui/states.tsx";
 import { ListFilters } from "./list-filters.tsx";
 import { heightOf, type ListRow, rowsOf } from "./list-rows.ts";
 import { Row } from "./row.tsx";
@@ -192,7 +192,13 @@ interface ListNotesProps {
 }
 
 function ListNotes({ view: { phase, filter, isLoadingMore }, isEmpty }: ListNotesProps) {
-  if (phase === "loading") return <ListSkeleton />;
+  if (phase === "loading") {
+    return (
+      <Loading label="Loading chats…" className="flex flex-col gap-2 px-2 pt-4">
+        <Skeletons count={5} className="h-5 w-36" />
+      </Loading>
+    );
+  }
   if (isLoadingMore) {
     return <p className="px-2 py-2 text-sm text-muted-foreground">Loading older chats…</p>;
   }
@@ -207,16 +213,6 @@ function emptyText({ query, isArchived, artistId }: ChatList["filter"]): string 
   if (isArchived) return "Nothing is archived. Archive a chat to put it away without deleting it.";
   if (artistId !== null) return "No chats for this artist yet.";
   return "Your chats will appear here. Ask for a release plan to start one.";
-}
-
-function ListSkeleton() {
-  return (
-    <Loading label="Loading chats…" className="flex flex-col gap-2 px-2 pt-4">
-      {["w-40", "w-32", "w-44", "w-36", "w-28"].map((width) => (
-        <Skeleton key={width} className={cn("h-5", width)} />
-      ))}
-    </Loading>
-  );
 }
 
 interface SelectableRowProps {

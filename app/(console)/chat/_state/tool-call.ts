@@ -30,7 +30,6 @@ export function readToolCall(part: Part): ToolCall | null {
 /** A tool call in one line. */
 export interface ToolLine {
   readonly verb: string;
-  /** Shown as code; may be empty. */
   readonly subject: string;
   readonly outcome: string;
   /** True if it ended with a failure of its own, such as an exit code. */

@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
 import { useKeys } from "../../_hooks/shared-reads.ts";
 import { usePages } from "../../_hooks/use-pages.ts";
+import { Badge } from "../../_ui/badge.tsx";
 import { Button, ButtonLink, IconButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyableId } from "../../_ui/copy-button.tsx";
@@ -15,7 +16,6 @@ import { formatDateTime, formatDuration } from "../../_ui/format.ts";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../../_ui/states.tsx";
 import { listHeadStyle } from "../../_ui/table.tsx";
-import { CREDENTIAL_LABELS, credentialOf, StatusBadge } from "./request-labels.tsx";
 
 const STATUSES = [
   { value: "", label: "All" },
@@ -218,4 +218,29 @@ function RequestPanel({ request, credential, onClose, onFilter }: RequestPanelPr
       </Button>
     </Dialog>
   );
+}
+
+/** An HTTP status, in color if the request was refused or failed. */
+export function StatusBadge({ status }: { readonly status: number }) {
+  const tone = status >= 500 ? "danger" : status >= 400 ? "warning" : "neutral";
+  return (
+    <Badge tone={tone} className="tabular-nums">
+      {status}
+    </Badge>
+  );
+}
+
+export const CREDENTIAL_LABELS = {
+  api_key: "API keys",
+  bearer: "Console and bearer",
+  run: "Sandboxes of runs",
+} as const satisfies Record<LoggedRequest["credential"], string>;
+
+/** Returns what a request was made with, in words. */
+export function credentialOf(
+  { credential, api_key_id }: LoggedRequest,
+  keys: readonly { readonly id: string; readonly key_name: string }[],
+): string {
+  if (credential !== "api_key") return CREDENTIAL_LABELS[credential];
+  return keys.find(({ id }) => id === api_key_id)?.key_name ?? "Revoked key";
 }
