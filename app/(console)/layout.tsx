@@ -1,7 +1,6 @@
 import type { Metadata, Viewport } from "next";
 import { cookies } from "next/headers";
 import type { ReactNode } from "react";
-import { parseTheme, THEME_COOKIE } from "@/app/(console)/_shell/theme.ts";
 import { hasDeveloperSignIn } from "@/app/auth/developer/developer-sign-in.ts";
 import { hasDeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts";
 import { hasAiModel } from "@/lib/agent/models/has-ai-model.ts";
@@ -10,6 +9,7 @@ import { NewVersion } from "./_load/new-version.tsx";
 import { FrameProvider } from "./_shell/frame.tsx";
 import { Shell } from "./_shell/shell.tsx";
 import { StyleNonce } from "./_shell/style-nonce.tsx";
+import { parseTheme, THEME_COOKIE } from "./_shell/theme.ts";
 import { typefaceClass } from "./_shell/typeface.ts";
 import { Toaster } from "./_ui/toast.tsx";
 import "./globals.css";

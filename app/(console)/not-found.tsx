@@ -1,26 +1,18 @@
 import { Disc3 } from "lucide-react";
-import type { Metadata } from "next";
-import Link from "next/link";
-import { buttonStyle } from "./_ui/button.tsx";
+import { Missing } from "./_ui/states.tsx";
 
-export const metadata: Metadata = { title: "Not found" };
+export const metadata = { title: "Not found" };
 
 export default function NotFound() {
   return (
-    <div className="mx-auto flex max-w-md flex-col items-center px-4 py-24 text-center">
-      <Disc3 aria-hidden className="size-12 text-muted-foreground" strokeWidth={1.25} />
-      <p className="mt-4 text-sm font-medium text-muted-foreground">404</p>
-      <h1 className="mt-1 text-xl font-semibold tracking-tight">Page not found</h1>
-      <p className="mt-1 text-balance text-muted-foreground">
-        The address may be wrong, or the page may have been removed.
-      </p>
-      <Link
+    <div className="mx-auto max-w-lg px-4 py-24">
+      <Missing
+        icon={Disc3}
+        title="Page not found"
+        text="The address may be wrong, or the page may have been removed."
         href="/"
-        prefetch={false}
-        className={buttonStyle({ variant: "outline", className: "mt-5" })}
-      >
-        Go to home
-      </Link>
+        link="Go to home"
+      />
     </div>
   );
 }

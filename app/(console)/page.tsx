@@ -1,5 +1,1 @@
-import { Start } from "./_shell/start.tsx";
-
-export default function StartPage() {
-  return <Start />;
-}
+export { Start as default } from "./_shell/start.tsx";

@@ -1,6 +1,16 @@
 /** Requests of the console to the API of its own origin, made the same way as by any other client. */
-import { accessToken, renewToken } from "@/app/(console)/_session/auth.ts";
+import type { z } from "zod";
+import { accessToken, renewToken } from "../_session/auth.ts";
 import { describeError, unreachable } from "./describe-error.ts";
+
+/** The body of a contract's successful response. */
+export type Answer<C extends { readonly responses: object }> = {
+  [S in keyof C["responses"] & (200 | 201 | 202)]: C["responses"][S] extends {
+    readonly schema: infer T extends z.ZodType;
+  }
+    ? z.output<T>
+    : never;
+}[keyof C["responses"] & (200 | 201 | 202)];
 
 /** A failed request, as a value. */
 export interface ApiError {
@@ -22,7 +32,6 @@ export type ApiResult<T> =
 export interface ApiRequest {
   /** Defaults to GET without a body and to POST with one. */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -46,9 +55,8 @@ export const fetchWithBearer = (path: string, init?: RequestInit): Promise<Respo
   fetchSignedIn(new Request(path, init));
 
 /**
- * Calls the API and returns the body of its response. `T` is the output of the response's schema in
- * the contract, by `import type`: the API is of the same build, so that its responses are not parsed
- * again.
+ * Calls the API and returns the body of its response. `T` is the `Answer` of the contract, by `import type`:
+ * the API is of the same build, so its responses are not parsed again.
  */
 export async function api<T>(path: string, request: ApiRequest = {}): Promise<ApiResult<T>> {
   const { body, signal } = request;
@@ -69,6 +77,38 @@ export async function api<T>(path: string, request: ApiRequest = {}): Promise<Ap
   } catch (cause) {
     const isAborted = cause instanceof DOMException && cause.name === "AbortError";
     return { ok: false, error: isAborted ? aborted : networkError };
+  }
+}
+
+/**
+ * Deletes a thing, which counts as deleted if it is gone. Resolves to the text of the error, if any.
+ * @param texts instead of the general ones, by status
+ */
+export async function remove(
+  path: string,
+  texts: Readonly<Record<number, string>> = {},
+): Promise<string | null> {
+  const result = await api(path, { method: "DELETE" });
+  if (result.ok || result.error.status === 404) return null;
+  return texts[result.error.status] ?? result.error.message;
+}
+
+/**
+ * Resolves to an object URL of the image at a path; null if it cannot be read.
+ * @param type in place of the type that the response gives
+ */
+export async function loadImage(
+  path: string,
+  type?: string,
+  signal: AbortSignal | null = null,
+): Promise<string | null> {
+  try {
+    const response = await fetchWithBearer(path, { signal });
+    if (!response.ok) return null;
+    const image = await response.blob();
+    return URL.createObjectURL(type === undefined ? image : new Blob([image], { type }));
+  } catch {
+    return null;
   }
 }
 

@@ -1,15 +1,14 @@
 import { memo } from "react";
-import { type CodeLine, kinds } from "@/app/(console)/_code/kinds.ts";
+import { type CodeLine, kinds } from "./languages.ts";
 import "./code.css";
 
-/** A text whose first lines are highlighted, as far as `lines` fits them. */
-export function CodeLines({
-  text,
-  lines,
-}: {
+interface CodeLinesProps {
   readonly text: string;
   readonly lines: readonly CodeLine[];
-}) {
+}
+
+/** A text whose first lines are highlighted, as far as `lines` fits them. */
+export function CodeLines({ text, lines }: CodeLinesProps) {
   const rows = text.split("\n");
   const misfit = rows.findIndex((row, index) => row !== textOf(lines[index]));
   const count = misfit < 0 ? rows.length : misfit;
@@ -27,13 +26,12 @@ export function CodeLines({
 const textOf = (line: CodeLine | undefined): string | undefined =>
   line?.map(([piece]) => piece).join("");
 
-const Line = memo(function Line({
-  line,
-  isLast,
-}: {
+interface LineProps {
   readonly line: CodeLine;
   readonly isLast: boolean;
-}) {
+}
+
+const Line = memo(function Line({ line, isLast }: LineProps) {
   return (
     <span>
       {line.map(([piece, kind], index) =>

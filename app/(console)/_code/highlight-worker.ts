@@ -1,5 +1,5 @@
 /** Highlights code apart from the page, so that no grammar can hold up its frames. */
-import type { CodeLine } from "./kinds.ts";
+import type { CodeLine } from "./languages.ts";
 import { createTokenizer, type Tokenizer } from "./tokenize.ts";
 
 export interface HighlightRequest {
@@ -14,7 +14,6 @@ export interface HighlightAnswer {
   readonly block: number;
   /** Null if the code cannot be highlighted. */
   readonly lines: readonly CodeLine[] | null;
-  /** Why it cannot be. */
   readonly error: string | null;
 }
 

@@ -1,8 +1,8 @@
 "use client";
 /** One worker for all code of the page. It starts with the first block and is replaced when it hangs. */
-import type { HighlightAnswer, HighlightRequest } from "@/app/(console)/_code/highlight-worker.ts";
-import type { CodeLine } from "@/app/(console)/_code/kinds.ts";
 import { checkChunk } from "../_load/load-module.ts";
+import type { HighlightAnswer, HighlightRequest } from "./highlight-worker.ts";
+import type { CodeLine } from "./languages.ts";
 
 /** The time for one portion of lines and the download of a grammar; then the block stays plain. */
 const DEADLINE_MS = 10_000;
@@ -52,7 +52,6 @@ function send(request: HighlightRequest): void {
   worker.postMessage(request);
 }
 
-/** All blocks that wait for the worker stay as they are. */
 function replaceWorker(): void {
   worker?.terminate();
   worker = undefined;

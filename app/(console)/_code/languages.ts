@@ -55,3 +55,21 @@ export const findLanguage = (name: string): Language | undefined => byName.get(n
 /** Returns the extension of a file name, or the whole name if it has none, such as `Dockerfile`. */
 export const languageOfPath = (path: string): string =>
   (path.split("/").at(-1) ?? "").split(".").at(-1) ?? "";
+
+/** What a piece of code is; `code.css` has a color for each. */
+export const kinds = [
+  "plain",
+  "comment",
+  "keyword",
+  "string",
+  "constant",
+  "function",
+  "type",
+  "property",
+  "inserted",
+  "deleted",
+] as const;
+
+/** A text and the index of its kind in `kinds`. */
+type CodePiece = readonly [text: string, kind: number];
+export type CodeLine = readonly CodePiece[];

@@ -11,8 +11,7 @@ import {
   type ShikiPrimitive,
 } from "@shikijs/primitive";
 import { grammars } from "./grammars.ts";
-import { type CodeLine, kinds } from "./kinds.ts";
-import { findLanguage } from "./languages.ts";
+import { type CodeLine, findLanguage, kinds } from "./languages.ts";
 
 /** Longer lines stay plain: they are data, not code that someone reads. */
 const MAX_LINE_LENGTH = 2_000;

@@ -1,9 +1,8 @@
 "use client";
 import { startTransition, useEffect, useRef, useState } from "react";
-import type { CodeLine } from "@/app/(console)/_code/kinds.ts";
-import { findLanguage } from "@/app/(console)/_code/languages.ts";
 import { loadModule } from "../_load/load-module.ts";
 import type { HighlightedBlock } from "./highlighter.ts";
+import { type CodeLine, findLanguage } from "./languages.ts";
 
 /** Longer texts stay plain: the many elements would slow the page down. */
 const MAX_LENGTH = 100_000;
@@ -43,7 +42,6 @@ export function useHighlightedLines(
 
 const completeLines = (text: string): string => text.slice(0, text.lastIndexOf("\n") + 1);
 
-/** Sends what a text has gained to the worker, one portion after the other. */
 class Highlighting {
   readonly #language: string;
   readonly #onLines: (lines: readonly CodeLine[]) => void;

@@ -1,42 +1,28 @@
 "use client";
 import { Check, Plus } from "lucide-react";
 import { useRouter } from "next/navigation";
-import type { RefObject } from "react";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { CONNECTION_STATES, connectionTo } from "@/app/(console)/connectors/connection-state.ts";
-import { connectorOf } from "@/app/(console)/connectors/known-connectors.ts";
 import type { listConnectionsContract } from "@/lib/connectors/contract.ts";
+import type { Answer } from "../_api/request.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../_ui/dropdown-menu.tsx";
+import type { MenuState } from "../_ui/menu-button.tsx";
+import { CONNECTION_STATES, connectionTo } from "../connectors/connect-service.ts";
+import { connectorOf } from "../connectors/known-connectors.tsx";
 
-type List = z.output<(typeof listConnectionsContract.responses)[200]["schema"]>;
-
-/** The account's connectors with their state; a click names one for the chat, or takes it away. */
-export function ConnectorsMenu({
-  button,
-  openedByKey,
-  chosen,
-  onChoose,
-  onClose,
-}: {
-  readonly button: RefObject<HTMLButtonElement | null>;
-  readonly openedByKey: RefObject<boolean>;
+interface ConnectorsMenuProps {
+  readonly state: MenuState;
   readonly chosen: readonly string[];
   readonly onChoose: (connectors: readonly string[]) => void;
-  readonly onClose: () => void;
-}) {
+}
+
+/** The account's connectors with their state; a click names one for the chat, or takes it away. */
+export function ConnectorsMenu({ state, chosen, onChoose }: ConnectorsMenuProps) {
   const router = useRouter();
-  const { data, error } = useQuery<List>("/api/connectors");
+  const { data, error } = useQuery<Answer<typeof listConnectionsContract>>("/api/connectors");
   const connections = data?.data.connections;
   const slugs = [...new Set([...(connections ?? []).map(({ connector }) => connector), ...chosen])];
   return (
-    <AnchoredMenu
-      label="Connectors"
-      button={button}
-      openedByKey={openedByKey}
-      open
-      onOpenChange={(open) => !open && onClose()}
-    >
+    <AnchoredMenu {...state} label="Connectors">
       <div className="max-h-[50vh] w-72 max-w-[calc(100vw-1rem)] overflow-y-auto">
         <p className="px-2 pt-1 pb-1.5 text-xs text-pretty text-muted-foreground">
           In this chat, the agent may act with the connectors that you choose here, and with no
@@ -82,8 +68,7 @@ export function ConnectorsMenu({
             );
           })}
         <MenuSeparator />
-        <MenuItem onSelect={() => router.push("/connectors")}>
-          <Plus aria-hidden />
+        <MenuItem icon={Plus} onSelect={() => router.push("/connectors")}>
           {slugs.length === 0 ? "Connect a service" : "Manage connectors"}
         </MenuItem>
       </div>

@@ -1,43 +1,34 @@
 "use client";
 import { Plug } from "lucide-react";
-import { useRef, useState } from "react";
+import { api } from "../_api/request.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { cn } from "../_ui/class-names.ts";
+import { MenuButton } from "../_ui/menu-button.tsx";
+import { toast } from "../_ui/toast.tsx";
+import { pathOf } from "../chat/_list/row-target.ts";
 
-const ConnectorsMenu = lazyComponent(() =>
-  import("./connectors-menu.tsx").then((module) => module.ConnectorsMenu),
-);
+const ConnectorsMenu = lazyComponent(() => import("./connectors-menu.tsx"), "ConnectorsMenu");
 
-/** A button that tells how many connectors the agent may use, and opens the list of those that are connected. */
-export function ConnectorsPicker({
-  chosen,
-  isField = false,
-  onChoose,
-}: {
+interface ConnectorsPickerProps {
   /** The slugs; undefined while they are loaded. */
   readonly chosen: readonly string[] | undefined;
-  /** Whether it is as wide as the fields of a form. */
   readonly isField?: boolean;
   readonly onChoose: (connectors: readonly string[]) => void;
-}) {
-  const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  const openedByKey = useRef(false);
+}
+
+/** A button that tells how many connectors the agent may use, and opens the list of those that are connected. */
+export function ConnectorsPicker({ chosen, isField = false, onChoose }: ConnectorsPickerProps) {
   const count = chosen?.length ?? 0;
   return (
     <div className="relative flex">
-      <button
-        ref={button}
-        type="button"
-        aria-haspopup="menu"
-        aria-expanded={isOpen}
+      <MenuButton
         aria-label={count === 0 ? "Connectors: none" : `Connectors: ${count}`}
         title="Connectors that the agent may use in this chat"
         disabled={chosen === undefined}
-        onClick={(event) => {
-          openedByKey.current = event.detail === 0;
-          setOpen(!isOpen);
-        }}
+        menu={(state) =>
+          state.open && chosen !== undefined && <ConnectorsMenu {...{ state, chosen, onChoose }} />
+        }
         className={cn(
           "flex items-center rounded-lg text-sm hover:bg-hover disabled:opacity-55",
           isField
@@ -49,16 +40,45 @@ export function ConnectorsPicker({
         {(isField || count > 0) && (
           <span className="tabular-nums">{count > 0 ? count : "None"}</span>
         )}
-      </button>
-      {isOpen && chosen !== undefined && (
-        <ConnectorsMenu
-          button={button}
-          openedByKey={openedByKey}
-          chosen={chosen}
-          onChoose={onChoose}
-          onClose={() => setOpen(false)}
-        />
-      )}
+      </MenuButton>
     </div>
   );
+}
+
+interface ChatConnectorsProps {
+  readonly sessionId: string;
+  readonly chatId: string;
+}
+
+/** The connectors that the agent may use in a chat. */
+export function ChatConnectors({ sessionId, chatId }: ChatConnectorsProps) {
+  const { chosen, choose } = useChatConnectors(sessionId, chatId);
+  return <ConnectorsPicker chosen={chosen} onChoose={(next) => void choose(next)} />;
+}
+
+interface Chosen {
+  readonly connectors: readonly string[];
+}
+
+/** Names the connectors that the agent may use in a chat. */
+export const chooseConnectors = (
+  sessionId: string,
+  chatId: string,
+  connectors: readonly string[],
+) =>
+  api<Chosen>(`${pathOf({ sessionId, chatId })}/connectors`, {
+    method: "PUT",
+    body: { connectors },
+  });
+
+/** Returns the connectors that the agent may use in a chat, and changes them; undefined until they are known. */
+export function useChatConnectors(sessionId: string, chatId: string) {
+  const { data, change, reload } = useQuery<Chosen>(`${pathOf({ sessionId, chatId })}/connectors`);
+  const choose = async (connectors: readonly string[]) => {
+    change(() => ({ connectors }));
+    if ((await chooseConnectors(sessionId, chatId, connectors)).ok) return;
+    toast("The connectors could not be changed. Try again.", "danger");
+    reload();
+  };
+  return { chosen: data?.connectors, choose };
 }

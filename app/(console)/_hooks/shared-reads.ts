@@ -1,26 +1,25 @@
 /** The reads that several pages share: one request and one copy for all of them. */
-import type { z } from "zod";
 import type { getAccountContract, getAccountIdContract } from "@/lib/accounts/contract.ts";
 import type { ModelList } from "@/lib/agent/models/contract.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
-import type { listKeysContract } from "@/lib/identity/keys/contract.ts";
+import type { createKeyContract, listKeysContract } from "@/lib/identity/keys/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import type { listRunsContract } from "@/lib/turns/run-contract.ts";
+import type { Answer } from "../_api/request.ts";
 import { type Poll, type Query, useQuery } from "./use-query.ts";
 
 /** The response of `GET /api/accounts/me`. */
-export type Me = z.output<(typeof getAccountContract)["responses"][200]["schema"]>;
-type AccountId = z.output<(typeof getAccountIdContract)["responses"][200]["schema"]>;
-type Runs = z.output<(typeof listRunsContract)["responses"][200]["schema"]>;
-export type KeyList = z.output<(typeof listKeysContract)["responses"][200]["schema"]>;
+export type Me = Answer<typeof getAccountContract>;
+type Runs = Answer<typeof listRunsContract>;
+export type KeyList = Answer<typeof listKeysContract>;
 export type Model = ModelList["models"][number];
 
 export const useAccount = (): Query<Me> => useQuery<Me>("/api/accounts/me");
 
 /** Returns the id of the signed-in account; null while it loads. */
 export const useOwnAccount = (): string | null =>
-  useQuery<AccountId>("/api/accounts/id").data?.accountId ?? null;
+  useQuery<Answer<typeof getAccountIdContract>>("/api/accounts/id").data?.accountId ?? null;
 
 export const useModels = (): Query<ModelList> => useQuery<ModelList>("/api/models");
 
@@ -48,3 +47,12 @@ export const useArtist = (id: string | null): Artist | undefined =>
 export const useOrganizations = (): Organization[] =>
   useQuery<{ organizations: Organization[] }>("/api/organizations?limit=100").data?.organizations ??
   [];
+
+/** Returns the names of the account's organizations by their ids. */
+export function useOrganizationNames(): ReadonlyMap<string, string> {
+  const organizations = useOrganizations();
+  return new Map(organizations.map((one) => [one.organization_id, one.organization_name]));
+}
+
+export type ListedKey = KeyList["keys"][number];
+export type CreatedKey = Answer<typeof createKeyContract>;

@@ -1,13 +1,13 @@
 import { useEffect, useState } from "react";
 
-/** Returns the current time in milliseconds, updated every second while `isTicking` is true. */
-export function useClock(isTicking: boolean): number {
+/** Returns the current time in milliseconds, updated at an interval while `isTicking` is true. */
+export function useClock(isTicking: boolean, intervalMs = 1_000): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     if (!isTicking) return;
     setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    const timer = setInterval(() => setNow(Date.now()), intervalMs);
     return () => clearInterval(timer);
-  }, [isTicking]);
+  }, [isTicking, intervalMs]);
   return now;
 }

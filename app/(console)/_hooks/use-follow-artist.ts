@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { useScope } from "@/app/(console)/_session/scope.ts";
+import { useScope } from "../_session/scope.ts";
 
 /**
  * Calls `onChoose` with the id of the artist that the switcher has, and again when another one is

@@ -14,51 +14,41 @@ export interface Pages<T> {
   readonly hasMore: boolean;
   /** Loads the next page, or retries the page that failed. */
   readonly loadMore: () => void;
-  /** Loads all pages again that are shown. */
-  readonly refresh: () => void;
+  /** Reads all loaded pages again. */
+  readonly refresh: () => Promise<unknown>;
 }
 
-interface Page {
-  readonly next_cursor: string | null;
+interface Reading<B, T> {
+  /** Returns the address of a page; null stands for the first. */
+  readonly addressOf: (cursor: string | null) => string;
+  readonly itemsIn: (body: B) => readonly T[];
+  readonly nextOf: (body: B) => string | null;
+  /** Returns after how many milliseconds the list is read again. */
+  readonly poll?: ((items: readonly T[]) => number | false) | undefined;
+  /** Shows the list before until this one is loaded. */
+  readonly keepsPrevious?: boolean;
 }
 
-/**
- * Reads a list of the API page by page. A different `path` is another list.
- * @param path with the filters of the list, such as `/api/chat/runs?status=failed`
- * @param name the field of the response that has the items
- * @param poll returns after how many milliseconds the list is read again
- * @param keepsPrevious shows the list before until this one is loaded
- */
-export function usePages<T>(
+/** Reads a list page by page, and returns the responses as well. A different `path` is another list. */
+export function useInfinitePages<B, T>(
   path: string | null,
-  name: string,
-  poll: (items: readonly T[]) => number | false = () => false,
-  keepsPrevious = false,
-): Pages<T> {
-  const itemsIn = (pages: readonly Page[] = []) =>
-    pages.flatMap((page) => (page as Page & Record<string, readonly T[]>)[name] ?? []);
+  { addressOf, itemsIn, nextOf, poll, keepsPrevious }: Reading<B, T>,
+): Pages<T> & { readonly bodies: readonly B[] } {
   const query = useInfiniteQuery({
     queryKey: [...keyOf(path ?? ""), "pages"],
-    queryFn: ({ pageParam, signal }) => {
-      const address = new URL(path ?? "", location.origin);
-      if (!address.searchParams.has("limit")) address.searchParams.set("limit", "25");
-      if (pageParam !== null) address.searchParams.set("cursor", pageParam);
-      return read<Page>(address.pathname + address.search, signal);
-    },
+    queryFn: ({ pageParam, signal }) => read<B>(addressOf(pageParam), signal),
     enabled: path !== null,
     initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
+    getNextPageParam: nextOf,
     placeholderData: keepsPrevious ? keepPreviousData : undefined,
-    refetchInterval: ({ state }) => poll(itemsIn(state.data?.pages)),
+    refetchInterval: ({ state }) => poll?.(state.data?.pages.flatMap(itemsIn) ?? []) ?? false,
   });
   const { data, error, isFetching, hasNextPage, fetchNextPage, refetch } = query;
-  const pages = data?.pages;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the items are those of the pages
-  const items = useMemo(() => pages && itemsIn(pages), [pages]);
-  const refresh = useCallback(() => void refetch(), [refetch]);
+  const bodies = data?.pages;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the items are those of the responses
+  const items = useMemo(() => bodies?.flatMap(itemsIn), [bodies]);
   return {
-    items,
-    error,
+    ...{ items, error, bodies: bodies ?? [] },
     loading: isFetching,
     isLoadingMore: query.isFetchingNextPage,
     isPrevious: query.isPlaceholderData,
@@ -67,6 +57,32 @@ export function usePages<T>(
       () => void (hasNextPage ? fetchNextPage() : refetch()),
       [hasNextPage, fetchNextPage, refetch],
     ),
-    refresh,
+    refresh: refetch,
   };
+}
+
+type Page<T> = { readonly next_cursor: string | null } & Readonly<Record<string, readonly T[]>>;
+
+/**
+ * Reads a list of the API page by page.
+ * @param path with the filters of the list, such as `/api/chat/runs?status=failed`
+ * @param name the field of the response that has the items
+ */
+export function usePages<T>(
+  path: string | null,
+  name: string,
+  poll?: Reading<Page<T>, T>["poll"],
+  keepsPrevious = false,
+): Pages<T> {
+  return useInfinitePages<Page<T>, T>(path, {
+    ...{ poll, keepsPrevious },
+    addressOf: (cursor) => {
+      const address = new URL(path ?? "", location.origin);
+      if (!address.searchParams.has("limit")) address.searchParams.set("limit", "25");
+      if (cursor !== null) address.searchParams.set("cursor", cursor);
+      return address.pathname + address.search;
+    },
+    itemsIn: (body) => body[name] ?? [],
+    nextOf: (body) => body.next_cursor,
+  });
 }

@@ -9,7 +9,6 @@ export interface Query<T> {
   readonly readAt: number;
   readonly error: ApiError | null;
   readonly loading: boolean;
-  /** Loads the data again. */
   readonly reload: () => void;
   /** Changes the data in advance of a response. */
   readonly change: (change: (data: T) => T) => void;

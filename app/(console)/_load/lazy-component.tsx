@@ -3,28 +3,32 @@ import { toast } from "../_ui/toast.tsx";
 import { isLoadFailure, isOutdated, loadModule } from "./load-module.ts";
 import { waitForRetry } from "./wait-for-retry.ts";
 
+type PropsOf<T> = T extends (props: infer P extends object) => unknown ? P : never;
+
 /**
- * Returns a component whose code is imported when it is first shown, in a browser only. While the server
- * cannot be reached the import is repeated.
+ * Returns the component `name` of a module, which is imported when the component is first shown, in a browser
+ * only. While the server cannot be reached the import is repeated.
  *
  * It is not `React.lazy`: that keeps a failure for good, and without a boundary it holds up every update of
  * the page while it loads.
  *
  * @param placeholder shown while the code loads
  */
-export function lazyComponent<P extends object>(
-  importComponent: () => Promise<ComponentType<P>>,
+export function lazyComponent<M, N extends keyof M>(
+  importModule: () => Promise<M>,
+  name: N,
   placeholder: ReactNode = null,
-): (props: P) => ReactNode {
-  let loaded: ComponentType<P> | undefined;
+): (props: PropsOf<M[N]>) => ReactNode {
+  let loaded: ComponentType<PropsOf<M[N]>> | undefined;
   // biome-ignore lint/correctness/noComponentHookFactories: modules call it, not components
   return function LazyComponent(props) {
     const [Component, setComponent] = useState(() => loaded);
     useEffect(() => {
       if (Component) return;
       const closed = new AbortController();
-      loadPatiently(importComponent, closed.signal).then(
-        (component) => {
+      loadPatiently(importModule, closed.signal).then(
+        (module) => {
+          const component = module[name] as ComponentType<PropsOf<M[N]>>;
           loaded = component;
           if (!closed.signal.aborted) setComponent(() => component);
         },

@@ -1,4 +1,3 @@
-/** The longest delay between two attempts. */
 const MAX_DELAY_MS = 5_000;
 const FIRST_DELAY_MS = 250;
 

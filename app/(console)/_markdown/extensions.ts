@@ -4,7 +4,6 @@ import type { MarkedToken, TokenizerAndRendererExtension, Tokens } from "marked"
 export interface FormulaToken {
   readonly type: "formula";
   readonly raw: string;
-  /** The TeX source. */
   readonly text: string;
   /** True if it stands on lines of its own. */
   readonly isDisplay: boolean;

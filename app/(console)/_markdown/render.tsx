@@ -5,11 +5,11 @@
 import { Check } from "lucide-react";
 import type { MarkedToken, Tokens } from "marked";
 import { Fragment, memo, type ReactNode } from "react";
-import type { FormulaToken, MarkdownToken } from "@/app/(console)/_markdown/extensions.ts";
-import { decodeReferences } from "@/app/(console)/_markdown/parse.ts";
 import { cn } from "../_ui/class-names.ts";
 import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
+import type { FormulaToken, MarkdownToken } from "./extensions.ts";
+import { decodeReferences } from "./parse.ts";
 
 export interface MarkdownParts {
   heading(token: Tokens.Heading, children: ReactNode): ReactNode;

@@ -5,9 +5,8 @@ import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState 
 import type { ApiError } from "../_api/request.ts";
 import type { Model } from "../_hooks/shared-reads.ts";
 import { cn } from "../_ui/class-names.ts";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { findModels, formatPrice, formatTokens } from "./describe-model.ts";
+import { formatTokens } from "../_ui/format.ts";
+import { ErrorState, Loading, Skeletons } from "../_ui/states.tsx";
 
 /** The models to choose from, with a search: a combobox whose list is always open. */
 export function ModelList({
@@ -20,7 +19,6 @@ export function ModelList({
   onChoose,
   onClose,
 }: {
-  /** Where the list appears, and what gets the focus afterwards. */
   readonly button: RefObject<HTMLButtonElement | null>;
   readonly models: readonly Model[] | undefined;
   readonly defaultId: string;
@@ -127,7 +125,11 @@ export function ModelList({
               />
             ))}
           </div>
-          {models === undefined && error === null && <LoadingModels />}
+          {models === undefined && error === null && (
+            <Loading label="Loading models…" className="flex flex-col gap-2 p-3">
+              <Skeletons count={2} className="h-5 w-3/4" />
+            </Loading>
+          )}
           {models === undefined && error !== null && (
             <div className="p-2">
               <ErrorState error={error} onRetry={onRetry} />
@@ -206,12 +208,18 @@ function ModelOption({
   );
 }
 
-function LoadingModels() {
-  return (
-    <div aria-busy="true" className="flex flex-col gap-2 p-3">
-      <p className="sr-only">Loading models…</p>
-      <Skeleton className="h-5 w-3/4" />
-      <Skeleton className="h-5 w-1/2" />
-    </div>
-  );
+function formatPrice(pricing: NonNullable<Model["pricing"]>): string {
+  if (pricing.input === 0 && pricing.output === 0) return "Free";
+  return `${dollars(pricing.input)} / ${dollars(pricing.output)}`;
+}
+
+const dollars = (usd: number): string =>
+  `$${usd.toLocaleString("en", { maximumFractionDigits: usd < 1 ? 3 : 2 })}`;
+
+function findModels(models: readonly Model[], search: string): readonly Model[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return models.filter(({ id, name }) => {
+    const text = `${name} ${id}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }

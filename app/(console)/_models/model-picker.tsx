@@ -4,9 +4,7 @@ import { useRef, useState } from "react";
 import { type Model, useModels } from "../_hooks/shared-reads.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 
-const ModelList = lazyComponent(() =>
-  import("./model-list.tsx").then((module) => module.ModelList),
-);
+const ModelList = lazyComponent(() => import("./model-list.tsx"), "ModelList");
 
 const DEFAULT_CHOICE: Model = {
   id: "",
@@ -28,7 +26,6 @@ export function ModelPicker({
   readonly id?: string;
   readonly "aria-describedby"?: string;
   readonly value: string;
-  /** Whether it is as wide as the fields of a form. */
   readonly isField?: boolean;
   /** Whether the default can be chosen as such, for what is to follow it when it changes. */
   readonly hasDefault?: boolean;

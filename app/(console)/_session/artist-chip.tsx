@@ -1,19 +1,18 @@
 "use client";
 import { X } from "lucide-react";
 import type { RefObject } from "react";
+import { lazyComponent } from "../_load/lazy-component.tsx";
 import { cn } from "../_ui/class-names.ts";
-import { LazyCover } from "../_ui/lazy-cover.tsx";
 import { chooseArtist, useScope } from "./scope.ts";
 
-/** Shows the artist of the switcher, for which new work is and to which a list is limited; nothing for all artists. */
-export function ArtistChip({
-  next,
-  className,
-}: {
+interface ArtistChipProps {
   /** What has the focus once the chip was removed. */
   readonly next: RefObject<HTMLElement | null>;
   readonly className?: string;
-}) {
+}
+
+/** Shows the artist of the switcher, for which new work is and to which a list is limited; nothing for all artists. */
+export function ArtistChip({ next, className }: ArtistChipProps) {
   const { artist } = useScope();
   if (artist === null) return null;
   return (
@@ -45,3 +44,6 @@ export function ArtistChip({
     </p>
   );
 }
+
+/** `Cover` for every page, whose code is loaded when an artist was chosen. Its place needs a size. */
+export const LazyCover = lazyComponent(() => import("../_ui/cover.tsx"), "Cover");

@@ -3,6 +3,7 @@
  * browser for each account that signs in here.
  */
 import { useMemo, useSyncExternalStore } from "react";
+import type { Artist } from "@/lib/artists/artist.ts";
 import { sessionEmail } from "./auth.ts";
 
 interface Named {
@@ -55,9 +56,16 @@ function save(scope: Scope): void {
   for (const listener of listeners) listener();
 }
 
+/** The seed of an artist's drawn picture: the catalog's id, so that both show the same. */
+export const coverSeed = (artist: Pick<Artist, "catalog_artist_id" | "name">): string =>
+  artist.catalog_artist_id ?? artist.name;
+
 /** Works for an artist from now on, or for all with null. */
-export const chooseArtist = (artist: ChosenArtist | null): void =>
-  save({ ...currentScope(), artist });
+export const chooseArtist = (artist: Artist | null): void =>
+  save({
+    ...currentScope(),
+    artist: artist && { id: artist.account_id, name: artist.name, seed: coverSeed(artist) },
+  });
 
 /** Works in an organization from now on, or in the own account with null. Its artists are others. */
 export const chooseOrganization = (organization: Named | null): void =>

@@ -22,24 +22,26 @@ import {
   useRef,
   useState,
 } from "react";
-import { signOut } from "@/app/(console)/_session/auth.ts";
-import { chooseTheme } from "@/app/(console)/_shell/theme.ts";
-import { Cover } from "../_ui/cover.tsx";
-import { useFocusReturn } from "../_ui/use-focus-return.ts";
-import { coverSeed } from "../artists/cover-seed.ts";
+import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
+import type { Answer } from "../_api/request.ts";
+import { useArtists, useTemplateChoices } from "../_hooks/shared-reads.ts";
+import { useQuery } from "../_hooks/use-query.ts";
+import { signOut } from "../_session/auth.ts";
+import { useFocusReturn } from "../_ui/dialog.tsx";
+import { ArtistCover } from "../artists/artist-tag.tsx";
+import { hasMessages } from "../chat/_list/use-chat-list.ts";
 import { navGroups, settingsItem } from "./nav-items.ts";
-import { usePaletteResults } from "./use-palette-results.ts";
+import { chooseTheme } from "./theme.ts";
 
 const pages = [...navGroups.flatMap(({ items }) => items), settingsItem];
 
-/** Finds pages, actions, chats, templates and artists. What the server finds is listed as it comes. */
-export function CommandPalette({
-  onClose,
-  onShowShortcuts,
-}: {
+interface CommandPaletteProps {
   readonly onClose: () => void;
   readonly onShowShortcuts: () => void;
-}) {
+}
+
+/** Finds pages, actions, chats, templates and artists. What the server finds is listed as it comes. */
+export function CommandPalette({ onClose, onShowShortcuts }: CommandPaletteProps) {
   const [text, setText] = useState("");
   const router = useRouter();
   const focus = useFocusReturn();
@@ -149,14 +151,7 @@ export function CommandPalette({
                     <Item
                       key={artist.account_id}
                       value={`${artist.name} artist ${artist.account_id}`}
-                      icon={
-                        <Cover
-                          seed={coverSeed(artist)}
-                          image={artist.image}
-                          round
-                          className="-ml-0.5 size-5"
-                        />
-                      }
+                      icon={<ArtistCover artist={artist} className="-ml-0.5 size-5" />}
                       label={artist.name ?? "Unnamed artist"}
                       onSelect={() => go(`/artists/${artist.account_id}`)}
                     />
@@ -180,15 +175,7 @@ function Group(props: ComponentProps<typeof Command.Group>) {
   );
 }
 
-function Item({
-  value,
-  icon,
-  label,
-  detail,
-  isFound = false,
-  onSelect,
-}: {
-  /** What the typed text is compared with. */
+interface ItemProps {
   readonly value: string;
   readonly icon: LucideIcon | ReactElement;
   readonly label: string;
@@ -196,7 +183,9 @@ function Item({
   /** True for what the server found, which is shown in any case. */
   readonly isFound?: boolean;
   readonly onSelect: () => void;
-}) {
+}
+
+function Item({ value, icon, label, detail, isFound = false, onSelect }: ItemProps) {
   return (
     <Command.Item
       value={value}
@@ -217,4 +206,27 @@ function Item({
 
 function Mark({ icon: Icon }: { readonly icon: LucideIcon }) {
   return <Icon aria-hidden className="size-4 shrink-0 text-muted-foreground" />;
+}
+
+type Chats = Answer<typeof listAccountChatsContract>;
+
+const DEBOUNCE_MS = 150;
+
+/** The chats that match the text, or the latest ones; and the newest templates and artists. */
+export function usePaletteResults(text: string) {
+  const [query, setQuery] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setQuery(text.trim()), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const search = query === "" ? "limit=5" : `limit=8&q=${encodeURIComponent(query)}`;
+  const chats = useQuery<Chats>(`/api/chats?${search}`);
+  const templates = useTemplateChoices();
+  const artists = useArtists();
+  return {
+    chats: chats.data?.chats.filter(hasMessages) ?? [],
+    templates: templates.data?.templates ?? [],
+    artists,
+    isSearching: chats.loading || query !== text.trim(),
+  };
 }

@@ -3,17 +3,12 @@ import { Search } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { Button } from "../_ui/button.tsx";
+import { IconButton } from "../_ui/button.tsx";
 import { pageOfKey } from "./shortcut-list.ts";
 
-const CommandPalette = lazyComponent(() =>
-  import("./command-palette.tsx").then((module) => module.CommandPalette),
-);
-const ShortcutSheet = lazyComponent(() =>
-  import("./shortcut-sheet.tsx").then((module) => module.ShortcutSheet),
-);
+const CommandPalette = lazyComponent(() => import("./command-palette.tsx"), "CommandPalette");
+const ShortcutSheet = lazyComponent(() => import("./shortcut-sheet.tsx"), "ShortcutSheet");
 
-/** How long the second key of a shortcut such as `g r` may take. */
 const SEQUENCE_MS = 1_500;
 
 type Opened = "palette" | "shortcuts" | null;
@@ -33,7 +28,7 @@ export function Commands({ children }: { readonly children: ReactNode }) {
         return;
       }
       if (metaKey || ctrlKey || altKey || event.defaultPrevented || isTaken(event.target)) return;
-      const page = pageOfKey[key];
+      const page = pageOfKey(key);
       const isSecond = event.timeStamp - startedAt < SEQUENCE_MS && startedAt > 0;
       startedAt = !isSecond && key === "g" ? event.timeStamp : 0;
       if (isSecond && page !== undefined) router.push(page);
@@ -72,15 +67,13 @@ function isTaken(target: EventTarget | null): boolean {
 export function SearchButton() {
   const open = useContext(CommandsContext);
   return (
-    <Button
-      variant="ghost"
-      size="icon"
-      aria-label="Search"
+    <IconButton
+      icon={Search}
+      isLarge
+      label="Search"
       aria-keyshortcuts="Meta+K Control+K"
       title="Search (⌘K or Ctrl+K)"
       onClick={() => open("palette")}
-    >
-      <Search aria-hidden />
-    </Button>
+    />
   );
 }

@@ -3,10 +3,8 @@ import { X } from "lucide-react";
 import { usePathname } from "next/navigation";
 import { Dialog } from "radix-ui";
 import { useEffect, useRef } from "react";
-import { useFocusReturn } from "../_ui/use-focus-return.ts";
-import { Account } from "./account.tsx";
-import { Brand } from "./brand.tsx";
-import { Navigation } from "./navigation.tsx";
+import { useFocusReturn } from "../_ui/dialog.tsx";
+import { Account, Brand, Navigation } from "./navigation.tsx";
 import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { SidebarSlot } from "./sidebar-slot.tsx";
 

@@ -1,8 +1,8 @@
 "use client";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useState } from "react";
-import type { ApiError } from "@/app/(console)/_api/request.ts";
-import type { Theme } from "@/app/(console)/_shell/theme.ts";
+import type { ApiError } from "../_api/request.ts";
+import type { Theme } from "./theme.ts";
 
 /** What the server knew when it rendered the page. */
 export interface Frame {
@@ -37,13 +37,12 @@ const FrameContext = createContext<Frame>({
   mediaOrigin: null,
 });
 
-export function FrameProvider({
-  frame,
-  children,
-}: {
+interface FrameProviderProps {
   readonly frame: Frame;
   readonly children: ReactNode;
-}) {
+}
+
+export function FrameProvider({ frame, children }: FrameProviderProps) {
   // A server renders the pages of many people: each has a cache.
   const [client] = useState(() => new QueryClient({ defaultOptions: { queries } }));
   return (

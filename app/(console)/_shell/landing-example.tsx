@@ -38,29 +38,16 @@ export function LandingExample() {
         <p>
           Three tracks were paid too little, <strong>€1,683.15</strong> in all:
         </p>
-        <table className="w-full text-left text-sm">
-          <thead className="sr-only">
-            <tr>
-              <th scope="col">Track</th>
-              <th scope="col">Problem</th>
-              <th scope="col">Missing</th>
-            </tr>
-          </thead>
-          <tbody>
-            {findings.map(({ track, problem, amount }) => (
-              <tr key={track} className="border-t">
-                <th scope="row" className="py-2 pr-3 font-medium">
-                  <span className="flex items-center gap-2.5">
-                    <Cover seed={track} className="size-8" />
-                    {track}
-                  </span>
-                </th>
-                <td className="py-2 pr-3 text-muted-foreground max-sm:hidden">{problem}</td>
-                <td className="py-2 text-right tabular-nums">{amount}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <ul className="text-sm">
+          {findings.map(({ track, problem, amount }) => (
+            <li key={track} className="flex items-center gap-2.5 border-t py-2">
+              <Cover seed={track} className="size-8" />
+              <span className="flex-1 font-medium">{track}</span>
+              <span className="flex-1 text-muted-foreground max-sm:hidden">{problem}</span>
+              <span className="tabular-nums">{amount}</span>
+            </li>
+          ))}
+        </ul>
       </div>
     </figure>
   );

@@ -7,9 +7,8 @@ import {
   Newspaper,
   Route,
 } from "lucide-react";
-import Link from "next/link";
 import { useSyncExternalStore } from "react";
-import { buttonStyle } from "../_ui/button.tsx";
+import { ButtonLink } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { LandingExample } from "./landing-example.tsx";
 import { SignIn } from "./sign-in.tsx";
@@ -114,9 +113,9 @@ export function Landing() {
           <code className="font-mono text-sm">/api/agents/verify</code>.
         </p>
         <SignUpLine />
-        <Link href="/docs" className={buttonStyle({ variant: "outline", className: "mt-4" })}>
+        <ButtonLink href="/docs" variant="outline" className="mt-4">
           Read the documentation
-        </Link>
+        </ButtonLink>
       </section>
     </div>
   );

@@ -1,11 +1,14 @@
 "use client";
-import { ChevronRight } from "lucide-react";
+import { AudioLines, ChevronRight, LogOut } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
-import { useId } from "react";
+import { useId, useSyncExternalStore } from "react";
+import { signOut, useSession } from "../_session/auth.ts";
+import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
-import { type NavItem, navGroups } from "./nav-items.ts";
-import { useGroupState } from "./use-group-state.ts";
+import { Skeleton } from "../_ui/states.tsx";
+import { type NavItem, navGroups, settingsItem } from "./nav-items.ts";
+import { ThemeToggle } from "./theme-toggle.tsx";
 
 /** The pages in groups. All but the first can be folded, which leaves their page that is open. */
 export function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
@@ -23,17 +26,14 @@ export function Navigation({ onNavigate }: { readonly onNavigate?: () => void })
   );
 }
 
-function Group({
-  label,
-  items,
-  isFoldable,
-  onNavigate,
-}: {
+interface GroupProps {
   readonly label: string;
   readonly items: readonly NavItem[];
   readonly isFoldable: boolean;
   readonly onNavigate?: () => void;
-}) {
+}
+
+function Group({ label, items, isFoldable, onNavigate }: GroupProps) {
   const id = useId();
   const path = usePathname();
   const { isOpen, setOpen } = useGroupState(label);
@@ -73,13 +73,12 @@ function Group({
 const isWithin = (path: string, href: string): boolean =>
   path === href || path.startsWith(`${href}/`);
 
-function NavLink({
-  item: { href, label, icon: Icon },
-  onNavigate,
-}: {
+interface NavLinkProps {
   readonly item: NavItem;
   readonly onNavigate: (() => void) | undefined;
-}) {
+}
+
+function NavLink({ item: { href, label, icon: Icon }, onNavigate }: NavLinkProps) {
   const path = usePathname();
   const current = isWithin(path, href);
   return (
@@ -95,6 +94,91 @@ function NavLink({
     >
       <Icon aria-hidden className={cn("size-4 shrink-0", current && "text-accent-text")} />
       {label}
+    </Link>
+  );
+}
+
+/** Windows in which the navigation would leave too little room for the list of chats. */
+const LOW_WINDOW = "(min-width: 768px) and (max-height: 790px)";
+const CHANGE_EVENT = "navigation";
+const keyOf = (label: string): string => `navigation ${label}`;
+
+/** Whether a group of the navigation is open: as it was left in this browser, or else if there is room. */
+function useGroupState(label: string) {
+  const isOpen = useSyncExternalStore(
+    subscribe,
+    () => {
+      const left = localStorage.getItem(keyOf(label));
+      return left === null ? !matchMedia(LOW_WINDOW).matches : left === "open";
+    },
+    () => true,
+  );
+  const setOpen = (open: boolean) => {
+    localStorage.setItem(keyOf(label), open ? "open" : "folded");
+    dispatchEvent(new Event(CHANGE_EVENT));
+  };
+  return { isOpen, setOpen };
+}
+
+function subscribe(listener: () => void): () => void {
+  const media = matchMedia(LOW_WINDOW);
+  media.addEventListener("change", listener);
+  addEventListener(CHANGE_EVENT, listener);
+  addEventListener("storage", listener);
+  return () => {
+    media.removeEventListener("change", listener);
+    removeEventListener(CHANGE_EVENT, listener);
+    removeEventListener("storage", listener);
+  };
+}
+
+/** The settings, the signed-in email address, the theme toggle and the sign-out button. */
+export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
+  const session = useSession();
+  return (
+    <section aria-label="Account" className="shrink-0 border-t px-2 py-1.5">
+      <div className="flex items-center pl-2">
+        {session.status === "signed-in" ? (
+          <p
+            title={session.email}
+            className="min-w-0 flex-1 truncate text-sm text-muted-foreground"
+          >
+            {session.email}
+          </p>
+        ) : (
+          <div className="flex-1">
+            <Skeleton className="h-4 w-28" />
+          </div>
+        )}
+        <ButtonLink
+          href={settingsItem.href}
+          aria-label={settingsItem.label}
+          title={settingsItem.label}
+          {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
+          variant="ghost"
+          size="icon"
+        >
+          <settingsItem.icon aria-hidden />
+        </ButtonLink>
+        <ThemeToggle />
+        <IconButton icon={LogOut} isLarge label="Sign out" onClick={() => void signOut()} />
+      </div>
+    </section>
+  );
+}
+
+export function Brand() {
+  return (
+    <Link
+      href="/"
+      prefetch={false}
+      aria-label="Agent Platform home"
+      className="flex min-w-0 items-center gap-2 rounded-md font-semibold"
+    >
+      <span className="grid size-6 shrink-0 place-items-center rounded-md bg-accent text-accent-foreground">
+        <AudioLines aria-hidden className="size-4" />
+      </span>
+      <span className="truncate">Agent Platform</span>
     </Link>
   );
 }

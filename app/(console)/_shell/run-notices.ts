@@ -1,12 +1,10 @@
 "use client";
 import { useEffect, useRef } from "react";
-import { wantsNotifications } from "@/app/(console)/_shell/notification-choice.ts";
-import { onChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
-import { shownChats } from "@/app/(console)/chat/_state/shown-chats.ts";
 import { useNewestRuns } from "../_hooks/shared-reads.ts";
 import { toast } from "../_ui/toast.tsx";
+import { onChatEvent, shownChats } from "../chat/_state/chat-events.ts";
+import { wantsNotifications } from "./notification-choice.ts";
 
-/** How often the newest runs are read, for runs that no tab of this browser follows. */
 const POLL_INTERVAL_MS = 15_000;
 
 /**

@@ -1,38 +1,24 @@
 "use client";
 import { Building2, Check, Plus, UserRound, UsersRound } from "lucide-react";
 import { useRouter } from "next/navigation";
-import type { ReactNode, RefObject } from "react";
-import { useOrganizations } from "@/app/(console)/_hooks/shared-reads.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { chooseArtist, chooseOrganization, useScope } from "@/app/(console)/_session/scope.ts";
+import type { ReactNode } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
-import { Cover } from "../_ui/cover.tsx";
+import { useOrganizations } from "../_hooks/shared-reads.ts";
+import { usePages } from "../_hooks/use-pages.ts";
+import { chooseArtist, chooseOrganization, useScope } from "../_session/scope.ts";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../_ui/dropdown-menu.tsx";
-import { coverSeed } from "../artists/cover-seed.ts";
+import type { MenuState } from "../_ui/menu-button.tsx";
+import { ArtistCover } from "../artists/artist-tag.tsx";
 
 /** The menu of the switcher: organizations where the account has any, and artists. */
-export function ScopeMenu({
-  button,
-  openedByKey,
-  onOpenChange,
-}: {
-  readonly button: RefObject<HTMLButtonElement | null>;
-  readonly openedByKey: RefObject<boolean>;
-  readonly onOpenChange: (open: boolean) => void;
-}) {
+export function ScopeMenu(state: MenuState) {
   const router = useRouter();
   const { artist: chosen, organization } = useScope();
   const filter = organization === null ? "" : `?org_id=${organization.id}`;
   const artists = usePages<Artist>(`/api/artists${filter}`, "artists");
   const organizations = useOrganizations();
   return (
-    <AnchoredMenu
-      label="Working for"
-      button={button}
-      openedByKey={openedByKey}
-      open
-      onOpenChange={onOpenChange}
-    >
+    <AnchoredMenu {...state} label="Working for">
       <div className="max-h-[60vh] w-50 overflow-y-auto">
         {organizations.length > 0 && (
           <>
@@ -69,16 +55,13 @@ export function ScopeMenu({
           <Choice
             key={artist.account_id}
             isChosen={chosen?.id === artist.account_id}
-            icon={<Cover seed={coverSeed(artist)} image={artist.image} round className="size-5" />}
+            icon={<ArtistCover artist={artist} className="size-5" />}
             label={artist.name}
-            onSelect={() =>
-              chooseArtist({ id: artist.account_id, name: artist.name, seed: coverSeed(artist) })
-            }
+            onSelect={() => chooseArtist(artist)}
           />
         ))}
         <MenuSeparator />
-        <MenuItem onSelect={() => router.push("/artists")}>
-          <Plus aria-hidden />
+        <MenuItem icon={Plus} onSelect={() => router.push("/artists")}>
           {artists.hasMore ? "Show all artists" : "Manage artists"}
         </MenuItem>
       </div>
@@ -86,17 +69,14 @@ export function ScopeMenu({
   );
 }
 
-function Choice({
-  isChosen,
-  icon,
-  label,
-  onSelect,
-}: {
+interface ChoiceProps {
   readonly isChosen: boolean;
   readonly icon: ReactNode;
   readonly label: string;
   readonly onSelect: () => void;
-}) {
+}
+
+function Choice({ isChosen, icon, label, onSelect }: ChoiceProps) {
   return (
     <MenuItem onSelect={onSelect} {...(isChosen ? { "aria-current": "true" } : {})}>
       {icon}

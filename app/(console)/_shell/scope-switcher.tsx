@@ -1,34 +1,23 @@
 "use client";
 import { ChevronsUpDown, UsersRound } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { chooseArtist, currentScope, useScope } from "@/app/(console)/_session/scope.ts";
+import { useEffect } from "react";
+import { api } from "../_api/request.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { LazyCover } from "../_ui/lazy-cover.tsx";
+import { LazyCover } from "../_session/artist-chip.tsx";
+import { chooseArtist, currentScope, useScope } from "../_session/scope.ts";
+import { MenuButton } from "../_ui/menu-button.tsx";
 
-const ScopeMenu = lazyComponent(() =>
-  import("./scope-menu.tsx").then((module) => module.ScopeMenu),
-);
+const ScopeMenu = lazyComponent(() => import("./scope-menu.tsx"), "ScopeMenu");
 
 /** Chooses the artist and the organization that new work is for; lists are limited to the artist. */
 export function ScopeSwitcher() {
   const { artist, organization } = useScope();
-  const [open, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  const openedByKey = useRef(false);
   useForgottenArtist(artist?.id ?? null);
   return (
     <div className="relative flex items-center">
-      <button
-        ref={button}
-        type="button"
-        aria-haspopup="menu"
-        aria-expanded={open}
-        onClick={(event) => {
-          openedByKey.current = event.detail === 0;
-          setOpen(!open);
-        }}
+      <MenuButton
         className="flex h-11 w-full items-center gap-2.5 rounded-lg border bg-surface px-2 text-left shadow-xs hover:bg-hover"
+        menu={(state) => state.open && <ScopeMenu {...state} />}
       >
         {artist === null ? (
           <span className="grid size-7 shrink-0 place-items-center rounded-full bg-accent-soft text-accent-text">
@@ -49,8 +38,7 @@ export function ScopeSwitcher() {
           )}
         </span>
         <ChevronsUpDown aria-hidden className="size-4 shrink-0 text-muted-foreground" />
-      </button>
-      {open && <ScopeMenu button={button} openedByKey={openedByKey} onOpenChange={setOpen} />}
+      </MenuButton>
     </div>
   );
 }

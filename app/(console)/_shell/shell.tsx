@@ -1,42 +1,27 @@
 "use client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Menu } from "lucide-react";
-import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { Activity, memo, type ReactNode, useEffect, useState } from "react";
-import { useSession } from "@/app/(console)/_session/auth.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { Button, buttonStyle } from "../_ui/button.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { Account } from "./account.tsx";
-import { Brand } from "./brand.tsx";
+import { useSession } from "../_session/auth.ts";
+import { ButtonLink, IconButton } from "../_ui/button.tsx";
+import { Loading, Skeleton } from "../_ui/states.tsx";
 import { Commands, SearchButton } from "./commands.tsx";
 import { useFrame } from "./frame.tsx";
-import { Navigation } from "./navigation.tsx";
+import { navGroups, settingsItem } from "./nav-items.ts";
+import { Account, Brand, Navigation } from "./navigation.tsx";
 import { useRunNotices } from "./run-notices.ts";
 import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { SidebarSlot, SidebarSlotProvider } from "./sidebar-slot.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
-const Drawer = lazyComponent(() => import("./drawer.tsx").then((module) => module.Drawer));
-const SignInPage = lazyComponent(() =>
-  import("./sign-in-page.tsx").then((module) => module.SignInPage),
-);
+const Drawer = lazyComponent(() => import("./drawer.tsx"), "Drawer");
+const SignInPage = lazyComponent(() => import("./sign-in.tsx"), "SignInPage");
 
-const privatePages = [
-  "/chat",
-  "/artists",
-  "/catalog",
-  "/templates",
-  "/content",
-  "/runs",
-  "/schedules",
-  "/usage",
-  "/connectors",
-  "/keys",
-  "/playground",
-  "/settings",
-];
+const privatePages = [...navGroups.flatMap(({ items }) => items), settingsItem]
+  .map(({ href }) => href)
+  .filter((href) => href !== "/docs");
 
 /**
  * Whether the server renders the page itself, not its outline, for a browser that was signed in before: a
@@ -88,15 +73,13 @@ const SignedInFrame = memo(function SignedInFrame({ children }: { readonly child
         <div className="flex h-dvh flex-col md:flex-row">
           <SkipLink />
           <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-sidebar px-3 md:hidden">
-            <Button
-              variant="ghost"
-              size="icon"
-              aria-label="Open navigation"
+            <IconButton
+              icon={Menu}
+              isLarge
+              label="Open navigation"
               aria-expanded={drawer}
               onClick={() => setDrawer(true)}
-            >
-              <Menu aria-hidden />
-            </Button>
+            />
             <Brand />
             <span className="flex-1" />
             <SearchButton />
@@ -140,32 +123,24 @@ function ActiveSession() {
   return null;
 }
 
-function TopBar({ children }: { readonly children: ReactNode }) {
-  return (
-    <header className="flex h-13 shrink-0 items-center gap-2 border-b px-4 sm:px-6">
-      <Brand />
-      <div className="flex-1" />
-      {children}
-      <ThemeToggle />
-    </header>
-  );
-}
-
 function SignedOutFrame({ children }: { readonly children: ReactNode }) {
   return (
     <div className="flex h-dvh flex-col">
       <SkipLink />
-      <TopBar>
+      <header className="flex h-13 shrink-0 items-center gap-2 border-b px-4 sm:px-6">
+        <Brand />
+        <div className="flex-1" />
         {usePathname().startsWith("/docs") ? (
-          <Link href="/" className={buttonStyle({ variant: "outline", size: "sm" })}>
+          <ButtonLink href="/" variant="outline" size="sm">
             Sign in
-          </Link>
+          </ButtonLink>
         ) : (
-          <Link href="/docs" className={buttonStyle({ variant: "ghost", size: "sm" })}>
+          <ButtonLink href="/docs" variant="ghost" size="sm">
             Docs
-          </Link>
+          </ButtonLink>
         )}
-      </TopBar>
+        <ThemeToggle />
+      </header>
       <Main>{children}</Main>
     </div>
   );
@@ -197,11 +172,10 @@ function SkipLink() {
 
 function PageSkeleton() {
   return (
-    <div aria-busy="true" className="mx-auto w-full max-w-6xl px-4 pt-6 sm:px-8 sm:pt-9">
-      <p className="sr-only">Loading…</p>
+    <Loading label="Loading…" className="mx-auto w-full max-w-6xl px-4 pt-6 sm:px-8 sm:pt-9">
       <Skeleton className="h-7 w-40" />
       <Skeleton className="mt-2 h-5 w-72 max-w-full" />
       <Skeleton className="mt-6 h-48 w-full rounded-xl" />
-    </div>
+    </Loading>
   );
 }

@@ -1,3 +1,20 @@
+/** The pages of `g` and a second key. */
+const pages = [
+  { key: "c", label: "Chat", href: "/chat" },
+  { key: "a", label: "Artists", href: "/artists" },
+  { key: "m", label: "Content", href: "/content" },
+  { key: "t", label: "Templates", href: "/templates" },
+  { key: "r", label: "Runs", href: "/runs" },
+  { key: "u", label: "Usage", href: "/usage" },
+  { key: "k", label: "API keys", href: "/keys" },
+  { key: "d", label: "Docs", href: "/docs" },
+  { key: "s", label: "Settings", href: "/settings" },
+];
+
+/** Returns the page that `g` and then this key open. */
+export const pageOfKey = (key: string): string | undefined =>
+  pages.find((page) => page.key === key)?.href;
+
 /** The keyboard shortcuts of the console. `keys` are pressed together, or after each other with `g`. */
 export const shortcutGroups = [
   {
@@ -17,31 +34,5 @@ export const shortcutGroups = [
       { keys: ["Esc"], label: "Stop the answer" },
     ],
   },
-  {
-    title: "Go to",
-    shortcuts: [
-      { keys: ["g", "c"], label: "Chat" },
-      { keys: ["g", "a"], label: "Artists" },
-      { keys: ["g", "m"], label: "Content" },
-      { keys: ["g", "t"], label: "Templates" },
-      { keys: ["g", "r"], label: "Runs" },
-      { keys: ["g", "u"], label: "Usage" },
-      { keys: ["g", "k"], label: "API keys" },
-      { keys: ["g", "d"], label: "Docs" },
-      { keys: ["g", "s"], label: "Settings" },
-    ],
-  },
-] as const;
-
-/** The pages of `g` and a second key. */
-export const pageOfKey: Readonly<Record<string, string>> = {
-  c: "/chat",
-  a: "/artists",
-  m: "/content",
-  t: "/templates",
-  r: "/runs",
-  u: "/usage",
-  k: "/keys",
-  d: "/docs",
-  s: "/settings",
-};
+  { title: "Go to", shortcuts: pages.map(({ key, label }) => ({ keys: ["g", key], label })) },
+];

@@ -1,16 +1,11 @@
 "use client";
+import { useSyncExternalStore } from "react";
 import { Dialog } from "../_ui/dialog.tsx";
-import { Kbd } from "../_ui/kbd.tsx";
 import { shortcutGroups } from "./shortcut-list.ts";
 
 export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog
-      open
-      onOpenChange={(open) => !open && onClose()}
-      title="Keyboard shortcuts"
-      className="max-w-2xl"
-    >
+    <Dialog onClose={onClose} title="Keyboard shortcuts" className="max-w-2xl">
       <div className="gap-x-10 sm:columns-2">
         {shortcutGroups.map(({ title, shortcuts }) => (
           <section key={title} className="mb-6 break-inside-avoid">
@@ -32,5 +27,25 @@ export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
         ))}
       </div>
     </Dialog>
+  );
+}
+
+const subscribe = () => () => {};
+const isMac = () => /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** Keys of a shortcut. `mod` is ⌘ on a Mac and Ctrl elsewhere. */
+export function Kbd({ keys }: { readonly keys: readonly string[] }) {
+  const mac = useSyncExternalStore(subscribe, isMac, () => false);
+  return (
+    <span className="inline-flex shrink-0 gap-0.5">
+      {keys.map((key) => (
+        <kbd
+          key={key}
+          className="grid h-5 min-w-5 place-items-center rounded border bg-surface px-1 font-sans text-xs text-muted-foreground"
+        >
+          {key === "mod" ? (mac ? "⌘" : "Ctrl") : key}
+        </kbd>
+      ))}
+    </span>
   );
 }

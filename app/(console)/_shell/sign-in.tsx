@@ -1,13 +1,13 @@
 "use client";
-import { type FormEvent, useState } from "react";
-import { unreachable } from "@/app/(console)/_api/describe-error.ts";
-import { authClient } from "@/app/(console)/_session/auth.ts";
-import { signInAsDeveloper } from "@/app/(console)/_session/developer-sign-in.ts";
-import { explainAuthError } from "@/app/(console)/_session/explain-auth-error.ts";
+import type { AuthError } from "@supabase/auth-js";
+import { type FormEvent, useState, useTransition } from "react";
 import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";
+import { unreachable } from "../_api/describe-error.ts";
+import { authClient } from "../_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
-import { Field } from "../_ui/field.tsx";
-import { Input } from "../_ui/input.tsx";
+import { Card } from "../_ui/card.tsx";
+import { Field, Input, TextField } from "../_ui/form.tsx";
+import { ErrorNote } from "../_ui/states.tsx";
 import { useFrame } from "./frame.tsx";
 
 /** The sign-in form. It emails a code, which also creates the account of a new address. */
@@ -16,16 +16,15 @@ export function SignIn() {
   const [isCodeSent, setCodeSent] = useState(false);
   const [email, setEmail] = useState("");
   const [code, setCode] = useState("");
-  const [busy, setBusy] = useState(false);
+  const [busy, start] = useTransition();
   const [errorText, setErrorText] = useState<string | null>(null);
 
-  const attempt = async (work: () => Promise<string | null>) => {
-    setBusy(true);
-    setErrorText(null);
-    // The library that does it is loaded when it is needed.
-    setErrorText(await work().catch(() => unreachable));
-    setBusy(false);
-  };
+  const attempt = (work: () => Promise<string | null>) =>
+    start(async () => {
+      setErrorText(null);
+      // The library that does it is loaded when it is needed.
+      setErrorText(await work().catch(() => unreachable));
+    });
 
   const requestCode = async (): Promise<string | null> => {
     const client = await authClient();
@@ -45,7 +44,7 @@ export function SignIn() {
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void attempt(isCodeSent ? verify : requestCode);
+    attempt(isCodeSent ? verify : requestCode);
   };
 
   return (
@@ -56,7 +55,7 @@ export function SignIn() {
             size="lg"
             className="w-full"
             busy={busy}
-            onClick={() => void attempt(signInAsDeveloper)}
+            onClick={() => attempt(signInAsDeveloper)}
           >
             Continue as {DEVELOPER_EMAIL}
           </Button>
@@ -67,19 +66,16 @@ export function SignIn() {
       )}
       <form onSubmit={submit} className="flex flex-col gap-4" aria-busy={busy}>
         {!isCodeSent ? (
-          <Field key="email" label="Email">
-            {(ids) => (
-              <Input
-                {...ids}
-                type="email"
-                required
-                maxLength={254}
-                autoComplete="email"
-                value={email}
-                onChange={(event) => setEmail(event.target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            key="email"
+            label="Email"
+            type="email"
+            required
+            maxLength={254}
+            autoComplete="email"
+            value={email}
+            onChange={setEmail}
+          />
         ) : (
           <Field key="code" label="Code" hint={`Sent to ${email}. It expires in 15 minutes.`}>
             {(ids) => (
@@ -93,19 +89,12 @@ export function SignIn() {
                 title="The digits from the email"
                 className="font-mono tracking-[0.3em]"
                 value={code}
-                onChange={(event) => setCode(event.target.value)}
+                onChange={setCode}
               />
             )}
           </Field>
         )}
-        {errorText !== null && (
-          <p
-            role="alert"
-            className="rounded-md bg-danger-soft px-3 py-2 break-words text-danger-text"
-          >
-            {errorText}
-          </p>
-        )}
+        <ErrorNote>{errorText}</ErrorNote>
         <Button
           type="submit"
           size="lg"
@@ -142,6 +131,53 @@ export function SignIn() {
           .
         </p>
       )}
+    </div>
+  );
+}
+
+/** Signs in as the seeded account of `npm run dev`. Resolves to null, or to an error text. */
+export async function signInAsDeveloper(): Promise<string | null> {
+  try {
+    const response = await fetch("/auth/developer", { method: "POST" });
+    if (!response.ok) return "Could not sign in with the development account.";
+    const { access_token, refresh_token } = await response.json();
+    const client = await authClient();
+    const { error } = await client.setSession({ access_token, refresh_token });
+    return error && "Could not sign in with the development account.";
+  } catch {
+    return "The service cannot be reached.";
+  }
+}
+
+/** Texts by error code. Codes that tell whether an account exists have none. */
+const TEXTS: Readonly<Record<string, string>> = {
+  otp_expired: "This code is incorrect or has expired. Check it, or request a new one.",
+  code_dead: "Too many incorrect codes. Request a new one.",
+  over_email_send_rate_limit:
+    "Too many emails were sent to this address. Enter the most recent code, or try again later.",
+  over_request_rate_limit: "Too many attempts. Wait a minute, then try again.",
+  email_address_invalid: "Emails cannot be sent to this address.",
+  validation_failed: "Check what you entered and try again.",
+  not_configured: "Sign-in is not set up on this server.",
+};
+
+/** Returns what a person can do about a failed sign-in. */
+export function explainAuthError(error: AuthError): string {
+  if (error.name === "AuthRetryableFetchError") {
+    return unreachable;
+  }
+  return TEXTS[error.code ?? ""] ?? "Something went wrong. Try again.";
+}
+
+/** Shown in place of a page that needs an account. */
+export function SignInPage() {
+  return (
+    <div className="mx-auto w-full max-w-sm px-4 py-10 sm:py-20">
+      <h1 className="text-2xl font-semibold tracking-tight">Sign in</h1>
+      <p className="mt-1 mb-6 text-muted-foreground">Sign in to view this page.</p>
+      <Card>
+        <SignIn />
+      </Card>
     </div>
   );
 }

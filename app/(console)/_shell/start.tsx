@@ -1,7 +1,7 @@
 "use client";
 import { useRouter } from "next/navigation";
 import { useEffect } from "react";
-import { useSession } from "@/app/(console)/_session/auth.ts";
+import { useSession } from "../_session/auth.ts";
 import { useFrame } from "./frame.tsx";
 import { Landing } from "./landing.tsx";
 

@@ -1,9 +1,9 @@
 "use client";
 import { Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
-import { chooseTheme, type Theme } from "@/app/(console)/_shell/theme.ts";
-import { Button } from "../_ui/button.tsx";
+import { IconButton } from "../_ui/button.tsx";
 import { useFrame } from "./frame.tsx";
+import { chooseTheme, type Theme } from "./theme.ts";
 
 const order = ["system", "light", "dark"] as const;
 const icons = { system: Monitor, light: Sun, dark: Moon };
@@ -15,17 +15,14 @@ export function ThemeToggle() {
   const Icon = icons[theme];
   const label = `Theme: ${theme}. Switch to ${next}`;
   return (
-    <Button
-      variant="ghost"
-      size="icon"
-      aria-label={label}
-      title={label}
+    <IconButton
+      icon={Icon}
+      isLarge
+      label={label}
       onClick={() => {
         chooseTheme(next);
         setTheme(next);
       }}
-    >
-      <Icon aria-hidden />
-    </Button>
+    />
   );
 }

@@ -1,31 +1,31 @@
 "use client";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
-import { api } from "../_api/request.ts";
-import { useChatConnectors } from "../_connectors/use-chat-connectors.ts";
+import { useChatConnectors } from "../_connectors/connectors-picker.tsx";
+import type { CreatedKey } from "../_hooks/shared-reads.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { Code } from "../chat/_message/code-block.tsx";
-import type { CreatedKey } from "../keys/key-types.ts";
-import type { ChatScenario, Scenario } from "./scenario.ts";
+import type { ChatAddress } from "../chat/_state/attachment.ts";
+import type { Scenario } from "./scenario.ts";
 import { views } from "./snippets.ts";
 
-interface Props {
+interface CodeDialogProps {
   readonly description: string;
   readonly scenario: Scenario;
   readonly onClose: () => void;
 }
 
 /** Shows how a program does the same, with a key of the account if one is created here. */
-export function CodeDialog({ description, scenario, onClose }: Props) {
+export function CodeDialog({ description, scenario, onClose }: CodeDialogProps) {
   // Never stored: it is gone when the dialog closes.
   const [apiKey, setApiKey] = useState<string | null>(null);
   return (
     <Dialog
-      open
-      onOpenChange={(open) => !open && onClose()}
+      onClose={onClose}
       title="View as code"
       description={description}
       className="top-[6vh] max-h-[88vh] max-w-3xl"
@@ -38,15 +38,20 @@ export function CodeDialog({ description, scenario, onClose }: Props) {
             </TabsTrigger>
           ))}
         </TabsList>
-        {views.map(({ id, title, language, textOf }) => (
-          <TabsContent key={id} value={id}>
-            <SnippetBox
-              title={title}
-              language={language}
-              text={textOf(scenario, { baseUrl: location.origin, apiKey })}
-            />
-          </TabsContent>
-        ))}
+        {views.map(({ id, title, language, textOf }) => {
+          const text = textOf(scenario, { baseUrl: location.origin, apiKey });
+          return (
+            <TabsContent key={id} value={id}>
+              <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
+                <div className="flex h-9 items-center justify-between gap-2 border-b pr-1 pl-3 text-xs text-muted-foreground">
+                  <code className="truncate font-mono">{title}</code>
+                  <CopyButton text={text} label={`Copy ${title}`} isSmall />
+                </div>
+                <Code text={text} language={language} label={title} className="max-h-[42vh]" />
+              </div>
+            </TabsContent>
+          );
+        })}
       </Tabs>
       <KeyRow apiKey={apiKey} onCreated={setApiKey} />
     </Dialog>
@@ -54,55 +59,21 @@ export function CodeDialog({ description, scenario, onClose }: Props) {
 }
 
 /** The same for a chat that is stored, whose connectors are asked for. */
-export function StoredChatCodeDialog({
-  chat,
-  ...props
-}: Props & { readonly chat: NonNullable<ChatScenario["chat"]> }) {
-  const { chosen } = useChatConnectors(chat.sessionId, chat.chatId);
-  const { scenario } = props;
-  const setup = { ...scenario.setup, connectors: chosen ?? [] };
-  return <CodeDialog {...props} scenario={{ ...scenario, setup }} />;
+export function StoredChatCodeDialog(props: CodeDialogProps & { readonly chat: ChatAddress }) {
+  const { chosen: connectors = [] } = useChatConnectors(props.chat.sessionId, props.chat.chatId);
+  const setup = { ...props.scenario.setup, connectors };
+  return <CodeDialog {...props} scenario={{ ...props.scenario, setup }} />;
 }
 
-function SnippetBox({
-  title,
-  language,
-  text,
-}: {
-  readonly title: string;
-  readonly language: string;
-  readonly text: string;
-}) {
-  return (
-    <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
-      <div className="flex h-9 items-center justify-between gap-2 border-b pr-1 pl-3 text-xs text-muted-foreground">
-        <code className="truncate font-mono">{title}</code>
-        <CopyButton
-          text={text}
-          label={`Copy ${title}`}
-          variant="ghost"
-          className="size-7 [&_svg]:size-3.5"
-        />
-      </div>
-      <Code text={text} language={language} label={title} className="max-h-[42vh]" />
-    </div>
-  );
-}
-
-function KeyRow({
-  apiKey,
-  onCreated,
-}: {
+interface KeyRowProps {
   readonly apiKey: string | null;
   readonly onCreated: (key: string) => void;
-}) {
-  const [busy, setBusy] = useState(false);
-  const [errorText, setErrorText] = useState<string | null>(null);
+}
+
+function KeyRow({ apiKey, onCreated }: KeyRowProps) {
+  const { send, busy, error } = useSubmit();
   const create = async () => {
-    setBusy(true);
-    const created = await api<CreatedKey>("/api/keys", { body: { key_name: "Code example" } });
-    setBusy(false);
-    setErrorText(created.ok ? null : created.error.message);
+    const created = await send<CreatedKey>("/api/keys", { body: { key_name: "Code example" } });
     if (created.ok) onCreated(created.data.key);
   };
   return (
@@ -115,11 +86,16 @@ function KeyRow({
         ) : (
           "The new key “Code example” is in the code. It is shown only until you close this, and has full access to your account."
         )}
-        {errorText !== null && <span className="block text-danger-text">{errorText}</span>}
+        {error && <span className="block text-danger-text">{error.message}</span>}
       </p>
       {apiKey === null ? (
-        <Button variant="outline" size="sm" busy={busy} onClick={() => void create()}>
-          <KeyRound aria-hidden />
+        <Button
+          icon={KeyRound}
+          variant="outline"
+          size="sm"
+          busy={busy}
+          onClick={() => void create()}
+        >
           Create a key and insert it
         </Button>
       ) : (

@@ -55,7 +55,6 @@ export function curlSnippet(scenario: Scenario, { baseUrl, apiKey }: Target): st
 
 const lines = (...commands: readonly string[]): string => `${commands.join("\n")}\n`;
 
-/** Quotes a text for the shell, as it is. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Stands for a variable of the shell; the mark is in no text that a person writes. */

@@ -6,9 +6,7 @@ export interface AgentSetup {
   /** Null for the default model. */
   readonly modelId: string | null;
   readonly instructions: string | null;
-  /** An agent template. */
   readonly templateId: string | null;
-  /** The slugs of the connectors that the agent may use. */
   readonly connectors: readonly string[];
 }
 
@@ -32,7 +30,6 @@ export interface RunScenario {
 
 /** Where a snippet sends its requests. */
 export interface Target {
-  /** The origin of the service. */
   readonly baseUrl: string;
   /** Null for the environment variable `AGENT_PLATFORM_API_KEY`. */
   readonly apiKey: string | null;

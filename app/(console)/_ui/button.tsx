@@ -1,4 +1,5 @@
-import { LoaderCircle } from "lucide-react";
+import { LoaderCircle, type LucideIcon } from "lucide-react";
+import Link from "next/link";
 import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
 
@@ -22,7 +23,12 @@ interface ButtonStyle {
   readonly className?: string | undefined;
 }
 
-/** Also styles links as buttons: `className={buttonStyle({ variant: "outline" })}`. */
+interface Labeled {
+  /** Stands before the text, as a decoration. */
+  readonly icon?: LucideIcon;
+}
+
+/** Styles a link as a button. See `ButtonLink` for links within the console. */
 export function buttonStyle({
   variant = "primary",
   size = "md",
@@ -32,7 +38,7 @@ export function buttonStyle({
   return cn(`${base} ${variants[variant]} ${sizes[size]} ${shapes[corners]}`, className);
 }
 
-interface ButtonProps extends ComponentProps<"button">, Omit<ButtonStyle, "className"> {
+interface ButtonProps extends ComponentProps<"button">, Omit<ButtonStyle, "className">, Labeled {
   /** Shows a spinner and disables the button without changing its width. */
   readonly busy?: boolean;
 }
@@ -43,11 +49,18 @@ export function Button({
   size,
   corners,
   busy = false,
+  icon: Icon,
   className,
   disabled,
-  children,
+  children: text,
   ...rest
 }: ButtonProps) {
+  const children = (
+    <>
+      {Icon && <Icon aria-hidden />}
+      {text}
+    </>
+  );
   return (
     <button
       type="button"
@@ -69,5 +82,46 @@ export function Button({
         )}
       </span>
     </button>
+  );
+}
+
+/** The look of a small button among text; also for a `CopyButton`. */
+export const iconButtonStyle = "size-7 text-muted-foreground [&_svg]:size-3.5";
+
+type IconButtonProps = Omit<ComponentProps<typeof Button>, "aria-label" | "size"> & {
+  readonly label: string;
+  /** For a button of a page, not of a line of text. */
+  readonly isLarge?: boolean;
+};
+
+/** A button with only an icon. `label` is its name for screen readers, and its tooltip unless there is a `title`. */
+export function IconButton({ label, isLarge = false, className, ...rest }: IconButtonProps) {
+  return (
+    <Button
+      title={label}
+      variant="ghost"
+      {...rest}
+      size="icon"
+      aria-label={label}
+      className={cn(!isLarge && iconButtonStyle, className)}
+    />
+  );
+}
+
+/** A link to another page that looks like a button. */
+export function ButtonLink({
+  variant,
+  size,
+  corners,
+  icon: Icon,
+  className,
+  children,
+  ...rest
+}: Omit<ComponentProps<typeof Link>, "className"> & ButtonStyle & Labeled) {
+  return (
+    <Link prefetch={false} {...rest} className={buttonStyle({ variant, size, corners, className })}>
+      {Icon && <Icon aria-hidden />}
+      {children}
+    </Link>
   );
 }

@@ -5,16 +5,14 @@ export function Card({ className, ...rest }: ComponentProps<"div">) {
   return <div {...rest} className={cn("rounded-xl border bg-surface p-5 shadow-xs", className)} />;
 }
 
-/** A card with a heading, for one subject of a page, such as a group of settings. */
-export function SectionCard({
-  title,
-  description,
-  children,
-}: {
+interface SectionCardProps {
   readonly title: string;
   readonly description?: ReactNode;
   readonly children: ReactNode;
-}) {
+}
+
+/** A card with a heading, for one subject of a page, such as a group of settings. */
+export function SectionCard({ title, description, children }: SectionCardProps) {
   return (
     <section className="rounded-xl border bg-surface shadow-xs lg:grid lg:grid-cols-[17rem_minmax(0,1fr)]">
       <div className="border-b px-5 py-4 lg:border-r lg:border-b-0 lg:py-5">

@@ -2,16 +2,9 @@
 import { X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useState } from "react";
 import { cn } from "./class-names.ts";
-import { controlStyle } from "./input.tsx";
+import { controlStyle } from "./form.tsx";
 
-/** An input for several short texts. Enter, a comma or leaving the field adds the typed text. */
-export function ChipsInput({
-  values,
-  onChange,
-  isInvalid,
-  placeholder,
-  ...ids
-}: {
+interface ChipsInputProps {
   readonly id: string;
   readonly "aria-describedby"?: string;
   readonly "aria-invalid"?: true;
@@ -20,7 +13,10 @@ export function ChipsInput({
   /** Returns true for the index of an invalid text. */
   readonly isInvalid?: (index: number) => boolean;
   readonly placeholder?: string;
-}) {
+}
+
+/** An input for several short texts. Enter, a comma or leaving the field adds the typed text. */
+export function ChipsInput({ values, onChange, isInvalid, placeholder, ...ids }: ChipsInputProps) {
   const [typed, setTyped] = useState("");
   const take = (text: string) => {
     const added = text.split(/[,\n]/).map((one) => one.trim());

@@ -1,18 +1,23 @@
 "use client";
 import { Check, Copy } from "lucide-react";
 import { type ComponentProps, useEffect, useState } from "react";
-import { Button } from "./button.tsx";
+import { Button, iconButtonStyle } from "./button.tsx";
+import { cn } from "./class-names.ts";
 import { toast } from "./toast.tsx";
 
 /** A button that copies `text`. `label` is its tooltip and its name for screen readers. */
 export function CopyButton({
   text,
   label,
+  isSmall = false,
+  className,
   children,
   ...rest
 }: Omit<ComponentProps<typeof Button>, "onClick"> & {
   readonly text: string;
   readonly label: string;
+  /** Whether it stands among text, as an `IconButton` does. */
+  readonly isSmall?: boolean;
 }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -27,9 +32,10 @@ export function CopyButton({
     );
   return (
     <Button
-      variant="outline"
+      variant={isSmall ? "ghost" : "outline"}
       size={children === undefined ? "icon" : "sm"}
       {...rest}
+      className={cn(isSmall && iconButtonStyle, className)}
       {...(children === undefined ? { "aria-label": label, title: label } : {})}
       onClick={() => void copy()}
     >
@@ -39,5 +45,15 @@ export function CopyButton({
         {copied ? "Copied" : ""}
       </span>
     </Button>
+  );
+}
+
+/** An id with a button that copies it. `label` is the name of the button. */
+export function CopyableId({ id, label }: { readonly id: string; readonly label: string }) {
+  return (
+    <div className="flex items-center gap-1">
+      <code className="min-w-0 font-mono text-xs break-all text-muted-foreground">{id}</code>
+      <CopyButton isSmall text={id} label={label} className="size-6 shrink-0" />
+    </div>
   );
 }

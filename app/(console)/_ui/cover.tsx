@@ -1,9 +1,9 @@
 "use client";
-import { type Ref, useRef } from "react";
-import { mediaAddress } from "@/app/(console)/content/content-result.ts";
+import { type Ref, type RefObject, useEffect, useRef, useState } from "react";
+import { loadImage } from "../_api/request.ts";
 import { useFrame } from "../_shell/frame.tsx";
+import { mediaAddress } from "../content/content-result.ts";
 import { cn } from "./class-names.ts";
-import { useRemoteThumbnail } from "./remote-thumbnail.ts";
 
 /** Ground, shape and detail of a cover. */
 const PALETTES = [
@@ -21,23 +21,19 @@ const PALETTES = [
   ["#1b4332", "#74c69d", "#ffe066"],
 ] as const;
 
+interface CoverProps {
+  /** An id, so that the same thing looks the same everywhere. */
+  readonly seed: string;
+  readonly image?: string | null | undefined;
+  readonly round?: boolean;
+  readonly className?: string;
+}
+
 /**
  * The picture of an artist, an album, a track or an organization: the given one, else a drawing that follows
  * from `seed`. It is decorative, because the name always stands beside it.
  */
-export function Cover({
-  seed,
-  image,
-  round = false,
-  className,
-}: {
-  /** An id, so that the same thing looks the same everywhere. */
-  readonly seed: string;
-  readonly image?: string | null | undefined;
-  /** For artists. */
-  readonly round?: boolean;
-  readonly className?: string;
-}) {
+export function Cover({ seed, image, round = false, className }: CoverProps) {
   const { mediaOrigin } = useFrame();
   const address = image ? mediaAddress(image, mediaOrigin) : null;
   const style = cn(
@@ -59,117 +55,41 @@ function Picture({ source, className }: { readonly source: string; readonly clas
   );
 }
 
-/** A picture on another host, drawn until it is loaded. */
-function RemotePicture({
-  url,
-  seed,
-  className,
-}: {
+interface RemotePictureProps {
   readonly url: string;
   readonly seed: string;
   readonly className: string;
-}) {
+}
+
+function RemotePicture({ url, seed, className }: RemotePictureProps) {
   const drawing = useRef<SVGSVGElement>(null);
   const source = useRemoteThumbnail(url, drawing);
   if (source !== null) return <Picture source={source} className={className} />;
   return <Drawing ref={drawing} seed={seed} className={className} />;
 }
 
-function Drawing({
-  seed,
-  className,
-  ref,
-}: {
+interface DrawingProps {
   readonly seed: string;
   readonly className: string;
   readonly ref?: Ref<SVGSVGElement>;
-}) {
+}
+
+/** Two shapes on a ground, whose colors, places and sizes follow from the seed. */
+function Drawing({ seed, className, ref }: DrawingProps) {
   const hash = hashOf(seed);
   const [ground, shape, detail] = PALETTES[hash % PALETTES.length] ?? PALETTES[0];
-  const { Motif, turns } = MOTIFS[(hash >>> 8) % MOTIFS.length] ?? MOTIFS[0];
+  const size = 24 + ((hash >>> 8) % 5) * 5;
+  const edge = 45 + ((hash >>> 12) % 6) * 6;
   return (
     <svg ref={ref} viewBox="0 0 100 100" aria-hidden="true" className={className}>
       <rect width="100" height="100" fill={ground} />
-      <g transform={`rotate(${((hash >>> 16) % turns) * 90} 50 50)`}>
-        <Motif shape={shape} detail={detail} step={8 + ((hash >>> 20) % 7)} />
+      <g transform={`rotate(${((hash >>> 16) % 8) * 45} 50 50)`}>
+        <circle cx={30 + ((hash >>> 20) % 5) * 10} cy="44" r={size} fill={shape} />
+        <rect x="-25" y={edge} width="150" height="80" fill={detail} opacity="0.9" />
       </g>
     </svg>
   );
 }
-
-interface MotifProps {
-  readonly shape: string;
-  readonly detail: string;
-  /** 8 to 14: what makes two covers of one motif differ. */
-  readonly step: number;
-}
-
-function Rings({ shape, detail, step }: MotifProps) {
-  return (
-    <>
-      <circle cx="50" cy="50" r="40" fill={shape} />
-      <circle cx="50" cy="50" r={40 - step} fill="none" stroke={detail} strokeWidth="1.5" />
-      <circle cx="50" cy="50" r={36 - 2 * step} fill={detail} />
-    </>
-  );
-}
-
-function Horizon({ shape, detail, step }: MotifProps) {
-  return (
-    <>
-      <circle cx={30 + 2 * step} cy="52" r={14 + step} fill={shape} />
-      <rect y="60" width="100" height="40" fill={detail} opacity="0.9" />
-      <rect y={60 + step} width="100" height="2" fill={shape} />
-      <rect y={64 + 2 * step} width="100" height="3" fill={shape} />
-    </>
-  );
-}
-
-function Bars({ shape, detail, step }: MotifProps) {
-  return [0, 1, 2, 3, 4, 5].map((bar) => {
-    const height = 20 + ((bar * step * 7) % 60);
-    return (
-      <rect
-        key={bar}
-        x={8 + bar * 14.5}
-        y={50 - height / 2}
-        width="9"
-        height={height}
-        rx="4.5"
-        fill={bar % 3 === 1 ? detail : shape}
-      />
-    );
-  });
-}
-
-function Quarters({ shape, detail, step }: MotifProps) {
-  return (
-    <>
-      <path d="M0 0h50a50 50 0 0 1-50 50z" fill={shape} />
-      <path d="M100 100H50a50 50 0 0 1 50-50z" fill={detail} />
-      <circle cx={78 - step} cy={22 + step} r={step} fill={shape} />
-    </>
-  );
-}
-
-function Peaks({ shape, detail, step }: MotifProps) {
-  return (
-    <>
-      <circle cx="72" cy="26" r={step} fill={detail} />
-      <path d={`M-10 100 ${24 + step} 34 80 100z`} fill={shape} />
-      <path d={`M30 100 ${62 + step} 52 120 100z`} fill={detail} opacity="0.85" />
-    </>
-  );
-}
-
-/** With the number of quarter turns in which they look right. */
-const MOTIFS = [
-  { Motif: Rings, turns: 1 },
-  { Motif: Horizon, turns: 1 },
-  { Motif: Bars, turns: 2 },
-  { Motif: Quarters, turns: 4 },
-  { Motif: Peaks, turns: 1 },
-] as const;
 
 /** FNV-1a, as an unsigned number of 32 bits. */
 function hashOf(text: string): number {
@@ -178,4 +98,66 @@ function hashOf(text: string): number {
     hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
   }
   return hash >>> 0;
+}
+
+/** A page of covers must not take all connections of the browser. */
+const MAX_CONCURRENT = 4;
+const MAX_KEPT = 300;
+
+/** Object URLs by address; null where there is no picture. */
+const loaded = new Map<string, Promise<string | null>>();
+const waiting: (() => void)[] = [];
+let active = 0;
+
+/**
+ * Small versions of pictures on other hosts, fetched by the service: the page's policy allows no other
+ * origin, and the host learns nothing of the reader. Only for pictures that the account's own members or
+ * the catalog have set; an answer's are fetched after a click.
+ */
+function load(url: string): Promise<string | null> {
+  const known = loaded.get(url);
+  if (known) return known;
+  const query = new URLSearchParams({ url, width: "320" });
+  const loading = inTurn(() => loadImage(`/api/media/proxy?${query}`));
+  loaded.set(url, loading);
+  const [oldest] = loaded;
+  if (loaded.size > MAX_KEPT && oldest) {
+    loaded.delete(oldest[0]);
+    void oldest[1].then((source) => source !== null && URL.revokeObjectURL(source));
+  }
+  return loading;
+}
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (active >= MAX_CONCURRENT) await new Promise<void>((begin) => waiting.push(begin));
+  active += 1;
+  try {
+    return await work();
+  } finally {
+    active -= 1;
+    waiting.shift()?.();
+  }
+}
+
+/** Returns the source of the picture once `element` has been in view and the picture is loaded; else null. */
+export function useRemoteThumbnail(url: string, element: RefObject<Element | null>): string | null {
+  const [source, setSource] = useState<{ readonly url: string; readonly source: string } | null>(
+    null,
+  );
+  useEffect(() => {
+    let isCurrent = true;
+    const observer = new IntersectionObserver(([entry]) => {
+      if (!entry?.isIntersecting) return;
+      observer.disconnect();
+      void load(url).then((found) => {
+        if (isCurrent && found !== null) setSource({ url, source: found });
+      });
+    });
+    if (element.current) observer.observe(element.current);
+    return () => {
+      isCurrent = false;
+      observer.disconnect();
+    };
+  }, [url, element]);
+  return source?.url === url ? source.source : null;
 }

@@ -1,31 +1,11 @@
 "use client";
+import type { LucideIcon } from "lucide-react";
 import { DropdownMenu as Base } from "radix-ui";
-import { type ComponentProps, type ReactNode, type RefObject, useRef } from "react";
+import { type ComponentProps, type ReactNode, useRef } from "react";
 import { cn } from "./class-names.ts";
+import type { MenuState } from "./menu-button.tsx";
 
 const contentStyle = "z-50 min-w-40 rounded-lg border bg-surface p-1 shadow-lg animate-appear";
-
-/** A menu opened by the button `trigger`. Its children are `MenuItem`s and `MenuSeparator`s. */
-export function DropdownMenu({
-  trigger,
-  align = "end",
-  children,
-}: {
-  readonly trigger: ReactNode;
-  readonly align?: "start" | "center" | "end";
-  readonly children: ReactNode;
-}) {
-  return (
-    <Base.Root modal={false}>
-      <Base.Trigger asChild>{trigger}</Base.Trigger>
-      <Base.Portal>
-        <Base.Content align={align} sideOffset={4} collisionPadding={8} className={contentStyle}>
-          {children}
-        </Base.Content>
-      </Base.Portal>
-    </Base.Root>
-  );
-}
 
 /**
  * A menu for a button that is rendered before the code of this menu is loaded. The button is not the
@@ -38,15 +18,7 @@ export function AnchoredMenu({
   open,
   onOpenChange,
   children,
-}: {
-  readonly label: string;
-  readonly button: RefObject<HTMLButtonElement | null>;
-  /** True if a key opened the menu, maybe before this code was loaded; its first item then gets the focus. */
-  readonly openedByKey: RefObject<boolean>;
-  readonly open: boolean;
-  readonly onOpenChange: (open: boolean) => void;
-  readonly children: ReactNode;
-}) {
+}: MenuState & { readonly label: string; readonly children: ReactNode }) {
   const wasLeft = useRef(false);
   return (
     <Base.Root modal={false} open={open} onOpenChange={onOpenChange}>
@@ -87,9 +59,11 @@ export function AnchoredMenu({
 
 export function MenuItem({
   danger = false,
+  icon: Icon,
   className,
+  children,
   ...rest
-}: ComponentProps<typeof Base.Item> & { readonly danger?: boolean }) {
+}: ComponentProps<typeof Base.Item> & { readonly danger?: boolean; readonly icon?: LucideIcon }) {
   return (
     <Base.Item
       {...rest}
@@ -98,7 +72,10 @@ export function MenuItem({
         danger && "text-danger-text data-highlighted:bg-danger-soft [&_svg]:text-danger-text",
         className,
       )}
-    />
+    >
+      {Icon && <Icon aria-hidden />}
+      {children}
+    </Base.Item>
   );
 }
 

@@ -1,14 +1,13 @@
 import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
 
-/** What is known of a thing: names with their values, one on a row. */
-export function Facts({
-  className,
-  children,
-}: {
+interface FactsProps {
   readonly className?: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** What is known of a thing: names with their values, one on a row. */
+export function Facts({ className, children }: FactsProps) {
   return (
     <dl className={cn("grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5", className)}>
       {children}
@@ -24,5 +23,24 @@ export function Fact({ name, children }: { readonly name: string; readonly child
       <dt className="text-muted-foreground">{name}</dt>
       <dd className="min-w-0 [overflow-wrap:anywhere]">{children}</dd>
     </>
+  );
+}
+
+interface FiguresProps {
+  readonly figures: readonly (readonly [name: string, amount: ReactNode])[];
+  readonly className: string;
+}
+
+/** Amounts side by side, each below its name. */
+export function Figures({ figures, className }: FiguresProps) {
+  return (
+    <dl className={cn("grid gap-px overflow-hidden rounded-xl border bg-border", className)}>
+      {figures.map(([name, amount]) => (
+        <div key={name} className="bg-surface px-4 py-3 max-lg:last:odd:col-span-2">
+          <dt className="text-xs text-muted-foreground">{name}</dt>
+          <dd className="mt-0.5 text-lg font-semibold tabular-nums">{amount}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }

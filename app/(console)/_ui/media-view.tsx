@@ -1,19 +1,17 @@
 "use client";
 import { ExternalLink } from "lucide-react";
-import { type ContentMedia, mediaAddress } from "@/app/(console)/content/content-result.ts";
 import { useFrame } from "../_shell/frame.tsx";
+import { type ContentMedia, mediaAddress } from "../content/content-result.ts";
 import { cn } from "./class-names.ts";
 
-/** A generated video with controls, or an image. It keeps its size while it loads. */
-export function MediaView({
-  media,
-  label,
-  className,
-}: {
+interface MediaViewProps {
   readonly media: ContentMedia;
   readonly label: string;
   readonly className?: string;
-}) {
+}
+
+/** A generated video with controls, or an image. It keeps its size while it loads. */
+export function MediaView({ media, label, className }: MediaViewProps) {
   const address = mediaAddress(media.url, useFrame().mediaOrigin);
   const style = cn("aspect-video w-full rounded-lg", className);
   if (address === null) {

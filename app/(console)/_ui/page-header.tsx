@@ -1,14 +1,15 @@
+import { ArrowLeft } from "lucide-react";
+import Link from "next/link";
 import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
 
-/** The layout of a page with text, lists and forms, which scrolls as a whole. */
-export function Page({
-  className,
-  children,
-}: {
+interface PageProps {
   readonly className?: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** The layout of a page with text, lists and forms, which scrolls as a whole. */
+export function Page({ className, children }: PageProps) {
   return (
     <div
       data-page=""
@@ -19,16 +20,13 @@ export function Page({
   );
 }
 
-export function PageHeader({
-  title,
-  description,
-  children,
-}: {
+interface PageHeaderProps {
   readonly title: string;
   readonly description?: ReactNode;
-  /** The page's actions, at the right of the title, on phones too. */
   readonly children?: ReactNode;
-}) {
+}
+
+export function PageHeader({ title, description, children }: PageHeaderProps) {
   return (
     <header className="mb-6 flex flex-wrap items-center justify-between gap-x-4 gap-y-1.5">
       <h1 className="min-w-0 text-2xl font-semibold">{title}</h1>
@@ -38,6 +36,61 @@ export function PageHeader({
         </div>
       )}
       {children !== undefined && <div className="flex flex-wrap gap-2">{children}</div>}
+    </header>
+  );
+}
+
+/** The way from the page of one thing back to the list of all, above everything else. */
+export function BackLink({ href, children }: { readonly href: string; readonly children: string }) {
+  return (
+    <Link
+      href={href}
+      prefetch={false}
+      className="-ml-1.5 mb-3 inline-flex h-7 items-center gap-1.5 rounded-md px-1.5 text-sm text-muted-foreground hover:bg-hover hover:text-foreground"
+    >
+      <ArrowLeft aria-hidden className="size-4" />
+      {children}
+    </Link>
+  );
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+/** A part of a page below its name. */
+export function Section({ title, className, children }: SectionProps) {
+  return (
+    <section aria-label={title} className={className}>
+      <h2 className="mb-2 text-sm font-medium text-muted-foreground">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+interface DetailHeaderProps {
+  readonly title: string;
+  readonly state: ReactNode;
+  readonly about: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** The top of the page of one thing: its title and state, a line about it, and its actions. */
+export function DetailHeader({ title, state, about, children }: DetailHeaderProps) {
+  return (
+    <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+      <div className="min-w-0">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+          <h1 className="line-clamp-2 text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
+            {title}
+          </h1>
+          {state}
+        </div>
+        {about}
+      </div>
+      <div className="flex flex-wrap gap-2">{children}</div>
     </header>
   );
 }

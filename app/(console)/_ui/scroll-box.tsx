@@ -1,21 +1,17 @@
 import type { ReactNode, Ref } from "react";
 import { cn } from "./class-names.ts";
 
-/** A scrollable box that the keyboard can reach too. `label` names it for screen readers. */
-export function ScrollBox({
-  ref,
-  label,
-  isLandmark = true,
-  className,
-  children,
-}: {
+interface ScrollBoxProps {
   readonly ref?: Ref<HTMLElement>;
   readonly label: string;
   /** False for a box that a page can have many of, which would hide its parts among themselves. */
   readonly isLandmark?: boolean;
   readonly className?: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** A scrollable box that the keyboard can reach too. `label` names it for screen readers. */
+export function ScrollBox({ ref, label, isLandmark = true, className, children }: ScrollBoxProps) {
   return (
     <section
       ref={ref}

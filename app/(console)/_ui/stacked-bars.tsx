@@ -34,12 +34,10 @@ export function StackedBars({
   hasLegend = series.length > 1,
   onChoose,
 }: {
-  /** What the chart says, for those who do not see it. */
   readonly summary: string;
   readonly series: readonly Series[];
   readonly bars: readonly Bar[];
   readonly format: (amount: number) => string;
-  /** In pixels. */
   readonly height?: number;
   /** How many bars there is room for; fewer stand on the right. */
   readonly slots?: number;
@@ -51,7 +49,6 @@ export function StackedBars({
   const shown = bars.find(({ key }) => key === shownKey);
   const max = Math.max(0, ...bars.map(({ amounts }) => sumOf(amounts)));
   const top = roundUp(max);
-  const width = 100 / slots;
   return (
     <figure>
       <div className="flex gap-2">
@@ -66,48 +63,54 @@ export function StackedBars({
             </span>
           ))}
         </div>
-        <svg
+        <div
           role="img"
           aria-label={summary}
-          viewBox={`0 0 100 ${height}`}
-          preserveAspectRatio="none"
-          className="min-w-0 flex-1"
+          className="relative flex min-w-0 flex-1 items-end justify-end"
           style={{ height }}
           onPointerLeave={() => setShownKey(null)}
         >
           {GRID_LINES.map((share) => (
-            <line
+            <span
               key={share}
-              x1="0"
-              x2="100"
-              y1={height - share * (height - 1)}
-              y2={height - share * (height - 1)}
-              className="stroke-border"
-              vectorEffect="non-scaling-stroke"
+              className="absolute inset-x-0 border-t"
+              style={{ bottom: `${share * 100}%` }}
             />
           ))}
-          {bars.map((bar, index) => (
-            // biome-ignore lint/a11y/noStaticElementInteractions: see `onChoose`
-            <g
-              key={bar.key}
-              className={cn(
-                onChoose && "cursor-pointer",
-                shown !== undefined && shown !== bar && "opacity-45",
-              )}
-              onPointerEnter={() => setShownKey(bar.key)}
-              onClick={onChoose && (() => onChoose(bar))}
-            >
-              <Column
-                bar={bar}
-                series={series}
-                x={(slots - bars.length + index) * width}
-                width={width}
-                height={height}
-                top={top}
-              />
-            </g>
-          ))}
-        </svg>
+          {bars.map((bar) => {
+            const total = sumOf(bar.amounts);
+            const share = `${(total / top) * 100}%`;
+            return (
+              // biome-ignore lint/a11y/noStaticElementInteractions: see `onChoose`
+              // biome-ignore lint/a11y/useKeyWithClickEvents: see `onChoose`
+              <div
+                key={bar.key}
+                className={cn(
+                  "relative flex h-full flex-col justify-end",
+                  onChoose && "cursor-pointer",
+                  shown !== undefined && shown !== bar && "opacity-45",
+                )}
+                style={{ width: `${100 / slots}%` }}
+                onPointerEnter={() => setShownKey(bar.key)}
+                onClick={onChoose && (() => onChoose(bar))}
+              >
+                <div
+                  className="mx-[15%] flex flex-col-reverse"
+                  style={{ height: total === 0 ? 0 : `max(${MIN_BAR_PX}px, ${share})` }}
+                >
+                  {series.map(({ key, color }, index) => (
+                    <span
+                      key={key}
+                      className={cn("basis-0 bg-current", color)}
+                      // The shares of the height, which add up to 1.
+                      style={{ flexGrow: (bar.amounts[index] ?? 0) / (total || 1) }}
+                    />
+                  ))}
+                </div>
+              </div>
+            );
+          })}
+        </div>
       </div>
       <figcaption
         aria-hidden
@@ -119,70 +122,20 @@ export function StackedBars({
         </span>
         <span>{bars.at(-1)?.label}</span>
       </figcaption>
-      {hasLegend && <Legend {...{ series, bars, shown, format }} />}
+      {hasLegend && (
+        <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-1 border-t pt-3 text-sm">
+          {series.map(({ key, label, color }, index) => (
+            <li key={key} className="flex min-w-0 items-center gap-1.5">
+              <span aria-hidden className={cn("size-2.5 shrink-0 rounded-xs bg-current", color)} />
+              <span className="max-w-56 truncate">{label}</span>
+              <span className="text-muted-foreground tabular-nums">
+                {format(sumOf((shown ? [shown] : bars).map((bar) => bar.amounts[index] ?? 0)))}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
     </figure>
-  );
-}
-
-function Column({
-  bar,
-  series,
-  x,
-  width,
-  height,
-  top,
-}: {
-  readonly bar: Bar;
-  readonly series: readonly Series[];
-  readonly x: number;
-  readonly width: number;
-  readonly height: number;
-  readonly top: number;
-}) {
-  const total = sumOf(bar.amounts);
-  const scale = total === 0 ? 0 : Math.max(MIN_BAR_PX, (total / top) * (height - 1)) / total;
-  return (
-    <>
-      <rect x={x} y="0" width={width} height={height} className="fill-transparent" />
-      {series.map(({ key, color }, index) => (
-        <rect
-          key={key}
-          x={x + width * 0.15}
-          width={width * 0.7}
-          y={height - sumOf(bar.amounts.slice(0, index + 1)) * scale}
-          height={(bar.amounts[index] ?? 0) * scale}
-          className={cn("fill-current", color)}
-        />
-      ))}
-    </>
-  );
-}
-
-/** The series with the amounts of a bar, or else of all. */
-function Legend({
-  series,
-  bars,
-  shown,
-  format,
-}: {
-  readonly series: readonly Series[];
-  readonly bars: readonly Bar[];
-  readonly shown: Bar | undefined;
-  readonly format: (amount: number) => string;
-}) {
-  const counted = shown ? [shown] : bars;
-  return (
-    <ul className="mt-3 flex flex-wrap gap-x-5 gap-y-1 border-t pt-3 text-sm">
-      {series.map(({ key, label, color }, index) => (
-        <li key={key} className="flex min-w-0 items-center gap-1.5">
-          <span aria-hidden className={cn("size-2.5 shrink-0 rounded-xs bg-current", color)} />
-          <span className="max-w-56 truncate">{label}</span>
-          <span className="text-muted-foreground tabular-nums">
-            {format(sumOf(counted.map(({ amounts }) => amounts[index] ?? 0)))}
-          </span>
-        </li>
-      ))}
-    </ul>
   );
 }
 

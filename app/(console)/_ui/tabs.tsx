@@ -1,8 +1,9 @@
 "use client";
+import Link from "next/link";
+import { usePathname } from "next/navigation";
 import { Tabs as Base } from "radix-ui";
 import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
-import { tabBarStyle, tabStyle } from "./tab-style.ts";
 
 export const Tabs = Base.Root;
 
@@ -25,4 +26,41 @@ export function TabsTrigger({ className, ...rest }: ComponentProps<typeof Base.T
 
 export function TabsContent({ className, ...rest }: ComponentProps<typeof Base.Content>) {
   return <Base.Content {...rest} className={cn("pt-4", className)} />;
+}
+
+/**
+ * A bar of tabs. It can be scrolled on a narrow screen, without a scrollbar: the tab at the edge is cut
+ * off, which shows that there are more.
+ */
+const tabBarStyle = "flex gap-1 overflow-x-auto overflow-y-hidden border-b [scrollbar-width:none]";
+
+const tabStyle =
+  "-mb-px shrink-0 border-b-2 border-transparent px-3 py-2 font-medium whitespace-nowrap text-muted-foreground hover:text-foreground focus-visible:-outline-offset-2";
+
+interface LinkTabsProps {
+  readonly label: string;
+  readonly tabs: readonly { readonly href: string; readonly label: string }[];
+}
+
+/** Tabs whose panels are pages of their own, and current for the pages below them, too. */
+export function LinkTabs({ label, tabs }: LinkTabsProps) {
+  const path = usePathname();
+  const above = tabs.filter(({ href }) => `${path}/`.startsWith(`${href}/`));
+  // "/settings" stands above all of its pages.
+  const current = above.toSorted((a, b) => a.href.length - b.href.length).at(-1);
+  return (
+    <nav aria-label={label} className={tabBarStyle}>
+      {tabs.map((tab) => (
+        <Link
+          key={tab.href}
+          href={tab.href}
+          prefetch={false}
+          aria-current={tab !== current ? undefined : tab.href === path ? "page" : true}
+          className={cn(tabStyle, tab === current && "border-foreground text-foreground")}
+        >
+          {tab.label}
+        </Link>
+      ))}
+    </nav>
+  );
 }

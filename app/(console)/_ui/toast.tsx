@@ -3,6 +3,7 @@ import { CircleAlert, CircleCheck, X } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useEffect, useSyncExternalStore } from "react";
+import { IconButton } from "./button.tsx";
 import { cn } from "./class-names.ts";
 
 interface Toast {
@@ -17,7 +18,6 @@ interface ToastLink {
   readonly href: string;
 }
 
-/** How long a message is shown. */
 const DISPLAY_MS = 6_000;
 const DISPLAY_WITH_LINK_MS = 20_000;
 
@@ -84,14 +84,9 @@ export function Toaster() {
               </Link>
             )}
           </span>
-          <button
-            type="button"
-            aria-label="Dismiss"
-            onClick={() => dismiss(id)}
-            className="grid size-6 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover"
-          >
-            <X aria-hidden className="size-3.5" />
-          </button>
+          <IconButton label="Dismiss" className="size-6" onClick={() => dismiss(id)}>
+            <X aria-hidden />
+          </IconButton>
         </div>
       ))}
     </div>

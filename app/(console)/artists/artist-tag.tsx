@@ -1,7 +1,19 @@
 import Link from "next/link";
 import type { Artist } from "@/lib/artists/artist.ts";
+import { coverSeed } from "../_session/scope.ts";
 import { Cover } from "../_ui/cover.tsx";
-import { coverSeed } from "./cover-seed.ts";
+
+type Pictured = Pick<Artist, "catalog_artist_id" | "name" | "image">;
+
+/** The picture of an artist. */
+export const ArtistCover = (props: { readonly artist: Pictured; readonly className: string }) => (
+  <Cover
+    seed={coverSeed(props.artist)}
+    image={props.artist.image}
+    round
+    className={props.className}
+  />
+);
 
 /** An artist in a line of text: the picture and the name, which leads to the artist's page. */
 export function ArtistTag({ artist }: { readonly artist: Artist }) {
@@ -11,7 +23,7 @@ export function ArtistTag({ artist }: { readonly artist: Artist }) {
       prefetch={false}
       className="inline-flex min-h-6 max-w-full min-w-0 items-center gap-1.5 align-bottom hover:text-foreground hover:underline"
     >
-      <Cover seed={coverSeed(artist)} image={artist.image} round className="size-4" />
+      <ArtistCover artist={artist} className="size-4" />
       <span className="truncate">{artist.name}</span>
     </Link>
   );

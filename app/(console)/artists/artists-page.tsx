@@ -2,25 +2,19 @@
 import { MicVocal, Plus, Search } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { chooseArtist, useScope } from "@/app/(console)/_session/scope.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
+import { useOrganizationNames } from "../_hooks/shared-reads.ts";
+import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
+import { usePages } from "../_hooks/use-pages.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { Button, buttonStyle } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
+import { chooseArtist, useScope } from "../_session/scope.ts";
+import { Button, ButtonLink } from "../_ui/button.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { EmptyState, ErrorState, Loading, LoadMore, Skeletons } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
-import { ArtistCard } from "./artist-card.tsx";
-import { coverSeed } from "./cover-seed.ts";
-import { useOrganizationNames } from "./use-organization-names.ts";
+import { ArtistCover } from "./artist-tag.tsx";
 
-const ArtistForm = lazyComponent(() =>
-  import("./artist-form.tsx").then((module) => module.ArtistForm),
-);
+const ArtistForm = lazyComponent(() => import("./artist-form.tsx"), "ArtistForm");
 
 /** The artists that the account works for, or those of the chosen organization. */
 export function ArtistsPage() {
@@ -32,8 +26,7 @@ export function ArtistsPage() {
   const [creating, setCreating] = useOpenedByLink();
   const { items } = artists;
   const create = (
-    <Button onClick={() => setCreating(true)}>
-      <Plus aria-hidden />
+    <Button icon={Plus} onClick={() => setCreating(true)}>
       New artist
     </Button>
   );
@@ -50,7 +43,14 @@ export function ArtistsPage() {
         {items !== undefined && items.length > 0 && create}
       </PageHeader>
       {artists.error !== null && <ErrorState error={artists.error} onRetry={artists.loadMore} />}
-      {items === undefined && artists.error === null && <CardSkeletons />}
+      {items === undefined && artists.error === null && (
+        <Loading
+          label="Loading artists…"
+          className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-4"
+        >
+          <Skeletons count={4} className="h-60 rounded-xl" />
+        </Loading>
+      )}
       {items?.length === 0 && (
         <EmptyState
           icon={MicVocal}
@@ -58,10 +58,9 @@ export function ArtistsPage() {
           text="Add the artists you work for. Their releases, chats, runs and costs then come together on one page."
         >
           {create}
-          <Link href="/catalog" className={buttonStyle({ variant: "outline" })}>
-            <Search aria-hidden />
+          <ButtonLink icon={Search} href="/catalog" variant="outline">
             Find in catalog
-          </Link>
+          </ButtonLink>
         </EmptyState>
       )}
       {items !== undefined && items.length > 0 && (
@@ -82,7 +81,7 @@ export function ArtistsPage() {
           artist={null}
           onClose={() => setCreating(false)}
           onSaved={(saved) => {
-            chooseArtist({ id: saved.account_id, name: saved.name, seed: coverSeed(saved) });
+            chooseArtist(saved);
             toast(`${saved.name} added. New chats and schedules are for this artist.`);
             router.push(`/artists/${saved.account_id}`);
           }}
@@ -92,13 +91,29 @@ export function ArtistsPage() {
   );
 }
 
-function CardSkeletons() {
+interface ArtistCardProps {
+  readonly artist: Artist;
+  readonly organization: string | null;
+}
+
+function ArtistCard({ artist, organization }: ArtistCardProps) {
   return (
-    <div aria-busy="true" className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-4">
-      <p className="sr-only">Loading artists…</p>
-      {["a", "b", "c", "d"].map((key) => (
-        <Skeleton key={key} className="h-60 rounded-xl" />
-      ))}
-    </div>
+    <Link
+      href={`/artists/${artist.account_id}`}
+      prefetch={false}
+      className="group flex h-full flex-col items-center rounded-xl border bg-surface p-5 text-center shadow-xs transition-colors hover:border-input hover:bg-muted"
+    >
+      <ArtistCover
+        artist={artist}
+        className="w-full max-w-32 shadow-sm transition-transform group-hover:scale-[1.03]"
+      />
+      <span className="mt-4 line-clamp-2 w-full font-semibold break-words">{artist.name}</span>
+      <span className="w-full truncate text-sm text-muted-foreground">
+        {artist.label ?? "No label"}
+      </span>
+      {organization !== null && (
+        <span className="mt-1 w-full truncate text-xs text-muted-foreground">{organization}</span>
+      )}
+    </Link>
   );
 }

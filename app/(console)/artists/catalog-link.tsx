@@ -1,39 +1,28 @@
 "use client";
 import { Link2, Unlink } from "lucide-react";
 import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type { CatalogArtist, CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { Cover } from "../_ui/cover.tsx";
-import { Popularity } from "../catalog/popularity.tsx";
+import { type CatalogSearch, searchPath } from "../catalog/catalog-query.ts";
+import { Popularity } from "../catalog/lists.tsx";
 
 const MAX_RESULTS = 5;
 
-type Search =
-  | { readonly status: "idle" | "searching" | "failed" }
-  | { readonly status: "found"; readonly artists: readonly CatalogArtist[] };
-
-/** Chooses the artist's entry in the catalog, found by the name in the form. */
-export function CatalogLink({
-  name,
-  value,
-  onChange,
-}: {
+interface CatalogLinkProps {
   readonly name: string;
-  /** The id in the catalog; null without a link. */
   readonly value: string | null;
   readonly onChange: (id: string | null) => void;
-}) {
-  const [search, setSearch] = useState<Search>({ status: "idle" });
-  const find = async () => {
-    setSearch({ status: "searching" });
-    const result = await api<CatalogSearch>(searchPath(name.trim(), ["artist"], MAX_RESULTS));
-    setSearch(
-      result.ok
-        ? { status: "found", artists: result.data.artists?.items ?? [] }
-        : { status: "failed" },
-    );
+}
+
+/** Chooses the artist's entry in the catalog, found by the name in the form. */
+export function CatalogLink({ name, value, onChange }: CatalogLinkProps) {
+  const [wanted, setWanted] = useState<string | null>(null);
+  const search = useQuery<CatalogSearch>(wanted && searchPath(wanted, ["artist"], MAX_RESULTS));
+  const found = search.data?.artists?.items ?? [];
+  const find = () => {
+    setWanted(name.trim());
+    if (wanted === name.trim()) search.reload();
   };
   return (
     <fieldset className="rounded-lg border p-3">
@@ -45,8 +34,7 @@ export function CatalogLink({
             Linked to the catalog
             <span className="block truncate font-mono text-xs text-muted-foreground">{value}</span>
           </p>
-          <Button variant="outline" size="sm" onClick={() => onChange(null)}>
-            <Unlink aria-hidden />
+          <Button icon={Unlink} variant="outline" size="sm" onClick={() => onChange(null)}>
             Unlink
           </Button>
         </div>
@@ -57,46 +45,51 @@ export function CatalogLink({
               Link the artist, so that its albums and tracks are the right ones.
             </p>
             <Button
+              icon={Link2}
               variant="outline"
               size="sm"
-              busy={search.status === "searching"}
+              busy={search.loading}
               disabled={name.trim() === ""}
-              onClick={() => void find()}
+              onClick={find}
             >
-              <Link2 aria-hidden />
               Find by name
             </Button>
           </div>
           <div role="status">
-            {search.status === "failed" && (
+            {search.error !== null && (
               <p className="mt-2 text-sm text-danger-text">
                 The catalog could not be searched. Try again.
               </p>
             )}
-            {search.status === "found" && search.artists.length === 0 && (
+            {search.data !== undefined && found.length === 0 && (
               <p className="mt-2 text-sm text-muted-foreground">
                 The catalog has no artist of this name.
               </p>
             )}
           </div>
-          {search.status === "found" && search.artists.length > 0 && (
+          {found.length > 0 && (
             <ul className="mt-3 space-y-1">
-              {search.artists.map((found) => (
-                <li key={found.id}>
+              {found.map((artist) => (
+                <li key={artist.id}>
                   <button
                     type="button"
-                    aria-label={`Link to ${found.name}`}
-                    onClick={() => onChange(found.id)}
+                    aria-label={`Link to ${artist.name}`}
+                    onClick={() => onChange(artist.id)}
                     className="flex w-full items-center gap-3 rounded-md px-2 py-1.5 text-left hover:bg-hover"
                   >
-                    <Cover seed={found.id} image={found.images[0]?.url} round className="size-9" />
+                    <Cover
+                      seed={artist.id}
+                      image={artist.images[0]?.url}
+                      round
+                      className="size-9"
+                    />
                     <span className="min-w-0 flex-1">
-                      <span className="block truncate font-medium">{found.name}</span>
+                      <span className="block truncate font-medium">{artist.name}</span>
                       <span className="block truncate text-sm text-muted-foreground">
-                        {found.genres?.join(", ")}
+                        {artist.genres?.join(", ")}
                       </span>
                     </span>
-                    {found.popularity !== undefined && <Popularity value={found.popularity} />}
+                    {artist.popularity !== undefined && <Popularity value={artist.popularity} />}
                   </button>
                 </li>
               ))}

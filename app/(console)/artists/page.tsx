@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { ArtistsPage } from "./artists-page.tsx";
+export { ArtistsPage as default } from "./artists-page.tsx";
 
-export const metadata: Metadata = { title: "Artists" };
-
-export default function Artists() {
-  return <ArtistsPage />;
-}
+export const metadata = { title: "Artists" };

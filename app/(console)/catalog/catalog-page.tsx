@@ -1,5 +1,6 @@
 "use client";
-import { Search, SearchX } from "lucide-react";
+import { SearchX } from "lucide-react";
+import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import {
   type ReactNode,
@@ -10,21 +11,20 @@ import {
   useRef,
   useState,
 } from "react";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type { CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
-import { useCatalogList } from "@/app/(console)/catalog/use-catalog-list.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Input } from "../_ui/input.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
+import { Cover } from "../_ui/cover.tsx";
+import { SearchInput, Segmented } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
-import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
-import { ArtistGrid } from "./artist-grid.tsx";
-import { Releases } from "./releases.tsx";
-import { TrackList } from "./track-list.tsx";
+import { EmptyState, ErrorState, Loaded, LoadMore } from "../_ui/states.tsx";
+import {
+  artistPage,
+  type CatalogArtist,
+  type CatalogSearch,
+  searchPath,
+  useCatalogList,
+} from "./catalog-query.ts";
+import { AlbumGrid, AlbumSkeletons, Popularity, TrackList } from "./lists.tsx";
 
 const TYPES = [
   { value: "all", label: "All" },
@@ -34,9 +34,7 @@ const TYPES = [
 ] as const;
 type Type = (typeof TYPES)[number]["value"];
 
-/** How long after a key the search starts. */
 const TYPING_PAUSE_MS = 250;
-/** The longest text that the search takes. */
 const MAX_QUERY_LENGTH = 250;
 
 /** The search of the catalog. Its text and type are in the address, so that a result can be shared. */
@@ -72,21 +70,14 @@ export function CatalogPage() {
         description="Artists, albums and tracks, with the ISRCs and release dates that agents work with."
       />
       <div className="mb-6 flex flex-wrap items-center gap-3">
-        <div className="relative w-full sm:w-96">
-          <Search
-            aria-hidden
-            className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted-foreground"
-          />
-          <Input
-            type="search"
-            aria-label="Search the catalog"
-            placeholder="Artist, album, track or ISRC"
-            maxLength={MAX_QUERY_LENGTH}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            className="pl-9"
-          />
-        </div>
+        <SearchInput
+          label="Search the catalog"
+          placeholder="Artist, album, track or ISRC"
+          className="sm:w-96"
+          maxLength={MAX_QUERY_LENGTH}
+          value={text}
+          onChange={setText}
+        />
         <Segmented
           label="Type"
           hideLabel
@@ -115,55 +106,47 @@ function addressOf(q: string, type: Type): string {
   return query.size === 0 ? "/catalog" : `/catalog?${query}`;
 }
 
-/** The best results of each type. */
-function Overview({
-  q,
-  onShowAll,
-}: {
+interface OverviewProps {
   readonly q: string;
   readonly onShowAll: (type: Type) => void;
-}) {
-  const { data, error, reload } = useQuery<CatalogSearch>(
-    searchPath(q, ["artist", "album", "track"], 10),
-  );
-  if (error !== null) return <ErrorState error={error} onRetry={reload} />;
-  if (data === undefined) return <AlbumSkeletons />;
-  const { artists, albums, tracks } = data;
-  if (!artists?.total && !albums?.total && !tracks?.total) return <NothingFound q={q} />;
+}
+
+function Overview({ q, onShowAll }: OverviewProps) {
+  const query = useQuery<CatalogSearch>(searchPath(q, ["artist", "album", "track"], 10));
   return (
-    <div className="space-y-8">
-      {artists !== undefined && artists.total > 0 && (
-        <Section title="Artists" total={artists.total} shown={6} onAll={() => onShowAll("artist")}>
-          <ArtistGrid artists={artists.items.slice(0, 6)} />
-        </Section>
-      )}
-      {albums !== undefined && albums.total > 0 && (
-        <Section title="Albums" total={albums.total} shown={10} onAll={() => onShowAll("album")}>
-          <AlbumGrid albums={albums.items} withArtists />
-        </Section>
-      )}
-      {tracks !== undefined && tracks.total > 0 && (
-        <Section title="Tracks" total={tracks.total} shown={10} onAll={() => onShowAll("track")}>
-          <TrackList label="Tracks" tracks={tracks.items} />
-        </Section>
-      )}
-    </div>
+    <Loaded query={query} loading={<AlbumSkeletons />}>
+      {({ artists, albums, tracks }) =>
+        artists?.total || albums?.total || tracks?.total ? (
+          <div className="space-y-8">
+            <Section title="Artists" list={artists} shown={6} onAll={() => onShowAll("artist")}>
+              {(items) => <ArtistGrid artists={items} />}
+            </Section>
+            <Section title="Albums" list={albums} shown={10} onAll={() => onShowAll("album")}>
+              {(items) => <AlbumGrid albums={items} withArtists />}
+            </Section>
+            <Section title="Tracks" list={tracks} shown={10} onAll={() => onShowAll("track")}>
+              {(items) => <TrackList label="Tracks" tracks={items} />}
+            </Section>
+          </div>
+        ) : (
+          <NothingFound q={q} />
+        )
+      }
+    </Loaded>
   );
 }
 
-function Section({
-  title,
-  total,
-  shown,
-  onAll,
-  children,
-}: {
+interface SectionProps<T> {
   readonly title: string;
-  readonly total: number;
+  readonly list: { readonly items: readonly T[]; readonly total: number } | undefined;
   readonly shown: number;
   readonly onAll: () => void;
-  readonly children: ReactNode;
-}) {
+  readonly children: (items: readonly T[]) => ReactNode;
+}
+
+function Section<T>({ title, list, shown, onAll, children }: SectionProps<T>) {
+  if (!list?.total) return null;
+  const { items, total } = list;
   return (
     <section aria-label={title}>
       <div className="mb-3 flex h-7 items-center justify-between gap-4">
@@ -179,36 +162,33 @@ function Section({
           </Button>
         )}
       </div>
-      {children}
+      {children(items.slice(0, shown))}
     </section>
   );
 }
 
 const PAGE_SIZE = 30;
-const listOf = {
-  artist: (body: CatalogSearch) => body.artists,
-  album: (body: CatalogSearch) => body.albums,
-  track: (body: CatalogSearch) => body.tracks,
-} as const;
 
 function OneType({ q, type }: { readonly q: string; readonly type: Exclude<Type, "all"> }) {
   const path = searchPath(q, [type], PAGE_SIZE);
-  const artists = useCatalogList(type === "artist" ? path : null, listOf.artist);
-  const albums = useCatalogList(type === "album" ? path : null, listOf.album);
-  const tracks = useCatalogList(type === "track" ? path : null, listOf.track);
-  const list = { artist: artists, album: albums, track: tracks }[type];
+  const list = useCatalogList<CatalogSearch, unknown>(path, (body) => body[`${type}s`]);
+  const found = list.bodies;
   if (list.items === undefined && list.error === null) return <AlbumSkeletons />;
   return (
     <>
       <p role="status" className="mb-3 text-sm text-muted-foreground">
         {list.total} {list.total === 1 ? "result" : "results"}
       </p>
-      {artists.items !== undefined && <ArtistGrid artists={artists.items} />}
-      {albums.items !== undefined && <AlbumGrid albums={albums.items} withArtists />}
-      {tracks.items !== undefined && tracks.items.length > 0 && (
-        <TrackList label="Tracks" tracks={tracks.items} />
-      )}
       {list.items?.length === 0 && <NothingFound q={q} />}
+      {type === "artist" && (
+        <ArtistGrid artists={found.flatMap(({ artists }) => artists?.items ?? [])} />
+      )}
+      {type === "album" && (
+        <AlbumGrid albums={found.flatMap(({ albums }) => albums?.items ?? [])} withArtists />
+      )}
+      {type === "track" && list.total > 0 && (
+        <TrackList label="Tracks" tracks={found.flatMap(({ tracks }) => tracks?.items ?? [])} />
+      )}
       {list.error !== null && <ErrorState error={list.error} onRetry={list.loadMore} />}
       {list.error === null && <LoadMore pages={list} />}
     </>
@@ -228,5 +208,70 @@ function NothingFound({ q }: { readonly q: string }) {
         </>
       }
     />
+  );
+}
+
+function ArtistGrid({ artists }: { readonly artists: readonly CatalogArtist[] }) {
+  return (
+    <ul className="grid gap-2 sm:grid-cols-2 lg:grid-cols-3">
+      {artists.map((artist) => (
+        <li key={artist.id} className="min-w-0">
+          <Link
+            href={artistPage(artist)}
+            prefetch={false}
+            className="group flex items-center gap-3 rounded-xl border bg-surface p-3 hover:border-input hover:bg-muted"
+          >
+            <Cover seed={artist.id} image={artist.images[0]?.url} round className="size-14" />
+            <span className="min-w-0">
+              <span className="block truncate font-medium">{artist.name}</span>
+              <span className="block truncate text-sm text-muted-foreground">
+                {artist.genres?.join(", ")}
+              </span>
+              {artist.popularity !== undefined && <Popularity value={artist.popularity} />}
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const GENRES = ["dream pop", "soul", "jazz", "techno", "folk", "cumbia", "punk"] as const;
+const YEARS = 5;
+
+/** What the catalog shows before anything is searched: recent releases, and genres to start from. */
+function Releases({ onSearch }: { readonly onSearch: (text: string) => void }) {
+  const year = new Date().getFullYear();
+  const query = useQuery<CatalogSearch>(searchPath(`year:${year - YEARS}-${year}`, ["album"], 20));
+  return (
+    <>
+      <ul aria-label="Genres" className="mb-6 flex flex-wrap gap-1.5">
+        {GENRES.map((genre) => (
+          <li key={genre}>
+            <Button variant="outline" size="sm" onClick={() => onSearch(`genre:"${genre}"`)}>
+              {genre}
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <h2 className="mb-3 font-semibold">Recent releases</h2>
+      <Loaded query={query} loading={<AlbumSkeletons />}>
+        {({ albums }) =>
+          albums?.items.length ? (
+            // An album that is listed by year alone comes last in its year.
+            <AlbumGrid
+              albums={albums.items.toSorted((one, other) =>
+                other.release_date.localeCompare(one.release_date),
+              )}
+              withArtists
+            />
+          ) : (
+            <p className="text-muted-foreground">
+              No releases of the last {YEARS} years. Search for an artist, an album or a track.
+            </p>
+          )
+        }
+      </Loaded>
+    </>
   );
 }

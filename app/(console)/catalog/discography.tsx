@@ -1,18 +1,17 @@
 "use client";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { artistAlbumsPath, byArtist, searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type {
-  AlbumPage,
-  CatalogAlbum,
-  CatalogSearch,
-  CatalogTrack,
-} from "@/app/(console)/catalog/catalog-types.ts";
-import { useCatalogList } from "@/app/(console)/catalog/use-catalog-list.ts";
-import { Button } from "../_ui/button.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { AlbumGrid, AlbumSkeletons } from "./album-grid.tsx";
-import { TrackList } from "./track-list.tsx";
+import { useQuery } from "../_hooks/use-query.ts";
+import { ErrorState, Loaded, Loading, LoadMore } from "../_ui/states.tsx";
+import {
+  type AlbumPage,
+  artistAlbumsPath,
+  byArtist,
+  type CatalogAlbum,
+  type CatalogSearch,
+  type CatalogTrack,
+  searchPath,
+  useCatalogList,
+} from "./catalog-query.ts";
+import { AlbumGrid, AlbumSkeletons, TrackList } from "./lists.tsx";
 
 const GROUPS = [
   ["album", "Albums"],
@@ -48,36 +47,25 @@ export function Discography({ id, name }: { readonly id: string; readonly name: 
         <p className="text-muted-foreground">The catalog lists no albums of this artist.</p>
       )}
       {list.error !== null && <ErrorState error={list.error} onRetry={list.loadMore} />}
-      {list.hasMore && list.error === null && (
-        <Button variant="outline" busy={list.loading} onClick={list.loadMore}>
-          Load more albums
-        </Button>
-      )}
+      {list.error === null && <LoadMore pages={list} items="albums" />}
     </div>
   );
 }
 
 function PopularTracks({ id, name }: { readonly id: string; readonly name: string }) {
-  const { data, error, reload } = useQuery<CatalogSearch>(
-    searchPath(byArtist(name), ["track"], 50),
-  );
-  if (error !== null) return <ErrorState error={error} onRetry={reload} />;
-  if (data === undefined) {
-    return (
-      <div aria-busy="true">
-        <p className="sr-only">Loading tracks…</p>
-        <Skeleton className="h-64 rounded-xl" />
-      </div>
-    );
-  }
-  const tracks = mostPopular(data.tracks?.items ?? [], id);
+  const query = useQuery<CatalogSearch>(searchPath(byArtist(name), ["track"], 50));
+  const tracks = mostPopular(query.data?.tracks?.items ?? [], id);
   return (
-    tracks.length > 0 && (
-      <section aria-label="Popular tracks">
-        <h2 className="mb-3 font-semibold">Popular tracks</h2>
-        <TrackList label="Popular tracks" tracks={tracks} />
-      </section>
-    )
+    <Loaded query={query} loading={<Loading label="Loading tracks…" className="h-64 rounded-xl" />}>
+      {() =>
+        tracks.length > 0 && (
+          <section aria-label="Popular tracks">
+            <h2 className="mb-3 font-semibold">Popular tracks</h2>
+            <TrackList label="Popular tracks" tracks={tracks} />
+          </section>
+        )
+      }
+    </Loaded>
   );
 }
 

@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { CatalogPage } from "./catalog-page.tsx";
+export { CatalogPage as default } from "./catalog-page.tsx";
 
-export const metadata: Metadata = { title: "Catalog" };
-
-export default function Catalog() {
-  return <CatalogPage />;
-}
+export const metadata = { title: "Catalog" };

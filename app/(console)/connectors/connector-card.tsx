@@ -1,18 +1,13 @@
 "use client";
-import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { formatDate } from "@/app/(console)/_ui/format-time.ts";
-import {
-  connectService,
-  describeConnectError,
-} from "@/app/(console)/connectors/connect-service.ts";
-import { CONNECTION_STATES } from "@/app/(console)/connectors/connection-state.ts";
-import type { KnownConnector } from "@/app/(console)/connectors/known-connectors.ts";
 import type { Connection } from "@/lib/connectors/contract.ts";
+import { remove } from "../_api/request.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
-import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
+import { ConfirmDialog } from "../_ui/dialog.tsx";
+import { formatDate } from "../_ui/format.ts";
 import { toast } from "../_ui/toast.tsx";
+import { CONNECTION_STATES, useConnect } from "./connect-service.ts";
+import type { KnownConnector } from "./known-connectors.tsx";
 
 /** A service with the state of its connection, and what can be done about it. */
 export function ConnectorCard({
@@ -23,31 +18,14 @@ export function ConnectorCard({
   onChanged,
 }: {
   readonly connector: KnownConnector;
-  /** Undefined for a service that was never connected. */
   readonly connection: Connection | undefined;
   /** Null for the person's own account. */
   readonly accountId: string | null;
   readonly onShowActions: () => void;
   readonly onChanged: () => void;
 }) {
-  const [busy, setBusy] = useState(false);
-  const connect = async () => {
-    setBusy(true);
-    const error = await connectService(slug, accountId);
-    // The button stays busy while the browser leaves this page.
-    if (error === null) return;
-    setBusy(false);
-    toast(describeConnectError(error), "danger");
-  };
-  const disconnect = async (): Promise<string | null> => {
-    const query = accountId === null ? "" : `?account_id=${accountId}`;
-    const result = await api(`/api/connectors/${slug}${query}`, { method: "DELETE" });
-    // One that was disconnected in another tab counts as disconnected.
-    if (!result.ok && result.error.status !== 404) return result.error.message;
-    toast(`${name} disconnected`);
-    onChanged();
-    return null;
-  };
+  const { connect, busy } = useConnect(accountId);
+  const query = accountId === null ? "" : `?account_id=${accountId}`;
   const isActive = connection?.status === "active";
   return (
     <article
@@ -80,7 +58,10 @@ export function ConnectorCard({
             size="sm"
             aria-label={`Connect ${name}`}
             busy={busy}
-            onClick={() => void connect()}
+            onClick={async () => {
+              const failure = await connect(slug);
+              if (failure !== null) toast(failure, "danger");
+            }}
           >
             Connect
           </Button>
@@ -93,7 +74,11 @@ export function ConnectorCard({
             title={`Disconnect ${name}?`}
             description="Agents can no longer use it, also in chats and schedules that name it. You can connect it again at any time."
             confirm="Disconnect"
-            onConfirm={disconnect}
+            onConfirm={() => remove(`/api/connectors/${slug}${query}`)}
+            onDone={() => {
+              toast(`${name} disconnected`);
+              onChanged();
+            }}
             trigger={
               <Button
                 variant="danger-ghost"

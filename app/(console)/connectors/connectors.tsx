@@ -2,30 +2,23 @@
 import { ShieldCheck } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { type ReactNode, useEffect, useState } from "react";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { useScope } from "@/app/(console)/_session/scope.ts";
-import { connectionTo } from "@/app/(console)/connectors/connection-state.ts";
-import {
-  connectorOf,
-  groups,
-  type KnownConnector,
-} from "@/app/(console)/connectors/known-connectors.ts";
 import type { listConnectionsContract } from "@/lib/connectors/contract.ts";
+import type { Answer } from "../_api/request.ts";
+import { useOrganizations } from "../_hooks/shared-reads.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
+import { useScope } from "../_session/scope.ts";
+import { Button } from "../_ui/button.tsx";
+import { Card } from "../_ui/card.tsx";
+import { SelectField, TextField } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
-import { AccountField } from "./account-field.tsx";
-import { Connect } from "./connect.tsx";
+import { connectionTo, useConnect } from "./connect-service.ts";
 import { ConnectorCard } from "./connector-card.tsx";
+import { connectorOf, groups, type KnownConnector } from "./known-connectors.tsx";
 
-const ActionsSheet = lazyComponent(() =>
-  import("./actions-sheet.tsx").then((module) => module.ActionsSheet),
-);
-
-type List = z.output<(typeof listConnectionsContract.responses)[200]["schema"]>;
+const ActionsSheet = lazyComponent(() => import("./actions-sheet.tsx"), "ActionsSheet");
 
 /** The page of connectors: services as cards, each with the state of its connection. */
 export function Connectors() {
@@ -35,19 +28,19 @@ export function Connectors() {
   // What the switcher says, until another account is chosen here.
   const accountId = chosen === undefined ? (artist?.id ?? organization?.id ?? null) : chosen;
   const query = accountId === null ? "" : `?account_id=${encodeURIComponent(accountId)}`;
-  const { data, error, reload } = useQuery<List>(`/api/connectors${query}`);
+  const read = useQuery<Answer<typeof listConnectionsContract>>(`/api/connectors${query}`);
   const [shown, setShown] = useState<KnownConnector | null>(null);
   useOutcome();
-  const connections = data?.data.connections;
-  const begun = [...new Set(connections?.map(({ connector }) => connector) ?? [])];
+  const connections = read.data?.data.connections ?? [];
+  const begun = [...new Set(connections.map(({ connector }) => connector))];
   const card = (connector: KnownConnector) => (
     <li key={connector.slug} className="min-w-0">
       <ConnectorCard
         connector={connector}
-        connection={connectionTo(connector.slug, connections ?? [])}
+        connection={connectionTo(connector.slug, connections)}
         accountId={accountId}
         onShowActions={() => setShown(connector)}
-        onChanged={reload}
+        onChanged={read.reload}
       />
     </li>
   );
@@ -66,29 +59,27 @@ export function Connectors() {
           a token, and you can disconnect a service at any time.
         </p>
       </div>
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {error === null && connections === undefined && (
-        <div aria-busy="true">
-          <p className="sr-only">Loading connections…</p>
-          <Skeleton className="h-60 rounded-xl" />
-        </div>
-      )}
-      {connections !== undefined && (
-        <div className="space-y-8">
-          {begun.length > 0 && (
-            <Group title="Your connections">{begun.map((slug) => card(connectorOf(slug)))}</Group>
-          )}
-          {groups.map(({ title, connectors }) => (
-            <Group key={title} title={title}>
-              {connectors.filter(({ slug }) => !begun.includes(slug)).map(card)}
-            </Group>
-          ))}
-          <section>
-            <h2 className="mb-3 font-semibold">Another service</h2>
-            <Connect accountId={accountId} />
-          </section>
-        </div>
-      )}
+      <Loaded
+        query={read}
+        loading={<Loading label="Loading connections…" className="h-60 rounded-xl" />}
+      >
+        {() => (
+          <div className="space-y-8">
+            {begun.length > 0 && (
+              <Group title="Your connections">{begun.map((slug) => card(connectorOf(slug)))}</Group>
+            )}
+            {groups.map(({ title, connectors }) => (
+              <Group key={title} title={title}>
+                {connectors.filter(({ slug }) => !begun.includes(slug)).map(card)}
+              </Group>
+            ))}
+            <section>
+              <h2 className="mb-3 font-semibold">Another service</h2>
+              <Connect accountId={accountId} />
+            </section>
+          </div>
+        )}
+      </Loaded>
       {shown !== null && <ActionsSheet connector={shown} onClose={() => setShown(null)} />}
     </Page>
   );
@@ -119,4 +110,68 @@ function useOutcome(): void {
       account === null ? "/connectors" : `/connectors?account=${encodeURIComponent(account)}`,
     );
   }, [status, connector, account, router]);
+}
+
+function Connect({ accountId }: { readonly accountId: string | null }) {
+  const [slug, setSlug] = useState("");
+  const { connect, busy, errorText } = useConnect(accountId);
+  return (
+    <Card>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void connect(slug.trim().toLowerCase());
+        }}
+        className="flex flex-wrap items-start gap-3"
+      >
+        <TextField
+          label="Service"
+          error={errorText}
+          hint="The short name of the service, such as bandcamp."
+          className="min-w-52 flex-1 max-sm:basis-full"
+          required
+          maxLength={64}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={slug}
+          onChange={setSlug}
+        />
+        <Button type="submit" variant="outline" busy={busy} className="sm:mt-6.5">
+          Connect
+        </Button>
+      </form>
+    </Card>
+  );
+}
+
+interface AccountFieldProps {
+  /** Null for the person's own account. */
+  readonly value: string | null;
+  readonly onChange: (accountId: string | null) => void;
+}
+
+/** Chooses whose connections are shown: the person's, the chosen artist's, or an organization's. */
+function AccountField({ value, onChange }: AccountFieldProps) {
+  const { artist } = useScope();
+  const organizations = useOrganizations();
+  if (artist === null && organizations.length === 0 && value === null) return null;
+  const listed = [artist?.id, ...organizations.map((one) => one.organization_id)];
+  return (
+    <SelectField
+      label="Connections of"
+      className="w-full sm:w-64"
+      value={value ?? ""}
+      onChange={(value) => onChange(value || null)}
+    >
+      <option value="">My account</option>
+      {artist !== null && <option value={artist.id}>{artist.name}</option>}
+      {organizations.map((one) => (
+        <option key={one.organization_id} value={one.organization_id}>
+          {one.organization_name}
+        </option>
+      ))}
+      {value !== null && !listed.includes(value) && <option value={value}>Other account</option>}
+    </SelectField>
+  );
 }

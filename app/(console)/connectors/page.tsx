@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { Connectors } from "./connectors.tsx";
+export { Connectors as default } from "./connectors.tsx";
 
-export const metadata: Metadata = { title: "Connectors" };
-
-export default function ConnectorsPage() {
-  return <Connectors />;
-}
+export const metadata = { title: "Connectors" };

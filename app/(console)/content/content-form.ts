@@ -124,7 +124,6 @@ export function valuesOf(
   return { image: { ...emptyImage, ...rest, images: references } };
 }
 
-/** Returns the entries of the payload that have the name and the type of a form field. */
 function sameTypes<T extends object>(form: T, payload: object): Partial<T> {
   const types = new Map(Object.entries(form).map(([name, value]) => [name, typeof value]));
   const same = Object.entries(payload).filter(([name, value]) => types.get(name) === typeof value);

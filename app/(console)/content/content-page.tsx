@@ -1,12 +1,22 @@
 "use client";
+import { Sparkles } from "lucide-react";
 import { useSearchParams } from "next/navigation";
-import { useEffect, useRef, useState } from "react";
-import type { z } from "zod";
-import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
-import { ArtistChip } from "@/app/(console)/_session/artist-chip.tsx";
-import { useScope } from "@/app/(console)/_session/scope.ts";
+import { useRef, useState } from "react";
+import type { createImageContract } from "@/lib/content/contract.ts";
+import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import type { Answer } from "../_api/request.ts";
+import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
+import { ArtistChip } from "../_session/artist-chip.tsx";
+import { useScope } from "../_session/scope.ts";
+import { Button } from "../_ui/button.tsx";
+import { Card } from "../_ui/card.tsx";
+import { Page, PageHeader, Section } from "../_ui/page-header.tsx";
+import { EmptyState, ErrorState } from "../_ui/states.tsx";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
+import { toast } from "../_ui/toast.tsx";
+import { stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
+import { useContentRuns } from "../runs/_state/use-task-run.ts";
 import {
   emptyImage,
   emptyVideo,
@@ -17,24 +27,12 @@ import {
   type VideoValues,
   valuesOf,
   videoBody,
-} from "@/app/(console)/content/content-form.ts";
-import { isContentRun } from "@/app/(console)/content/content-result.ts";
-import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import type { TaskRunList } from "@/app/(console)/runs/_state/use-task-run.ts";
-import type { createImageContract } from "@/lib/content/contract.ts";
-import type { TaskRun } from "@/lib/tasks/task-run.ts";
-import { Card } from "../_ui/card.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
-import { toast } from "../_ui/toast.tsx";
-import { History } from "./history.tsx";
+} from "./content-form.ts";
 import { ImageForm } from "./image-form.tsx";
-import { ResultsProvider } from "./results.tsx";
-import { Stage, StageEmpty, StagePending, StageSkeleton } from "./stage.tsx";
+import { ResultTile, tilesStyle } from "./result-tile.tsx";
+import { Stage, StageSkeleton, Working } from "./stage.tsx";
 import { VideoForm } from "./video-form.tsx";
 
-type Made = z.output<(typeof createImageContract)["responses"][200]["schema"]>;
 type Kind = "image" | "video";
 
 /**
@@ -47,17 +45,14 @@ export function ContentPage() {
   );
   const [image, setImage] = useState<ImageValues>(emptyImage);
   const [video, setVideo] = useState<VideoValues>(emptyVideo);
-  const submission = useSubmit<Partial<Made>>();
+  const submission = useSubmit();
   const forms = useRef<HTMLDivElement>(null);
   const results = useRef<HTMLDivElement>(null);
 
   const { artist } = useScope();
-  const ofArtist = artist === null ? "" : `&artist_id=${artist.id}`;
-  const list = useQuery<TaskRunList>(
-    `/api/tasks/runs?limit=100${ofArtist}`,
+  const { list, runs } = useContentRuns(
     (data) => (submission.busy || data?.runs.some(isActive) === true) && 1_500,
   );
-  const runs = list.data?.runs.filter(isContentRun);
   const { selected, select } = useSelection();
   useFollowArtist(selected ?? "", () => select(null));
 
@@ -88,7 +83,9 @@ export function ContentPage() {
     select(null);
     // On a phone, the results are below the form.
     results.current?.scrollIntoView({ block: "nearest" });
-    const result = await submission.send(path, { body });
+    const result = await submission.send<Partial<Answer<typeof createImageContract>>>(path, {
+      body,
+    });
     list.reload();
     return result;
   };
@@ -111,81 +108,117 @@ export function ContentPage() {
 
   const shownId = selected ?? newest;
   return (
-    <ResultsProvider runs={runs ?? []}>
-      <Page>
-        <PageHeader
-          title="Content"
-          description="Generate an image, then turn it into a video. You can use each result as the input for the next."
-        />
-        <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,25rem)_minmax(0,1fr)]">
-          <Card ref={forms} tabIndex={-1} className="scroll-mt-4 pt-2 outline-none">
-            <ArtistChip next={forms} className="mt-2" />
-            <Tabs value={kind} onValueChange={(next) => choose(next === "video" ? next : "image")}>
-              <TabsList aria-label="Content type" className="-mx-4 px-4">
-                <TabsTrigger value="image">Image</TabsTrigger>
-                <TabsTrigger value="video">Video</TabsTrigger>
-              </TabsList>
-              <TabsContent value="image">
-                <ImageForm
-                  values={image}
-                  onChange={(change) => setImage((old) => ({ ...old, ...change }))}
-                  submission={submission}
-                  onSubmit={() => void sendImage()}
-                />
-              </TabsContent>
-              <TabsContent value="video">
-                <VideoForm
-                  values={video}
-                  onChange={(change) => {
-                    // An error of one mode does not apply to another.
-                    if (change.mode !== undefined) submission.clearError();
-                    setVideo((old) => ({ ...old, ...change }));
-                  }}
-                  submission={submission}
-                  onSubmit={() => void sendVideo()}
-                />
-              </TabsContent>
-            </Tabs>
-          </Card>
-          <div ref={results} className="flex min-w-0 scroll-mt-4 flex-col gap-6">
-            {list.error !== null && <ErrorState error={list.error} onRetry={list.reload} />}
-            {isPending ? (
-              <StagePending />
-            ) : shownId !== null ? (
-              <Stage
-                key={shownId}
-                id={shownId}
-                item={runs?.find(({ id }) => id === shownId)}
-                onUse={fillVideo}
-                onReuse={reuse}
+    <Page>
+      <PageHeader
+        title="Content"
+        description="Generate an image, then turn it into a video. You can use each result as the input for the next."
+      />
+      <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,25rem)_minmax(0,1fr)]">
+        <Card ref={forms} tabIndex={-1} className="scroll-mt-4 pt-2 outline-none">
+          <ArtistChip next={forms} className="mt-2" />
+          <Tabs value={kind} onValueChange={(next) => choose(next === "video" ? next : "image")}>
+            <TabsList aria-label="Content type" className="-mx-4 px-4">
+              <TabsTrigger value="image">Image</TabsTrigger>
+              <TabsTrigger value="video">Video</TabsTrigger>
+            </TabsList>
+            <TabsContent value="image">
+              <ImageForm
+                values={image}
+                onChange={(change) => setImage((old) => ({ ...old, ...change }))}
+                submission={submission}
+                onSubmit={() => void sendImage()}
               />
-            ) : runs !== undefined ? (
-              <StageEmpty artist={artist?.name ?? null} />
-            ) : (
-              list.error === null && <StageSkeleton />
-            )}
-            {runs !== undefined && runs.length > 0 && (
-              <History runs={runs} shownId={isPending ? null : shownId} onSelect={select} />
-            )}
-          </div>
+            </TabsContent>
+            <TabsContent value="video">
+              <VideoForm
+                values={video}
+                onChange={(change) => {
+                  // An error of one mode does not apply to another.
+                  if (change.mode !== undefined) submission.clearError();
+                  setVideo((old) => ({ ...old, ...change }));
+                }}
+                submission={submission}
+                onSubmit={() => void sendVideo()}
+              />
+            </TabsContent>
+          </Tabs>
+        </Card>
+        <div ref={results} className="flex min-w-0 scroll-mt-4 flex-col gap-6">
+          {list.error !== null && <ErrorState error={list.error} onRetry={list.reload} />}
+          {isPending ? (
+            <Working text="Starting…" run={null} />
+          ) : shownId !== null ? (
+            <Stage
+              key={shownId}
+              id={shownId}
+              item={runs?.find(({ id }) => id === shownId)}
+              onUse={fillVideo}
+              onReuse={reuse}
+            />
+          ) : runs !== undefined ? (
+            <EmptyState
+              icon={Sparkles}
+              title={`No images or videos ${artist === null ? "" : `for ${artist.name} `}yet`}
+              text="Describe an image and generate it. You can then use it as the first frame of a video. For ideas, choose a template."
+            />
+          ) : (
+            list.error === null && <StageSkeleton />
+          )}
+          {runs !== undefined && runs.length > 0 && (
+            <History runs={runs} shownId={isPending ? null : shownId} onSelect={select} />
+          )}
         </div>
-      </Page>
-    </ResultsProvider>
+      </div>
+    </Page>
   );
 }
 
 const isActive = ({ status }: TaskRun): boolean => stateOf(status).isActive;
 
-/** The selected run, kept in the address. Null shows the newest. */
 function useSelection() {
-  const fromAddress = useSearchParams().get("runId");
-  const [selected, setSelected] = useState(fromAddress);
-  // A link to another result may change the address while the page is open.
-  useEffect(() => setSelected(fromAddress), [fromAddress]);
+  const selected = useSearchParams().get("runId");
   const select = (runId: string | null) => {
-    setSelected(runId);
     const query = runId === null ? "" : `?runId=${encodeURIComponent(runId)}`;
     history.replaceState(null, "", `/content${query}`);
   };
   return { selected, select };
+}
+
+const INITIAL_COUNT = 12;
+
+interface HistoryProps {
+  readonly runs: readonly TaskRun[];
+  readonly shownId: string | null;
+  readonly onSelect: (runId: string) => void;
+}
+
+function History({ runs, shownId, onSelect }: HistoryProps) {
+  const [showsAll, setShowsAll] = useState(false);
+  const shown = showsAll ? runs : runs.slice(0, INITIAL_COUNT);
+  return (
+    <Section title="History">
+      <ul className={tilesStyle}>
+        {shown.map((run) => (
+          <li key={run.id} className="min-w-0">
+            <button
+              type="button"
+              aria-pressed={run.id === shownId}
+              title={summaryOf(run) ?? undefined}
+              onClick={() => onSelect(run.id)}
+              className="block w-full rounded-lg text-left"
+            >
+              <ResultTile run={run} isChosen={run.id === shownId} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {!showsAll && runs.length > INITIAL_COUNT && (
+        <div className="mt-4 text-center">
+          <Button variant="outline" size="sm" onClick={() => setShowsAll(true)}>
+            Show all {runs.length}
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
 }

@@ -1,75 +1,52 @@
 "use client";
 import { Plus, Sparkles, X } from "lucide-react";
-import type { FormEvent } from "react";
-import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
-import type { Submit } from "@/app/(console)/_hooks/use-submit.ts";
-import type { ImageValues } from "@/app/(console)/content/content-form.ts";
-import { Button } from "../_ui/button.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
-import { Textarea } from "../_ui/textarea.tsx";
-import { ContentField, FormError } from "./content-field.tsx";
-import { MediaField } from "./media-field.tsx";
-import { ModelField } from "./model-field.tsx";
-import { MoreOptions } from "./more-options.tsx";
-import { ShapeFields } from "./shape-fields.tsx";
-import { TemplateField } from "./template-field.tsx";
+import { Button, IconButton } from "../_ui/button.tsx";
+import { Segmented, TextareaField, TextField } from "../_ui/form.tsx";
+import {
+  ContentForm,
+  type ContentFormProps,
+  fieldsOf,
+  MediaField,
+  MoreOptions,
+  ShapeFields,
+  TemplateField,
+} from "./content-fields.tsx";
+import type { ImageValues } from "./content-form.ts";
 
 const counts = ["1", "2", "3", "4"].map((value) => ({ value, label: value }));
 /** The maximum of `images` in `POST /api/content/image`. */
 const MAX_REFERENCES = 8;
 
-export function ImageForm({
-  values,
-  onChange,
-  submission: { busy, error },
-  onSubmit,
-}: {
-  readonly values: ImageValues;
-  readonly onChange: (change: Partial<ImageValues>) => void;
-  readonly submission: Pick<Submit<unknown>, "busy" | "error">;
-  readonly onSubmit: () => void;
-}) {
-  const { images } = values;
-  const form = useFocusFirstError(error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit();
-  };
-  const fields = ["prompt", "template", "model", ...images.map((_, index) => `images.${index}`)];
+/** The form for images. */
+export function ImageForm(props: ContentFormProps<ImageValues>) {
+  const { values, onChange, submission } = props;
+  const { images, num_images: count } = values;
+  const field = fieldsOf<"template" | "prompt" | "model", ImageValues>(props);
   return (
-    <form
-      ref={form}
-      noValidate
-      aria-label="Image"
-      onSubmit={submit}
-      className="flex flex-col gap-4"
+    <ContentForm
+      label="Image"
+      icon={Sparkles}
+      submit={count === 1 ? "Generate image" : `Generate ${count} images`}
+      fields={["prompt", "template", "model", ...images.map((_, index) => `images.${index}`)]}
+      {...props}
     >
       <TemplateField
-        error={error}
         hint="Sets a prompt and a style. Your own prompt replaces the template's."
-        value={values.template}
-        onChange={(template) => onChange({ template })}
+        {...field("template")}
       />
-      <ContentField
-        name="prompt"
+      <TextareaField
         label="Prompt"
-        error={error}
-        invalidText="Describe the image in at most 10,000 characters, or choose a template."
-      >
-        {(ids) => (
-          <Textarea
-            {...ids}
-            rows={4}
-            placeholder={
-              values.template === ""
-                ? "A singer on a flat roof at dusk, city lights behind"
-                : "Optional: replaces the template's prompt"
-            }
-            value={values.prompt}
-            onChange={(event) => onChange({ prompt: event.target.value })}
-          />
+        rows={4}
+        placeholder={
+          values.template === ""
+            ? "A singer on a flat roof at dusk, city lights behind"
+            : "Optional: replaces the template's prompt"
+        }
+        {...field(
+          "prompt",
+          "Describe the image in at most 10,000 characters, or choose a template.",
         )}
-      </ContentField>
+      />
       <Segmented
         label="Number of images"
         options={counts}
@@ -87,49 +64,41 @@ export function ImageForm({
           <div key={index} className="flex items-end gap-1">
             <div className="min-w-0 flex-1">
               <MediaField
-                name={`images.${index}`}
                 label={`Reference image ${index + 1}`}
                 kind="image"
-                error={error}
+                isInvalid={submission.error?.fields[0] === `images.${index}`}
                 value={url}
                 onChange={(next) => onChange({ images: images.with(index, next) })}
               />
             </div>
-            <Button
-              variant="ghost"
-              size="icon"
-              aria-label={`Remove reference image ${index + 1}`}
+            <IconButton
+              isLarge
+              label={`Remove reference image ${index + 1}`}
               title="Remove"
               className="h-9"
               onClick={() => onChange({ images: images.toSpliced(index, 1) })}
             >
               <X aria-hidden />
-            </Button>
+            </IconButton>
           </div>
         ))}
         {images.length < MAX_REFERENCES && (
           <Button
+            icon={Plus}
             variant="outline"
             size="sm"
             className="self-start"
             onClick={() => onChange({ images: [...images, ""] })}
           >
-            <Plus aria-hidden />
             Add reference image
           </Button>
         )}
-        <ModelField
-          error={error}
+        <TextField
+          label="Model"
           hint="The provider's model. Leave empty for the default."
-          value={values.model}
-          onChange={(model) => onChange({ model })}
+          {...field("model")}
         />
       </MoreOptions>
-      <FormError error={error} fields={fields} />
-      <Button type="submit" size="lg" busy={busy}>
-        <Sparkles aria-hidden />
-        {values.num_images === 1 ? "Generate image" : `Generate ${values.num_images} images`}
-      </Button>
-    </form>
+    </ContentForm>
   );
 }

@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { ContentPage } from "./content-page.tsx";
+export { ContentPage as default } from "./content-page.tsx";
 
-export const metadata: Metadata = { title: "Content" };
-
-export default function Content() {
-  return <ContentPage />;
-}
+export const metadata = { title: "Content" };

@@ -1,38 +1,32 @@
 "use client";
 import { ImageOff } from "lucide-react";
 import { useState } from "react";
-import { type ContentMedia, isImageRun, titleOf } from "@/app/(console)/content/content-result.ts";
-import { stateOf, summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import { useTaskRunMedia } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Dialog } from "../_ui/dialog.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ShowMore } from "../_ui/show-more.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { MediaThumbnail } from "./result-thumbnail.tsx";
-import { useResults } from "./results.tsx";
+import { EmptyState, ShowMore, Skeleton } from "../_ui/states.tsx";
+import { stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
+import { useContentRuns, useTaskRunMedia } from "../runs/_state/use-task-run.ts";
+import { type ContentMedia, isImageRun, titleOf } from "./content-result.ts";
+import { MediaThumbnail } from "./result-tile.tsx";
 
 const PAGE_SIZE = 12;
 
-/** A dialog to choose one of the account's earlier images or videos. */
-export function ResultPicker({
-  kind,
-  onPick,
-  onClose,
-}: {
+interface ResultPickerProps {
   readonly kind: ContentMedia["kind"];
   readonly onPick: (url: string) => void;
   readonly onClose: () => void;
-}) {
+}
+
+/** A dialog to choose one of the account's earlier images or videos. */
+export function ResultPicker({ kind, onPick, onClose }: ResultPickerProps) {
   const [count, setCount] = useState(PAGE_SIZE);
-  const runs = useResults().filter(
+  const runs = (useContentRuns().runs ?? []).filter(
     (run) => stateOf(run.status).tone === "success" && isImageRun(run) === (kind === "image"),
   );
   return (
     <Dialog
       title={kind === "image" ? "Your images" : "Your videos"}
-      open
-      onOpenChange={(open) => !open && onClose()}
+      onClose={onClose}
       className="max-w-2xl"
     >
       {runs.length === 0 ? (
@@ -57,15 +51,13 @@ export function ResultPicker({
   );
 }
 
-function Choices({
-  run,
-  kind,
-  onPick,
-}: {
+interface ChoicesProps {
   readonly run: TaskRun;
   readonly kind: ContentMedia["kind"];
   readonly onPick: (url: string) => void;
-}) {
+}
+
+function Choices({ run, kind, onPick }: ChoicesProps) {
   const media = useTaskRunMedia(run);
   if (media === undefined) {
     return (

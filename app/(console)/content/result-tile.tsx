@@ -1,21 +1,29 @@
-import { titleOf } from "@/app/(console)/content/content-result.ts";
-import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
+import { Image as ImageIcon, LoaderCircle, Play, TriangleAlert } from "lucide-react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import { useFrame } from "../_shell/frame.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { RelativeTime } from "../_ui/relative-time.tsx";
-import { ResultThumbnail } from "./result-thumbnail.tsx";
+import { Skeleton } from "../_ui/states.tsx";
+import { stateOf } from "../runs/_state/task-run-state.ts";
+import { useTaskRunMedia } from "../runs/_state/use-task-run.ts";
+import {
+  type ContentMedia,
+  isImageRun,
+  mediaAddress,
+  thumbnailAddress,
+  titleOf,
+} from "./content-result.ts";
 
 /** The grid of such tiles. */
 export const tilesStyle = "grid grid-cols-[repeat(auto-fill,minmax(7.5rem,1fr))] gap-3";
 
-/** A run as a thumbnail with its kind and its age or status, inside of a button or a link. */
-export function ResultTile({
-  run,
-  isChosen = false,
-}: {
+interface ResultTileProps {
   readonly run: TaskRun;
   readonly isChosen?: boolean;
-}) {
+}
+
+/** A run as a thumbnail with its kind and its age or status, inside of a button or a link. */
+export function ResultTile({ run, isChosen = false }: ResultTileProps) {
   const { tone, label } = stateOf(run.status);
   return (
     <>
@@ -30,6 +38,80 @@ export function ResultTile({
       <span className="mt-1 block truncate text-sm">{titleOf(run)}</span>
       <span className="block truncate text-xs text-muted-foreground">
         {tone === "success" ? <RelativeTime date={run.createdAt} /> : label}
+      </span>
+    </>
+  );
+}
+
+function ResultThumbnail({ run }: { readonly run: TaskRun }) {
+  const state = stateOf(run.status);
+  if (state.tone === "success") return <Finished run={run} />;
+  const Icon = state.isActive ? LoaderCircle : TriangleAlert;
+  return (
+    <span className="grid size-full place-items-center bg-muted text-muted-foreground">
+      <Icon
+        aria-hidden
+        className={cn("size-5", state.isActive ? "animate-spin" : "text-danger-text")}
+      />
+    </span>
+  );
+}
+
+function Finished({ run }: { readonly run: TaskRun }) {
+  const media = useTaskRunMedia(run);
+  if (media === undefined) return <Skeleton className="size-full rounded-none" />;
+  const [first] = media;
+  if (first !== undefined) {
+    return (
+      <>
+        <MediaThumbnail media={first} />
+        {media.length > 1 && (
+          <span className="absolute top-1 right-1 rounded-full bg-black/65 px-1.5 text-xs text-white">
+            {media.length}
+          </span>
+        )}
+      </>
+    );
+  }
+  return <Placeholder isImage={isImageRun(run)} />;
+}
+
+function Placeholder({ isImage }: { readonly isImage: boolean }) {
+  return (
+    <span className="grid size-full place-items-center bg-muted text-muted-foreground">
+      {isImage ? <ImageIcon aria-hidden /> : <Play aria-hidden />}
+    </span>
+  );
+}
+
+export function MediaThumbnail({ media }: { readonly media: ContentMedia }) {
+  const address = mediaAddress(media.url, useFrame().mediaOrigin);
+  if (address === null) return <Placeholder isImage={media.kind === "image"} />;
+  if (media.kind === "image") {
+    return (
+      // biome-ignore lint/performance/noImgElement: the service makes the small version
+      <img
+        src={thumbnailAddress(address, 320)}
+        alt=""
+        loading="lazy"
+        className="size-full object-cover"
+      />
+    );
+  }
+  return (
+    <>
+      {/* The first frame is black in many clips. */}
+      <video
+        src={`${address}#t=0.5`}
+        aria-hidden
+        tabIndex={-1}
+        muted
+        playsInline
+        preload="metadata"
+        className="pointer-events-none size-full object-cover"
+      />
+      <span className="absolute bottom-1 left-1 grid size-5 place-items-center rounded-full bg-black/65 text-white">
+        <Play aria-hidden className="size-3 fill-current" />
       </span>
     </>
   );

@@ -1,45 +1,35 @@
 "use client";
-import { Clapperboard, Download, LoaderCircle, RotateCcw, Sparkles } from "lucide-react";
+import { Clapperboard, Download, LoaderCircle, RotateCcw } from "lucide-react";
 import Link from "next/link";
-import { type ReactNode, useState } from "react";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import type { VideoValues } from "@/app/(console)/content/content-form.ts";
-import {
-  type ContentMedia,
-  mediaAddress,
-  mediaIn,
-  stepOf,
-  titleOf,
-} from "@/app/(console)/content/content-result.ts";
-import { spanOf, stateOf, summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import { useTaskRun } from "@/app/(console)/runs/_state/use-task-run.ts";
+import { useState } from "react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import { useClock } from "../_hooks/use-clock.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { Badge } from "../_ui/badge.tsx";
 import { Button, buttonStyle } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { CopyButton } from "../_ui/copy-button.tsx";
-import { DropdownMenu, MenuItem } from "../_ui/dropdown-menu.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
+import { AnchoredMenu, MenuItem } from "../_ui/dropdown-menu.tsx";
+import { formatDuration } from "../_ui/format.ts";
 import { MediaView } from "../_ui/media-view.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { MediaThumbnail } from "./result-thumbnail.tsx";
+import { MenuButton } from "../_ui/menu-button.tsx";
+import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
+import { spanOf, stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
+import { useTaskRun } from "../runs/_state/use-task-run.ts";
+import type { VideoValues } from "./content-form.ts";
+import { type ContentMedia, mediaAddress, mediaIn, stepOf, titleOf } from "./content-result.ts";
+import { MediaThumbnail } from "./result-tile.tsx";
 
-/** One run: its progress, then its result and what can be done with it. */
-export function Stage({
-  id,
-  item,
-  onUse,
-  onReuse,
-}: {
+interface StageProps {
   readonly id: string;
   /** The run as the list has it; undefined if it is older than the list. */
   readonly item: TaskRun | undefined;
   readonly onUse: (values: Partial<VideoValues>) => void;
   readonly onReuse: (run: TaskRun) => void;
-}) {
+}
+
+/** One run: its progress, then its result and what can be done with it. */
+export function Stage({ id, item, onUse, onReuse }: StageProps) {
   const { run: whole, error } = useTaskRun(id, item?.updatedAt);
   // While a run is active, the list is polled more often than the run itself.
   const isEnded = item === undefined || !stateOf(item.status).isActive;
@@ -53,15 +43,13 @@ export function Stage({
   );
 }
 
-function Frame({
-  run,
-  onUse,
-  onReuse,
-}: {
+interface FrameProps {
   readonly run: TaskRun;
   readonly onUse: (values: Partial<VideoValues>) => void;
   readonly onReuse: () => void;
-}) {
+}
+
+function Frame({ run, onUse, onReuse }: FrameProps) {
   const state = stateOf(run.status);
   const media = mediaIn(run);
   const [place, setPlace] = useState(0);
@@ -75,8 +63,7 @@ function Frame({
         <p className="font-medium text-danger-text [overflow-wrap:anywhere]">
           {run.error?.message ?? `${state.label}: no result`}
         </p>
-        <Button variant="outline" size="sm" className="mt-3" onClick={onReuse}>
-          <RotateCcw aria-hidden />
+        <Button icon={RotateCcw} variant="outline" size="sm" className="mt-3" onClick={onReuse}>
           Retry with these settings
         </Button>
       </div>
@@ -123,8 +110,7 @@ function Frame({
         <CopyButton text={shown.url} label="Copy URL">
           Copy URL
         </CopyButton>
-        <Button variant="ghost" size="sm" onClick={onReuse}>
-          <RotateCcw aria-hidden />
+        <Button icon={RotateCcw} variant="ghost" size="sm" onClick={onReuse}>
           Reuse settings
         </Button>
       </div>
@@ -132,47 +118,51 @@ function Frame({
   );
 }
 
-function UseAs({
-  media: { kind, url },
-  onUse,
-}: {
+interface UseAsProps {
   readonly media: ContentMedia;
   readonly onUse: (values: Partial<VideoValues>) => void;
-}) {
+}
+
+function UseAs({ media: { kind, url }, onUse }: UseAsProps) {
   if (kind === "video") {
     return (
-      <Button size="sm" onClick={() => onUse({ mode: "extend", video_url: url })}>
-        <Clapperboard aria-hidden />
+      <Button
+        icon={Clapperboard}
+        size="sm"
+        onClick={() => onUse({ mode: "extend", video_url: url })}
+      >
         Extend video
       </Button>
     );
   }
   return (
-    <DropdownMenu
-      align="start"
-      trigger={
-        <Button size="sm">
-          <Clapperboard aria-hidden />
-          Use in video
-        </Button>
-      }
-    >
-      <MenuItem onSelect={() => onUse({ mode: "animate", image_url: url })}>Animate</MenuItem>
-      <MenuItem onSelect={() => onUse({ mode: "first-last", image_url: url })}>
-        Use as first frame
-      </MenuItem>
-      <MenuItem onSelect={() => onUse({ mode: "first-last", end_image_url: url })}>
-        Use as last frame
-      </MenuItem>
-      <MenuItem onSelect={() => onUse({ mode: "reference", image_url: url })}>
-        Use as style reference
-      </MenuItem>
-      <MenuItem onSelect={() => onUse({ mode: "lipsync", image_url: url })}>
-        Use as face for lip sync
-      </MenuItem>
-    </DropdownMenu>
+    <span className="relative">
+      <MenuButton
+        className={buttonStyle({ size: "sm" })}
+        menu={(state) => (
+          <AnchoredMenu {...state} label="Use in video">
+            {IMAGE_USES.map(({ label, mode, input }) => (
+              <MenuItem key={label} onSelect={() => onUse({ mode, [input]: url })}>
+                {label}
+              </MenuItem>
+            ))}
+          </AnchoredMenu>
+        )}
+      >
+        <Clapperboard aria-hidden />
+        Use in video
+      </MenuButton>
+    </span>
   );
 }
+
+const IMAGE_USES = [
+  { label: "Animate", mode: "animate", input: "image_url" },
+  { label: "Use as first frame", mode: "first-last", input: "image_url" },
+  { label: "Use as last frame", mode: "first-last", input: "end_image_url" },
+  { label: "Use as style reference", mode: "reference", input: "image_url" },
+  { label: "Use as face for lip sync", mode: "lipsync", input: "image_url" },
+] as const;
 
 function About({ run }: { readonly run: TaskRun }) {
   const text = summaryOf(run);
@@ -220,11 +210,12 @@ function extensionOf(url: string): string {
   return /\.\w+$/.exec(new URL(url).pathname)?.[0] ?? "";
 }
 
-function Working({ text, run }: { readonly text: string; readonly run: TaskRun | null }) {
+/** A run that is active; null while the request has none in the list yet. */
+export function Working({ text, run }: { readonly text: string; readonly run: TaskRun | null }) {
   const now = useClock(true);
   const span = run && spanOf(run, now);
   return (
-    <StageBox>
+    <div className="flex aspect-video w-full flex-col items-center justify-center rounded-xl border bg-muted/50 p-4 text-center">
       <LoaderCircle aria-hidden className="size-6 animate-spin text-accent-text" />
       <p role="status" className="mt-3 font-medium">
         {text}
@@ -235,39 +226,16 @@ function Working({ text, run }: { readonly text: string; readonly run: TaskRun |
       <p className="mt-2 max-w-64 text-sm text-muted-foreground">
         You can leave this page. The result will be here when you come back.
       </p>
-    </StageBox>
+    </div>
   );
 }
 
-/** Shown while the request has no run in the list yet. */
-export function StagePending() {
-  return <Working text="Starting…" run={null} />;
-}
-
+/** The place of a result that loads. */
 export function StageSkeleton() {
   return (
-    <div aria-busy="true">
-      <p className="sr-only">Loading result…</p>
+    <Loading label="Loading result…">
       <Skeleton className="aspect-video w-full rounded-xl" />
       <Skeleton className="mt-3 h-7 w-64 max-w-full" />
-    </div>
-  );
-}
-
-export function StageEmpty({ artist }: { readonly artist: string | null }) {
-  return (
-    <EmptyState
-      icon={Sparkles}
-      title={artist === null ? "No images or videos yet" : `No images or videos for ${artist} yet`}
-      text="Describe an image and generate it. You can then use it as the first frame of a video. For ideas, choose a template."
-    />
-  );
-}
-
-function StageBox({ children }: { readonly children: ReactNode }) {
-  return (
-    <div className="flex aspect-video w-full flex-col items-center justify-center rounded-xl border bg-muted/50 p-4 text-center">
-      {children}
-    </div>
+    </Loading>
   );
 }

@@ -1,23 +1,27 @@
 "use client";
-import { Clapperboard } from "lucide-react";
-import type { FormEvent } from "react";
-import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
-import type { Submit } from "@/app/(console)/_hooks/use-submit.ts";
-import { isFrameOptional, type VideoValues } from "@/app/(console)/content/content-form.ts";
-import type { VideoMode } from "@/lib/content/port.ts";
+import {
+  Captions,
+  Clapperboard,
+  FastForward,
+  Film,
+  GalleryHorizontal,
+  Palette,
+  TextCursorInput,
+} from "lucide-react";
+import { useId } from "react";
+import { VIDEO_MODES, type VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
-import { Button } from "../_ui/button.tsx";
-import { Input } from "../_ui/input.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
-import { Switch } from "../_ui/switch.tsx";
-import { Textarea } from "../_ui/textarea.tsx";
-import { ContentField, FormError } from "./content-field.tsx";
-import { MediaField } from "./media-field.tsx";
-import { ModePicker } from "./mode-picker.tsx";
-import { ModelField } from "./model-field.tsx";
-import { MoreOptions } from "./more-options.tsx";
-import { ShapeFields } from "./shape-fields.tsx";
-import { TemplateField } from "./template-field.tsx";
+import { Segmented, Switch, TextareaField, TextField } from "../_ui/form.tsx";
+import {
+  ContentForm,
+  type ContentFormProps,
+  fieldsOf,
+  MediaField,
+  MoreOptions,
+  ShapeFields,
+  TemplateField,
+} from "./content-fields.tsx";
+import { isFrameOptional, type VideoValues } from "./content-form.ts";
 
 const KIND_OF = {
   image_url: "image",
@@ -36,7 +40,6 @@ const durations = (["", "4s", "6s", "7s", "8s"] as const).map((value) => ({
   label: value === "" ? "Auto" : value.replace("s", " s"),
 }));
 
-/** Returns the label of an input in a mode. */
 function labelOf(mode: VideoMode, field: InputField): string {
   if (field === "end_image_url") return "Last frame";
   if (field === "video_url") return "Video to continue";
@@ -56,44 +59,29 @@ const prompts: Readonly<Record<VideoMode, string>> = {
 };
 
 /** The form for a video, with the fields of the chosen mode. */
-export function VideoForm({
-  values,
-  onChange,
-  submission: { busy, error },
-  onSubmit,
-}: {
-  readonly values: VideoValues;
-  readonly onChange: (change: Partial<VideoValues>) => void;
-  readonly submission: Pick<Submit<unknown>, "busy" | "error">;
-  readonly onSubmit: () => void;
-}) {
+export function VideoForm(props: ContentFormProps<VideoValues>) {
+  const { values, onChange, submission } = props;
   const { mode } = values;
   const inputs = INPUTS_OF[mode];
-  const form = useFocusFirstError(error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit();
-  };
-  const fields = [...inputs, "prompt", "negative_prompt", "template", "model"];
+  const field = fieldsOf<"template" | "prompt" | "negative_prompt" | "model", VideoValues>(props);
   return (
-    <form
-      ref={form}
-      noValidate
-      aria-label="Video"
-      onSubmit={submit}
-      className="flex flex-col gap-4"
+    <ContentForm
+      label="Video"
+      icon={Clapperboard}
+      submit="Generate video"
+      fields={[...inputs, "prompt", "negative_prompt", "template", "model"]}
+      {...props}
     >
       <ModePicker value={mode} onChange={(next) => onChange({ mode: next })} />
-      {inputs.map((field) => (
+      {inputs.map((name) => (
         <MediaField
-          key={field}
-          name={field}
-          label={labelOf(mode, field)}
-          kind={KIND_OF[field]}
-          hint={hints[field]}
-          error={error}
-          value={values[field]}
-          onChange={(url) => onChange({ [field]: url })}
+          key={name}
+          label={labelOf(mode, name)}
+          kind={KIND_OF[name]}
+          hint={hints[name]}
+          isInvalid={submission.error?.fields[0] === name}
+          value={values[name]}
+          onChange={(url) => onChange({ [name]: url })}
         />
       ))}
       <p className="-mt-2 text-sm text-muted-foreground">
@@ -102,31 +90,19 @@ export function VideoForm({
           : "Choose one of your results, or enter the public https URL of a file."}
       </p>
       <TemplateField
-        error={error}
         hint="Sets the movement if you leave the prompt empty."
-        value={values.template}
-        onChange={(template) => onChange({ template })}
+        {...field("template")}
       />
-      <ContentField
-        name="prompt"
+      <TextareaField
         label="Prompt"
-        error={error}
-        invalidText="Describe the video in at most 10,000 characters."
-      >
-        {(ids) => (
-          <Textarea
-            {...ids}
-            rows={3}
-            placeholder={
-              isFrameOptional(mode) && values.image_url === ""
-                ? "A singer on a flat roof at dusk, city lights behind, a slow push in"
-                : prompts[mode]
-            }
-            value={values.prompt}
-            onChange={(event) => onChange({ prompt: event.target.value })}
-          />
-        )}
-      </ContentField>
+        rows={3}
+        placeholder={
+          isFrameOptional(mode) && values.image_url === ""
+            ? "A singer on a flat roof at dusk, city lights behind, a slow push in"
+            : prompts[mode]
+        }
+        {...field("prompt", "Describe the video in at most 10,000 characters.")}
+      />
       {mode !== "lipsync" && (
         <Segmented
           label={mode === "extend" ? "Added duration" : "Duration"}
@@ -149,33 +125,69 @@ export function VideoForm({
         />
       )}
       <MoreOptions isOpen={values.negative_prompt !== "" || values.model !== ""}>
-        <ContentField
-          name="negative_prompt"
+        <TextField
           label="Negative prompt"
-          error={error}
           hint="What to leave out of the video."
-          invalidText="Use at most 10,000 characters."
-        >
-          {(ids) => (
-            <Input
-              {...ids}
-              value={values.negative_prompt}
-              onChange={(event) => onChange({ negative_prompt: event.target.value })}
-            />
-          )}
-        </ContentField>
-        <ModelField
-          error={error}
+          {...field("negative_prompt")}
+        />
+        <TextField
+          label="Model"
           hint="The provider's model. Leave empty for the default of this mode."
-          value={values.model}
-          onChange={(model) => onChange({ model })}
+          {...field("model")}
         />
       </MoreOptions>
-      <FormError error={error} fields={fields} />
-      <Button type="submit" size="lg" busy={busy}>
-        <Clapperboard aria-hidden />
-        Generate video
-      </Button>
-    </form>
+    </ContentForm>
+  );
+}
+
+const modes = {
+  prompt: { icon: TextCursorInput, name: "Prompt", text: "Start from an image and a prompt" },
+  animate: { icon: Film, name: "Animate", text: "Bring a still image to life" },
+  reference: { icon: Palette, name: "Reference", text: "Use an image as the style or subject" },
+  extend: { icon: FastForward, name: "Extend", text: "Continue a video" },
+  "first-last": {
+    icon: GalleryHorizontal,
+    name: "First and last",
+    text: "Move from one image to another",
+  },
+  lipsync: { icon: Captions, name: "Lip sync", text: "Make a face sing or speak" },
+} as const satisfies Record<VideoMode, unknown>;
+
+interface ModePickerProps {
+  readonly value: VideoMode;
+  readonly onChange: (mode: VideoMode) => void;
+}
+
+function ModePicker({ value, onChange }: ModePickerProps) {
+  const name = useId();
+  return (
+    <fieldset>
+      <legend className="mb-1.5 text-sm font-medium">Video mode</legend>
+      <div className="grid grid-cols-2 gap-2">
+        {VIDEO_MODES.map((mode) => {
+          const { icon: Icon, name: title, text } = modes[mode];
+          return (
+            <label
+              key={mode}
+              className="relative flex cursor-pointer flex-col rounded-lg border px-2.5 py-2 hover:bg-muted/60 has-checked:border-accent-text has-checked:bg-accent-soft has-focus-visible:outline-2 has-focus-visible:outline-offset-1 has-focus-visible:outline-ring"
+            >
+              <input
+                type="radio"
+                name={name}
+                value={mode}
+                checked={mode === value}
+                onChange={() => onChange(mode)}
+                className="absolute inset-0 cursor-pointer appearance-none outline-none"
+              />
+              <span className="flex items-center gap-1.5 font-medium">
+                <Icon aria-hidden className="size-4 shrink-0 text-accent-text" />
+                {title}
+              </span>
+              <span className="text-xs text-muted-foreground">{text}</span>
+            </label>
+          );
+        })}
+      </div>
+    </fieldset>
   );
 }

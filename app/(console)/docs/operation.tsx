@@ -3,8 +3,7 @@ import type { ReactNode } from "react";
 import type { ReferenceField, ReferenceOperation } from "@/lib/openapi/reference.ts";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 import { DocsCode } from "./_content/docs-code.tsx";
-import { MethodLabel } from "./method-label.tsx";
-import { Prose } from "./prose.tsx";
+import { MethodLabel, Prose } from "./prose.tsx";
 import { TestRequest } from "./test-request.tsx";
 
 const authentication = {
@@ -83,18 +82,15 @@ export function Operation({ operation }: { readonly operation: ReferenceOperatio
 const textOf = (body: unknown): string =>
   typeof body === "string" ? body.trimEnd() : JSON.stringify(body, null, 2);
 
-function Fields({
-  title,
-  note,
-  fields,
-  isOpen = false,
-}: {
+interface FieldsProps {
   readonly title: string;
   readonly note?: string;
   readonly fields: readonly ReferenceField[];
   /** What a request takes is shown at once; what comes back is long, and has an example. */
   readonly isOpen?: boolean;
-}) {
+}
+
+function Fields({ title, note, fields, isOpen = false }: FieldsProps) {
   if (fields.length === 0) return null;
   return (
     <Disclosure title={title} note={note} isOpen={isOpen}>
@@ -152,17 +148,14 @@ function Errors({ errors }: { readonly errors: ReferenceOperation["errors"] }) {
   );
 }
 
-function Disclosure({
-  title,
-  note,
-  isOpen = false,
-  children,
-}: {
+interface DisclosureProps {
   readonly title: string;
   readonly note: string | undefined;
   readonly isOpen?: boolean;
   readonly children: ReactNode;
-}) {
+}
+
+function Disclosure({ title, note, isOpen = false, children }: DisclosureProps) {
   return (
     <details open={isOpen} className="group mt-3 border-t pt-3">
       <summary className="flex items-baseline gap-1.5 rounded-sm text-sm [&::-webkit-details-marker]:hidden">

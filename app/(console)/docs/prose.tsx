@@ -1,3 +1,5 @@
+import { cn } from "../_ui/class-names.ts";
+
 /** A sentence of the document: what stands between backticks is code. */
 export function Prose({ text }: { readonly text: string }) {
   return text.split("`").map((piece, index) =>
@@ -9,5 +11,31 @@ export function Prose({ text }: { readonly text: string }) {
         {piece}
       </code>
     ),
+  );
+}
+
+/** Reading is quiet, deleting is a warning, and everything else writes. */
+const styles: Readonly<Record<string, string>> = {
+  GET: "text-muted-foreground",
+  DELETE: "text-danger-text",
+};
+
+interface MethodLabelProps {
+  readonly method: string;
+  readonly className?: string;
+}
+
+/** The HTTP method of an endpoint. */
+export function MethodLabel({ method, className }: MethodLabelProps) {
+  return (
+    <span
+      className={cn(
+        "shrink-0 font-mono text-xs font-semibold",
+        styles[method] ?? "text-accent-text",
+        className,
+      )}
+    >
+      {method}
+    </span>
   );
 }

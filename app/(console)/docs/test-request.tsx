@@ -1,11 +1,9 @@
 "use client";
-import { useEffect, useState } from "react";
-import { fetchWithBearer } from "@/app/(console)/_api/request.ts";
+import { useEffect, useState, useTransition } from "react";
+import { fetchWithBearer } from "../_api/request.ts";
 import { Button } from "../_ui/button.tsx";
-import { Field } from "../_ui/field.tsx";
-import { Input } from "../_ui/input.tsx";
+import { Field, Textarea, TextField } from "../_ui/form.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
-import { Textarea } from "../_ui/textarea.tsx";
 
 /** Streams and files may be long: only their beginning is shown. */
 const MAX_SHOWN_CHARS = 20_000;
@@ -44,24 +42,18 @@ export function TestRequest(wanted: Wanted) {
 
 function RequestForm({ method, path, parameters, body }: Wanted) {
   const [answer, setAnswer] = useState<{ readonly status: string; readonly text: string }>();
-  const [busy, setBusy] = useState(false);
-  const send = async (form: FormData) => {
-    setBusy(true);
-    setAnswer(await ask(form, { method, path, parameters, body }));
-    setBusy(false);
-  };
+  const [busy, start] = useTransition();
   return (
     <form
       className="mt-3 grid gap-3"
       onSubmit={(event) => {
         event.preventDefault();
-        void send(new FormData(event.currentTarget));
+        const form = new FormData(event.currentTarget);
+        start(async () => setAnswer(await ask(form, { method, path, parameters, body })));
       }}
     >
       {parameters.map((name) => (
-        <Field key={name} label={name}>
-          {(ids) => <Input {...ids} name={name} required={path.includes(`{${name}}`)} />}
-        </Field>
+        <TextField key={name} label={name} name={name} required={path.includes(`{${name}}`)} />
       ))}
       {body !== null && (
         <Field label="Body">
@@ -70,9 +62,13 @@ function RequestForm({ method, path, parameters, body }: Wanted) {
           )}
         </Field>
       )}
-      <Field label="API key" hint="Leave it empty to send the request as who is signed in.">
-        {(ids) => <Input {...ids} name="api-key" type="password" autoComplete="off" />}
-      </Field>
+      <TextField
+        label="API key"
+        hint="Leave it empty to send the request as who is signed in."
+        name="api-key"
+        type="password"
+        autoComplete="off"
+      />
       <div>
         <Button type="submit" size="sm" busy={busy}>
           Send

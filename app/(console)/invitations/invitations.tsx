@@ -1,33 +1,30 @@
 "use client";
 import { Mail } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import type { z } from "zod";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import type {
   acceptInvitationContract,
   listInvitationsContract,
 } from "@/lib/organizations/contract.ts";
 import type { ReceivedInvitation } from "@/lib/organizations/organization.ts";
+import type { Answer } from "../_api/request.ts";
+import { useQuery } from "../_hooks/use-query.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
 import { chooseOrganization } from "../_session/scope.ts";
-import { Button, buttonStyle } from "../_ui/button.tsx";
+import { Button, ButtonLink } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { formatDate } from "../_ui/format-time.ts";
+import { formatDate } from "../_ui/format.ts";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { EmptyState, ErrorState, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 
-type List = z.output<(typeof listInvitationsContract.responses)[200]["schema"]>;
-type Accepted = z.output<(typeof acceptInvitationContract.responses)[200]["schema"]>;
-type Joined = Accepted["organization"];
+type Joined = Answer<typeof acceptInvitationContract>["organization"];
 
 /** The page that the mail of an invitation leads to. */
 export function Invitations() {
-  const { data, error, reload } = useQuery<List>("/api/invitations?limit=100");
+  const { data, error, reload } = useQuery<Answer<typeof listInvitationsContract>>(
+    "/api/invitations?limit=100",
+  );
   const [joined, setJoined] = useState<readonly Joined[]>([]);
   return (
     <Page>
@@ -37,10 +34,7 @@ export function Invitations() {
       />
       {error !== null && <ErrorState error={error} onRetry={reload} />}
       {error === null && data === undefined && (
-        <div aria-busy="true">
-          <p className="sr-only">Loading invitations…</p>
-          <Skeleton className="h-24 rounded-xl" />
-        </div>
+        <Loading label="Loading invitations…" className="h-24 rounded-xl" />
       )}
       {data?.invitations.length === 0 && joined.length === 0 && (
         <EmptyState
@@ -48,13 +42,9 @@ export function Invitations() {
           title="No invitations"
           text="Invitations to your email address appear here until they expire."
         >
-          <Link
-            href="/settings/organizations"
-            prefetch={false}
-            className={buttonStyle({ variant: "outline" })}
-          >
+          <ButtonLink href="/settings/organizations" variant="outline">
             View your organizations
-          </Link>
+          </ButtonLink>
         </EmptyState>
       )}
       <ul className="space-y-3">
@@ -94,13 +84,9 @@ function JoinedOrganization({
         </p>
       </div>
       <div className="flex flex-wrap gap-2">
-        <Link
-          href={`/settings/organizations/${id}`}
-          prefetch={false}
-          className={buttonStyle({ variant: "outline" })}
-        >
+        <ButtonLink href={`/settings/organizations/${id}`} variant="outline">
           View members
-        </Link>
+        </ButtonLink>
         <Button
           onClick={() => {
             chooseOrganization({ id, name });
@@ -122,11 +108,10 @@ function Invitation({
   /** Called with the organization that was joined, or with null. */
   readonly onAnswered: (joined: Joined | null) => void;
 }) {
-  const [busy, setBusy] = useState<"accept" | "decline" | null>(null);
+  const { send, busy } = useSubmit();
   const answer = async (verb: "accept" | "decline") => {
-    setBusy(verb);
-    const result = await api<Accepted | null>(`/api/invitations/${id}/${verb}`, { method: "POST" });
-    setBusy(null);
+    const path = `/api/invitations/${id}/${verb}`;
+    const result = await send<Answer<typeof acceptInvitationContract> | null>(path);
     // One that was answered in another tab, or withdrawn, is gone from the list.
     if (!result.ok && result.error.status !== 404) return toast(result.error.message, "danger");
     if (result.ok && verb === "decline") toast("Invitation declined");
@@ -145,16 +130,12 @@ function Invitation({
         <Button
           variant="outline"
           aria-label={`Decline ${name}`}
-          busy={busy === "decline"}
+          disabled={busy}
           onClick={() => void answer("decline")}
         >
           Decline
         </Button>
-        <Button
-          aria-label={`Accept ${name}`}
-          busy={busy === "accept"}
-          onClick={() => void answer("accept")}
-        >
+        <Button aria-label={`Accept ${name}`} busy={busy} onClick={() => void answer("accept")}>
           Accept
         </Button>
       </div>

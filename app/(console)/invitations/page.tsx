@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { Invitations } from "./invitations.tsx";
+export { Invitations as default } from "./invitations.tsx";
 
-export const metadata: Metadata = { title: "Invitations" };
-
-export default function InvitationsPage() {
-  return <Invitations />;
-}
+export const metadata = { title: "Invitations" };

@@ -1,33 +1,23 @@
 "use client";
 import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
+import { remove } from "../_api/request.ts";
+import type { CreatedKey, ListedKey } from "../_hooks/shared-reads.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
-import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
-import { formatDate, formatDateTime } from "../_ui/format-time.ts";
+import { ConfirmDialog } from "../_ui/dialog.tsx";
+import { formatDate, formatDateTime } from "../_ui/format.ts";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
 import { toast } from "../_ui/toast.tsx";
-import type { CreatedKey, ListedKey } from "./key-types.ts";
-import { RotateKey } from "./rotate-key.tsx";
+import { RotateKey } from "./key-dialogs.tsx";
 
-export function KeyTable({
-  keys,
-  onRotated,
-  onRevoked,
-}: {
+interface KeyTableProps {
   readonly keys: readonly ListedKey[];
   readonly onRotated: (key: CreatedKey) => void;
   readonly onRevoked: () => void;
-}) {
+}
+
+export function KeyTable({ keys, onRotated, onRevoked }: KeyTableProps) {
   const [rotating, setRotating] = useState<ListedKey | null>(null);
-  const revoke = async ({ id, key_name }: ListedKey): Promise<string | null> => {
-    const result = await api<unknown>(`/api/keys/${id}`, { method: "DELETE" });
-    // A key that was revoked in another tab counts as revoked.
-    if (!result.ok && result.error.status !== 404) return result.error.message;
-    toast(`“${key_name}” revoked`);
-    onRevoked();
-    return null;
-  };
   return (
     <>
       <Table label="API keys">
@@ -77,7 +67,11 @@ export function KeyTable({
                     title={`Revoke “${key.key_name}”?`}
                     description="Programs that use this key will lose access immediately. This cannot be undone."
                     confirm="Revoke"
-                    onConfirm={() => revoke(key)}
+                    onConfirm={() => remove(`/api/keys/${key.id}`)}
+                    onDone={() => {
+                      toast(`“${key.key_name}” revoked`);
+                      onRevoked();
+                    }}
                     trigger={
                       <Button
                         variant="danger-ghost"

@@ -1,21 +1,18 @@
 "use client";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
-import { useKeys } from "@/app/(console)/_hooks/shared-reads.ts";
-import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
+import { type CreatedKey, useKeys } from "../_hooks/shared-reads.ts";
+import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
 import { Button } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { CreateKey } from "./create-key.tsx";
+import { EmptyState, Loaded, Loading } from "../_ui/states.tsx";
+import { CreateKey, NewKey } from "./key-dialogs.tsx";
 import { KeyTable } from "./key-table.tsx";
-import type { CreatedKey } from "./key-types.ts";
-import { NewKey } from "./new-key.tsx";
 
 /** The page of API keys. A new key is shown in full once, until its dialog is closed. */
 export function Keys() {
-  const { data, error, reload } = useKeys();
+  const query = useKeys();
+  const { data, reload } = query;
   const [creating, setCreating] = useOpenedByLink();
   const [newKey, setNewKey] = useState<CreatedKey | null>(null);
   const show = (key: CreatedKey) => {
@@ -23,8 +20,7 @@ export function Keys() {
     reload();
   };
   const create = (
-    <Button onClick={() => setCreating(true)}>
-      <Plus aria-hidden />
+    <Button icon={Plus} onClick={() => setCreating(true)}>
       Create key
     </Button>
   );
@@ -36,20 +32,21 @@ export function Keys() {
       >
         {data !== undefined && data.keys.length > 0 && create}
       </PageHeader>
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {error === null && data === undefined && <TableSkeleton />}
-      {data?.keys.length === 0 && (
-        <EmptyState
-          icon={KeyRound}
-          title="No keys yet"
-          text="Create a key to use the API from a terminal, a server or an agent."
-        >
-          {create}
-        </EmptyState>
-      )}
-      {data !== undefined && data.keys.length > 0 && (
-        <KeyTable keys={data.keys} onRotated={show} onRevoked={reload} />
-      )}
+      <Loaded query={query} loading={<Loading label="Loading keys…" className="h-48 rounded-xl" />}>
+        {({ keys }) =>
+          keys.length === 0 ? (
+            <EmptyState
+              icon={KeyRound}
+              title="No keys yet"
+              text="Create a key to use the API from a terminal, a server or an agent."
+            >
+              {create}
+            </EmptyState>
+          ) : (
+            <KeyTable keys={keys} onRotated={show} onRevoked={reload} />
+          )
+        }
+      </Loaded>
       {creating && data !== undefined && (
         <CreateKey
           suggestedName={data.keys.length === 0 ? "My first key" : ""}
@@ -59,20 +56,5 @@ export function Keys() {
       )}
       {newKey !== null && <NewKey created={newKey} onClose={() => setNewKey(null)} />}
     </Page>
-  );
-}
-
-function TableSkeleton() {
-  return (
-    <div aria-busy="true" className="rounded-xl border">
-      <p className="sr-only">Loading keys…</p>
-      <Skeleton className="h-9 rounded-b-none" />
-      {[1, 2, 3].map((row) => (
-        <div key={row} className="flex h-13 items-center gap-6 border-t px-4">
-          <Skeleton className="h-4 w-40" />
-          <Skeleton className="h-4 w-24" />
-        </div>
-      ))}
-    </div>
   );
 }

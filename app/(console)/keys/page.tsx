@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { Keys } from "./keys.tsx";
+export { Keys as default } from "./keys.tsx";
 
-export const metadata: Metadata = { title: "API keys" };
-
-export default function KeysPage() {
-  return <Keys />;
-}
+export const metadata = { title: "API keys" };

@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { PlaygroundPage } from "./playground-page.tsx";
+export { PlaygroundPage as default } from "./playground-page.tsx";
 
-export const metadata: Metadata = { title: "Playground" };
-
-export default function Page() {
-  return <PlaygroundPage />;
-}
+export const metadata = { title: "Playground" };

@@ -3,9 +3,9 @@ import type { FileUIPart } from "ai";
 import { FlaskConical } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { api } from "../_api/request.ts";
-import { chooseConnectors } from "../_connectors/use-chat-connectors.ts";
+import { chooseConnectors } from "../_connectors/connectors-picker.tsx";
 import { Button } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
+import { EmptyState } from "../_ui/states.tsx";
 import { Composer } from "../chat/_conversation/composer.tsx";
 import { ConversationComposer } from "../chat/_conversation/conversation-composer.tsx";
 import { FileDrop } from "../chat/_conversation/file-drop.tsx";
@@ -14,24 +14,19 @@ import { useConversation } from "../chat/_conversation/use-conversation.ts";
 import { useDraftChat } from "../chat/_conversation/use-draft-chat.ts";
 import type { ChatAddress } from "../chat/_state/attachment.ts";
 import { type Attachments, attachmentsOf } from "../chat/_state/attachments.ts";
-import type { ChatError } from "../chat/_state/chat-error.ts";
-import { publishChatEvent } from "../chat/_state/chat-events.ts";
-import type { SentMessage } from "../chat/_state/drafts.ts";
 import type { WrittenMessage } from "../chat/_state/message-parts.ts";
 import { openConversation, retainConversation } from "../chat/_state/open-conversations.ts";
 import { FilesSessionContext } from "../chat/_tools/file-link.tsx";
 import { EXAMPLE, type PlaygroundSetup, readContextLimit, toAgentSetup } from "./setup.ts";
 
-/** The chat of the playground. It is set up again before each message. */
-export function PlaygroundChat({
-  setup,
-  onSent,
-}: {
+interface PlaygroundChatProps {
   readonly setup: PlaygroundSetup;
   readonly onSent: (text: string) => void;
-}) {
+}
+
+/** The chat of the playground. It is set up again before each message. */
+export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
   const draft = useDraftChat("playground");
-  /** Null until the first message. */
   const [chat, setChat] = useState<ChatAddress | null>(null);
   const [isStarting, setStarting] = useState(false);
   const [errorText, setErrorText] = useState<string | null>(null);
@@ -44,32 +39,26 @@ export function PlaygroundChat({
     const message = { text, files };
     setErrorText(null);
     setStarting(true);
-    const failure = chat
-      ? await setUpChat(chat, setup)
-      : ((await draft.send(message, begin))?.text ?? null);
+    const failure = await (chat ? setUpChat(chat, setup) : begin(message));
     setStarting(false);
     setErrorText(failure);
     if (failure !== null) return draft.setReturned(message);
     if (chat) void configured(chat, setup).send(text, files);
     onSent(text);
   };
-  const begin = async (message: SentMessage): Promise<ChatError | null> => {
-    const created = await draft.draft.create();
-    if (!created.ok) return { text: created.error.message, requestId: null };
-    const address = { sessionId: created.sessionId, chatId: created.chat.id };
-    openConversation(address.sessionId, address.chatId).showChat(created.chat);
-    const failure = await setUpChat(address, setup);
-    if (failure !== null) return { text: failure, requestId: null };
-    const conversation = configured(address, setup);
-    release.current = retainConversation(address.chatId);
-    const refusal = await conversation.begin(message);
-    if (refusal) {
-      release.current();
-      return refusal;
-    }
-    publishChatEvent({ ...address, type: "changed" });
-    setChat(address);
-    return null;
+  const begin = async (message: WrittenMessage): Promise<string | null> => {
+    let address: ChatAddress | null = null;
+    const refusal = await draft.send(message, async (created) => {
+      const failure = await setUpChat(created, setup);
+      if (failure !== null) return { message: failure, requestId: null };
+      configured(created, setup);
+      release.current = retainConversation(created.chatId);
+      address = created;
+      return null;
+    });
+    if (refusal) release.current();
+    else setChat(address);
+    return refusal?.text ?? null;
   };
   const attachments = chat ? attachmentsOf(chat.sessionId, chat.chatId) : draft.attachments;
   const composer = {
@@ -130,7 +119,6 @@ function StartedChat({
   ...composer
 }: ChatAddress & {
   readonly attachments: Attachments;
-  /** True while the chat is set up for a message. */
   readonly isStarting: boolean;
   readonly returned: WrittenMessage | null;
   readonly onReturnedTaken: () => void;

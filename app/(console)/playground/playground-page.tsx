@@ -14,16 +14,13 @@ import {
 } from "./setup.ts";
 import { SetupPanel } from "./setup-panel.tsx";
 
-const CodeDialog = lazyComponent(() =>
-  import("../_snippets/code-dialog.tsx").then((module) => module.CodeDialog),
-);
+const CodeDialog = lazyComponent(() => import("../_snippets/code-dialog.tsx"), "CodeDialog");
 
 /** Tries an agent with instructions, a model and a limit, and shows the same as code. */
 export function PlaygroundPage() {
   const [setup, setSetup] = useState(defaultSetup);
   /** Another number starts a new chat. */
   const [attempt, setAttempt] = useState(0);
-  /** Null before the first one. */
   const [lastMessage, setLastMessage] = useState<string | null>(null);
   const [isCodeOpen, setCodeOpen] = useState(false);
   const [isSetupOpen, setSetupOpen] = useState(false);
@@ -82,7 +79,6 @@ export function PlaygroundPage() {
   );
 }
 
-/** On a phone, the icon alone. */
 function HeaderButton({
   icon: Icon,
   label,
@@ -91,6 +87,7 @@ function HeaderButton({
 }: ComponentProps<typeof Button> & { readonly icon: LucideIcon; readonly label: string }) {
   return (
     <Button
+      icon={Icon}
       variant="ghost"
       size="sm"
       aria-label={label}
@@ -98,7 +95,6 @@ function HeaderButton({
       className={cn("h-8", className)}
       {...rest}
     >
-      <Icon aria-hidden />
       <span className="max-sm:hidden">{label}</span>
     </Button>
   );

@@ -1,13 +1,9 @@
 "use client";
-import { useModels, useTemplateChoices } from "@/app/(console)/_hooks/shared-reads.ts";
 import { ConnectorsPicker } from "../_connectors/connectors-picker.tsx";
-import { formatTokens } from "../_models/describe-model.ts";
+import { useModels, useTemplateChoices } from "../_hooks/shared-reads.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
-import { Field } from "../_ui/field.tsx";
-import { Input } from "../_ui/input.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
-import { Select } from "../_ui/select.tsx";
-import { Textarea } from "../_ui/textarea.tsx";
+import { Field, Segmented, Select, Textarea, TextField } from "../_ui/form.tsx";
+import { formatTokens } from "../_ui/format.ts";
 import { agentTools } from "./agent-tools.ts";
 import { type PlaygroundSetup, readContextLimit } from "./setup.ts";
 
@@ -16,14 +12,13 @@ const sources = [
   { value: "template", label: "Template" },
 ] as const;
 
-/** How the agent of the playground is set up. Changes apply to the next message. */
-export function SetupPanel({
-  setup,
-  onChange,
-}: {
+interface SetupPanelProps {
   readonly setup: PlaygroundSetup;
   readonly onChange: (change: Partial<PlaygroundSetup>) => void;
-}) {
+}
+
+/** How the agent of the playground is set up. Changes apply to the next message. */
+export function SetupPanel({ setup, onChange }: SetupPanelProps) {
   const { data: models } = useModels();
   const model = models?.models.find(({ id }) => id === (setup.modelId || models.default));
   const isLimitInvalid = readContextLimit(setup.contextLimit) === undefined;
@@ -47,7 +42,7 @@ export function SetupPanel({
             maxLength={10_000}
             placeholder="You are the release manager of an independent label. Answer with dates and owners."
             value={setup.instructions}
-            onChange={(event) => onChange({ instructions: event.target.value })}
+            onChange={(value) => onChange({ instructions: value })}
           />
         ) : (
           <TemplateSelect
@@ -56,7 +51,7 @@ export function SetupPanel({
           />
         )}
       </div>
-      <Field
+      <TextField
         label="Context limit"
         hint={
           model?.context_window
@@ -64,18 +59,12 @@ export function SetupPanel({
             : "Tokens. Older messages are left out beyond it."
         }
         error={isLimitInvalid ? "Enter a whole number from 1 to 10,000,000." : undefined}
-      >
-        {(ids) => (
-          <Input
-            {...ids}
-            inputMode="numeric"
-            placeholder="No limit"
-            autoComplete="off"
-            value={setup.contextLimit}
-            onChange={(event) => onChange({ contextLimit: event.target.value })}
-          />
-        )}
-      </Field>
+        inputMode="numeric"
+        placeholder="No limit"
+        autoComplete="off"
+        value={setup.contextLimit}
+        onChange={(value) => onChange({ contextLimit: value })}
+      />
       <div>
         <h2 className="mb-1.5 text-sm font-medium">Connectors</h2>
         <ConnectorsPicker
@@ -99,13 +88,12 @@ export function SetupPanel({
   );
 }
 
-function TemplateSelect({
-  value,
-  onChoose,
-}: {
+interface TemplateSelectProps {
   readonly value: string;
   readonly onChoose: (templateId: string) => void;
-}) {
+}
+
+function TemplateSelect({ value, onChoose }: TemplateSelectProps) {
   const { data, error } = useTemplateChoices();
   const templates = data?.templates ?? [];
   return (
@@ -115,7 +103,7 @@ function TemplateSelect({
       hint={templates.find(({ id }) => id === value)?.description}
     >
       {(ids) => (
-        <Select {...ids} value={value} onChange={(event) => onChoose(event.target.value)}>
+        <Select {...ids} value={value} onChange={onChoose}>
           <option value="">{data === undefined ? "Loading…" : "None"}</option>
           {templates.map(({ id, title }) => (
             <option key={id} value={id}>

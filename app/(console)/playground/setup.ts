@@ -15,7 +15,6 @@ export interface PlaygroundSetup {
   readonly modelId: string;
   /** In tokens; empty for no limit. */
   readonly contextLimit: string;
-  /** The slugs of those that the agent may use. */
   readonly connectors: readonly string[];
 }
 

@@ -1,38 +1,31 @@
 "use client";
-import { Bot, CalendarClock, MessageSquare, Plus, SearchX } from "lucide-react";
+import { Bot, CalendarClock, MessageSquare, Plus, SearchX, X } from "lucide-react";
 import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
-import { useArtists } from "@/app/(console)/_hooks/shared-reads.ts";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { useFollowArtist } from "@/app/(console)/_hooks/use-follow-artist.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { formatCompact, formatUsd } from "@/app/(console)/_ui/format-number.ts";
-import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
+import type { Artist } from "@/lib/artists/artist.ts";
+import { useArtists } from "../_hooks/shared-reads.ts";
+import { useClock } from "../_hooks/use-clock.ts";
+import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
+import { usePages } from "../_hooks/use-pages.ts";
+import { Button, ButtonLink } from "../_ui/button.tsx";
+import { cn } from "../_ui/class-names.ts";
+import { Segmented, Select } from "../_ui/form.tsx";
+import { formatCompact, formatDuration, formatUsd } from "../_ui/format.ts";
+import { RelativeTime } from "../_ui/relative-time.tsx";
+import { EmptyState, PagedList } from "../_ui/states.tsx";
+import { listHeadStyle } from "../_ui/table.tsx";
+import { ArtistCover } from "../artists/artist-tag.tsx";
 import {
   hasFilters,
+  KIND_OPTIONS,
   type RunFilters,
   readFilters,
   runsPath,
-} from "@/app/(console)/runs/_state/run-filters.ts";
-import {
-  RUN_KIND_LABELS,
-  type RunItem,
-  runDurationOf,
-  runStateOf,
-} from "@/app/(console)/runs/_state/run-state.ts";
-import type { Artist } from "@/lib/artists/artist.ts";
-import { Button, buttonStyle } from "../_ui/button.tsx";
-import { cn } from "../_ui/class-names.ts";
-import { Cover } from "../_ui/cover.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
-import { RelativeTime } from "../_ui/relative-time.tsx";
-import { ListSkeleton } from "../_ui/skeleton.tsx";
-import { listHeadStyle } from "../_ui/table.tsx";
-import { coverSeed } from "../artists/cover-seed.ts";
-import { RunFilterBar } from "./run-filter-bar.tsx";
+  SINCE_OPTIONS,
+  STATUS_OPTIONS,
+} from "./_state/run-filters.ts";
+import { RUN_KIND_LABELS, type RunItem, runDurationOf, runStateOf } from "./_state/run-state.ts";
 import { RunStatus } from "./run-status.tsx";
 
 const icons = { chat: MessageSquare, headless: Bot, task: CalendarClock } as const;
@@ -57,7 +50,7 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
   const runs = usePages<RunItem>(path, "runs", (loaded) =>
     loaded.some(isUnfinished) ? ACTIVE_POLL_MS : IDLE_POLL_MS,
   );
-  const { items, error, refresh } = runs;
+  const { items } = runs;
   const now = useClock(items?.some(isUnfinished) ?? false);
   const isFiltered = hasFilters(filters);
   const artists = useArtists();
@@ -67,68 +60,54 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
   return (
     <>
       <RunFilterBar filters={filters} artists={artists} onChange={setFilters} />
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={refresh} />
-        </div>
-      )}
-      {items === undefined ? (
-        error === null && <ListSkeleton label="Loading runs…" />
-      ) : items.length === 0 ? (
-        <EmptyState
-          icon={SearchX}
-          title="No matching runs"
-          text="No run matches these filters. Remove a filter, or choose a longer time."
-        >
-          <Button
-            variant="outline"
-            onClick={() => setFilters({ status: "", kind: "", artist: "", chat: "", since: "" })}
-          >
-            Clear filters
-          </Button>
-        </EmptyState>
-      ) : (
-        <>
-          <div className="overflow-hidden rounded-xl border bg-surface shadow-xs">
-            <div
-              aria-hidden
-              className={cn(
-                listHeadStyle,
-                "grid grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem] gap-x-4 max-lg:hidden",
-              )}
-            >
-              <span>Run</span>
-              <span>Status</span>
-              <span>Model</span>
-              <span className="text-right">Tokens</span>
-              <span className="text-right">Cost</span>
-              <span className="text-right">Duration</span>
-              <span className="text-right">Started</span>
-            </div>
-            <ul className="divide-y">
-              {items.map((run) => (
-                <li key={run.runId}>
-                  <Row run={run} artist={artistOf(run.artist_id)} now={now} />
-                </li>
-              ))}
-            </ul>
+      <PagedList
+        label="Agent runs"
+        pages={runs}
+        loadingRows={6}
+        head={
+          <div aria-hidden className={cn(listHeadStyle, columns, "grid gap-x-4 max-lg:hidden")}>
+            <span>Run</span>
+            <span>Status</span>
+            <span>Model</span>
+            <span className="text-right">Tokens</span>
+            <span className="text-right">Cost</span>
+            <span className="text-right">Duration</span>
+            <span className="text-right">Started</span>
           </div>
-          <LoadMore pages={runs} />
-        </>
-      )}
+        }
+        empty={
+          <EmptyState
+            icon={SearchX}
+            title="No matching runs"
+            text="No run matches these filters. Remove a filter, or choose a longer time."
+          >
+            <Button
+              variant="outline"
+              onClick={() => setFilters({ status: "", kind: "", artist: "", chat: "", since: "" })}
+            >
+              Clear filters
+            </Button>
+          </EmptyState>
+        }
+        keyOf={(run) => run.runId}
+      >
+        {(run) => <Row run={run} artist={artistOf(run.artist_id)} now={now} />}
+      </PagedList>
     </>
   );
 }
 
-function Row({
-  run,
-  artist,
-  now,
-}: {
+const columns = "lg:grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem]";
+/** A figure in a column of its own, for which a phone has no room. */
+const cellStyle = "text-right text-sm text-muted-foreground tabular-nums max-lg:hidden";
+
+interface RowProps {
   readonly run: RunItem;
   readonly artist: Artist | undefined;
   readonly now: number;
-}) {
+}
+
+function Row({ run, artist, now }: RowProps) {
   const Icon = icons[run.kind];
   const kind = RUN_KIND_LABELS[run.kind];
   const duration = formatDuration(run.duration_ms ?? runDurationOf(run, now));
@@ -136,7 +115,7 @@ function Row({
     <Link
       href={`/runs/${run.runId}`}
       prefetch={false}
-      className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-2 hover:bg-muted/60 focus-visible:-outline-offset-2 lg:grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem]"
+      className={`grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-2 hover:bg-muted/60 focus-visible:-outline-offset-2 ${columns}`}
     >
       <span className="flex min-w-0 items-center gap-3">
         <span className="grid size-7 shrink-0 place-items-center rounded-md bg-muted text-muted-foreground">
@@ -156,10 +135,8 @@ function Row({
               {artist !== undefined && (
                 <>
                   {" · "}
-                  <Cover
-                    seed={coverSeed(artist)}
-                    image={artist.image}
-                    round
+                  <ArtistCover
+                    artist={artist}
                     className="mr-1 inline-block size-3.5 align-[-0.125rem]"
                   />
                   {artist.name}
@@ -179,19 +156,12 @@ function Row({
         <RunStatus isCompact state={runStateOf(run)} />
       </span>
       <span className="truncate text-sm text-muted-foreground max-lg:hidden">{run.model_id}</span>
-      <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
+      <span className={cellStyle}>
         {run.usage.total_tokens > 0 && formatCompact(run.usage.total_tokens)}
       </span>
-      <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
-        {formatUsd(run.cost_usd)}
-      </span>
-      <span className="text-right text-sm text-muted-foreground tabular-nums max-lg:hidden">
-        {duration}
-      </span>
-      <RelativeTime
-        date={run.createdAt}
-        className="text-right text-sm whitespace-nowrap text-muted-foreground max-lg:hidden"
-      />
+      <span className={cellStyle}>{formatUsd(run.cost_usd)}</span>
+      <span className={cellStyle}>{duration}</span>
+      <RelativeTime date={run.createdAt} className={cn(cellStyle, "whitespace-nowrap")} />
     </Link>
   );
 }
@@ -203,14 +173,82 @@ function NoRuns({ onStart }: { readonly onStart: () => void }) {
       title="No agent runs yet"
       text="Ask for something that takes a while, such as a check of this quarter's royalty statements. The agent works in its own sandbox, and you can follow each step here."
     >
-      <Button onClick={onStart}>
-        <Plus aria-hidden />
+      <Button icon={Plus} onClick={onStart}>
         Start agent run
       </Button>
-      <Link href="/schedules" prefetch={false} className={buttonStyle({ variant: "outline" })}>
-        <CalendarClock aria-hidden />
+      <ButtonLink icon={CalendarClock} href="/schedules" variant="outline">
         Schedule a prompt
-      </Link>
+      </ButtonLink>
     </EmptyState>
   );
 }
+
+interface RunFilterBarProps {
+  readonly filters: RunFilters;
+  readonly artists: readonly Artist[];
+  readonly onChange: (next: Partial<RunFilters>) => void;
+}
+
+function RunFilterBar({ filters, artists, onChange }: RunFilterBarProps) {
+  return (
+    <div className="mb-4 flex flex-wrap items-center gap-2">
+      <Segmented
+        label="Status"
+        hideLabel
+        options={STATUS_OPTIONS}
+        value={STATUS_OPTIONS.find(({ value }) => value === filters.status)?.value ?? ""}
+        onChange={(status) => onChange({ status })}
+      />
+      <Filter
+        label="Kind"
+        all="All kinds"
+        options={KIND_OPTIONS}
+        value={filters.kind}
+        onChange={(kind) => onChange({ kind })}
+      />
+      {(artists.length > 0 || filters.artist !== "") && (
+        <Filter
+          label="Artist"
+          all="All artists"
+          options={artists.map(({ account_id, name }) => ({ value: account_id, label: name }))}
+          value={filters.artist}
+          onChange={(artist) => onChange({ artist })}
+        />
+      )}
+      <Filter
+        label="Time"
+        all="Any time"
+        options={SINCE_OPTIONS}
+        value={filters.since}
+        onChange={(since) => onChange({ since })}
+      />
+      {filters.chat !== "" && (
+        <Button variant="outline" size="sm" onClick={() => onChange({ chat: "" })}>
+          This chat only
+          <X aria-label="Show all chats" />
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface FilterProps {
+  readonly label: string;
+  readonly all: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function Filter({ label, all, options, ...rest }: FilterProps) {
+  return (
+    <Select
+      aria-label={label}
+      className="w-38 max-sm:min-w-0 max-sm:flex-1 max-sm:basis-[40%]"
+      {...rest}
+      options={[{ value: "", label: all }, ...options]}
+    />
+  );
+}
+
+/** The filters of the list of runs, which are in the address so that a view can be linked to. */

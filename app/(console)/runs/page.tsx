@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { RunsPage } from "./runs-page.tsx";
+export { RunsPage as default } from "./runs-page.tsx";
 
-export const metadata: Metadata = { title: "Runs" };
-
-export default function Runs() {
-  return <RunsPage />;
-}
+export const metadata = { title: "Runs" };

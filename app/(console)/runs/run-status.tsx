@@ -1,6 +1,6 @@
 import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from "lucide-react";
-import type { RunState } from "@/app/(console)/runs/_state/task-run-state.ts";
 import { cn } from "../_ui/class-names.ts";
+import type { RunState } from "./_state/task-run-state.ts";
 
 const marks = {
   neutral: { icon: CircleDashed, style: "text-muted-foreground" },
@@ -10,15 +10,14 @@ const marks = {
   danger: { icon: CircleX, style: "text-danger-text" },
 } as const;
 
-/** The status of a run. What has succeeded is quiet, so that the rest stands out in a list. */
-export function RunStatus({
-  state,
-  isCompact = false,
-}: {
+interface RunStatusProps {
   readonly state: RunState;
   /** In a list: on a phone the mark alone says what has succeeded. */
   readonly isCompact?: boolean;
-}) {
+}
+
+/** The status of a run. What has succeeded is quiet, so that the rest stands out in a list. */
+export function RunStatus({ state, isCompact = false }: RunStatusProps) {
   const { icon: Icon, style } = marks[state.tone];
   return (
     <span

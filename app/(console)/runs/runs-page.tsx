@@ -9,12 +9,8 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { AgentRuns } from "./agent-runs.tsx";
 import { TaskRuns } from "./task-runs.tsx";
 
-const StartRunDialog = lazyComponent(() =>
-  import("./start-run-dialog.tsx").then((module) => module.StartRunDialog),
-);
-const TaskRunPanel = lazyComponent(() =>
-  import("./task-run-panel.tsx").then((module) => module.TaskRunPanel),
-);
+const StartRunDialog = lazyComponent(() => import("./start-run-dialog.tsx"), "StartRunDialog");
+const TaskRunPanel = lazyComponent(() => import("./task-run-panel.tsx"), "TaskRunPanel");
 
 /** The page of runs. The tab, the filters and the open task run are in the address, to be linked to. */
 export function RunsPage() {
@@ -34,8 +30,7 @@ export function RunsPage() {
         title="Runs"
         description="Everything the agent works on: chats, background runs and schedules, as it happens."
       >
-        <Button onClick={() => setIsStarting(true)}>
-          <Plus aria-hidden />
+        <Button icon={Plus} onClick={() => setIsStarting(true)}>
           Start agent run
         </Button>
       </PageHeader>

@@ -1,47 +1,46 @@
 "use client";
 import { Clapperboard } from "lucide-react";
-import Link from "next/link";
-import type { ReactNode } from "react";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import { isContentRun, mediaIn, stepOf } from "@/app/(console)/content/content-result.ts";
-import { nameOf, spanOf, stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import { useTaskRun } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
+import { useClock } from "../_hooks/use-clock.ts";
 import { Badge } from "../_ui/badge.tsx";
-import { buttonStyle } from "../_ui/button.tsx";
-import { CopyableId } from "../_ui/copyable-id.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
+import { ButtonLink } from "../_ui/button.tsx";
+import { CopyableId, CopyButton } from "../_ui/copy-button.tsx";
+import { Dialog } from "../_ui/dialog.tsx";
 import { Fact, Facts } from "../_ui/facts.tsx";
-import { JsonView } from "../_ui/json-view.tsx";
+import { formatDateTime, formatDuration } from "../_ui/format.ts";
 import { MediaView } from "../_ui/media-view.tsx";
+import { Section } from "../_ui/page-header.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
-import { Sheet } from "../_ui/sheet.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
+import { isContentRun, mediaIn, stepOf } from "../content/content-result.ts";
+import { nameOf, spanOf, stateOf } from "./_state/task-run-state.ts";
+import { useTaskRun } from "./_state/use-task-run.ts";
 import { RunStatus } from "./run-status.tsx";
 
-/** The details of one run, polled while it is active. */
-export function TaskRunPanel({
-  runId,
-  onClose,
-}: {
+interface TaskRunPanelProps {
   readonly runId: string;
   readonly onClose: () => void;
-}) {
+}
+
+/** The details of one run, polled while it is active. */
+export function TaskRunPanel({ runId, onClose }: TaskRunPanelProps) {
   const { run, error, reload } = useTaskRun(runId, "", 2_500);
   return (
-    <Sheet title={run === undefined ? "Task run" : nameOf(run.taskIdentifier)} onClose={onClose}>
+    <Dialog
+      isSheet
+      title={run === undefined ? "Task run" : nameOf(run.taskIdentifier)}
+      onClose={onClose}
+    >
       {error !== null && <ErrorState error={error} onRetry={reload} />}
       {run === undefined && error === null && (
-        <div aria-busy="true" className="flex flex-col gap-4">
-          <p className="sr-only">Loading run…</p>
+        <Loading label="Loading run…" className="flex flex-col gap-4">
           <Skeleton className="h-6 w-48" />
           <Skeleton className="aspect-video w-full rounded-lg" />
           <Skeleton className="h-40 w-full rounded-lg" />
-        </div>
+        </Loading>
       )}
       {run !== undefined && <Details run={run} />}
-    </Sheet>
+    </Dialog>
   );
 }
 
@@ -76,14 +75,15 @@ function Details({ run }: { readonly run: TaskRun }) {
             ))}
           </div>
           {isContentRun(run) && (
-            <Link
+            <ButtonLink
+              icon={Clapperboard}
               href={`/content?runId=${run.id}`}
-              prefetch={false}
-              className={buttonStyle({ variant: "outline", size: "sm", className: "self-start" })}
+              variant="outline"
+              size="sm"
+              className="self-start"
             >
-              <Clapperboard aria-hidden />
               Open in Content
-            </Link>
+            </ButtonLink>
           )}
         </div>
       )}
@@ -154,19 +154,6 @@ function Details({ run }: { readonly run: TaskRun }) {
   );
 }
 
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <section aria-label={title}>
-      <SectionTitle>{title}</SectionTitle>
-      {children}
-    </section>
-  );
-}
-
-function SectionTitle({ children }: { readonly children: string }) {
-  return <h3 className="mb-2 text-sm font-medium text-muted-foreground">{children}</h3>;
-}
-
 function RunError({ error }: { readonly error: NonNullable<TaskRun["error"]> }) {
   const { message, name, stackTrace } = error;
   return (
@@ -188,7 +175,7 @@ function Json({ title, value }: { readonly title: string; readonly value: unknow
   if (value === undefined || value === null || JSON.stringify(value) === "{}") return null;
   return (
     <div>
-      <SectionTitle>{title}</SectionTitle>
+      <h2 className="mb-2 text-sm font-medium text-muted-foreground">{title}</h2>
       <JsonView label={title} value={value} />
     </div>
   );
@@ -200,4 +187,24 @@ const dateTime = (date: string | undefined): string | undefined =>
 function cost({ costInCents = 0, baseCostInCents = 0 }: TaskRun): string | undefined {
   const cents = costInCents + baseCostInCents;
   return cents > 0 ? `${cents.toFixed(3)} ¢` : undefined;
+}
+
+/** A value as indented JSON in a scrollable box. */
+export function JsonView({ label, value }: { readonly label: string; readonly value: unknown }) {
+  const text = JSON.stringify(value, null, 2);
+  return (
+    <div className="relative min-w-0 rounded-lg border bg-muted/50">
+      <CopyButton
+        text={text}
+        label={`Copy ${label}`}
+        variant="ghost"
+        className="absolute top-1 right-1 z-10 size-7 [&_svg]:size-3.5"
+      />
+      <ScrollBox label={label} className="max-h-80">
+        <pre className="w-fit min-w-full py-2.5 pr-10 pl-3 font-mono text-[0.8125rem] leading-normal">
+          {text}
+        </pre>
+      </ScrollBox>
+    </div>
+  );
 }

@@ -1,17 +1,16 @@
 "use client";
 import { History } from "lucide-react";
 import Link from "next/link";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { formatDateTime, formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
+import { useRouter } from "next/navigation";
 import type { TaskFiring } from "@/lib/schedules/task.ts";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
-import { ListSkeleton } from "../_ui/skeleton.tsx";
+import { useClock } from "../_hooks/use-clock.ts";
+import { usePages } from "../_hooks/use-pages.ts";
+import { formatDateTime, formatDuration } from "../_ui/format.ts";
+import { Section } from "../_ui/page-header.tsx";
+import { StackedBars, sumOf } from "../_ui/stacked-bars.tsx";
+import { EmptyState, PagedList } from "../_ui/states.tsx";
+import { stateOf } from "../runs/_state/task-run-state.ts";
 import { RunStatus } from "../runs/run-status.tsx";
-import { durationOf, FiringStrip } from "./firing-strip.tsx";
 
 const ACTIVE_POLL_MS = 2_500;
 const IDLE_POLL_MS = 15_000;
@@ -23,38 +22,27 @@ export function FiringHistory({ taskId }: { readonly taskId: string }) {
   const runs = usePages<TaskFiring>(`/api/tasks/${taskId}/runs`, "runs", (loaded) =>
     loaded.some(isActive) ? ACTIVE_POLL_MS : IDLE_POLL_MS,
   );
-  const { items, error, refresh } = runs;
+  const { items } = runs;
   const now = useClock(items?.some(isActive) ?? false);
   return (
-    <section aria-label="History">
-      <h2 className="mb-2 text-sm font-medium text-muted-foreground">History</h2>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={refresh} />
-        </div>
-      )}
-      {items === undefined ? (
-        error === null && <ListSkeleton label="Loading the history…" rows={3} />
-      ) : items.length === 0 ? (
-        <EmptyState
-          icon={History}
-          title="No runs yet"
-          text="Runs are listed here, from the first time on. Run it now to try the prompt."
-        />
-      ) : (
-        <>
-          {items.length > 1 && <FiringStrip runs={items} now={now} />}
-          <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
-            {items.map((run) => (
-              <li key={run.task_run_id}>
-                <Row run={run} now={now} />
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      <LoadMore pages={runs} />
-    </section>
+    <Section title="History">
+      {items !== undefined && items.length > 1 && <FiringStrip runs={items} now={now} />}
+      <PagedList
+        label="History"
+        pages={runs}
+        loadingRows={3}
+        empty={
+          <EmptyState
+            icon={History}
+            title="No runs yet"
+            text="Runs are listed here, from the first time on. Run it now to try the prompt."
+          />
+        }
+        keyOf={(run) => run.task_run_id}
+      >
+        {(run) => <Row run={run} now={now} />}
+      </PagedList>
+    </Section>
   );
 }
 
@@ -85,5 +73,78 @@ function Row({ run, now }: { readonly run: TaskFiring; readonly now: number }) {
     >
       {content}
     </Link>
+  );
+}
+
+const MAX_COUNT = 50;
+/** A few bars are not as wide as the page. */
+const MIN_SLOTS = 25;
+
+const SERIES = [
+  { key: "completed", label: "Completed", color: "text-ring" },
+  { key: "failed", label: "Failed", color: "text-danger" },
+  { key: "running", label: "Running", color: "text-accent" },
+  { key: "other", label: "Cancelled", color: "text-input" },
+] as const;
+
+/** Returns how long a run has taken, or has worked so far, in milliseconds. */
+const durationOf = (run: TaskFiring, now: number): number =>
+  Math.max(
+    0,
+    (run.finished_at === null ? now : Date.parse(run.finished_at)) - Date.parse(run.created_at),
+  );
+
+function seriesOf({ status }: TaskFiring): (typeof SERIES)[number]["key"] {
+  const { isActive, tone } = stateOf(status);
+  if (isActive) return "running";
+  if (tone === "success") return "completed";
+  return tone === "danger" || tone === "warning" ? "failed" : "other";
+}
+
+interface FiringStripProps {
+  readonly runs: readonly TaskFiring[];
+  readonly now: number;
+}
+
+/** How long the last runs have taken, and how each has ended. @param runs the newest first */
+function FiringStrip({ runs, now }: FiringStripProps) {
+  const router = useRouter();
+  const last = runs.slice(0, MAX_COUNT);
+  const bars = last.toReversed().map((run) => ({
+    key: run.task_run_id,
+    label: formatDateTime(run.created_at),
+    // A run that has just started is to be seen, too.
+    amounts: SERIES.map(({ key }) =>
+      key === seriesOf(run) ? Math.max(1, durationOf(run, now)) : 0,
+    ),
+  }));
+  const counts = SERIES.map(({ key, label }) => ({
+    text: label.toLowerCase(),
+    count: last.filter((run) => seriesOf(run) === key).length,
+  })).filter(({ count }) => count > 0);
+  const average = sumOf(bars.map(({ amounts }) => sumOf(amounts))) / bars.length;
+  const summary = `Last ${last.length} runs: ${counts
+    .map(({ text, count }) => `${count} ${text}`)
+    .join(", ")}; ${formatDuration(average)} on average`;
+  const open = (id: string) => {
+    const runId = last.find(({ task_run_id }) => task_run_id === id)?.run_id;
+    if (runId) router.push(`/runs/${runId}`);
+  };
+  return (
+    <div className="mb-3 rounded-xl border bg-surface px-4 pt-3 pb-2.5">
+      <p aria-hidden className="mb-3 text-sm text-muted-foreground">
+        {summary}
+      </p>
+      <StackedBars
+        summary={summary}
+        series={SERIES}
+        bars={bars}
+        format={formatDuration}
+        height={56}
+        slots={Math.max(MIN_SLOTS, bars.length)}
+        hasLegend={false}
+        onChoose={({ key }) => open(key)}
+      />
+    </div>
   );
 }

@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { SchedulesPage } from "./schedules-page.tsx";
+export { SchedulesPage as default } from "./schedules-page.tsx";
 
-export const metadata: Metadata = { title: "Schedules" };
-
-export default function Schedules() {
-  return <SchedulesPage />;
-}
+export const metadata = { title: "Schedules" };

@@ -1,26 +1,23 @@
 "use client";
 import { Play } from "lucide-react";
 import { useRouter } from "next/navigation";
-import type { z } from "zod";
-import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
 import type { runTaskContract } from "@/lib/schedules/contract.ts";
+import type { Answer } from "../_api/request.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
 import { toast } from "../_ui/toast.tsx";
-
-type Started = z.output<(typeof runTaskContract)["responses"][202]["schema"]>;
 
 /** Starts a run of a schedule and opens its page. */
 export function RunNowButton({ id, title }: { readonly id: string; readonly title: string }) {
   const router = useRouter();
-  const { send, busy } = useSubmit<Started>();
+  const { send, busy } = useSubmit();
   const start = async () => {
-    const result = await send(`/api/tasks/${id}/run`, {});
+    const result = await send<Answer<typeof runTaskContract>>(`/api/tasks/${id}/run`, {});
     if (result.ok) router.push(`/runs/${result.data.run_id}`);
     else toast(result.error.message, "danger");
   };
   return (
-    <Button variant="outline" busy={busy} onClick={() => void start()}>
-      <Play aria-hidden />
+    <Button icon={Play} variant="outline" busy={busy} onClick={() => void start()}>
       Run now<span className="sr-only">: {title}</span>
     </Button>
   );

@@ -2,34 +2,31 @@
 import { CalendarClock, Plus } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useArtists } from "@/app/(console)/_hooks/shared-reads.ts";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { useOpenedByLink } from "@/app/(console)/_hooks/use-opened-by-link.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { formatUntil } from "@/app/(console)/_ui/format-time.ts";
-import { stateOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import { describeCron } from "@/app/(console)/schedules/_state/recurrence.ts";
-import { useTimeZone } from "@/app/(console)/schedules/_state/use-time-zone.ts";
+import { startTransition, useOptimistic } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { Task } from "@/lib/schedules/task.ts";
+import { api } from "../_api/request.ts";
+import { useAccount, useArtists } from "../_hooks/shared-reads.ts";
+import { useClock } from "../_hooks/use-clock.ts";
+import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
+import { usePages } from "../_hooks/use-pages.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
+import { Switch } from "../_ui/form.tsx";
+import { formatUntil } from "../_ui/format.ts";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
-import { ListSkeleton } from "../_ui/skeleton.tsx";
-import { Switch } from "../_ui/switch.tsx";
+import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { ArtistTag } from "../artists/artist-tag.tsx";
+import { stateOf } from "../runs/_state/task-run-state.ts";
 import { RunStatus } from "../runs/run-status.tsx";
+import { describeCron } from "./_state/recurrence.ts";
 import { RunNowButton } from "./run-now-button.tsx";
 
-const ScheduleDialog = lazyComponent(() =>
-  import("./_editor/schedule-dialog.tsx").then((module) => module.ScheduleDialog),
+const ScheduleDialog = lazyComponent(
+  () => import("./_editor/schedule-dialog.tsx"),
+  "ScheduleDialog",
 );
 const ACTIVE_POLL_MS = 2_500;
 const IDLE_POLL_MS = 30_000;
@@ -44,11 +41,10 @@ export function SchedulesPage() {
       ? ACTIVE_POLL_MS
       : IDLE_POLL_MS,
   );
-  const { items, error, refresh } = tasks;
+  const { items, refresh } = tasks;
   const artists = useArtists(items?.some(({ artist_id }) => artist_id !== null));
   const create = (
-    <Button onClick={() => setIsCreating(true)}>
-      <Plus aria-hidden />
+    <Button icon={Plus} onClick={() => setIsCreating(true)}>
       New schedule
     </Button>
   );
@@ -60,35 +56,28 @@ export function SchedulesPage() {
       >
         {items !== undefined && items.length > 0 && create}
       </PageHeader>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={refresh} />
-        </div>
-      )}
-      {items === undefined ? (
-        error === null && <ListSkeleton label="Loading schedules…" rows={4} />
-      ) : items.length === 0 ? (
-        <EmptyState
-          icon={CalendarClock}
-          title="No schedules yet"
-          text="Have the agent check the charts every morning, sum up the week's streams on Fridays, or remind you of royalty deadlines."
-        >
-          {create}
-        </EmptyState>
-      ) : (
-        <ul className="divide-y overflow-hidden rounded-xl border bg-surface">
-          {items.map((task) => (
-            <li key={task.id}>
-              <Row
-                task={task}
-                artist={artists.find(({ account_id }) => account_id === task.artist_id)}
-                onChange={refresh}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
-      <LoadMore pages={tasks} />
+      <PagedList
+        label="Schedules"
+        pages={tasks}
+        empty={
+          <EmptyState
+            icon={CalendarClock}
+            title="No schedules yet"
+            text="Have the agent check the charts every morning, sum up the week's streams on Fridays, or remind you of royalty deadlines."
+          >
+            {create}
+          </EmptyState>
+        }
+        keyOf={({ id }) => id}
+      >
+        {(task) => (
+          <Row
+            task={task}
+            artist={artists.find(({ account_id }) => account_id === task.artist_id)}
+            onChange={refresh}
+          />
+        )}
+      </PagedList>
       {isCreating && timezone !== undefined && (
         <ScheduleDialog
           timezone={timezone}
@@ -100,26 +89,22 @@ export function SchedulesPage() {
   );
 }
 
-function Row({
-  task,
-  artist,
-  onChange,
-}: {
+interface RowProps {
   readonly task: Task;
   /** Undefined for a schedule without one, and until it is loaded. */
   readonly artist: Artist | undefined;
-  readonly onChange: () => void;
-}) {
+  readonly onChange: () => Promise<unknown>;
+}
+
+function Row({ task, artist, onChange }: RowProps) {
   const now = useClock(false);
   const { last_run: lastRun } = task;
-  // Shown at once, until the task that was changed is loaded.
-  const [wanted, setWanted] = useState<{ enabled: boolean; instead: string } | null>(null);
+  const [isEnabled, show] = useOptimistic(task.enabled);
   const toggle = async (enabled: boolean) => {
-    setWanted({ enabled, instead: task.updated_at });
+    show(enabled);
     const result = await api(`/api/tasks/${task.id}`, { method: "PATCH", body: { enabled } });
-    if (result.ok) return onChange();
-    setWanted(null);
-    toast(result.error.message, "danger");
+    if (result.ok) await onChange();
+    else toast(result.error.message, "danger");
   };
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2.5 px-4 py-3">
@@ -156,10 +141,17 @@ function Row({
         <Switch
           label={`Enable ${task.title}`}
           hideLabel
-          checked={wanted?.instead === task.updated_at ? wanted.enabled : task.enabled}
-          onChange={(enabled) => void toggle(enabled)}
+          checked={isEnabled}
+          onChange={(enabled) => startTransition(() => toggle(enabled))}
         />
       </div>
     </div>
   );
+}
+
+/** Returns the time zone of the account, else the browser's; undefined while the account loads. */
+function useTimeZone(): string | undefined {
+  const { data, error } = useAccount();
+  if (data === undefined && error === null) return undefined;
+  return data?.account.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

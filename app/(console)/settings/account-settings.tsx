@@ -1,27 +1,202 @@
 "use client";
-import { useAccount } from "../_hooks/shared-reads.ts";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { DeleteAccount } from "./delete-account.tsx";
-import { ExportAccount } from "./export-account.tsx";
-import { ProfileForm } from "./profile-form.tsx";
+import { Download } from "lucide-react";
+import { type FormEvent, useRef, useTransition } from "react";
+import type { ApiError } from "../_api/request.ts";
+import { type Me, useAccount } from "../_hooks/shared-reads.ts";
+import { useForm } from "../_hooks/use-form.ts";
+import { signOut } from "../_session/auth.ts";
+import { Button } from "../_ui/button.tsx";
+import { SectionCard } from "../_ui/card.tsx";
+import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
+import { Field, Input, SelectField, TextField, timeZoneOptions } from "../_ui/form.tsx";
+import { download } from "../_ui/save-file.ts";
+import { ErrorNote, Loaded, Loading } from "../_ui/states.tsx";
+import { toast } from "../_ui/toast.tsx";
 
 export function AccountSettings() {
-  const { data, error, reload } = useAccount();
-  if (error) return <ErrorState error={error} onRetry={reload} />;
-  if (data === undefined) {
-    return (
-      <div aria-busy="true">
-        <p className="sr-only">Loading…</p>
-        <Skeleton className="h-64 w-full rounded-xl" />
-      </div>
-    );
-  }
   return (
-    <>
-      <ProfileForm account={data.account} />
-      <ExportAccount />
-      {data.account.email !== null && <DeleteAccount email={data.account.email} />}
-    </>
+    <Loaded
+      query={useAccount()}
+      loading={<Loading label="Loading…" className="h-64 w-full rounded-xl" />}
+    >
+      {({ account }) => (
+        <>
+          <ProfileForm account={account} />
+          <ExportAccount />
+          {account.email !== null && <DeleteAccount email={account.email} />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Downloads everything that the account owns. */
+function ExportAccount() {
+  const [busy, start] = useTransition();
+  return (
+    <SectionCard
+      title="Export"
+      description="A ZIP archive with your chats, files, templates, schedules, media and usage."
+    >
+      <Button
+        icon={Download}
+        variant="outline"
+        busy={busy}
+        onClick={() => start(() => download("/api/accounts/me/export", "account.zip"))}
+      >
+        Export account
+      </Button>
+    </SectionCard>
+  );
+}
+
+const explain = ({ status, message }: ApiError): string => {
+  if (status === 400) return "This is not the email address of your account.";
+  if (status === 409) {
+    return "You are the last owner of an organization. Delete it or make another member an owner first.";
+  }
+  return message;
+};
+
+/** Deletes the account after its email address was typed. */
+function DeleteAccount({ email }: { readonly email: string }) {
+  const form = useForm({ confirm: "" });
+  const { error } = form;
+  const cancel = useRef<HTMLButtonElement>(null);
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const init = { method: "DELETE", body: form.values } as const;
+    const result = await form.send("/api/accounts/me", init);
+    if (result.ok) await signOut();
+  };
+  const trigger = <Button variant="danger-ghost">Delete account…</Button>;
+  return (
+    <SectionCard
+      title="Delete account"
+      description="Permanently deletes your chats, files, artists, templates, media and API keys. Runs that are active are stopped."
+    >
+      <Dialog
+        title="Delete your account?"
+        description="This permanently deletes everything that the account owns. Export it first if you may need it."
+        trigger={trigger}
+        initialFocus={cancel}
+        onOpenChange={() => {
+          form.set({ confirm: "" });
+          form.clearError();
+        }}
+      >
+        <form onSubmit={(event) => void submit(event)}>
+          <TextField
+            label={`Type ${email} to confirm`}
+            required
+            autoComplete="off"
+            {...form.field("confirm")}
+            error={error === null ? undefined : explain(error)}
+          />
+          <DialogActions>
+            <DialogClose asChild>
+              <Button ref={cancel} variant="outline">
+                Cancel
+              </Button>
+            </DialogClose>
+            <Button type="submit" variant="danger" busy={form.busy}>
+              Delete permanently
+            </Button>
+          </DialogActions>
+        </form>
+      </Dialog>
+    </SectionCard>
+  );
+}
+
+const INVALID_TEXTS = {
+  name: "Enter a name of at most 100 characters, on one line.",
+  image: "Enter an address that begins with https://.",
+  timezone: "Choose a time zone.",
+  monthly_budget_usd: "Enter an amount of 0 or more, such as 50.",
+};
+
+/** The name, the picture, the time zone and the monthly budget of the account. */
+function ProfileForm({ account }: { readonly account: Me["account"] }) {
+  const form = useForm(
+    {
+      name: account.name ?? "",
+      image: account.image ?? "",
+      timezone: account.timezone ?? "",
+      monthly_budget_usd: account.monthly_budget_usd?.toString() ?? "",
+    },
+    INVALID_TEXTS,
+  );
+  const submit = async () => {
+    const { name, image, timezone, monthly_budget_usd: budget } = form.values;
+    const body = {
+      ...(name.trim() !== "" && { name: name.trim() }),
+      image: image.trim() || null,
+      timezone: timezone || null,
+      monthly_budget_usd: budget.trim() === "" ? null : Number(budget),
+    };
+    const result = await form.send<Me>("/api/accounts/me", { method: "PATCH", body });
+    if (result.ok) toast("Your changes were saved.");
+  };
+  return (
+    <SectionCard
+      title="Profile"
+      description="Members of your organizations see your name and picture."
+    >
+      <form
+        ref={form.ref}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+        className="flex flex-col gap-5"
+      >
+        <Field label="Email" hint="You sign in with this address. It cannot be changed.">
+          {(ids) => <Input {...ids} readOnly value={account.email ?? ""} className="bg-muted" />}
+        </Field>
+        <TextField
+          label="Name"
+          maxLength={100}
+          autoComplete="name"
+          placeholder="Maya Lindqvist"
+          required={account.name !== null}
+          {...form.field("name")}
+        />
+        <TextField
+          label="Picture address"
+          hint="Optional: where your picture is on the web."
+          inputMode="url"
+          maxLength={2048}
+          autoComplete="photo"
+          placeholder="https://"
+          {...form.field("image")}
+        />
+        <SelectField
+          label="Time zone"
+          hint="Where new schedules start from."
+          options={timeZoneOptions(form.values.timezone)}
+          {...form.field("timezone")}
+        >
+          <option value="">The time zone of the browser</option>
+        </SelectField>
+        <TextField
+          label="Monthly budget in USD"
+          hint="Agents stop when a calendar month has cost this much. Empty means no limit."
+          type="number"
+          min={0}
+          max={1_000_000_000}
+          step="any"
+          inputMode="decimal"
+          className="max-w-lg [&_input]:max-w-48"
+          {...form.field("monthly_budget_usd")}
+        />
+        <ErrorNote>{form.formError?.message ?? null}</ErrorNote>
+        <div>
+          <Button type="submit" busy={form.busy}>
+            Save changes
+          </Button>
+        </div>
+      </form>
+    </SectionCard>
   );
 }

@@ -1,8 +1,7 @@
 import type { Metadata } from "next";
 import type { ReactNode } from "react";
-import { LinkTabs } from "../_ui/link-tabs.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { settingsTabs } from "./settings-tabs.ts";
+import { LinkTabs } from "../_ui/tabs.tsx";
 
 export const metadata: Metadata = { title: "Settings" };
 
@@ -15,3 +14,10 @@ export default function SettingsLayout({ children }: { readonly children: ReactN
     </Page>
   );
 }
+
+/** The pages of the settings, each at `app/(console)/settings/<name>/page.tsx`. */
+export const settingsTabs = [
+  { href: "/settings", label: "Account" },
+  { href: "/settings/organizations", label: "Organizations" },
+  { href: "/settings/notifications", label: "Notifications" },
+] as const;

@@ -1,5 +1,1 @@
-import { AccountSettings } from "./account-settings.tsx";
-
-export default function AccountSettingsPage() {
-  return <AccountSettings />;
-}
+export { AccountSettings as default } from "./account-settings.tsx";

@@ -1,12 +1,12 @@
 import { headers } from "next/headers";
 import { cache } from "react";
-import type { z } from "zod";
 import { GET } from "@/app/api/shares/[token]/route.ts";
 import { callEndpoint } from "@/lib/http/call-endpoint.ts";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 import { readShareContract } from "@/lib/sessions/shares/contract.ts";
+import type { Answer } from "../_api/request.ts";
 
-export type SharedPage = z.output<(typeof readShareContract)["responses"][200]["schema"]>;
+export type SharedPage = Answer<typeof readShareContract>;
 
 type Found =
   | { readonly status: "found"; readonly page: SharedPage }

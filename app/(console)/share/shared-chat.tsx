@@ -1,34 +1,30 @@
 "use client";
 import { Wrench } from "lucide-react";
-import Link from "next/link";
-import { useState } from "react";
-import { type ApiError, api } from "@/app/(console)/_api/request.ts";
-import { formatDateTime } from "@/app/(console)/_ui/format-time.ts";
+import { useState, useTransition } from "react";
 import type { SharedMessage } from "@/lib/sessions/shares/contract.ts";
-import { Button, buttonStyle } from "../_ui/button.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
+import { type ApiError, api } from "../_api/request.ts";
+import { Button, ButtonLink } from "../_ui/button.tsx";
+import { formatDateTime } from "../_ui/format.ts";
 import { keyed } from "../_ui/keyed.ts";
+import { ErrorState } from "../_ui/states.tsx";
 import { Markdown } from "../chat/_message/markdown.tsx";
 import { MessageHeading } from "../chat/_message/message-heading.tsx";
 import type { SharedPage } from "./read-shared-chat.ts";
 
-/** The messages of a shared chat, read page by page. */
-export function SharedChat({
-  token,
-  first,
-}: {
+interface SharedChatProps {
   readonly token: string;
   readonly first: SharedPage;
-}) {
+}
+
+/** The messages of a shared chat, read page by page. */
+export function SharedChat({ token, first }: SharedChatProps) {
   const [messages, setMessages] = useState(first.messages);
   const [cursor, setCursor] = useState(first.next_cursor);
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, start] = useTransition();
   const [error, setError] = useState<ApiError | null>(null);
   const { title, message_count: count, updated_at: sharedAt } = first.share;
   const showMore = async () => {
-    setBusy(true);
     const result = await api<SharedPage>(`/api/shares/${token}?cursor=${cursor}`);
-    setBusy(false);
     setError(result.ok ? null : result.error);
     if (!result.ok) return;
     setMessages([...messages, ...result.data.messages]);
@@ -61,7 +57,7 @@ export function SharedChat({
           size="sm"
           busy={isBusy}
           className="self-center"
-          onClick={() => void showMore()}
+          onClick={() => start(showMore)}
         >
           Show more messages ({(count - messages.length).toLocaleString("en")})
         </Button>
@@ -80,16 +76,12 @@ function Invitation() {
         and hands back the finished file.
       </p>
       <div className="flex flex-wrap gap-2">
-        <Link href="/" prefetch={false} className={buttonStyle({ variant: "ghost", size: "sm" })}>
+        <ButtonLink href="/" variant="ghost" size="sm">
           What it does
-        </Link>
-        <Link
-          href="/chat"
-          prefetch={false}
-          className={buttonStyle({ variant: "outline", size: "sm" })}
-        >
+        </ButtonLink>
+        <ButtonLink href="/chat" variant="outline" size="sm">
           Start your own chat
-        </Link>
+        </ButtonLink>
       </div>
     </footer>
   );

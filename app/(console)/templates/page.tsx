@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { TemplatesPage } from "./templates-page.tsx";
+export { TemplatesPage as default } from "./templates-page.tsx";
 
-export const metadata: Metadata = { title: "Templates" };
-
-export default function Templates() {
-  return <TemplatesPage />;
-}
+export const metadata = { title: "Templates" };

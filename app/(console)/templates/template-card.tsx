@@ -1,42 +1,32 @@
 "use client";
 import { Lock, MessageSquarePlus, Pencil, Star, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
+import { useOptimistic, useState, useTransition } from "react";
 import type { Template } from "@/lib/templates/template.ts";
+import { api, remove } from "../_api/request.ts";
 import { Badge } from "../_ui/badge.tsx";
-import { Button } from "../_ui/button.tsx";
+import { Button, IconButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
-import { ConfirmDialog } from "../_ui/confirm-dialog.tsx";
+import { CopyButton } from "../_ui/copy-button.tsx";
 import { Cover } from "../_ui/cover.tsx";
+import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
+import { RelativeTime } from "../_ui/relative-time.tsx";
+import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { toast } from "../_ui/toast.tsx";
-import { TemplateDetails } from "./template-details.tsx";
 
-export function TemplateCard({
-  template,
-  isMine,
-  onEdit,
-  onDeleted,
-  onFavourite,
-}: {
+interface TemplateCardProps {
   readonly template: Template;
   readonly isMine: boolean;
   readonly onEdit: () => void;
-  readonly onDeleted: () => void;
-  readonly onFavourite: (isFavourite: boolean) => Promise<void>;
-}) {
-  const { id, title, description, tags, creator, is_private, is_favourite } = template;
+  /** Resolves when the templates were read again. */
+  readonly onChanged: () => Promise<unknown>;
+}
+
+export function TemplateCard({ template, isMine, onEdit, onChanged }: TemplateCardProps) {
+  const { id, title, description, tags, creator, is_private } = template;
   const [open, setOpen] = useState(false);
   const router = useRouter();
   const use = () => router.push(`/chat?template=${id}`);
-  const remove = async (): Promise<string | null> => {
-    const result = await api(`/api/agents/templates/${id}`, { method: "DELETE" });
-    // A template that was already deleted counts as deleted.
-    if (!result.ok && result.error.status !== 404) return result.error.message;
-    onDeleted();
-    toast("Template deleted");
-    return null;
-  };
   return (
     <article
       aria-label={title}
@@ -53,12 +43,7 @@ export function TemplateCard({
             {title}
           </button>
         </h2>
-        <FavouriteButton
-          title={title}
-          isFavourite={is_favourite}
-          count={template.favorites_count}
-          onChange={onFavourite}
-        />
+        <FavouriteButton template={template} onChanged={onChanged} />
       </div>
       <p className="mt-2.5 line-clamp-3 text-muted-foreground [overflow-wrap:anywhere]">
         {description}
@@ -78,8 +63,7 @@ export function TemplateCard({
         {tags.length > 4 && <Badge>+{tags.length - 4}</Badge>}
       </div>
       <div className="mt-auto flex items-center gap-1">
-        <Button variant="outline" size="sm" onClick={use}>
-          <MessageSquarePlus aria-hidden />
+        <Button icon={MessageSquarePlus} variant="outline" size="sm" onClick={use}>
           Use
         </Button>
         <span className="min-w-0 flex-1 truncate px-2 text-sm text-muted-foreground">
@@ -87,31 +71,32 @@ export function TemplateCard({
         </span>
         {isMine && (
           <>
-            <Button
-              variant="ghost"
-              size="icon"
+            <IconButton
+              icon={Pencil}
+              isLarge
+              label={`Edit ${title}`}
               className="text-muted-foreground"
-              aria-label={`Edit ${title}`}
               title="Edit"
               onClick={onEdit}
-            >
-              <Pencil aria-hidden />
-            </Button>
+            />
             <ConfirmDialog
               title={`Delete “${title}”?`}
               description="This permanently deletes the template for everyone it is shared with. Chats started from it are kept."
               confirm="Delete"
-              onConfirm={remove}
+              onConfirm={() => remove(`/api/agents/templates/${id}`)}
+              onDone={() => {
+                void onChanged();
+                toast("Template deleted");
+              }}
               trigger={
-                <Button
+                <IconButton
+                  icon={Trash2}
+                  isLarge
+                  label={`Delete ${title}`}
                   variant="danger-ghost"
-                  size="icon"
                   className="text-muted-foreground hover:text-danger-text"
-                  aria-label={`Delete ${title}`}
                   title="Delete"
-                >
-                  <Trash2 aria-hidden />
-                </Button>
+                />
               }
             />
           </>
@@ -130,23 +115,21 @@ export function TemplateCard({
 }
 
 function FavouriteButton({
-  title,
-  isFavourite,
-  count,
-  onChange,
+  template: { id, title, is_favourite, favorites_count },
+  onChanged,
 }: {
-  readonly title: string;
-  readonly isFavourite: boolean;
-  readonly count: number;
-  readonly onChange: (isFavourite: boolean) => Promise<void>;
+  readonly template: Template;
+  readonly onChanged: () => Promise<unknown>;
 }) {
-  const [isSaving, setIsSaving] = useState(false);
+  const [isSaving, startSaving] = useTransition();
+  const [isFavourite, show] = useOptimistic(is_favourite);
+  const count = favorites_count + Number(isFavourite) - Number(is_favourite);
   const toggle = async () => {
-    // A second click before the response would undo what is shown, not what is stored.
-    if (isSaving) return;
-    setIsSaving(true);
-    await onChange(!isFavourite);
-    setIsSaving(false);
+    show(!isFavourite);
+    const path = `/api/agents/templates/${id}/favorite`;
+    const result = await api(path, { method: "PUT", body: { is_favourite: !isFavourite } });
+    if (result.ok) await onChanged();
+    else toast(result.error.message, "danger");
   };
   return (
     <button
@@ -154,7 +137,10 @@ function FavouriteButton({
       aria-pressed={isFavourite}
       aria-label={`Favourite: ${title}, ${count}`}
       title={isFavourite ? "Remove from favourites" : "Add to favourites"}
-      onClick={() => void toggle()}
+      onClick={() => {
+        // A second click before the response would undo what is shown, not what is stored.
+        if (!isSaving) startSaving(toggle);
+      }}
       className="-mt-1 -mr-1.5 flex h-7 shrink-0 items-center gap-1 rounded-md px-1.5 text-sm text-muted-foreground tabular-nums hover:bg-hover"
     >
       <Star
@@ -163,5 +149,57 @@ function FavouriteButton({
       />
       {count > 0 && count}
     </button>
+  );
+}
+
+interface TemplateDetailsProps {
+  readonly template: Template;
+  readonly isMine: boolean;
+  readonly onUse: () => void;
+  readonly onClose: () => void;
+}
+
+function TemplateDetails({ template, isMine, onUse, onClose }: TemplateDetailsProps) {
+  const { title, description, prompt, tags, creator, shared_emails } = template;
+  return (
+    <Dialog
+      title={title}
+      description={<p className="[overflow-wrap:anywhere]">{description}</p>}
+      onClose={onClose}
+      className="max-w-2xl"
+    >
+      <div className="relative rounded-lg border bg-muted/50">
+        <CopyButton
+          text={prompt}
+          label="Copy prompt"
+          variant="ghost"
+          className="absolute top-1 right-1 size-7"
+        />
+        <ScrollBox label="Prompt" className="max-h-[40vh]">
+          <p className="py-3 pr-10 pl-3.5 whitespace-pre-wrap [overflow-wrap:anywhere]">{prompt}</p>
+        </ScrollBox>
+      </div>
+      {tags.length > 0 && (
+        <ul aria-label="Tags" className="mt-4 flex flex-wrap gap-1">
+          {tags.map((tag) => (
+            <li key={tag} className="max-w-full">
+              <Badge>
+                <span className="truncate">{tag}</span>
+              </Badge>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="mt-4 text-sm text-muted-foreground [overflow-wrap:anywhere]">
+        {isMine ? "By you" : `By ${creator.name || "someone else"}`}, updated{" "}
+        <RelativeTime date={template.updated_at} />.{" "}
+        {shared_emails.length > 0 && `Shared with ${shared_emails.join(", ")}.`}
+      </p>
+      <DialogActions>
+        <Button icon={MessageSquarePlus} onClick={onUse}>
+          Use in a new chat
+        </Button>
+      </DialogActions>
+    </Dialog>
   );
 }

@@ -1,42 +1,29 @@
 "use client";
-import { LayoutTemplate, Plus, Search, SearchX } from "lucide-react";
+import { LayoutTemplate, Plus, SearchX } from "lucide-react";
 import { useState } from "react";
-import { useOwnAccount } from "@/app/(console)/_hooks/shared-reads.ts";
-import {
-  filterTemplates,
-  isMine,
-  TEMPLATE_FILTERS,
-  type TemplateFilter,
-} from "@/app/(console)/templates/template-filters.ts";
-import { useTemplates } from "@/app/(console)/templates/use-templates.ts";
 import type { Template } from "@/lib/templates/template.ts";
+import { useOwnAccount } from "../_hooks/shared-reads.ts";
+import { usePages } from "../_hooks/use-pages.ts";
 import { Button } from "../_ui/button.tsx";
-import { EmptyState } from "../_ui/empty-state.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Input } from "../_ui/input.tsx";
-import { LoadMore } from "../_ui/load-more.tsx";
+import { SearchInput, Segmented } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { EmptyState, ErrorState, Loading, LoadMore, Skeletons } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { TemplateCard } from "./template-card.tsx";
 import { TemplateForm, type TemplateValues } from "./template-form.tsx";
 
-const labels = {
-  all: "All",
-  mine: "Mine",
-  shared: "Shared",
-  favourites: "Favourites",
-  public: "Public",
-} as const satisfies Record<TemplateFilter, string>;
-
-const options = TEMPLATE_FILTERS.map((value) => ({ value, label: labels[value] }));
+const FILTERS = [
+  { value: "all", label: "All" },
+  { value: "mine", label: "Mine" },
+  { value: "shared", label: "Shared" },
+  { value: "favourites", label: "Favourites" },
+  { value: "public", label: "Public" },
+] as const;
+type TemplateFilter = (typeof FILTERS)[number]["value"];
 
 export function TemplatesPage() {
-  const templates = useTemplates();
-  const account = useOwnAccount();
-  // An account without sessions learns its id from the first template it creates.
-  const [creator, setCreator] = useState<string | null>(null);
+  const templates = usePages<Template>("/api/agents/templates?limit=48", "templates");
+  const own = useOwnAccount();
   const [filter, setFilter] = useState<TemplateFilter>("all");
   const [text, setText] = useState("");
   /** The template that the dialog edits; "new" for a new one. */
@@ -45,14 +32,12 @@ export function TemplatesPage() {
   /** The unsaved new template: a click outside the dialog must not discard a long prompt. */
   const [draft, setDraft] = useState<TemplateValues | null>(null);
 
-  const own = account ?? creator;
   const { items: loaded } = templates;
   const shown = filterTemplates(loaded ?? [], { filter, text, account: own });
   const isFiltered = filter !== "all" || text.trim() !== "";
 
-  const saved = (template: Template) => {
-    setCreator(template.creator.id);
-    templates.put(template);
+  const saved = () => {
+    void templates.refresh();
     if (editing === "new") setDraft(null);
     setEditing(null);
     toast(editing === "new" ? "Template created" : "Template saved");
@@ -64,31 +49,27 @@ export function TemplatesPage() {
         title="Templates"
         description="Save prompts, share them, and start chats from them."
       >
-        <Button onClick={() => setEditing("new")}>
-          <Plus aria-hidden />
+        <Button icon={Plus} onClick={() => setEditing("new")}>
           New template
         </Button>
       </PageHeader>
 
       <div className="mb-4 flex flex-wrap items-center gap-3">
-        <div className="relative w-full sm:w-64">
-          <Search
-            aria-hidden
-            className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted-foreground"
-          />
-          <Input
-            type="search"
-            aria-label="Search templates"
-            placeholder="Search templates"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            className="pl-9"
-          />
-        </div>
-        <Segmented label="Show" hideLabel options={options} value={filter} onChange={setFilter} />
+        <SearchInput
+          label="Search templates"
+          placeholder="Search templates"
+          className="sm:w-64"
+          value={text}
+          onChange={setText}
+        />
+        <Segmented label="Show" hideLabel options={FILTERS} value={filter} onChange={setFilter} />
       </div>
 
-      {loaded === undefined && templates.error === null && <CardSkeletons />}
+      {loaded === undefined && templates.error === null && (
+        <Loading label="Loading templates…" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
+          <Skeletons count={6} className="h-46 rounded-xl" />
+        </Loading>
+      )}
       {loaded !== undefined && shown.length > 0 && (
         <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
           {shown.map((template) => (
@@ -97,11 +78,7 @@ export function TemplatesPage() {
                 template={template}
                 isMine={isMine(template, own)}
                 onEdit={() => setEditing(template)}
-                onDeleted={() => templates.remove(template.id)}
-                onFavourite={async (isFavourite) => {
-                  const error = await templates.setFavourite(template, isFavourite);
-                  if (error !== null) toast(error.message, "danger");
-                }}
+                onChanged={templates.refresh}
               />
             </li>
           ))}
@@ -134,8 +111,7 @@ export function TemplatesPage() {
           title="No templates yet"
           text="Save a prompt you use often and start chats from it with one click."
         >
-          <Button onClick={() => setEditing("new")}>
-            <Plus aria-hidden />
+          <Button icon={Plus} onClick={() => setEditing("new")}>
             New template
           </Button>
         </EmptyState>
@@ -162,13 +138,35 @@ export function TemplatesPage() {
   );
 }
 
-function CardSkeletons() {
-  return (
-    <div aria-busy="true" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-      <p className="sr-only">Loading templates…</p>
-      {["a", "b", "c", "d", "e", "f"].map((key) => (
-        <Skeleton key={key} className="h-46 rounded-xl" />
-      ))}
-    </div>
-  );
+/** @param account the caller's account id; null while it is unknown */
+const isMine = (template: Template, account: string | null): boolean =>
+  // The API shows only to the owner with whom a template is shared.
+  template.creator.id === account || template.shared_emails.length > 0;
+
+function filterTemplates(
+  templates: readonly Template[],
+  by: { readonly filter: TemplateFilter; readonly text: string; readonly account: string | null },
+): Template[] {
+  const words = by.text.toLowerCase().split(/\s+/).filter(Boolean);
+  return templates.filter((template) => {
+    if (!passes(template, by.filter, by.account)) return false;
+    const { title, description, prompt, tags, creator } = template;
+    const text = [title, description, prompt, creator.name, ...tags].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+function passes(template: Template, filter: TemplateFilter, account: string | null): boolean {
+  switch (filter) {
+    case "all":
+      return true;
+    case "mine":
+      return isMine(template, account);
+    case "shared":
+      return template.is_private && !isMine(template, account);
+    case "favourites":
+      return template.is_favourite;
+    case "public":
+      return !template.is_private;
+  }
 }

@@ -1,19 +1,25 @@
 "use client";
 import { Download } from "lucide-react";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatCompact, formatCost, formatCount } from "@/app/(console)/_ui/format-number.ts";
-import { usageCsv } from "@/app/(console)/usage/_state/csv.ts";
-import { GROUPS, type Group, type Names } from "@/app/(console)/usage/_state/groups.ts";
-import type { Metric, Report } from "@/app/(console)/usage/_state/metrics.ts";
-import { type Days, usagePath } from "@/app/(console)/usage/_state/range.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
+import { Segmented } from "../_ui/form.tsx";
+import { formatCompact, formatCost, formatCount } from "../_ui/format.ts";
 import { saveFile } from "../_ui/save-file.ts";
-import { Segmented } from "../_ui/segmented.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { ErrorState, Skeleton } from "../_ui/states.tsx";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
 import { ArtistTag } from "../artists/artist-tag.tsx";
+import {
+  GROUPS,
+  type Group,
+  type Metric,
+  type Names,
+  NO_USAGE,
+  type Report,
+  type Sums,
+  type UsageItem,
+} from "./_state/groups.ts";
+import { type Days, usagePath } from "./_state/range.ts";
 
 /** The usage of a range by what caused it. */
 export function Breakdown({
@@ -45,8 +51,13 @@ export function Breakdown({
     <section aria-label="Breakdown">
       <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
         <Segmented label="By" hideLabel options={GROUPS} value={group} onChange={onGroup} />
-        <Button variant="outline" size="sm" disabled={!items?.length} onClick={download}>
-          <Download aria-hidden />
+        <Button
+          icon={Download}
+          variant="outline"
+          size="sm"
+          disabled={!items?.length}
+          onClick={download}
+        >
           Download CSV
         </Button>
       </div>
@@ -98,4 +109,29 @@ export function Breakdown({
 function Name({ text, artist }: { readonly text: string; readonly artist: Artist | undefined }) {
   if (artist !== undefined) return <ArtistTag artist={artist} />;
   return <span className="block max-w-80 truncate">{text}</span>;
+}
+
+const COLUMNS = Object.keys(NO_USAGE) as readonly (keyof Sums)[];
+
+/** Returns a report as CSV (RFC 4180). @param nameOf the name of an item's key */
+function usageCsv(
+  groupBy: string,
+  items: readonly UsageItem[],
+  nameOf: (key: string | null) => string,
+): string {
+  const rows = items.map((item) => [
+    item.key ?? "",
+    nameOf(item.key),
+    ...COLUMNS.map((column) => item[column] ?? ""),
+  ]);
+  return [[groupBy, "name", ...COLUMNS], ...rows]
+    .map((row) => `${row.map(csvField).join(",")}\r\n`)
+    .join("");
+}
+
+/** A name that begins like a formula would be calculated by spreadsheets. */
+function csvField(value: string | number): string {
+  if (typeof value === "number") return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

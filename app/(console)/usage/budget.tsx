@@ -1,19 +1,16 @@
 "use client";
-import { type FormEvent, useState } from "react";
-import { type Me, useAccount } from "@/app/(console)/_hooks/shared-reads.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
-import { formatCost, formatUsd } from "@/app/(console)/_ui/format-number.ts";
-import type { Report } from "@/app/(console)/usage/_state/metrics.ts";
+import { useState } from "react";
+import { type Me, useAccount } from "../_hooks/shared-reads.ts";
+import { useForm } from "../_hooks/use-form.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
-import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Field } from "../_ui/field.tsx";
-import { Input } from "../_ui/input.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
-import { Switch } from "../_ui/switch.tsx";
+import { Switch, TextField } from "../_ui/form.tsx";
+import { FormDialog } from "../_ui/form-dialog.tsx";
+import { formatCost, formatUsd } from "../_ui/format.ts";
+import { ErrorState, Skeleton } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
+import type { Report } from "./_state/groups.ts";
 
 /** From here on the account is warned. */
 const WARNING_SHARE = 0.8;
@@ -103,57 +100,40 @@ function BudgetDialog({
   readonly onClose: () => void;
   readonly onSaved: () => void;
 }) {
-  const [text, setText] = useState(budget === null ? "" : String(budget));
-  const [allowsUnpriced, setAllowsUnpriced] = useState(allowed);
-  const { send, busy, error } = useSubmit<Me>();
+  const form = useForm({ text: budget === null ? "" : String(budget), allowed });
+  const { text } = form.values;
   const amount = text.trim() === "" ? null : Number(text);
   const isInvalid = amount !== null && !(amount >= 0 && amount <= 1_000_000_000);
-  const save = async (event: FormEvent) => {
-    event.preventDefault();
+  const save = async () => {
     if (isInvalid) return;
-    const body = { monthly_budget_usd: amount, allow_unpriced_models: allowsUnpriced };
-    const result = await send("/api/accounts/me", { method: "PATCH", body });
+    const body = { monthly_budget_usd: amount, allow_unpriced_models: form.values.allowed };
+    const result = await form.send<Me>("/api/accounts/me", { method: "PATCH", body });
     if (result.ok) onSaved();
   };
   return (
-    <Dialog
+    <FormDialog
       title="Monthly budget"
       description="When a calendar month (UTC) has cost this much, agents stop before their next model call, and no images or videos start."
-      open
-      onOpenChange={(open) => !open && onClose()}
+      submit="Save"
+      form={form}
+      isComplete={!isInvalid}
+      onSubmit={save}
+      onClose={onClose}
     >
-      <form noValidate onSubmit={(event) => void save(event)} className="flex flex-col gap-4">
-        {error !== null && <ErrorState error={error} />}
-        <Field
-          label="Budget in USD"
-          hint="Leave it empty for no budget."
-          error={isInvalid ? "Enter an amount such as 50 or 12.50." : undefined}
-        >
-          {(ids) => (
-            <Input
-              {...ids}
-              inputMode="decimal"
-              placeholder="50"
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
-          )}
-        </Field>
-        <Switch
-          label="Allow models without a known price"
-          hint="The budget cannot count what they cost."
-          checked={allowsUnpriced}
-          onChange={setAllowsUnpriced}
-        />
-        <DialogActions>
-          <DialogClose asChild>
-            <Button variant="outline">Cancel</Button>
-          </DialogClose>
-          <Button type="submit" busy={busy} disabled={isInvalid}>
-            Save
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      <TextField
+        label="Budget in USD"
+        hint="Leave it empty for no budget."
+        inputMode="decimal"
+        placeholder="50"
+        {...form.field("text")}
+        error={isInvalid ? "Enter an amount such as 50 or 12.50." : undefined}
+      />
+      <Switch
+        label="Allow models without a known price"
+        hint="The budget cannot count what they cost."
+        checked={form.values.allowed}
+        onChange={(next) => form.set({ allowed: next })}
+      />
+    </FormDialog>
   );
 }

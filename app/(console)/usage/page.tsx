@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { UsagePage } from "./usage-page.tsx";
+export { UsagePage as default } from "./usage-page.tsx";
 
-export const metadata: Metadata = { title: "Usage" };
-
-export default function Usage() {
-  return <UsagePage />;
-}
+export const metadata = { title: "Usage" };

@@ -5,9 +5,7 @@ import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { UsageReport } from "./usage-report.tsx";
 
-const RequestLog = lazyComponent(() =>
-  import("./_requests/request-log.tsx").then((module) => module.RequestLog),
-);
+const RequestLog = lazyComponent(() => import("./_requests/request-log.tsx"), "RequestLog");
 
 /** What the account has used, and its requests. The tab and what is chosen in it are in the address. */
 export function UsagePage() {

@@ -1,31 +1,22 @@
 "use client";
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatCompact, formatCost, formatCount } from "@/app/(console)/_ui/format-number.ts";
-import { type Group, useNames } from "@/app/(console)/usage/_state/groups.ts";
-import {
-  METRICS,
-  type Metric,
-  type Report,
-  type Sums,
-} from "@/app/(console)/usage/_state/metrics.ts";
-import { type Days, RANGES, readRange, usagePath } from "@/app/(console)/usage/_state/range.ts";
-import { ErrorState } from "../_ui/error-state.tsx";
-import { Field } from "../_ui/field.tsx";
-import { Figures } from "../_ui/figures.tsx";
-import { Input } from "../_ui/input.tsx";
-import { Segmented } from "../_ui/segmented.tsx";
-import { Select } from "../_ui/select.tsx";
-import { Skeleton } from "../_ui/skeleton.tsx";
+import { useQuery } from "../_hooks/use-query.ts";
+import { Figures } from "../_ui/facts.tsx";
+import { Segmented, Select, TextField } from "../_ui/form.tsx";
+import { formatCompact, formatCost, formatCount } from "../_ui/format.ts";
+import { Loaded, Skeleton } from "../_ui/states.tsx";
+import { type Group, METRICS, type Metric, type Report, useNames } from "./_state/groups.ts";
+import { type Days, RANGES, readRange, usagePath } from "./_state/range.ts";
 import { Breakdown } from "./breakdown.tsx";
 import { Budget } from "./budget.tsx";
 import { DayChart } from "./day-chart.tsx";
 
 export function UsageReport() {
-  const query = useSearchParams();
-  const { name, days } = readRange(query, Date.now());
-  const { data, error, reload } = useQuery<Report>(usagePath(days, { group_by: "day" }));
+  const address = useSearchParams();
+  const { name, days } = readRange(address, Date.now());
+  const query = useQuery<Report>(usagePath(days, { group_by: "day" }));
+  const { data } = query;
   const [group, setGroup] = useState<Group>("model");
   const names = useNames(group);
   const [wanted, setWanted] = useState<Metric["value"] | null>(null);
@@ -42,21 +33,12 @@ export function UsageReport() {
           <Select
             aria-label="Time"
             className="w-40"
+            options={RANGES}
             value={name}
-            onChange={({ target: { value } }) =>
-              setRange(
-                value === "custom"
-                  ? { range: value, from: days.first, to: days.last }
-                  : { range: value },
-              )
+            onChange={(range) =>
+              setRange(range === "custom" ? { range, from: days.first, to: days.last } : { range })
             }
-          >
-            {RANGES.map(({ value, label }) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </Select>
+          />
           {name === "custom" && (
             <CustomRange
               key={`${days.first} ${days.last}`}
@@ -73,34 +55,43 @@ export function UsageReport() {
           onChange={setWanted}
         />
       </div>
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {data === undefined ? (
-        error === null && <Skeleton className="h-80 rounded-xl" />
-      ) : (
-        <>
-          <Totals totals={data.totals} />
-          {data.totals.unpriced_calls > 0 && (
-            <p className="text-sm text-muted-foreground">
-              The price of {formatCount(data.totals.unpriced_calls)} calls is not known. The cost
-              leaves them out.
-            </p>
-          )}
-          <DayChart {...{ days, group, names }} items={data.items} metric={chosen} />
-        </>
-      )}
+      <Loaded query={query} loading={<Skeleton className="h-80 rounded-xl" />}>
+        {({ totals, items }) => (
+          <>
+            <Figures
+              className="grid-cols-2 sm:grid-cols-4 lg:grid-cols-7"
+              figures={[
+                ["Cost", formatCost(totals)],
+                ["Runs", formatCount(totals.runs)],
+                ["Model calls", formatCount(totals.steps)],
+                ["Input tokens", formatCompact(totals.input_tokens)],
+                ["Output tokens", formatCompact(totals.output_tokens)],
+                ["Images", formatCount(totals.images)],
+                ["Videos", formatCount(totals.videos)],
+              ]}
+            />
+            {totals.unpriced_calls > 0 && (
+              <p className="text-sm text-muted-foreground">
+                The price of {formatCount(totals.unpriced_calls)} calls is not known. The cost
+                leaves them out.
+              </p>
+            )}
+            <DayChart {...{ days, group, names, items }} metric={chosen} />
+          </>
+        )}
+      </Loaded>
       <Breakdown {...{ days, group, names }} metric={chosen} onGroup={setGroup} />
     </div>
   );
 }
 
-/** Two days, taken over when both make a range. */
-function CustomRange({
-  days,
-  onChange,
-}: {
+interface CustomRangeProps {
   readonly days: Days;
   readonly onChange: (days: Days) => void;
-}) {
+}
+
+/** Two days, taken over when both make a range. */
+function CustomRange({ days, onChange }: CustomRangeProps) {
   const [draft, setDraft] = useState(days);
   const isInvalid = draft.first > draft.last;
   const change = (next: Days) => {
@@ -109,43 +100,19 @@ function CustomRange({
   };
   return (
     <>
-      <Field label="From">
-        {(ids) => (
-          <Input
-            {...ids}
-            type="date"
-            value={draft.first}
-            onChange={(event) => change({ ...draft, first: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="To" error={isInvalid ? "Choose a day after the first." : undefined}>
-        {(ids) => (
-          <Input
-            {...ids}
-            type="date"
-            value={draft.last}
-            onChange={(event) => change({ ...draft, last: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="From"
+        type="date"
+        value={draft.first}
+        onChange={(value) => change({ ...draft, first: value })}
+      />
+      <TextField
+        label="To"
+        error={isInvalid ? "Choose a day after the first." : undefined}
+        type="date"
+        value={draft.last}
+        onChange={(value) => change({ ...draft, last: value })}
+      />
     </>
-  );
-}
-
-function Totals({ totals }: { readonly totals: Sums }) {
-  return (
-    <Figures
-      className="grid-cols-2 sm:grid-cols-4 lg:grid-cols-7"
-      figures={[
-        ["Cost", formatCost(totals)],
-        ["Runs", formatCount(totals.runs)],
-        ["Model calls", formatCount(totals.steps)],
-        ["Input tokens", formatCompact(totals.input_tokens)],
-        ["Output tokens", formatCompact(totals.output_tokens)],
-        ["Images", formatCount(totals.images)],
-        ["Videos", formatCount(totals.videos)],
-      ]}
-    />
   );
 }

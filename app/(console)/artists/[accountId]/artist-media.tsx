@@ -2,19 +2,15 @@
 import { Images, Sparkles } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { chooseArtist } from "@/app/(console)/_session/scope.ts";
-import { isContentRun } from "@/app/(console)/content/content-result.ts";
-import { summaryOf } from "@/app/(console)/runs/_state/task-run-state.ts";
-import type { TaskRunList } from "@/app/(console)/runs/_state/use-task-run.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
-import { buttonStyle } from "../../_ui/button.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { Loaded } from "../../_ui/loaded.tsx";
-import { ShowMore } from "../../_ui/show-more.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { useQuery } from "../../_hooks/use-query.ts";
+import { chooseArtist } from "../../_session/scope.ts";
+import { ButtonLink } from "../../_ui/button.tsx";
+import { EmptyState, Loaded, Loading, ShowMore, Skeletons } from "../../_ui/states.tsx";
+import { isContentRun } from "../../content/content-result.ts";
 import { ResultTile, tilesStyle } from "../../content/result-tile.tsx";
-import { coverSeed } from "../cover-seed.ts";
+import { summaryOf } from "../../runs/_state/task-run-state.ts";
+import type { TaskRunList } from "../../runs/_state/use-task-run.ts";
 
 /** Each finished tile is a request for its run, so that few are shown at first. */
 const PAGE_SIZE = 24;
@@ -24,18 +20,15 @@ export function ArtistMedia({ artist }: { readonly artist: Artist }) {
   const { account_id: id, name } = artist;
   const [count, setCount] = useState(PAGE_SIZE);
   const query = useQuery<TaskRunList>(`/api/tasks/runs?limit=100&artist_id=${id}`);
-  const choose = () => chooseArtist({ id, name, seed: coverSeed(artist) });
+  const choose = () => chooseArtist(artist);
   return (
     <Loaded
       query={query}
       missing={null}
       loading={
-        <div className={tilesStyle}>
-          <p className="sr-only">Loading media…</p>
-          {["1", "2", "3", "4"].map((key) => (
-            <Skeleton key={key} className="aspect-square rounded-lg" />
-          ))}
-        </div>
+        <Loading label="Loading media…" className={tilesStyle}>
+          <Skeletons count={4} className="aspect-square rounded-lg" />
+        </Loading>
       }
     >
       {({ runs: all }) => {
@@ -47,10 +40,9 @@ export function ArtistMedia({ artist }: { readonly artist: Artist }) {
               title="No media yet"
               text={`Images and videos that you or the agent generate for ${name} appear here: cover art, canvases, clips for a release.`}
             >
-              <Link href="/content" onClick={choose} className={buttonStyle()}>
-                <Sparkles aria-hidden />
+              <ButtonLink icon={Sparkles} href="/content" onClick={choose}>
                 Generate an image
-              </Link>
+              </ButtonLink>
             </EmptyState>
           );
         }

@@ -1,80 +1,67 @@
 "use client";
 import { Disc3, Link2, Search } from "lucide-react";
-import Link from "next/link";
-import { useState } from "react";
-import type { z } from "zod";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type { CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { getArtistContract } from "@/lib/artists/contract.ts";
-import { Button, buttonStyle } from "../../_ui/button.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
+import type { Answer } from "../../_api/request.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
+import { useSubmit } from "../../_hooks/use-submit.ts";
+import { Button, ButtonLink } from "../../_ui/button.tsx";
+import { EmptyState, Loaded } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
-import { AlbumSkeletons } from "../../catalog/album-grid.tsx";
+import { type CatalogSearch, searchPath } from "../../catalog/catalog-query.ts";
 import { Discography } from "../../catalog/discography.tsx";
+import { AlbumSkeletons } from "../../catalog/lists.tsx";
 
-type One = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
-
-/** The artist's albums and tracks: of the linked entry of the catalog, or of one with the same name. */
-export function ArtistMusic({
-  artist,
-  onLinked,
-}: {
+interface ArtistMusicProps {
   readonly artist: Artist;
   readonly onLinked: (artist: Artist) => void;
-}) {
+}
+
+/** The artist's albums and tracks: of the linked entry of the catalog, or of one with the same name. */
+export function ArtistMusic({ artist, onLinked }: ArtistMusicProps) {
   const { catalog_artist_id: linked, name } = artist;
-  const { data, error, reload } = useQuery<CatalogSearch>(
-    linked === null ? searchPath(name, ["artist"], 10) : null,
-  );
+  const query = useQuery<CatalogSearch>(linked === null ? searchPath(name, ["artist"], 10) : null);
   if (linked !== null) return <Discography id={linked} name={name} />;
-  if (error !== null) return <ErrorState error={error} onRetry={reload} />;
-  if (data === undefined) return <AlbumSkeletons />;
-  const match = data.artists?.items.find(
-    (one) => one.name.localeCompare(name, undefined, { sensitivity: "base" }) === 0,
-  );
-  if (match === undefined) {
-    return (
-      <EmptyState
-        icon={Disc3}
-        title="No releases found"
-        text={`The catalog has no artist named ${name}. If it has the artist under another name, edit the artist and link it.`}
-      >
-        <Link href="/catalog" className={buttonStyle({ variant: "outline" })}>
-          <Search aria-hidden />
-          Search catalog
-        </Link>
-      </EmptyState>
-    );
-  }
   return (
-    <>
-      <Match artist={artist} catalogId={match.id} onLinked={onLinked} />
-      <Discography id={match.id} name={match.name} />
-    </>
+    <Loaded query={query} loading={<AlbumSkeletons />}>
+      {({ artists }) => {
+        const match = artists?.items.find(
+          (one) => one.name.localeCompare(name, undefined, { sensitivity: "base" }) === 0,
+        );
+        return match ? (
+          <>
+            <Match artist={artist} catalogId={match.id} onLinked={onLinked} />
+            <Discography id={match.id} name={match.name} />
+          </>
+        ) : (
+          <EmptyState
+            icon={Disc3}
+            title="No releases found"
+            text={`The catalog has no artist named ${name}. If it has the artist under another name, edit the artist and link it.`}
+          >
+            <ButtonLink icon={Search} href="/catalog" variant="outline">
+              Search catalog
+            </ButtonLink>
+          </EmptyState>
+        );
+      }}
+    </Loaded>
   );
 }
 
-function Match({
-  artist,
-  catalogId,
-  onLinked,
-}: {
+interface MatchProps {
   readonly artist: Artist;
   readonly catalogId: string;
   readonly onLinked: (artist: Artist) => void;
-}) {
-  const [busy, setBusy] = useState(false);
+}
+
+function Match({ artist, catalogId, onLinked }: MatchProps) {
+  const { send, busy } = useSubmit();
   const link = async () => {
-    setBusy(true);
-    const result = await api<One>(`/api/artists/${artist.account_id}`, {
-      method: "PATCH",
-      body: { catalog_artist_id: catalogId },
-    });
-    setBusy(false);
+    const result = await send<Answer<typeof getArtistContract>>(
+      `/api/artists/${artist.account_id}`,
+      { method: "PATCH", body: { catalog_artist_id: catalogId } },
+    );
     if (!result.ok) return toast(result.error.message, "danger");
     onLinked(result.data.artist);
     toast("Linked to the catalog");
@@ -85,8 +72,7 @@ function Match({
         These releases are of the artist with the same name in the catalog. Link it if that is
         right.
       </p>
-      <Button variant="outline" size="sm" busy={busy} onClick={() => void link()}>
-        <Link2 aria-hidden />
+      <Button icon={Link2} variant="outline" size="sm" busy={busy} onClick={() => void link()}>
         Link artist
       </Button>
     </div>

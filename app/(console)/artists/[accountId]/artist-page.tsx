@@ -1,100 +1,85 @@
 "use client";
 import { Pencil, UserX } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import type { z } from "zod";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { chooseArtist, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { getArtistContract } from "@/lib/artists/contract.ts";
+import { type Answer, remove } from "../../_api/request.ts";
+import { useOrganizationNames } from "../../_hooks/shared-reads.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
+import { chooseArtist, currentScope } from "../../_session/scope.ts";
 import { Badge } from "../../_ui/badge.tsx";
-import { Button, buttonStyle } from "../../_ui/button.tsx";
-import { ConfirmDialog } from "../../_ui/confirm-dialog.tsx";
-import { Cover } from "../../_ui/cover.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { Loaded } from "../../_ui/loaded.tsx";
+import { Button } from "../../_ui/button.tsx";
+import { ConfirmDialog } from "../../_ui/dialog.tsx";
 import { Page } from "../../_ui/page-header.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { Loaded, Loading, Missing, Skeleton } from "../../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../_ui/tabs.tsx";
 import { toast } from "../../_ui/toast.tsx";
-import { coverSeed } from "../cover-seed.ts";
-import { useOrganizationNames } from "../use-organization-names.ts";
-import { ArtistChats } from "./artist-chats.tsx";
+import { ArtistCover } from "../artist-tag.tsx";
 import { ArtistMedia } from "./artist-media.tsx";
 import { ArtistMusic } from "./artist-music.tsx";
-import { ArtistRuns } from "./artist-runs.tsx";
-import { ArtistSchedules } from "./artist-schedules.tsx";
-import { ArtistUsage } from "./artist-usage.tsx";
-import { NewChatButton } from "./new-chat-button.tsx";
+import {
+  ArtistChats,
+  ArtistRuns,
+  ArtistSchedules,
+  ArtistUsage,
+  NewChatButton,
+} from "./artist-work.tsx";
 
-const ArtistForm = lazyComponent(() =>
-  import("../artist-form.tsx").then((module) => module.ArtistForm),
-);
+const ArtistForm = lazyComponent(() => import("../artist-form.tsx"), "ArtistForm");
 
-type One = z.output<(typeof getArtistContract)["responses"][200]["schema"]>;
+const TABS = ["Music", "Chats", "Runs", "Media", "Schedules"] as const;
 
 /** Everything about an artist: the releases in the catalog, and the work for the artist here. */
 export function ArtistPage({ id }: { readonly id: string }) {
-  const query = useQuery<One>(`/api/artists/${id}`);
+  const query = useQuery<Answer<typeof getArtistContract>>(`/api/artists/${id}`);
   const setArtist = (artist: Artist) => {
     query.change((old) => ({ ...old, artist }));
     if (currentScope().artist?.id !== id) return;
-    chooseArtist({ id, name: artist.name, seed: coverSeed(artist) });
+    chooseArtist(artist);
   };
   return (
     <Page>
       <Loaded
         query={query}
         loading={
-          <div className="flex items-center gap-5">
-            <p className="sr-only">Loading the artist…</p>
+          <Loading label="Loading the artist…" className="flex items-center gap-5">
             <Skeleton className="size-28 rounded-full" />
             <Skeleton className="h-8 w-60" />
-          </div>
+          </Loading>
         }
         missing={
-          <EmptyState
+          <Missing
             icon={UserX}
-            isWholePage
             title="Artist not found"
             text="The artist was deleted, or belongs to an organization that you are not a member of."
-          >
-            <Link href="/artists" className={buttonStyle({ variant: "outline" })}>
-              All artists
-            </Link>
-          </EmptyState>
+            href="/artists"
+            link="All artists"
+          />
         }
       >
         {({ artist }) => (
           <>
             <Heading artist={artist} onSaved={setArtist} />
             <ArtistUsage id={id} />
-            <Tabs defaultValue="music">
+            <Tabs defaultValue="Music">
               <TabsList aria-label="Work and releases">
-                <TabsTrigger value="music">Music</TabsTrigger>
-                <TabsTrigger value="chats">Chats</TabsTrigger>
-                <TabsTrigger value="runs">Runs</TabsTrigger>
-                <TabsTrigger value="media">Media</TabsTrigger>
-                <TabsTrigger value="schedules">Schedules</TabsTrigger>
+                {TABS.map((tab) => (
+                  <TabsTrigger key={tab} value={tab}>
+                    {tab}
+                  </TabsTrigger>
+                ))}
               </TabsList>
-              <TabsContent value="music" className="pt-6">
-                <ArtistMusic artist={artist} onLinked={setArtist} />
-              </TabsContent>
-              <TabsContent value="chats">
-                <ArtistChats artist={artist} />
-              </TabsContent>
-              <TabsContent value="runs">
-                <ArtistRuns id={id} />
-              </TabsContent>
-              <TabsContent value="media" className="pt-6">
-                <ArtistMedia artist={artist} />
-              </TabsContent>
-              <TabsContent value="schedules">
-                <ArtistSchedules id={id} />
-              </TabsContent>
+              {TABS.map((tab) => (
+                <TabsContent key={tab} value={tab} className="pt-6">
+                  {tab === "Music" && <ArtistMusic artist={artist} onLinked={setArtist} />}
+                  {tab === "Chats" && <ArtistChats artist={artist} />}
+                  {tab === "Runs" && <ArtistRuns id={id} />}
+                  {tab === "Media" && <ArtistMedia artist={artist} />}
+                  {tab === "Schedules" && <ArtistSchedules id={id} />}
+                </TabsContent>
+              ))}
             </Tabs>
           </>
         )}
@@ -103,36 +88,23 @@ export function ArtistPage({ id }: { readonly id: string }) {
   );
 }
 
-function Heading({
-  artist,
-  onSaved,
-}: {
+interface HeadingProps {
   readonly artist: Artist;
   readonly onSaved: (artist: Artist) => void;
-}) {
+}
+
+function Heading({ artist, onSaved }: HeadingProps) {
   const router = useRouter();
   const organization = useOrganizationNames().get(artist.organization_id ?? "");
   const [editing, setEditing] = useState(false);
-  const remove = async (): Promise<string | null> => {
-    const result = await api(`/api/artists/${artist.account_id}`, { method: "DELETE" });
-    if (!result.ok && result.error.status === 403) {
-      return "Only an owner of the organization can delete this artist.";
-    }
-    // An artist that was already deleted counts as deleted.
-    if (!result.ok && result.error.status !== 404) return result.error.message;
+  const leave = () => {
     if (currentScope().artist?.id === artist.account_id) chooseArtist(null);
     toast(`${artist.name} deleted`);
     router.push("/artists");
-    return null;
   };
   return (
     <header className="mb-6 flex flex-wrap items-center gap-5">
-      <Cover
-        seed={coverSeed(artist)}
-        image={artist.image}
-        round
-        className="size-20 shadow-sm sm:size-28"
-      />
+      <ArtistCover artist={artist} className="size-20 shadow-sm sm:size-28" />
       <div className="min-w-0 flex-1 basis-40 sm:basis-60">
         <h1 className="text-2xl font-semibold wrap-anywhere sm:text-3xl">{artist.name}</h1>
         <p className="mt-1 flex flex-wrap items-center gap-2 text-muted-foreground">
@@ -142,15 +114,19 @@ function Heading({
       </div>
       <div className="flex flex-wrap items-center gap-2">
         <NewChatButton artist={artist} />
-        <Button variant="outline" onClick={() => setEditing(true)}>
-          <Pencil aria-hidden />
+        <Button icon={Pencil} variant="outline" onClick={() => setEditing(true)}>
           Edit
         </Button>
         <ConfirmDialog
           title={`Delete ${artist.name}?`}
           description="This permanently deletes the artist with its connections. Its chats, runs, images and videos stay in your account, without an artist, and its schedules are paused."
           confirm="Delete permanently"
-          onConfirm={remove}
+          onConfirm={() =>
+            remove(`/api/artists/${artist.account_id}`, {
+              403: "Only an owner of the organization can delete this artist.",
+            })
+          }
+          onDone={leave}
           trigger={<Button variant="danger-ghost">Delete</Button>}
         />
       </div>

@@ -1,10 +1,11 @@
 "use client";
 import { RotateCw, X } from "lucide-react";
 import { useSyncExternalStore } from "react";
-import type { Attachment } from "@/app/(console)/chat/_state/attachment.ts";
-import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
-import { formatBytes } from "../_files/format-bytes.ts";
+import { IconButton } from "../../_ui/button.tsx";
+import { formatBytes } from "../../_ui/format.ts";
 import { FileTypeIcon } from "../_message/file-type-icon.tsx";
+import type { Attachment } from "../_state/attachment.ts";
+import type { Attachments } from "../_state/attachments.ts";
 
 /** The files of the message that is being written, with their progress. */
 export function ComposerAttachments({ attachments }: { readonly attachments: Attachments }) {
@@ -81,13 +82,11 @@ function AttachmentChip({
         </span>
       </span>
       {isFailed && state.canRetry && (
-        <ChipButton label={`Retry ${name}`} onClick={onRetry}>
-          <RotateCw aria-hidden className="size-3.5" />
-        </ChipButton>
+        <IconButton icon={RotateCw} className="size-6" label={`Retry ${name}`} onClick={onRetry} />
       )}
-      <ChipButton label={`Remove ${name}`} onClick={onRemove}>
-        <X aria-hidden className="size-3.5" />
-      </ChipButton>
+      <IconButton className="size-6" label={`Remove ${name}`} onClick={onRemove}>
+        <X aria-hidden />
+      </IconButton>
       {state.kind === "uploading" && (
         <span
           role="progressbar"
@@ -102,28 +101,6 @@ function AttachmentChip({
         </span>
       )}
     </li>
-  );
-}
-
-function ChipButton({
-  label,
-  onClick,
-  children,
-}: {
-  readonly label: string;
-  readonly onClick: () => void;
-  readonly children: React.ReactNode;
-}) {
-  return (
-    <button
-      type="button"
-      aria-label={label}
-      title={label}
-      onClick={onClick}
-      className="grid size-6 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover"
-    >
-      {children}
-    </button>
   );
 }
 

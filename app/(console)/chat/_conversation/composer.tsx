@@ -12,14 +12,13 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
-import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
-import { draftKeyOf, readDraft, saveDraft } from "@/app/(console)/chat/_state/drafts.ts";
-import { prepareTurn } from "@/app/(console)/chat/_state/live-chat.ts";
-import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
-import { Button } from "../../_ui/button.tsx";
+import { Button, IconButton } from "../../_ui/button.tsx";
+import type { Attachments } from "../_state/attachments.ts";
+import { draftKeyOf, readDraft, saveDraft } from "../_state/drafts.ts";
+import { prepareTurn } from "../_state/live-chat.ts";
+import type { WrittenMessage } from "../_state/message-parts.ts";
 import { ComposerAttachments } from "./composer-attachments.tsx";
 
-/** How long after the last keystroke a draft is saved. */
 const SAVE_DELAY_MS = 300;
 
 /**
@@ -40,10 +39,8 @@ export function Composer({
   onStop,
   children,
 }: {
-  /** The key of the draft: the chat's id. */
   readonly draftKey: string;
   readonly attachments: Attachments;
-  /** True while a turn runs. */
   readonly isBusy: boolean;
   /** Whether a message can be sent during a turn, to wait for its end. */
   readonly canQueue?: boolean;
@@ -56,7 +53,6 @@ export function Composer({
   readonly placeholder: string;
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
   readonly onStop: () => void;
-  /** Controls below the text, beside the button that attaches files. */
   readonly children?: ReactNode;
 }) {
   const box = useRef<HTMLTextAreaElement>(null);
@@ -162,13 +158,13 @@ export function Composer({
             )}
             {isBusy && canQueue && !isEmpty && (
               <Button
+                icon={CornerDownLeft}
                 type="submit"
                 size="sm"
                 className="h-8"
                 title={blocker ?? "Send when the agent is done (Enter)"}
                 disabled={!isReady}
               >
-                <CornerDownLeft aria-hidden />
                 Queue
               </Button>
             )}
@@ -194,16 +190,15 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
           target.value = "";
         }}
       />
-      <Button
+      <IconButton
+        icon={Paperclip}
+        isLarge
+        label="Attach files"
         variant="quiet"
-        size="icon"
         corners="large"
-        aria-label="Attach files"
         title="Attach files, or drop or paste them"
         onClick={() => input.current?.click()}
-      >
-        <Paperclip aria-hidden />
-      </Button>
+      />
     </>
   );
 }

@@ -1,13 +1,12 @@
 "use client";
 import type { FileUIPart } from "ai";
-import type { ReactNode } from "react";
-import type { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
-import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
+import { type ReactNode, useEffect } from "react";
+import type { Attachments } from "../_state/attachments.ts";
+import type { WrittenMessage } from "../_state/message-parts.ts";
 import { Composer } from "./composer.tsx";
 import { Notices } from "./notices.tsx";
 import { QueuedMessages } from "./queued-messages.tsx";
 import type { ShownConversation } from "./use-conversation.ts";
-import { useEscape } from "./use-escape.ts";
 
 /** The end of a conversation: its notices, the messages that wait, and the form for the next one. */
 export function ConversationComposer({
@@ -30,7 +29,6 @@ export function ConversationComposer({
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
   /** Null when there is nothing to answer again. */
   readonly onRetry: (() => void) | null;
-  /** Controls below the text. */
   readonly children?: ReactNode;
 }) {
   useEscape(isBusy ? conversation.stop : null);
@@ -60,4 +58,16 @@ export function ConversationComposer({
       </Composer>
     </div>
   );
+}
+
+/** Calls `action` on Escape, unless a dialog or a menu handles the key. Null disables it. */
+function useEscape(action: (() => void) | null): void {
+  useEffect(() => {
+    if (action === null) return;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) action();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [action]);
 }

@@ -1,43 +1,36 @@
 "use client";
 import type { UIMessage } from "ai";
-import { MessageSquareOff } from "lucide-react";
-import Link from "next/link";
-import { useCallback, useMemo, useRef, useState } from "react";
-import { titleOfChat } from "@/app/(console)/chat/_list/use-chat-list.ts";
-import { attachmentsOf } from "@/app/(console)/chat/_state/attachments.ts";
-import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
-import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
-import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
-import { ChatConnectors } from "../../_connectors/chat-connectors.tsx";
-import { useDocumentTitle } from "../../_hooks/use-document-title.ts";
+import { Code2, FolderTree, MessageSquareOff } from "lucide-react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { ChatConnectors } from "../../_connectors/connectors-picker.tsx";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
-import { buttonStyle } from "../../_ui/button.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
+import { Button } from "../../_ui/button.tsx";
+import { ErrorState, Missing, Skeleton } from "../../_ui/states.tsx";
+import { titleOfChat } from "../_list/use-chat-list.ts";
 import { MessageActionsContext } from "../_message/message-actions.ts";
+import { attachmentsOf } from "../_state/attachments.ts";
+import type { ConnectionState } from "../_state/live-chat.ts";
+import { fromParts, isOpenQuestion } from "../_state/message-parts.ts";
+import { textAt } from "../_state/tool-call.ts";
 import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
 import { ConversationComposer } from "./conversation-composer.tsx";
-import { ConversationHeader } from "./conversation-header.tsx";
-import { ConversationSkeleton } from "./conversation-skeleton.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { MessageList } from "./message-list.tsx";
 import { useConversation } from "./use-conversation.ts";
 
-const CodeDialog = lazyComponent(() =>
-  import("../../_snippets/code-dialog.tsx").then((module) => module.StoredChatCodeDialog),
+const CodeDialog = lazyComponent(
+  () => import("../../_snippets/code-dialog.tsx"),
+  "StoredChatCodeDialog",
 );
-const FilesPanel = lazyComponent(() =>
-  import("../_files/files-panel.tsx").then((module) => module.FilesPanel),
-);
+const FilesPanel = lazyComponent(() => import("../_files/files-panel.tsx"), "FilesPanel");
 
-export function ConversationPage({
-  sessionId,
-  chatId,
-}: {
+interface ConversationPageProps {
   readonly sessionId: string;
   readonly chatId: string;
-}) {
+}
+
+export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
   const shown = useConversation(sessionId, chatId);
   const { conversation, view, messages, isBusy } = shown;
   const { phase, chat, error, isReading } = view;
@@ -64,7 +57,19 @@ export function ConversationPage({
   const title = chat ? titleOfChat(chat) : "";
   useDocumentTitle(title === "" ? "" : `${title} · Agent Platform`);
 
-  if (phase === "missing") return <MissingChat />;
+  if (phase === "missing") {
+    return (
+      <div className="mx-auto max-w-lg px-4 py-16">
+        <Missing
+          icon={MessageSquareOff}
+          title="Chat not found"
+          text="It was deleted, or it belongs to another account."
+          href="/chat"
+          link="Start a new chat"
+        />
+      </div>
+    );
+  }
   if (phase === "failed" && error) {
     return (
       <div className="mx-auto max-w-3xl p-4 sm:p-8">
@@ -83,12 +88,30 @@ export function ConversationPage({
           onFiles={(dropped) => attachments.add(dropped)}
           className="relative flex h-full min-w-0 flex-1 flex-col"
         >
-          <ConversationHeader
-            chat={chat}
-            isFilesOpen={files !== null}
-            onToggleFiles={() => setFiles(files === null ? { path: null } : null)}
-            onViewCode={() => setCodeOpen(true)}
-          />
+          <header className="flex h-13 shrink-0 items-center gap-3 border-b px-4">
+            <h1 className="min-w-0 flex-1 truncate font-semibold">
+              {title || <Skeleton className="h-5 w-48 max-w-full" />}
+            </h1>
+            <Button
+              icon={Code2}
+              variant="ghost"
+              size="sm"
+              className="h-8"
+              onClick={() => setCodeOpen(true)}
+            >
+              <span className="max-sm:sr-only">View as code</span>
+            </Button>
+            <Button
+              icon={FolderTree}
+              variant="ghost"
+              size="sm"
+              className="h-8"
+              aria-pressed={files !== null}
+              onClick={() => setFiles(files === null ? { path: null } : null)}
+            >
+              Files
+            </Button>
+          </header>
           {phase === "loading" ? (
             <ConversationSkeleton connection={view.connection} />
           ) : (
@@ -156,7 +179,6 @@ export function ConversationPage({
   );
 }
 
-/** Returns what the user has written last. */
 function newestTextOf(messages: readonly UIMessage[]): string {
   const newest = messages.findLast((message) => message.role === "user");
   return newest ? fromParts(newest.parts).text : "";
@@ -167,19 +189,39 @@ function placeholderFor(isBusy: boolean, hasQuestion: boolean): string {
   return isBusy ? "Queue a message for when the agent is done" : "Message the agent";
 }
 
-function MissingChat() {
+function ConversationSkeleton({ connection }: { readonly connection: ConnectionState }) {
   return (
-    <div className="mx-auto max-w-lg px-4 py-16">
-      <EmptyState
-        icon={MessageSquareOff}
-        isWholePage
-        title="Chat not found"
-        text="It was deleted, or it belongs to another account."
-      >
-        <Link href="/chat" prefetch={false} className={buttonStyle()}>
-          Start a new chat
-        </Link>
-      </EmptyState>
+    <div aria-busy="true" className="min-h-0 flex-1 overflow-hidden px-4 pt-6">
+      <p className="sr-only" role="status">
+        {connection === "live" ? "Loading chat…" : "Connection lost. Reconnecting…"}
+      </p>
+      <div className="mx-auto flex max-w-3xl flex-col gap-6">
+        <Skeleton className="h-9 w-2/5 self-end rounded-2xl" />
+        <div className="flex flex-col gap-2">
+          <Skeleton className="h-5 w-11/12" />
+          <Skeleton className="h-5 w-4/5" />
+          <Skeleton className="h-5 w-3/5" />
+        </div>
+      </div>
     </div>
   );
+}
+
+/**
+ * Gives the document the title of what the page has read, once there is one. Next.js inserts the title of the
+ * page later than the page. If there is none yet, setting one would create an element that no later page
+ * removes, and that Next.js reads aloud as the name of every page that is opened.
+ */
+function useDocumentTitle(title: string): void {
+  useEffect(() => {
+    if (title === "") return;
+    const show = () => {
+      const element = document.head.querySelector("title");
+      if (element && element.textContent !== title) element.textContent = title;
+    };
+    show();
+    const observer = new MutationObserver(show);
+    observer.observe(document.head, { childList: true, subtree: true, characterData: true });
+    return () => observer.disconnect();
+  }, [title]);
 }

@@ -1,45 +1,36 @@
 "use client";
 import { Upload } from "lucide-react";
-import { type ComponentProps, type DragEvent, type ReactNode, useRef, useState } from "react";
+import { type ComponentProps, type DragEvent, type ReactNode, useState } from "react";
 
-/** An area that takes dropped files, and says so while files are dragged over it. */
-export function FileDrop({
-  onFiles,
-  children,
-  ...rest
-}: Omit<ComponentProps<"div">, "onDrop"> & {
+type FileDropProps = Omit<ComponentProps<"div">, "onDrop"> & {
   readonly onFiles: (files: readonly File[]) => void;
   readonly children: ReactNode;
-}) {
+};
+
+/** An area that takes dropped files, and says so while files are dragged over it. */
+export function FileDrop({ onFiles, children, ...rest }: FileDropProps) {
   const [isOver, setOver] = useState(false);
-  // Entering a child comes before leaving its parent.
-  const depth = useRef(0);
-  const enter = (event: DragEvent) => {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    depth.current += 1;
-    setOver(true);
-  };
-  const leave = (event: DragEvent) => {
-    if (!hasFiles(event)) return;
-    depth.current = Math.max(0, depth.current - 1);
-    if (depth.current === 0) setOver(false);
-  };
-  const drop = (event: DragEvent) => {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    depth.current = 0;
-    setOver(false);
-    onFiles([...event.dataTransfer.files]);
-  };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: files are also attached by a button
     <div
       {...rest}
-      onDragEnter={enter}
+      onDragEnter={(event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setOver(true);
+      }}
       onDragOver={(event) => hasFiles(event) && event.preventDefault()}
-      onDragLeave={leave}
-      onDrop={drop}
+      onDragLeave={({ currentTarget, relatedTarget }) => {
+        // What is left for a child of the area is not left.
+        const isInside = relatedTarget instanceof Node && currentTarget.contains(relatedTarget);
+        if (!isInside) setOver(false);
+      }}
+      onDrop={(event) => {
+        if (!hasFiles(event)) return;
+        event.preventDefault();
+        setOver(false);
+        onFiles([...event.dataTransfer.files]);
+      }}
     >
       {children}
       {isOver && (

@@ -6,7 +6,6 @@ import { Button } from "../../_ui/button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { useMessageActions } from "../_message/message-actions.ts";
 import { MessageView } from "../_message/message-view.tsx";
-import { TypingIndicator } from "./typing-indicator.tsx";
 import { useEarlierMessages } from "./use-earlier-messages.ts";
 import { useStickToEnd } from "./use-stick-to-end.ts";
 
@@ -87,15 +86,33 @@ export function MessageList({
       </ScrollBox>
       {!isAtEnd && (
         <Button
+          icon={ArrowDown}
           variant="outline"
           size="sm"
           className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-md"
           onClick={jump}
         >
-          <ArrowDown aria-hidden />
           Jump to latest
         </Button>
       )}
+    </div>
+  );
+}
+
+/** Shows that the agent is working while its message shows no progress. It reserves the height of the message footer. */
+function TypingIndicator({ last }: { readonly last: UIMessage | undefined }) {
+  const part = last?.role === "assistant" ? last.parts.at(-1) : undefined;
+  const isVisible =
+    (part?.type === "text" && part.state === "streaming") || part?.type.startsWith("tool-");
+  return (
+    <div aria-hidden className="-mt-4 flex h-7 items-center gap-1">
+      {!isVisible &&
+        ["", "[animation-delay:150ms]", "[animation-delay:300ms]"].map((delay) => (
+          <span
+            key={delay}
+            className={`size-1.5 animate-pulse rounded-full bg-muted-foreground ${delay}`}
+          />
+        ))}
     </div>
   );
 }

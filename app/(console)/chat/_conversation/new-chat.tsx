@@ -1,30 +1,35 @@
 "use client";
 import type { UIMessage } from "ai";
+import {
+  CalendarRange,
+  ChartNoAxesCombined,
+  ListMusic,
+  type LucideIcon,
+  Megaphone,
+  Receipt,
+} from "lucide-react";
 import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
-import { Activity, useEffect, useState } from "react";
-import { type ApiError, api } from "@/app/(console)/_api/request.ts";
-import { useScope } from "@/app/(console)/_session/scope.ts";
-import type { ChatError } from "@/app/(console)/chat/_state/chat-error.ts";
-import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
-import { keepUnsent, type UnsentMessage } from "@/app/(console)/chat/_state/drafts.ts";
-import type { ConnectionState } from "@/app/(console)/chat/_state/live-chat.ts";
-import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
-import { openConversation } from "@/app/(console)/chat/_state/open-conversations.ts";
+import { Activity, useEffect, useRef, useState } from "react";
+import type { Chat } from "@/lib/sessions/session.ts";
 import type { Template } from "@/lib/templates/template.ts";
-import { ConnectorsPicker } from "../../_connectors/connectors-picker.tsx";
-import { chooseConnectors } from "../../_connectors/use-chat-connectors.ts";
+import { api } from "../../_api/request.ts";
+import { ConnectorsPicker, chooseConnectors } from "../../_connectors/connectors-picker.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
+import { useScope } from "../../_session/scope.ts";
 import { useFrame } from "../../_shell/frame.tsx";
+import type { ChatAddress } from "../_state/attachment.ts";
+import type { ChatError } from "../_state/chat-error.ts";
+import type { Conversation } from "../_state/conversation.ts";
+import type { ConnectionState } from "../_state/live-chat.ts";
+import type { WrittenMessage } from "../_state/message-parts.ts";
 import { Composer } from "./composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { Notices } from "./notices.tsx";
-import { suggestions } from "./suggestions.ts";
-import { pageOf, useDraftChat } from "./use-draft-chat.ts";
+import { pageOf, toRefusal, useDraftChat } from "./use-draft-chat.ts";
 
 const ignore = () => {};
 const noMessages: readonly UIMessage[] = [];
-const toRefusal = ({ message, requestId }: ApiError): ChatError => ({ text: message, requestId });
 
 /**
  * The page for a new chat, which is created with the first file or message. In the address, `session` is
@@ -39,7 +44,7 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   const router = useRouter();
   const { artist } = useScope();
   const draftKey = sessionId ?? "new";
-  const { draft, attachments, returned, setReturned, takeReturned, send, isMounted } = useDraftChat(
+  const { attachments, returned, setReturned, takeReturned, send, isMounted } = useDraftChat(
     draftKey,
     sessionId,
   );
@@ -49,6 +54,8 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   const [isBusy, setBusy] = useState(false);
   const [connection, setConnection] = useState<ConnectionState>("live");
   const [error, setError] = useState<ChatError | null>(null);
+
+  const opened = useRef<ChatAddress | null>(null);
 
   const params = useSearchParams();
   const templateId = params.get("template");
@@ -61,30 +68,28 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
     });
   }, [templateId, setReturned]);
 
-  const begin = async (unsent: UnsentMessage): Promise<ChatError | null> => {
-    const created = await draft.begin(modelId);
-    if (!created.ok) return toRefusal(created.error);
-    const { chat } = created;
-    const address = { sessionId: created.sessionId, chatId: chat.id };
-    keepUnsent({ ...unsent, chat: address });
-    if (connectors.length > 0) {
-      const named = await chooseConnectors(address.sessionId, chat.id, connectors);
-      if (!named.ok) return toRefusal(named.error);
+  const setUp = async ({ sessionId, chatId }: ChatAddress, conversation: Conversation) => {
+    const path = `/api/sessions/${sessionId}/chats/${chatId}`;
+    if (modelId !== "") {
+      const set = await api<{ chat: Chat }>(path, { method: "PATCH", body: { modelId } });
+      if (!set.ok) return set.error;
+      conversation.showChat(set.data.chat);
     }
-    const conversation = openConversation(address.sessionId, chat.id);
-    conversation.showChat(chat);
+    if (connectors.length > 0) {
+      const named = await chooseConnectors(sessionId, chatId, connectors);
+      if (!named.ok) return named.error;
+    }
     conversation.subscribe(() => setConnection(conversation.getView().connection));
-    const refusal = await conversation.begin(unsent);
-    if (refusal !== null) return refusal;
-    publishChatEvent({ ...address, type: "changed" });
-    if (isMounted.current) router.push(pageOf(address));
-    return null;
+    opened.current = { sessionId, chatId };
   };
   const sendFirst = async (message: WrittenMessage) => {
     setBusy(true);
     setError(null);
-    const refusal = await send(message, begin);
-    if (refusal === null) return;
+    const refusal = await send(message, setUp);
+    if (refusal === null) {
+      if (isMounted.current && opened.current) router.push(pageOf(opened.current));
+      return;
+    }
     setBusy(false);
     setConnection("live");
     setError(refusal);
@@ -142,13 +147,12 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   );
 }
 
-function Suggestions({
-  isDisabled,
-  onChoose,
-}: {
+interface SuggestionsProps {
   readonly isDisabled: boolean;
   readonly onChoose: (prompt: string) => void;
-}) {
+}
+
+function Suggestions({ isDisabled, onChoose }: SuggestionsProps) {
   return (
     <ul
       aria-label="Suggestions"
@@ -171,7 +175,6 @@ function Suggestions({
   );
 }
 
-/** What can be expected of an answer while no AI model is connected. */
 function StandInNote() {
   return (
     <p className="mx-auto max-w-2xl px-4 text-center text-sm text-balance text-muted-foreground max-sm:pb-3 sm:pt-4">
@@ -183,3 +186,43 @@ function StandInNote() {
     </p>
   );
 }
+
+interface Suggestion {
+  readonly title: string;
+  /** The beginning of a message, which is put into the box to be completed. */
+  readonly prompt: string;
+  readonly icon: LucideIcon;
+}
+
+const suggestions: readonly Suggestion[] = [
+  {
+    title: "Plan a release",
+    icon: CalendarRange,
+    prompt:
+      "Make a release plan for a single that comes out in eight weeks. List the tasks by week with owners: masters, artwork, metadata, pre-save, press, playlist pitch and socials. Write it to release-plan.md.",
+  },
+  {
+    title: "Check royalties",
+    icon: Receipt,
+    prompt:
+      "Check the attached royalty statement. Sum it by track and territory, and list what looks wrong: rates, duplicates and gaps.",
+  },
+  {
+    title: "Pitch to playlists",
+    icon: ListMusic,
+    prompt:
+      "Write a playlist pitch of at most 500 characters for a new track. Ask me for the genre, mood, instruments and story first.",
+  },
+  {
+    title: "Budget a tour",
+    icon: ChartNoAxesCombined,
+    prompt:
+      "Make a budget for a tour of six club shows with four people on the road: fees, travel, hotels, crew, per diems and merch. Write it to tour-budget.csv and tell me where it breaks even.",
+  },
+  {
+    title: "Write press text",
+    icon: Megaphone,
+    prompt:
+      "Write the press text for a new release: a headline, 150 words about the artist and the music, one quote, and the dates.",
+  },
+];

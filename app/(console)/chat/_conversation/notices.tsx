@@ -3,11 +3,11 @@ import type { UIMessage } from "ai";
 import { CircleAlert, RotateCw, WifiOff, X } from "lucide-react";
 import Link from "next/link";
 import { useEffect, useState } from "react";
-import { Button, buttonStyle } from "@/app/(console)/_ui/button.tsx";
-import { cn } from "@/app/(console)/_ui/class-names.ts";
-import type { ConversationView } from "@/app/(console)/chat/_state/conversation.ts";
-import { isOpenQuestion } from "@/app/(console)/chat/_state/stored-messages.ts";
-import { textAt } from "@/app/(console)/chat/_state/tool-call.ts";
+import { Button, buttonStyle, IconButton } from "../../_ui/button.tsx";
+import { cn } from "../../_ui/class-names.ts";
+import type { ConversationView } from "../_state/conversation.ts";
+import { isOpenQuestion } from "../_state/message-parts.ts";
+import { textAt } from "../_state/tool-call.ts";
 
 /** Shorter interruptions are not shown. */
 const NOTICE_DELAY_MS = 800;
@@ -23,7 +23,6 @@ export function Notices({
 }: {
   readonly view: Pick<ConversationView, "connection" | "error" | "isReading">;
   readonly messages: readonly UIMessage[];
-  /** Null when there is nothing to answer again. */
   readonly onRetry: (() => void) | null;
   readonly onDismiss: () => void;
 }) {
@@ -69,26 +68,25 @@ export function Notices({
             </Link>
           )}
           {onRetry && (
-            <Button variant="outline" size="sm" className="-my-0.5" onClick={onRetry}>
-              <RotateCw aria-hidden />
+            <Button
+              icon={RotateCw}
+              variant="outline"
+              size="sm"
+              className="-my-0.5"
+              onClick={onRetry}
+            >
               Retry
             </Button>
           )}
-          <button
-            type="button"
-            aria-label="Dismiss"
-            onClick={onDismiss}
-            className="-m-1 grid size-7 shrink-0 place-items-center rounded-md hover:bg-danger-soft"
-          >
-            <X aria-hidden className="size-3.5" />
-          </button>
+          <IconButton label="Dismiss" className="-m-1 text-inherit" onClick={onDismiss}>
+            <X aria-hidden />
+          </IconButton>
         </div>
       )}
     </div>
   );
 }
 
-/** Returns how a turn ended. An error has its own notice. */
 function endOf(last: UIMessage | undefined): string {
   if (last?.parts.some(isOpenQuestion)) return "The agent has a question";
   return textAt(last?.metadata, "finishReason") === "interrupted"

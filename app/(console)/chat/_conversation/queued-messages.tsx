@@ -1,20 +1,18 @@
 "use client";
 import { Clock3, Paperclip, Pencil, X, Zap } from "lucide-react";
-import { useState } from "react";
-import type { Conversation } from "@/app/(console)/chat/_state/conversation.ts";
-import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
-import type { QueuedMessage } from "@/app/(console)/chat/_state/message-queue.ts";
-import { Button } from "../../_ui/button.tsx";
-import { IconButton } from "../../_ui/icon-button.tsx";
+import { useTransition } from "react";
+import { Button, IconButton } from "../../_ui/button.tsx";
+import type { Conversation } from "../_state/conversation.ts";
+import { fromParts } from "../_state/message-parts.ts";
+import type { QueuedMessage } from "../_state/message-queue.ts";
 
-/** The messages that are sent, one after another, when the agent is done. */
-export function QueuedMessages({
-  conversation,
-  messages,
-}: {
+interface QueuedMessagesProps {
   readonly conversation: Conversation;
   readonly messages: readonly QueuedMessage[];
-}) {
+}
+
+/** The messages that are sent, one after another, when the agent is done. */
+export function QueuedMessages({ conversation, messages }: QueuedMessagesProps) {
   if (messages.length === 0) return null;
   return (
     <section aria-label="Queued messages" className="mx-auto w-full max-w-3xl px-4">
@@ -33,21 +31,16 @@ export function QueuedMessages({
   );
 }
 
-function QueuedRow({
-  conversation,
-  message: { id, parts, state },
-}: {
+interface QueuedRowProps {
   readonly conversation: Conversation;
   readonly message: QueuedMessage;
-}) {
-  const [busy, setBusy] = useState(false);
+}
+
+function QueuedRow({ conversation, message: { id, parts, state } }: QueuedRowProps) {
+  const [busy, start] = useTransition();
   const { text, files } = fromParts(parts);
   const label = text || files.map(({ filename }) => filename).join(", ");
   const isDisabled = busy || state === "sending";
-  const act = (action: () => Promise<void>) => {
-    setBusy(true);
-    void action().finally(() => setBusy(false));
-  };
   return (
     <li className="flex items-center gap-1 pr-1.5 pl-3 text-sm" aria-busy={isDisabled || undefined}>
       <span className="min-w-0 flex-1 truncate" title={label}>
@@ -61,29 +54,28 @@ function QueuedRow({
         </span>
       )}
       <Button
+        icon={Zap}
         variant="ghost"
         size="sm"
         className="px-2 text-xs [&_svg]:size-3.5"
         disabled={isDisabled}
         title="Stop the agent and send this message"
-        onClick={() => act(() => conversation.sendNow(id))}
+        onClick={() => start(() => conversation.sendNow(id))}
       >
-        <Zap aria-hidden />
         <span className="max-sm:sr-only">Send now</span>
       </Button>
       <IconButton
+        icon={Pencil}
         label={`Edit queued message: ${label}`}
         title="Edit"
         disabled={isDisabled}
-        onClick={() => act(() => conversation.unqueue(id, true))}
-      >
-        <Pencil aria-hidden />
-      </IconButton>
+        onClick={() => start(() => conversation.unqueue(id, true))}
+      />
       <IconButton
         label={`Remove queued message: ${label}`}
         title="Remove"
         disabled={isDisabled}
-        onClick={() => act(() => conversation.unqueue(id, false))}
+        onClick={() => start(() => conversation.unqueue(id, false))}
       >
         <X aria-hidden />
       </IconButton>

@@ -1,10 +1,7 @@
 "use client";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
-import {
-  openConversation,
-  retainConversation,
-} from "@/app/(console)/chat/_state/open-conversations.ts";
-import { shownChats } from "@/app/(console)/chat/_state/shown-chats.ts";
+import { shownChats } from "../_state/chat-events.ts";
+import { openConversation, retainConversation } from "../_state/open-conversations.ts";
 
 export type ShownConversation = ReturnType<typeof useConversation>;
 

@@ -1,16 +1,28 @@
 "use client";
 import { useRouter } from "next/navigation";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { Attachments } from "@/app/(console)/chat/_state/attachments.ts";
-import type { ChatError } from "@/app/(console)/chat/_state/chat-error.ts";
-import { DraftChat } from "@/app/(console)/chat/_state/draft-chat.ts";
-import {
-  forgetUnsent,
-  keepUnsent,
-  readUnsent,
-  type UnsentMessage,
-} from "@/app/(console)/chat/_state/drafts.ts";
-import type { WrittenMessage } from "@/app/(console)/chat/_state/message-parts.ts";
+import type { ApiError } from "../../_api/request.ts";
+import type { ChatAddress } from "../_state/attachment.ts";
+import { Attachments } from "../_state/attachments.ts";
+import type { ChatError } from "../_state/chat-error.ts";
+import { publishChatEvent } from "../_state/chat-events.ts";
+import type { Conversation } from "../_state/conversation.ts";
+import { DraftChat } from "../_state/draft-chat.ts";
+import { forgetUnsent, keepUnsent, readUnsent, type UnsentMessage } from "../_state/drafts.ts";
+import type { WrittenMessage } from "../_state/message-parts.ts";
+import { openConversation } from "../_state/open-conversations.ts";
+
+/** Sets a chat up before its first message, or resolves to why that failed. */
+type SetUp = (
+  address: ChatAddress,
+  conversation: Conversation,
+) => Promise<Pick<ApiError, "message" | "requestId"> | null | undefined>;
+
+/** Returns a failed request as an error of the chat. */
+export const toRefusal = ({
+  message,
+  requestId,
+}: Pick<ApiError, "message" | "requestId">): ChatError => ({ text: message, requestId });
 
 /** The ids of first messages that this page is sending. Others were left behind by a reload. */
 const inFlight = new Set<string>();
@@ -63,18 +75,29 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
     }
   }, [draft, draftKey, router]);
 
+  /** Creates the chat, sets it up, and sends its first message. Resolves to null once that is stored. */
+  const begin = async (unsent: UnsentMessage, setUp: SetUp): Promise<ChatError | null> => {
+    const created = await draft.create();
+    if (!created.ok) return toRefusal(created.error);
+    const address = { sessionId: created.sessionId, chatId: created.chat.id };
+    keepUnsent({ ...unsent, chat: address });
+    const conversation = openConversation(address.sessionId, address.chatId);
+    conversation.showChat(created.chat);
+    const failure = await setUp(address, conversation);
+    if (failure) return toRefusal(failure);
+    const refusal = await conversation.begin(unsent);
+    if (refusal === null) publishChatEvent({ ...address, type: "changed" });
+    return refusal;
+  };
   /**
-   * Keeps a message until `begin` has sent it, and returns it if it was refused; null once it is stored. A
+   * Begins the chat with a message, and returns the message if it was refused; null once it is stored. A
    * page that was left in the meantime finds the refused message when it is shown again.
    */
-  const send = async (
-    message: WrittenMessage,
-    begin: (unsent: UnsentMessage) => Promise<ChatError | null>,
-  ): Promise<ChatError | null> => {
+  const send = async (message: WrittenMessage, setUp: SetUp): Promise<ChatError | null> => {
     const unsent = { ...message, id: crypto.randomUUID(), draftKey, chat: null };
     keepUnsent(unsent);
     inFlight.add(unsent.id);
-    const refusal = await begin(unsent);
+    const refusal = await begin(unsent, setUp);
     inFlight.delete(unsent.id);
     if (refusal === null) draft.release();
     else if (message.files.length === 0) await draft.discard();
@@ -83,7 +106,7 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
     if (refusal !== null) setReturned(message);
     return refusal;
   };
-  return { draft, attachments, returned, setReturned, takeReturned, send, isMounted };
+  return { attachments, returned, setReturned, takeReturned, send, isMounted };
 }
 
 export const pageOf = ({ sessionId, chatId }: NonNullable<UnsentMessage["chat"]>): string =>

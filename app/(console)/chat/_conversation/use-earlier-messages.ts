@@ -2,7 +2,6 @@
 import type { UIMessage } from "ai";
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
-/** The number of messages rendered at first, and added each time one scrolls up. */
 const PAGE_SIZE = 40;
 
 /**

@@ -1,7 +1,6 @@
 "use client";
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
-/** How close to the end one must scroll for the view to follow it again. */
 const NEAR_END_PX = 40;
 
 /**

@@ -1,22 +1,17 @@
 "use client";
 import { ArrowLeft, Download } from "lucide-react";
 import { useCallback, useEffect, useState } from "react";
-import {
-  type ApiError,
-  fetchWithBearer,
-  networkError,
-  toApiError,
-} from "@/app/(console)/_api/request.ts";
-import { languageOfPath } from "@/app/(console)/_code/languages.ts";
-import { useHighlightedLines } from "@/app/(console)/_code/use-highlighted-lines.ts";
+import { type ApiError, fetchWithBearer, networkError, toApiError } from "../../_api/request.ts";
 import { CodeLines } from "../../_code/code-lines.tsx";
-import { Button } from "../../_ui/button.tsx";
+import { languageOfPath } from "../../_code/languages.ts";
+import { useHighlightedLines } from "../../_code/use-highlighted-lines.ts";
+import { IconButton } from "../../_ui/button.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
+import { formatBytes } from "../../_ui/format.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { ErrorState, Loading, Skeleton } from "../../_ui/states.tsx";
+import { sandboxFilePath } from "../_state/attachment.ts";
 import { useAfterTurn } from "./folder-view.tsx";
-import { formatBytes } from "./format-bytes.ts";
 
 /** The number of characters shown; the whole file can be downloaded. */
 const MAX_SHOWN_LENGTH = 300_000;
@@ -29,7 +24,6 @@ const IMAGES: Readonly<Record<string, string>> = {
 };
 
 interface Content {
-  /** An object URL of the whole file. */
   readonly objectUrl: string;
   readonly size: number;
   /** Null if the file is not text. */
@@ -37,20 +31,16 @@ interface Content {
   readonly isImage: boolean;
 }
 
-/** Shows one file of the sandbox: its text, its image, or only a way to download it. */
-export function FileView({
-  sessionId,
-  path,
-  isBusy,
-  onBack,
-}: {
+interface FileViewProps {
   readonly sessionId: string;
   readonly path: string;
   readonly isBusy: boolean;
   readonly onBack: () => void;
-}) {
-  const [content, setContent] = useState<Content | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
+}
+
+/** Shows one file of the sandbox: its text, its image, or only a way to download it. */
+export function FileView({ sessionId, path, isBusy, onBack }: FileViewProps) {
+  const [{ content, error }, setFile] = useState<{ content?: Content; error?: ApiError }>({});
   const [revision, setRevision] = useState(0);
   const reload = useCallback(() => setRevision((current) => current + 1), []);
   useAfterTurn(isBusy, reload);
@@ -58,22 +48,11 @@ export function FileView({
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reads the file again
   useEffect(() => {
     const controller = new AbortController();
-    let objectUrl: string | null = null;
-    readFile(sessionId, path, controller.signal).then(
-      (result) => {
-        if (controller.signal.aborted) return;
-        setError("objectUrl" in result ? null : result);
-        if (!("objectUrl" in result)) return;
-        objectUrl = result.objectUrl;
-        setContent(result);
-      },
-      () => {
-        if (!controller.signal.aborted) setError(networkError);
-      },
-    );
+    const reading = readFile(sessionId, path, controller.signal);
+    void reading.then((file) => controller.signal.aborted || setFile(file));
     return () => {
       controller.abort();
-      if (objectUrl !== null) URL.revokeObjectURL(objectUrl);
+      void reading.then(({ content: read }) => read && URL.revokeObjectURL(read.objectUrl));
     };
   }, [sessionId, path, revision]);
 
@@ -81,15 +60,7 @@ export function FileView({
   return (
     <>
       <div className="flex h-10 shrink-0 items-center gap-1 border-b px-2 text-sm">
-        <Button
-          variant="ghost"
-          size="icon"
-          aria-label="Back to folder"
-          className="size-7"
-          onClick={onBack}
-        >
-          <ArrowLeft aria-hidden />
-        </Button>
+        <IconButton icon={ArrowLeft} label="Back to folder" onClick={onBack} />
         <code title={path} className="min-w-0 flex-1 truncate font-mono text-xs">
           {name}
         </code>
@@ -119,11 +90,10 @@ export function FileView({
         </div>
       )}
       {!error && !content && (
-        <div aria-busy="true" className="flex flex-col gap-3 p-4">
-          <p className="sr-only">Loading file…</p>
+        <Loading label="Loading file…" className="flex flex-col gap-3 p-4">
           <Skeleton className="h-4 w-52" />
           <Skeleton className="h-4 w-40" />
-        </div>
+        </Loading>
       )}
       {!error && content && <Preview content={content} name={name} />}
     </>
@@ -168,19 +138,19 @@ async function readFile(
   sessionId: string,
   path: string,
   signal: AbortSignal,
-): Promise<Content | ApiError> {
-  const query = new URLSearchParams({ sessionId, path });
-  const response = await fetchWithBearer(`/api/sandbox/files/content?${query}`, { signal });
-  if (!response.ok) return toApiError(response);
-  const bytes = await response.blob();
-  const type = IMAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
-  const isText = response.headers.get("content-type")?.startsWith("text/") === true;
-  // Never an HTML type: the agent wrote the file, and it must not run as a page of this origin.
-  const blob = new Blob([bytes], { type: type ?? "application/octet-stream" });
-  return {
-    objectUrl: URL.createObjectURL(blob),
-    size: bytes.size,
-    text: isText ? await bytes.text() : null,
-    isImage: type !== undefined && !isText,
-  };
+): Promise<{ content?: Content; error?: ApiError }> {
+  try {
+    const response = await fetchWithBearer(sandboxFilePath(sessionId, path), { signal });
+    if (!response.ok) return { error: await toApiError(response) };
+    const bytes = await response.blob();
+    const type = IMAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
+    const isText = response.headers.get("content-type")?.startsWith("text/") === true;
+    // Never an HTML type: the agent wrote the file, and it must not run as a page of this origin.
+    const blob = new Blob([bytes], { type: type ?? "application/octet-stream" });
+    const objectUrl = URL.createObjectURL(blob);
+    const text = isText ? await bytes.text() : null;
+    return { content: { objectUrl, size: bytes.size, text, isImage: !!type && !isText } };
+  } catch {
+    return { error: networkError };
+  }
 }

@@ -1,26 +1,21 @@
 "use client";
 import { X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { Button } from "../../_ui/button.tsx";
+import { IconButton } from "../../_ui/button.tsx";
 import { FileView } from "./file-view.tsx";
 import { FolderView } from "./folder-view.tsx";
 
-/** The files of the sandbox, next to the chat or over it on a phone. */
-export function FilesPanel({
-  sessionId,
-  path,
-  isBusy,
-  onOpen,
-  onClose,
-}: {
+interface FilesPanelProps {
   readonly sessionId: string;
-  /** The file to show; null shows the folder. */
   readonly path: string | null;
   /** True while a turn runs, which may change files. */
   readonly isBusy: boolean;
   readonly onOpen: (path: string) => void;
   readonly onClose: () => void;
-}) {
+}
+
+/** The files of the sandbox, next to the chat or over it on a phone. */
+export function FilesPanel({ sessionId, path, isBusy, onOpen, onClose }: FilesPanelProps) {
   const [folder, setFolder] = useState("");
   const [file, setFile] = useState(path);
   const panel = useRef<HTMLElement>(null);
@@ -46,9 +41,9 @@ export function FilesPanel({
     >
       <header className="flex h-13 shrink-0 items-center justify-between border-b pr-2 pl-4">
         <h2 className="font-semibold">Files</h2>
-        <Button variant="ghost" size="icon" aria-label="Close files" onClick={onClose}>
+        <IconButton isLarge label="Close files" onClick={onClose}>
           <X aria-hidden />
-        </Button>
+        </IconButton>
       </header>
       {file === null ? (
         <FolderView

@@ -1,33 +1,28 @@
 "use client";
 import { CornerLeftUp, FileText, Folder, FolderOpen, RefreshCw } from "lucide-react";
 import { useEffect, useRef } from "react";
-import type { z } from "zod";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
-import { Button } from "../../_ui/button.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
-import { formatBytes } from "./format-bytes.ts";
+import type { Answer } from "../../_api/request.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
+import { IconButton } from "../../_ui/button.tsx";
+import { formatBytes } from "../../_ui/format.ts";
+import { ErrorState, Loading, Skeletons } from "../../_ui/states.tsx";
 
-type Listing = z.output<(typeof listSandboxFilesContract.responses)[200]["schema"]>;
-
-/** Lists one folder of the sandbox. */
-export function FolderView({
-  sessionId,
-  folder,
-  isBusy,
-  onFolder,
-  onFile,
-}: {
+interface FolderViewProps {
   readonly sessionId: string;
   /** Empty for the home folder of the sandbox. */
   readonly folder: string;
   readonly isBusy: boolean;
   readonly onFolder: (path: string) => void;
   readonly onFile: (path: string) => void;
-}) {
+}
+
+/** Lists one folder of the sandbox. */
+export function FolderView({ sessionId, folder, isBusy, onFolder, onFile }: FolderViewProps) {
   const query = new URLSearchParams({ sessionId, ...(folder === "" ? {} : { path: folder }) });
-  const { data, error, loading, reload } = useQuery<Listing>(`/api/sandbox/files?${query}`);
+  const { data, error, loading, reload } = useQuery<Answer<typeof listSandboxFilesContract>>(
+    `/api/sandbox/files?${query}`,
+  );
   useAfterTurn(isBusy, reload);
 
   if (error?.code === "sandbox_missing") {
@@ -47,19 +42,19 @@ export function FolderView({
         <code className="min-w-0 flex-1 truncate font-mono text-xs text-muted-foreground">
           {data?.path ?? ""}
         </code>
-        <Button
-          variant="ghost"
-          size="icon"
-          aria-label="Refresh"
-          className="size-7"
+        <IconButton
+          icon={RefreshCw}
+          label="Refresh"
           busy={loading && data !== undefined}
           onClick={reload}
-        >
-          <RefreshCw aria-hidden />
-        </Button>
+        />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto p-2">
-        {data === undefined && <ListSkeleton />}
+        {data === undefined && (
+          <Loading label="Loading files…" className="flex flex-col gap-3 p-2">
+            <Skeletons count={4} className="h-4 w-40" />
+          </Loading>
+        )}
         {data?.entries.length === 0 && folder === "" && (
           <Note text="No files yet. Files that the agent writes appear here." />
         )}
@@ -118,16 +113,5 @@ function Note({ text }: { readonly text: string }) {
       <FolderOpen aria-hidden className="size-5" />
       {text}
     </p>
-  );
-}
-
-function ListSkeleton() {
-  return (
-    <div aria-busy="true" className="flex flex-col gap-3 p-2">
-      <p className="sr-only">Loading files…</p>
-      {["w-40", "w-28", "w-52", "w-36"].map((width) => (
-        <Skeleton key={width} className={`h-4 ${width}`} />
-      ))}
-    </div>
   );
 }

@@ -3,26 +3,22 @@ import { Ellipsis, MessageSquarePlus } from "lucide-react";
 import Link from "next/link";
 import { usePathname, useRouter } from "next/navigation";
 import { useCallback, useState } from "react";
-import { useScope } from "@/app/(console)/_session/scope.ts";
-import { heightOf, type ListRow, rowsOf } from "@/app/(console)/chat/_list/list-rows.ts";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
+import { useScope } from "../../_session/scope.ts";
 import { SidebarContent } from "../../_shell/sidebar-slot.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
-import { ErrorState } from "../../_ui/error-state.tsx";
+import { MenuButton } from "../../_ui/menu-button.tsx";
+import { ErrorState, Loading, Skeletons } from "../../_ui/states.tsx";
 import { ListFilters } from "./list-filters.tsx";
-import { ListNotes } from "./list-notes.tsx";
-import { MenuButton } from "./menu-button.tsx";
+import { heightOf, type ListRow, rowsOf } from "./list-rows.ts";
 import { Row } from "./row.tsx";
-import { SelectableRow } from "./selectable-row.tsx";
-import { type ListFilter, titleOfChat, useChatList } from "./use-chat-list.ts";
+import { type ChatList, type ListFilter, titleOfChat, useChatList } from "./use-chat-list.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
-const ListMenu = lazyComponent(() => import("./list-menu.tsx").then((module) => module.ListMenu));
-const SelectionBar = lazyComponent(() =>
-  import("./selection-bar.tsx").then((module) => module.SelectionBar),
-);
+const ListMenu = lazyComponent(() => import("./list-menu.tsx"), "ListMenu");
+const SelectionBar = lazyComponent(() => import("./selection-bar.tsx"), "SelectionBar");
 
 /** The sidebar's list of chats. */
 export function ChatSidebar() {
@@ -80,15 +76,13 @@ export function ChatSidebar() {
   );
 }
 
-function ListHeader({
-  filter,
-  onFilter,
-  onSelect,
-}: {
+interface ListHeaderProps {
   readonly filter: ListFilter;
   readonly onFilter: (change: Partial<ListFilter>) => void;
   readonly onSelect: () => void;
-}) {
+}
+
+function ListHeader({ filter, onFilter, onSelect }: ListHeaderProps) {
   const [isNear, setNear] = useState(false);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only preloads code
@@ -110,22 +104,21 @@ function ListHeader({
           New chat
         </Link>
         <MenuButton
-          label="Chat list"
-          icon={<Ellipsis aria-hidden className="size-4" />}
+          aria-label="Chat list"
           className="grid size-8 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover hover:text-foreground"
-          menu={
-            isNear
-              ? (state) => (
-                  <ListMenu
-                    {...state}
-                    isArchived={filter.isArchived}
-                    onSelect={onSelect}
-                    onArchived={(isArchived) => onFilter({ isArchived })}
-                  />
-                )
-              : null
+          menu={(state) =>
+            isNear && (
+              <ListMenu
+                {...state}
+                isArchived={filter.isArchived}
+                onSelect={onSelect}
+                onArchived={(isArchived) => onFilter({ isArchived })}
+              />
+            )
           }
-        />
+        >
+          <Ellipsis aria-hidden className="size-4" />
+        </MenuButton>
       </div>
       <ListFilters filter={filter} onChange={onFilter} />
       {filter.isArchived && (
@@ -191,4 +184,59 @@ function toggled(ids: ReadonlySet<string> | null, id: string): ReadonlySet<strin
   const next = new Set(ids);
   if (!next.delete(id)) next.add(id);
   return next;
+}
+
+interface ListNotesProps {
+  readonly view: ChatList;
+  readonly isEmpty: boolean;
+}
+
+function ListNotes({ view: { phase, filter, isLoadingMore }, isEmpty }: ListNotesProps) {
+  if (phase === "loading") {
+    return (
+      <Loading label="Loading chats…" className="flex flex-col gap-2 px-2 pt-4">
+        <Skeletons count={5} className="h-5 w-36" />
+      </Loading>
+    );
+  }
+  if (isLoadingMore) {
+    return <p className="px-2 py-2 text-sm text-muted-foreground">Loading older chats…</p>;
+  }
+  if (phase === "failed" || !isEmpty) return null;
+  return <p className="px-2 py-3 text-sm text-muted-foreground">{emptyText(filter)}</p>;
+}
+
+function emptyText({ query, isArchived, artistId }: ChatList["filter"]): string {
+  if (query !== "") {
+    return `No chat has “${query}” in its title or messages. Try fewer words, or the beginning of one.`;
+  }
+  if (isArchived) return "Nothing is archived. Archive a chat to put it away without deleting it.";
+  if (artistId !== null) return "No chats for this artist yet.";
+  return "Your chats will appear here. Ask for a release plan to start one.";
+}
+
+interface SelectableRowProps {
+  readonly title: string;
+  readonly isSelected: boolean;
+  readonly onToggle: () => void;
+}
+
+function SelectableRow({ title, isSelected, onToggle }: SelectableRowProps) {
+  return (
+    <label
+      title={title}
+      className={cn(
+        "flex h-8 cursor-pointer items-center gap-2.5 rounded-md px-2 hover:bg-hover",
+        isSelected && "bg-accent-soft",
+      )}
+    >
+      <input
+        type="checkbox"
+        checked={isSelected}
+        onChange={onToggle}
+        className="size-4 shrink-0 accent-accent"
+      />
+      <span className="min-w-0 truncate">{title}</span>
+    </label>
+  );
 }

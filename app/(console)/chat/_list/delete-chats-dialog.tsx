@@ -1,28 +1,24 @@
 "use client";
-import { api } from "@/app/(console)/_api/request.ts";
-import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
-import { ConfirmDialog } from "../../_ui/confirm-dialog.tsx";
+import { api } from "../../_api/request.ts";
+import { ConfirmDialog } from "../../_ui/dialog.tsx";
+import { publishChatEvent } from "../_state/chat-events.ts";
 
 interface ChatToDelete {
   readonly id: string;
   readonly sessionId: string;
 }
 
-/** The most that one request deletes. */
 const MAX_IDS = 100;
 
-/** Asks before chats are deleted. */
-export function DeleteChatsDialog({
-  title,
-  chats,
-  onClose,
-  onDeleted,
-}: {
+interface DeleteChatsDialogProps {
   readonly title: string;
   readonly chats: readonly ChatToDelete[];
   readonly onClose: () => void;
   readonly onDeleted: () => void;
-}) {
+}
+
+/** Asks before chats are deleted. */
+export function DeleteChatsDialog({ title, chats, onClose, onDeleted }: DeleteChatsDialogProps) {
   const remove = async () => {
     for (let at = 0; at < chats.length; at += MAX_IDS) {
       const batch = chats.slice(at, at + MAX_IDS);

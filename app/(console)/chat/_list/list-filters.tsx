@@ -1,20 +1,18 @@
 "use client";
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { ArtistChip } from "@/app/(console)/_session/artist-chip.tsx";
+import { ArtistChip } from "../../_session/artist-chip.tsx";
 import type { ListFilter } from "./use-chat-list.ts";
 
-/** The time without a key after which what was typed is searched for. */
 const TYPING_PAUSE_MS = 200;
 
-/** What the list is asked for: words, and the artist of the switcher. */
-export function ListFilters({
-  filter,
-  onChange,
-}: {
+interface ListFiltersProps {
   readonly filter: ListFilter;
   readonly onChange: (change: Partial<ListFilter>) => void;
-}) {
+}
+
+/** What the list is asked for: words, and the artist of the switcher. */
+export function ListFilters({ filter, onChange }: ListFiltersProps) {
   const [text, setText] = useState(filter.query);
   useEffect(() => {
     const timer = setTimeout(() => onChange({ query: text.trim().slice(0, 250) }), TYPING_PAUSE_MS);

@@ -1,27 +1,25 @@
 "use client";
 import { Archive, ListChecks, MessagesSquare } from "lucide-react";
 import { AnchoredMenu, MenuItem } from "../../_ui/dropdown-menu.tsx";
-import type { MenuState } from "./menu-button.tsx";
+import type { MenuState } from "../../_ui/menu-button.tsx";
 
-/** The menu of the whole list. */
-export function ListMenu({
-  isArchived,
-  onSelect,
-  onArchived,
-  ...state
-}: MenuState & {
+type ListMenuProps = MenuState & {
   readonly isArchived: boolean;
   readonly onSelect: () => void;
   readonly onArchived: (isArchived: boolean) => void;
-}) {
+};
+
+/** The menu of the whole list. */
+export function ListMenu({ isArchived, onSelect, onArchived, ...state }: ListMenuProps) {
   return (
     <AnchoredMenu {...state} label="Chat list">
-      <MenuItem onSelect={onSelect}>
-        <ListChecks aria-hidden />
+      <MenuItem icon={ListChecks} onSelect={onSelect}>
         Select chats
       </MenuItem>
-      <MenuItem onSelect={() => onArchived(!isArchived)}>
-        {isArchived ? <MessagesSquare aria-hidden /> : <Archive aria-hidden />}
+      <MenuItem
+        icon={isArchived ? MessagesSquare : Archive}
+        onSelect={() => onArchived(!isArchived)}
+      >
         {isArchived ? "Show all chats" : "Show archived chats"}
       </MenuItem>
     </AnchoredMenu>

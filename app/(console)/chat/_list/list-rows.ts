@@ -1,6 +1,6 @@
 /** The rows of the chat list: headings and chats, each with its height, so that only visible ones are rendered. */
 import type { FoundChat } from "@/lib/sessions/session.ts";
-import { lazily } from "../../_ui/lazily.ts";
+import { lazily } from "../../_ui/format.ts";
 import type { ChatList } from "./use-chat-list.ts";
 
 export type ListRow =

@@ -13,19 +13,17 @@ import {
 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { downloadChat } from "@/app/(console)/chat/_list/download-chat.ts";
-import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
+import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
+import type { MenuState } from "../../_ui/menu-button.tsx";
+import { download } from "../../_ui/save-file.ts";
 import { toast } from "../../_ui/toast.tsx";
+import { publishChatEvent } from "../_state/chat-events.ts";
 import { DeleteChatsDialog } from "./delete-chats-dialog.tsx";
-import type { MenuState } from "./menu-button.tsx";
 import { pathOf, type RowTarget } from "./row-target.ts";
 
-const ShareDialog = lazyComponent(() =>
-  import("./share-dialog.tsx").then((module) => module.ShareDialog),
-);
+const ShareDialog = lazyComponent(() => import("./share-dialog.tsx"), "ShareDialog");
 
 /** The menu of actions for a chat. */
 export function RowMenu({
@@ -58,39 +56,46 @@ export function RowMenu({
   return (
     <>
       <AnchoredMenu {...state} label={`Actions for ${title}`}>
-        <MenuItem onSelect={() => setTimeout(onRename)}>
-          <Pencil aria-hidden />
+        <MenuItem icon={Pencil} onSelect={() => setTimeout(onRename)}>
           Rename
         </MenuItem>
         {!isArchived && (
-          <MenuItem onSelect={() => void move({ pinned: !isPinned })}>
-            {isPinned ? <PinOff aria-hidden /> : <Pin aria-hidden />}
+          <MenuItem
+            icon={isPinned ? PinOff : Pin}
+            onSelect={() => void move({ pinned: !isPinned })}
+          >
             {isPinned ? "Unpin" : "Pin"}
           </MenuItem>
         )}
-        <MenuItem onSelect={() => setDialog("share")}>
-          <Share2 aria-hidden />
+        <MenuItem icon={Share2} onSelect={() => setDialog("share")}>
           Share…
         </MenuItem>
-        <MenuItem onSelect={() => void downloadChat(target, "markdown")}>
-          <Download aria-hidden />
+        <MenuItem
+          icon={Download}
+          onSelect={() => void download(`${pathOf(target)}/export?format=markdown`)}
+        >
           Export as Markdown
         </MenuItem>
-        <MenuItem onSelect={() => void downloadChat(target, "json")}>
-          <FileJson aria-hidden />
+        <MenuItem
+          icon={FileJson}
+          onSelect={() => void download(`${pathOf(target)}/export?format=json`)}
+        >
           Export as JSON
         </MenuItem>
-        <MenuItem onSelect={() => router.push(`/chat?session=${sessionId}`)}>
-          <MessageSquarePlus aria-hidden />
+        <MenuItem
+          icon={MessageSquarePlus}
+          onSelect={() => router.push(`/chat?session=${sessionId}`)}
+        >
           New chat in this sandbox
         </MenuItem>
         <MenuSeparator />
-        <MenuItem onSelect={() => void move({ archived: !isArchived })}>
-          {isArchived ? <ArchiveRestore aria-hidden /> : <Archive aria-hidden />}
+        <MenuItem
+          icon={isArchived ? ArchiveRestore : Archive}
+          onSelect={() => void move({ archived: !isArchived })}
+        >
           {isArchived ? "Unarchive" : "Archive"}
         </MenuItem>
-        <MenuItem danger onSelect={() => setDialog("delete")}>
-          <Trash2 aria-hidden />
+        <MenuItem icon={Trash2} danger onSelect={() => setDialog("delete")}>
           Delete
         </MenuItem>
       </AnchoredMenu>

@@ -2,28 +2,25 @@
 import { Ellipsis } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
-import { markWords } from "@/app/(console)/chat/_list/mark-words.ts";
+import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { keyed } from "../../_ui/keyed.ts";
-import { MenuButton } from "./menu-button.tsx";
-import { RenameForm } from "./rename-form.tsx";
-import type { RowTarget } from "./row-target.ts";
+import { MenuButton } from "../../_ui/menu-button.tsx";
+import { toast } from "../../_ui/toast.tsx";
+import { publishChatEvent } from "../_state/chat-events.ts";
+import { pathOf, type RowTarget } from "./row-target.ts";
 
-const RowMenu = lazyComponent(() => import("./row-menu.tsx").then((module) => module.RowMenu));
+const RowMenu = lazyComponent(() => import("./row-menu.tsx"), "RowMenu");
 
-/** A chat with its menu of actions. */
-export function Row({
-  snippet,
-  query,
-  isRunning,
-  ...target
-}: RowTarget & {
-  /** The passage that a search has found. */
+type RowProps = RowTarget & {
   readonly snippet: string | null;
   readonly query: string;
   readonly isRunning: boolean;
-}) {
+};
+
+/** A chat with its menu of actions. */
+export function Row({ snippet, query, isRunning, ...target }: RowProps) {
   const [isRenaming, setRenaming] = useState(false);
   // The code of the menu is loaded on hover or focus.
   const [isNear, setNear] = useState(false);
@@ -65,15 +62,14 @@ export function Row({
         )}
       </Link>
       <MenuButton
-        label={`Actions for ${title}`}
-        icon={<Ellipsis aria-hidden className="size-4" />}
+        aria-label={`Actions for ${title}`}
         className={menuStyle}
-        menu={
-          isNear
-            ? (state) => <RowMenu {...state} target={target} onRename={() => setRenaming(true)} />
-            : null
+        menu={(state) =>
+          isNear && <RowMenu {...state} target={target} onRename={() => setRenaming(true)} />
         }
-      />
+      >
+        <Ellipsis aria-hidden className="size-4" />
+      </MenuButton>
     </div>
   );
 }
@@ -92,5 +88,68 @@ function Marked({ text, query }: { readonly text: string; readonly query: string
     ) : (
       item.text
     ),
+  );
+}
+
+interface Piece {
+  readonly text: string;
+  readonly isFound: boolean;
+}
+
+/** Splits a text at what a search for `query` finds in it: the query itself, and words that begin with one of its words. */
+function markWords(text: string, query: string): Piece[] {
+  const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
+  if (words.length === 0) return [{ text, isFound: false }];
+  const starts = words.map((word) => `(?<![\\p{L}\\p{N}])${word}`);
+  const pattern = new RegExp(`(${[escapeText(query), ...starts].join("|")})`, "giu");
+  // Every second piece is a match, because the pattern is a group.
+  return text
+    .split(pattern)
+    .map((piece, index) => ({ text: piece, isFound: index % 2 === 1 }))
+    .filter((piece) => piece.text !== "");
+}
+
+const escapeText = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+
+interface RenameFormProps {
+  readonly target: RowTarget;
+  readonly onDone: () => void;
+}
+
+function RenameForm({ target, onDone }: RenameFormProps) {
+  const { title, sessionId, chatId } = target;
+  const [text, setText] = useState(title);
+  const save = async () => {
+    onDone();
+    const next = text.trim();
+    if (next === "" || next === title) return;
+    const result = await api(pathOf(target), { method: "PATCH", body: { title: next } });
+    if (!result.ok) toast(result.error.message, "danger");
+    publishChatEvent({ sessionId, chatId, type: "changed" });
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <input
+        // biome-ignore lint/a11y/noAutofocus: the user just chose "Rename"
+        autoFocus
+        aria-label={`New name for ${title}`}
+        value={text}
+        maxLength={200}
+        onFocus={(event) => event.target.select()}
+        onChange={(event) => setText(event.target.value)}
+        onBlur={() => void save()}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          event.preventDefault();
+          onDone();
+        }}
+        className="h-8 w-full rounded-md border border-input bg-surface px-2 max-sm:text-[16px]"
+      />
+    </form>
   );
 }

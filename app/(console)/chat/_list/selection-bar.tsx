@@ -1,15 +1,17 @@
 "use client";
 import { Archive, ArchiveRestore, Trash2 } from "lucide-react";
-import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { publishChatEvent } from "@/app/(console)/chat/_state/chat-events.ts";
+import { useState, useTransition } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
+import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { toast } from "../../_ui/toast.tsx";
+import { publishChatEvent } from "../_state/chat-events.ts";
+import { pathOf } from "./row-target.ts";
 
-const DeleteChatsDialog = lazyComponent(() =>
-  import("./delete-chats-dialog.tsx").then((module) => module.DeleteChatsDialog),
+const DeleteChatsDialog = lazyComponent(
+  () => import("./delete-chats-dialog.tsx"),
+  "DeleteChatsDialog",
 );
 
 /** What can be done with the chats that are selected. */
@@ -21,28 +23,23 @@ export function SelectionBar({
   onDeleted,
 }: {
   readonly chats: readonly Chat[];
-  /** Whether the list shows archived chats. */
   readonly isArchived: boolean;
   readonly onSelectAll: () => void;
   readonly onDone: () => void;
   readonly onDeleted: (chats: readonly Chat[]) => void;
 }) {
   const [isDeleting, setDeleting] = useState(false);
-  const [isMoving, setMoving] = useState(false);
+  const [isMoving, startMoving] = useTransition();
   const count = chats.length;
   const move = async () => {
-    setMoving(true);
     for (const { id: chatId, sessionId } of chats) {
-      const path = `/api/sessions/${sessionId}/chats/${chatId}`;
-      const result = await api(path, { method: "PATCH", body: { archived: !isArchived } });
-      if (!result.ok) {
-        setMoving(false);
-        toast(result.error.message, "danger");
-        return;
-      }
+      const result = await api(pathOf({ sessionId, chatId }), {
+        method: "PATCH",
+        body: { archived: !isArchived },
+      });
+      if (!result.ok) return toast(result.error.message, "danger");
       publishChatEvent({ sessionId, chatId, type: "moved", pinned: false, archived: !isArchived });
     }
-    setMoving(false);
     onDone();
   };
   return (
@@ -63,23 +60,23 @@ export function SelectionBar({
       </div>
       <div className="grid grid-cols-2 gap-2">
         <Button
+          icon={isArchived ? ArchiveRestore : Archive}
           variant="outline"
           size="sm"
           disabled={count === 0}
           busy={isMoving}
-          onClick={() => void move()}
+          onClick={() => startMoving(move)}
         >
-          {isArchived ? <ArchiveRestore aria-hidden /> : <Archive aria-hidden />}
           {isArchived ? "Unarchive" : "Archive"}
         </Button>
         <Button
+          icon={Trash2}
           variant="outline"
           size="sm"
           className="text-danger-text"
           disabled={count === 0}
           onClick={() => setDeleting(true)}
         >
-          <Trash2 aria-hidden />
           Delete
         </Button>
       </div>

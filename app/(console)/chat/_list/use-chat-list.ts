@@ -21,7 +21,6 @@ interface ChatFilter extends ListFilter {
 interface Section {
   readonly isPinned: boolean;
   readonly isArchived: boolean;
-  /** Newest first. */
   readonly chats: readonly FoundChat[];
 }
 

@@ -1,11 +1,8 @@
 "use client";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 
-/** How far beyond its edges the list renders rows, in pixels. */
 const MARGIN = 400;
-/** Of the list before its size is known, in pixels. */
 const FIRST_HEIGHT = 1_000;
-/** How many rows before the end the next page is asked for. */
 const NEAR_END = 15;
 
 /**
@@ -26,7 +23,6 @@ export function VirtualList<R extends { readonly key: string }>({
   readonly heightOf: (row: R) => number;
   /** Called when the end comes near; null when there is nothing more to load. */
   readonly onNearEnd: (() => void) | null;
-  /** What follows the rows. */
   readonly children: ReactNode;
   readonly render: (row: R) => ReactNode;
 }) {

@@ -1,7 +1,7 @@
 "use client";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { useEffect, useRef } from "react";
-import { IconButton } from "../../_ui/icon-button.tsx";
+import { IconButton } from "../../_ui/button.tsx";
 import { useMessageActions } from "./message-actions.ts";
 
 /** "2 / 3": switches between the messages at one place. Nothing for a message that is alone there. */
@@ -39,26 +39,24 @@ export function BranchArrows({ messageId }: { readonly messageId: string }) {
       }}
     >
       <IconButton
+        icon={ChevronLeft}
         label="Previous version"
         className="size-6"
         title="Previous version (←)"
         disabled={place === 0 || actions.isBusy}
         onClick={() => go(-1)}
-      >
-        <ChevronLeft aria-hidden />
-      </IconButton>
+      />
       <span>
         {place + 1} / {ids.length}
       </span>
       <IconButton
+        icon={ChevronRight}
         label="Next version"
         className="size-6"
         title="Next version (→)"
         disabled={place === ids.length - 1 || actions.isBusy}
         onClick={() => go(1)}
-      >
-        <ChevronRight aria-hidden />
-      </IconButton>
+      />
     </fieldset>
   );
 }

@@ -1,27 +1,25 @@
 "use client";
 import { Download, WrapText } from "lucide-react";
 import { type RefObject, useLayoutEffect, useRef, useState } from "react";
-import { findLanguage } from "@/app/(console)/_code/languages.ts";
-import { useHighlightedLines } from "@/app/(console)/_code/use-highlighted-lines.ts";
 import { CodeLines } from "../../_code/code-lines.tsx";
+import { findLanguage } from "../../_code/languages.ts";
+import { useHighlightedLines } from "../../_code/use-highlighted-lines.ts";
+import { IconButton, iconButtonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
-import { IconButton, iconButtonStyle } from "../../_ui/icon-button.tsx";
 import { saveFile } from "../../_ui/save-file.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 
-/** A block of code, with buttons to wrap its lines, to download and to copy it. */
-export function CodeBlock({
-  text,
-  language,
-  isGrowing = false,
-}: {
+interface CodeBlockProps {
   readonly text: string;
   /** As Markdown names it after the fence; empty if it does not. */
   readonly language: string;
   /** True while the text streams: the end stays in view, unless the reader scrolls up. */
   readonly isGrowing?: boolean;
-}) {
+}
+
+/** A block of code, with buttons to wrap its lines, to download and to copy it. */
+export function CodeBlock({ text, language, isGrowing = false }: CodeBlockProps) {
   const [isWrapped, setWrapped] = useState(false);
   const known = findLanguage(language);
   const name = known?.label ?? (language || "Text");
@@ -30,14 +28,14 @@ export function CodeBlock({
       <div className="flex h-8 items-center gap-0.5 border-b pr-1 pl-3 text-xs text-muted-foreground">
         <span className="min-w-0 flex-1 truncate">{name}</span>
         <IconButton
+          icon={WrapText}
           label="Wrap lines"
           aria-pressed={isWrapped}
           className={cn("size-6", isWrapped && "bg-hover text-foreground")}
           onClick={() => setWrapped(!isWrapped)}
-        >
-          <WrapText aria-hidden />
-        </IconButton>
+        />
         <IconButton
+          icon={Download}
           label="Download code"
           className="size-6"
           onClick={() =>
@@ -46,9 +44,7 @@ export function CodeBlock({
               new Blob([text], { type: "application/octet-stream" }),
             )
           }
-        >
-          <Download aria-hidden />
-        </IconButton>
+        />
         <CopyButton
           text={text}
           label="Copy code"
@@ -102,7 +98,6 @@ export function Code({
   );
 }
 
-/** How close to the end one must scroll for the box to follow it again. */
 const NEAR_END_PX = 24;
 
 /** Keeps the end of a growing text in view until the reader scrolls away from it. */

@@ -3,18 +3,15 @@ import { useEffect, useRef, useState } from "react";
 import { Button } from "../../_ui/button.tsx";
 import { focusConversation } from "./message-actions.ts";
 
-/** The form in place of a message of the user. Escape cancels. */
-export function EditMessage({
-  text: initial,
-  isBusy,
-  onCancel,
-  onSend,
-}: {
+interface EditMessageProps {
   readonly text: string;
   readonly isBusy: boolean;
   readonly onCancel: () => void;
   readonly onSend: (text: string) => void;
-}) {
+}
+
+/** The form in place of a message of the user. Escape cancels. */
+export function EditMessage({ text: initial, isBusy, onCancel, onSend }: EditMessageProps) {
   const [text, setText] = useState(initial);
   const box = useRef<HTMLTextAreaElement>(null);
   const canSend = text.trim() !== "" && !isBusy;

@@ -7,14 +7,13 @@ import {
   FileVideo,
 } from "lucide-react";
 
-/** A tile that tells the kind of a file, in the size of a thumbnail. */
-export function FileTypeIcon({
-  name,
-  mediaType,
-}: {
+interface FileTypeIconProps {
   readonly name: string;
   readonly mediaType: string;
-}) {
+}
+
+/** A tile that tells the kind of a file, in the size of a thumbnail. */
+export function FileTypeIcon({ name, mediaType }: FileTypeIconProps) {
   const Icon = iconOf(name.toLowerCase(), mediaType);
   return (
     <span className="grid size-10 shrink-0 place-items-center rounded-lg bg-accent-soft text-accent-text">

@@ -1,13 +1,11 @@
 "use client";
 import { CornerLeftUp } from "lucide-react";
 import { createContext, type ReactNode, useContext, useId, useMemo } from "react";
-import type { FootnoteToken, MarkdownToken } from "@/app/(console)/_markdown/extensions.ts";
+import type { FootnoteToken, MarkdownToken } from "../../_markdown/extensions.ts";
 import { type MarkdownParts, renderInline } from "../../_markdown/render.tsx";
 
 interface Notes {
-  /** Begins the ids of the notes of this text. */
   readonly id: string;
-  /** Labels in the order of their references. */
   readonly labels: readonly string[];
   readonly notes: ReadonlyMap<string, FootnoteToken>;
 }
@@ -16,18 +14,15 @@ const NotesContext = createContext<Notes>({ id: "", labels: [], notes: new Map()
 
 const REFERENCE = /\[\^([^\]\s]{1,64})\](?!:)/g;
 
-/** Numbers the footnotes of a text. While it streams, references come before their notes. */
-export function FootnotesProvider({
-  text,
-  tokens,
-  isStreaming,
-  children,
-}: {
+interface FootnotesProviderProps {
   readonly text: string;
   readonly tokens: readonly MarkdownToken[];
   readonly isStreaming: boolean;
   readonly children: ReactNode;
-}) {
+}
+
+/** Numbers the footnotes of a text. While it streams, references come before their notes. */
+export function FootnotesProvider({ text, tokens, isStreaming, children }: FootnotesProviderProps) {
   const id = useId();
   const found = tokens.filter((token) => token.type === "footnote");
   const references = text.includes("[^") ? [...text.matchAll(REFERENCE)] : [];

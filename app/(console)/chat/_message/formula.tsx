@@ -1,13 +1,12 @@
 "use client";
 import { memo, type RefObject, useEffect, useRef, useState } from "react";
-import { drawInTurn } from "@/app/(console)/chat/_message/draw-in-turn.ts";
+import { loadModule } from "../../_load/load-module.ts";
 import { cn } from "../../_ui/class-names.ts";
 
 /** Longer sources are shown as they are written, because drawing one must not hold up a frame. */
 const MAX_LENGTH = 2_000;
 
 interface FormulaProps {
-  /** TeX. */
   readonly source: string;
   readonly isDisplay: boolean;
   /** False while the source still grows. */
@@ -67,4 +66,49 @@ function useDrawn(
     };
   }, [place, source, isDisplay, isComplete]);
   return isDrawn;
+}
+
+/** Draws formulas one after the other, in tasks that are short enough not to hold up a frame. */
+
+type DrawFormula = typeof import("./katex.ts").drawFormula;
+type Draw = (drawFormula: DrawFormula) => void;
+
+const TASK_MS = 8;
+
+const waiting = new Set<Draw>();
+let isWorking = false;
+
+/** Returns a function that cancels it. What `draw` throws leaves the source shown. */
+function drawInTurn(draw: Draw): () => void {
+  waiting.add(draw);
+  if (!isWorking) void work();
+  return () => waiting.delete(draw);
+}
+
+async function work(): Promise<void> {
+  isWorking = true;
+  try {
+    const { drawFormula } = await loadModule(() => import("./katex.ts"));
+    while (waiting.size > 0) {
+      drawSome(drawFormula);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  } catch {
+    // KaTeX could not be loaded: the next formula tries it again.
+    waiting.clear();
+  }
+  isWorking = false;
+}
+
+function drawSome(drawFormula: DrawFormula): void {
+  const end = performance.now() + TASK_MS;
+  for (const draw of waiting) {
+    waiting.delete(draw);
+    try {
+      draw(drawFormula);
+    } catch {
+      // The source is not TeX that KaTeX knows, or exceeds a bound.
+    }
+    if (performance.now() > end) return;
+  }
 }

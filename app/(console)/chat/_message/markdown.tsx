@@ -1,14 +1,9 @@
 "use client";
 import type { Tokens } from "marked";
 import { createElement, memo, type ReactNode, useMemo, useRef } from "react";
-import type { MarkdownToken } from "@/app/(console)/_markdown/extensions.ts";
-import {
-  parseMarkdown,
-  parseStreaming,
-  sandboxPath,
-  webAddress,
-} from "@/app/(console)/_markdown/parse.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
+import type { MarkdownToken } from "../../_markdown/extensions.ts";
+import { parseMarkdown, parseStreaming, sandboxPath, webAddress } from "../../_markdown/parse.ts";
 import { type MarkdownParts, renderBlock } from "../../_markdown/render.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { keyed } from "../../_ui/keyed.ts";
@@ -17,18 +12,15 @@ import { CodeBlock } from "./code-block.tsx";
 import { FootnoteReference, Footnotes, FootnotesProvider } from "./footnotes.tsx";
 import { Formula } from "./formula.tsx";
 
-const RemoteImage = lazyComponent(() =>
-  import("./remote-image.tsx").then((module) => module.RemoteImage),
-);
+const RemoteImage = lazyComponent(() => import("./remote-image.tsx"), "RemoteImage");
 
-/** Renders Markdown. While it streams, only the last blocks are parsed and rendered again. */
-export const Markdown = memo(function Markdown({
-  text,
-  isStreaming = false,
-}: {
+interface MarkdownProps {
   readonly text: string;
   readonly isStreaming?: boolean;
-}) {
+}
+
+/** Renders Markdown. While it streams, only the last blocks are parsed and rendered again. */
+export const Markdown = memo(function Markdown({ text, isStreaming = false }: MarkdownProps) {
   const tokens = useTokens(text, isStreaming);
   const blocks = tokens.filter(({ type }) => !["space", "def", "footnote"].includes(type));
   return (

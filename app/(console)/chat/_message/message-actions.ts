@@ -1,8 +1,7 @@
 "use client";
 import { createContext, type RefObject, useContext } from "react";
-import type { Marks, MessageBranches } from "@/app/(console)/chat/_state/message-branches.ts";
+import type { Marks, MessageBranches } from "../_state/message-branches.ts";
 
-/** What can be done with the messages of the chat that is shown. */
 interface MessageActions extends Marks {
   readonly branches: Pick<MessageBranches, "edit" | "regenerate" | "choose" | "rate">;
   /** While a turn is read, messages are neither changed nor repeated. */

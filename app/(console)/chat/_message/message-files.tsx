@@ -1,10 +1,10 @@
 "use client";
 import type { FileUIPart } from "ai";
 import { useContext, useEffect, useState } from "react";
+import { loadImage } from "../../_api/request.ts";
 import { keyed } from "../../_ui/keyed.ts";
-import { isPreviewable } from "../_state/attachment.ts";
+import { isPreviewable, sandboxFilePath } from "../_state/attachment.ts";
 import { previewOf } from "../_state/attachments.ts";
-import { readSandboxImage } from "../_state/read-sandbox-image.ts";
 import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
 import { FileTypeIcon } from "./file-type-icon.tsx";
 
@@ -65,7 +65,8 @@ function useThumbnail(url: string | null, path: string | null, mediaType: string
     if (url === null || path === null || sessionId === null || previewOf(url)) return;
     const controller = new AbortController();
     let made: string | null = null;
-    void readSandboxImage(sessionId, path, mediaType, controller.signal).then((read) => {
+    const address = sandboxFilePath(sessionId, path);
+    void loadImage(address, mediaType, controller.signal).then((read) => {
       if (controller.signal.aborted) return;
       made = read;
       setObjectUrl(read);

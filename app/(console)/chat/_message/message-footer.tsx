@@ -1,16 +1,14 @@
 "use client";
 import type { UIMessage } from "ai";
-import { RefreshCw, RotateCw } from "lucide-react";
-import type { MouseEvent } from "react";
-import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
-import { numberAt, textAt, valueAt } from "@/app/(console)/chat/_state/tool-call.ts";
-import { Button } from "../../_ui/button.tsx";
+import { Pencil, RefreshCw, RotateCw } from "lucide-react";
+import type { MouseEvent, RefObject } from "react";
+import { Button, IconButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
-import { IconButton, iconButtonStyle } from "../../_ui/icon-button.tsx";
+import { fromParts } from "../_state/message-parts.ts";
+import { numberAt, textAt, valueAt } from "../_state/tool-call.ts";
 import { BranchArrows } from "./branch-arrows.tsx";
 import { focusConversation, useMessageActions } from "./message-actions.ts";
-import { quietStyle } from "./quiet-style.ts";
 import { RateAnswer } from "./rate-answer.tsx";
 
 /** What can be done with an answer, its model, tokens and duration, and how it ended if it was cut short. */
@@ -35,26 +33,21 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
         <footer className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted-foreground">
           {ending !== undefined && <span className="font-medium text-warning-text">{ending}</span>}
           {canRetry && (
-            <Button variant="outline" size="sm" onClick={repeat}>
-              <RotateCw aria-hidden />
+            <Button icon={RotateCw} variant="outline" size="sm" onClick={repeat}>
               Retry
             </Button>
           )}
           <BranchArrows messageId={id} />
           <div className={cn("flex flex-wrap items-center gap-x-2", isQuiet && quietStyle)}>
             <div className="-ml-1.5 flex items-center">
-              {text !== "" && (
-                <CopyButton
-                  text={text}
-                  label="Copy message"
-                  variant="ghost"
-                  className={iconButtonStyle}
-                />
-              )}
+              {text !== "" && <CopyButton text={text} label="Copy message" isSmall />}
               {actions && (
-                <IconButton label="Regenerate answer" disabled={actions.isBusy} onClick={repeat}>
-                  <RefreshCw aria-hidden />
-                </IconButton>
+                <IconButton
+                  icon={RefreshCw}
+                  label="Regenerate answer"
+                  disabled={actions.isBusy}
+                  onClick={repeat}
+                />
               )}
               {(text !== "" || hasToolCall) && thumbs}
             </div>
@@ -90,3 +83,52 @@ const inSeconds = (ms: number): string =>
   ms < 60_000
     ? `${(ms / 1000).toFixed(1)} s`
     : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+
+/** Shown when its message is pointed at or has the focus, and always without a mouse or on a phone. */
+const quietStyle =
+  "sm:pointer-fine:opacity-0 transition-opacity group-hover/message:opacity-100! group-focus-within/message:opacity-100!";
+
+interface UserFooterProps {
+  readonly messageId: string;
+  readonly text: string;
+  readonly editButton: RefObject<HTMLButtonElement | null>;
+  readonly onEdit: () => void;
+}
+
+/** What can be done with a message of the user. */
+export function UserFooter({ messageId, text, editButton, onEdit }: UserFooterProps) {
+  const actions = useMessageActions();
+  if (!actions) return null;
+  const isUnanswered = messageId === actions.lastMessageId && !actions.isBusy && !actions.hasError;
+  return (
+    <footer className="flex min-h-7 flex-wrap items-center justify-end gap-x-1">
+      {isUnanswered && (
+        <>
+          <span className="text-xs font-medium text-warning-text">Not answered</span>
+          <Button
+            icon={RotateCw}
+            variant="outline"
+            size="sm"
+            onClick={({ currentTarget }) => {
+              focusConversation(currentTarget);
+              void actions.branches.regenerate(messageId);
+            }}
+          >
+            Retry
+          </Button>
+        </>
+      )}
+      <div className={cn("flex items-center", quietStyle)}>
+        {text !== "" && <CopyButton text={text} label="Copy message" isSmall />}
+        <IconButton
+          icon={Pencil}
+          ref={editButton}
+          label="Edit message"
+          disabled={actions.isBusy}
+          onClick={onEdit}
+        />
+      </div>
+      <BranchArrows messageId={messageId} />
+    </footer>
+  );
+}

@@ -1,26 +1,21 @@
 "use client";
 import type { UIMessage } from "ai";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
-import { fromParts } from "@/app/(console)/chat/_state/message-parts.ts";
-import { readToolCall, type ToolCall } from "@/app/(console)/chat/_state/tool-call.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { keyed } from "../../_ui/keyed.ts";
+import { fromParts } from "../_state/message-parts.ts";
+import { readToolCall, type ToolCall } from "../_state/tool-call.ts";
 import { TodoList } from "../_tools/todo-list.tsx";
 import { ToolRow } from "../_tools/tool-row.tsx";
 import { Markdown } from "./markdown.tsx";
 import { useMessageActions } from "./message-actions.ts";
 import { MessageFiles } from "./message-files.tsx";
-import { MessageFooter } from "./message-footer.tsx";
+import { MessageFooter, UserFooter } from "./message-footer.tsx";
 import { MessageHeading } from "./message-heading.tsx";
 import { Reasoning } from "./reasoning.tsx";
-import { UserFooter } from "./user-footer.tsx";
 
-const EditMessage = lazyComponent(() =>
-  import("./edit-message.tsx").then((module) => module.EditMessage),
-);
-const QuestionCard = lazyComponent(() =>
-  import("../_tools/question-card.tsx").then((module) => module.QuestionCard),
-);
+const EditMessage = lazyComponent(() => import("./edit-message.tsx"), "EditMessage");
+const QuestionCard = lazyComponent(() => import("../_tools/question-card.tsx"), "QuestionCard");
 
 /** One message. It is memoized, so that only a changed message is rendered again. */
 export const MessageView = memo(function MessageView({
@@ -88,15 +83,13 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
   );
 }
 
-function AssistantMessage({
-  message,
-  isStreaming,
-  onAnswer,
-}: {
+interface AssistantMessageProps {
   readonly message: UIMessage;
   readonly isStreaming: boolean;
   readonly onAnswer: ((toolCallId: string, output: unknown) => void) | null;
-}) {
+}
+
+function AssistantMessage({ message, isStreaming, onAnswer }: AssistantMessageProps) {
   const calls = useToolCalls(message);
   const lastPlan = [...calls.values()].findLast((call) => call.name === "todo");
   return (
@@ -126,19 +119,15 @@ function AssistantMessage({
 
 type Part = UIMessage["parts"][number];
 
-function PartView({
-  part,
-  call,
-  isLastPlan,
-  isStreaming,
-  onAnswer,
-}: {
+interface PartViewProps {
   readonly part: Part;
   readonly call: ToolCall | undefined;
   readonly isLastPlan: boolean;
   readonly isStreaming: boolean;
   readonly onAnswer: ((toolCallId: string, output: unknown) => void) | null;
-}): ReactNode {
+}
+
+function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewProps): ReactNode {
   if (part.type === "text") {
     return <Markdown text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }

@@ -1,24 +1,20 @@
 "use client";
 import { MessageSquareText, ThumbsDown, ThumbsUp } from "lucide-react";
 import { type ReactNode, useRef, useState, useTransition } from "react";
-import { Button } from "../../_ui/button.tsx";
-import { Field } from "../../_ui/field.tsx";
-import { IconButton } from "../../_ui/icon-button.tsx";
-import { Textarea } from "../../_ui/textarea.tsx";
+import { Button, IconButton } from "../../_ui/button.tsx";
+import { TextareaField } from "../../_ui/form.tsx";
 import { useMessageActions } from "./message-actions.ts";
 
 const MAX_COMMENT_CHARS = 2000;
 
-/** Thumbs up and down for the row that `children` makes, and below it a comment to go with either. */
-export function RateAnswer({
-  messageId,
-  className,
-  children,
-}: {
+interface RateAnswerProps {
   readonly messageId: string;
   readonly className: string;
   readonly children: (thumbs: ReactNode) => ReactNode;
-}) {
+}
+
+/** Thumbs up and down for the row that `children` makes, and below it a comment to go with either. */
+export function RateAnswer({ messageId, className, children }: RateAnswerProps) {
   const actions = useMessageActions();
   // Open for this rating, even if the rating itself could not be stored: the comment is kept.
   const [open, setOpen] = useState<"up" | "down" | null>(null);
@@ -40,14 +36,13 @@ export function RateAnswer({
         const Icon = rating === "up" ? ThumbsUp : ThumbsDown;
         return (
           <IconButton
+            icon={Icon}
             key={rating}
             label={rating === "up" ? "Good answer" : "Bad answer"}
             className="aria-pressed:text-foreground aria-pressed:[&_svg]:fill-current"
             aria-pressed={rated?.rating === rating}
             onClick={() => rate(rating)}
-          >
-            <Icon aria-hidden />
-          </IconButton>
+          />
         );
       })}
       {rated && (
@@ -82,17 +77,14 @@ export function RateAnswer({
   );
 }
 
-function CommentForm({
-  initial,
-  isBad,
-  onCancel,
-  onSave,
-}: {
+interface CommentFormProps {
   readonly initial: string;
   readonly isBad: boolean;
   readonly onCancel: () => void;
   readonly onSave: (comment: string) => Promise<void>;
-}) {
+}
+
+function CommentForm({ initial, isBad, onCancel, onSave }: CommentFormProps) {
   const [text, setText] = useState(initial);
   const [isSaving, startSaving] = useTransition();
   return (
@@ -108,19 +100,15 @@ function CommentForm({
         onCancel();
       }}
     >
-      <Field label={isBad ? "What was wrong?" : "What was good?"}>
-        {(ids) => (
-          <Textarea
-            {...ids}
-            rows={2}
-            value={text}
-            maxLength={MAX_COMMENT_CHARS}
-            placeholder={isBad ? "The release date is a week off" : "The split sheet is complete"}
-            autoFocus
-            onChange={(event) => setText(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextareaField
+        label={isBad ? "What was wrong?" : "What was good?"}
+        rows={2}
+        value={text}
+        maxLength={MAX_COMMENT_CHARS}
+        placeholder={isBad ? "The release date is a week off" : "The split sheet is complete"}
+        autoFocus
+        onChange={setText}
+      />
       <div className="flex justify-end gap-2">
         <Button variant="ghost" size="sm" onClick={onCancel}>
           {initial === "" ? "Skip" : "Cancel"}

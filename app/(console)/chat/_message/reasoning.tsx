@@ -4,14 +4,13 @@ import { useId, useState } from "react";
 import { cn } from "../../_ui/class-names.ts";
 import { Markdown } from "./markdown.tsx";
 
-/** The model's reasoning, collapsed at first. */
-export function Reasoning({
-  text,
-  isStreaming,
-}: {
+interface ReasoningProps {
   readonly text: string;
   readonly isStreaming: boolean;
-}) {
+}
+
+/** The model's reasoning, collapsed at first. */
+export function Reasoning({ text, isStreaming }: ReasoningProps) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   return (

@@ -1,10 +1,10 @@
 "use client";
 import { ImageIcon, LoaderCircle } from "lucide-react";
 import { useEffect, useState } from "react";
-import { sandboxPath, webAddress } from "@/app/(console)/_markdown/parse.ts";
-import { loadImage } from "@/app/(console)/chat/_message/load-image.ts";
-import { mediaAddress } from "@/app/(console)/content/content-result.ts";
+import { loadImage } from "../../_api/request.ts";
+import { sandboxPath, webAddress } from "../../_markdown/parse.ts";
 import { useFrame } from "../../_shell/frame.tsx";
+import { mediaAddress } from "../../content/content-result.ts";
 import { SandboxLink } from "../_tools/file-link.tsx";
 
 const shape = "my-1 max-h-96 max-w-full rounded-lg border bg-muted object-contain";
@@ -31,7 +31,7 @@ function ImageOnRequest({ url, label }: { readonly url: string; readonly label: 
   useEffect(() => () => void (source !== null && URL.revokeObjectURL(source)), [source]);
   const load = async () => {
     setState("loading");
-    const loaded = await loadImage(url);
+    const loaded = await loadImage(`/api/media/proxy?${new URLSearchParams({ url })}`);
     setSource(loaded);
     setState(loaded === null ? "failed" : "idle");
   };

@@ -7,7 +7,6 @@ export interface Attachment {
   /** In bytes; null for a file of a message that came back. */
   readonly size: number | null;
   readonly mediaType: string;
-  /** An object URL, for images. */
   readonly previewUrl: string | null;
   readonly state:
     | { readonly kind: "uploading"; readonly sentBytes: number }
@@ -17,7 +16,6 @@ export interface Attachment {
 
 export interface AttachmentsView {
   readonly files: readonly Attachment[];
-  /** Why some files were not added. */
   readonly notice: string | null;
 }
 
@@ -28,7 +26,6 @@ export interface ChatAddress {
 
 /** The message that the files are for. */
 export interface Destination {
-  /** The key of its draft. */
   readonly draftKey: string;
   /** Resolves with the chat whose sandbox gets the files, or with the sentence to show. */
   findChat(): Promise<ChatAddress | { readonly error: string }>;
@@ -43,3 +40,7 @@ export interface UploadedFile extends FileUIPart {
 /** Types that a browser shows in an `img` and that cannot contain a script. */
 export const isPreviewable = (type: string): boolean =>
   /^image\/(png|jpeg|gif|webp|avif)$/.test(type);
+
+/** Returns the path of the API for the content of a file in the sandbox of a session. */
+export const sandboxFilePath = (sessionId: string, path: string): string =>
+  `/api/sandbox/files/content?${new URLSearchParams({ sessionId, path })}`;

@@ -3,8 +3,8 @@
  * soon as they are added, so that only their paths go into the message.
  */
 import type { FileUIPart } from "ai";
-import { api } from "@/app/(console)/_api/request.ts";
-import { loadModule } from "@/app/(console)/_load/load-module.ts";
+import { api } from "../../_api/request.ts";
+import { loadModule } from "../../_load/load-module.ts";
 import {
   type Attachment,
   type AttachmentsView,
@@ -15,23 +15,26 @@ import {
 import { keptFilesKey } from "./drafts.ts";
 import { MAX_FILE_BYTES, uploadFile } from "./upload-file.ts";
 
-/** The API's own limit for a message. */
 const MAX_FILES = 20;
 const HOME_URL = "sandbox:/home/agent/";
 
-interface Source {
-  readonly file: File;
-  readonly path: string;
+/** A file of the list, with its place in the sandbox and what is uploaded to it. */
+interface Entry extends Attachment {
+  readonly url: string;
+  /** Null for a file that was uploaded before. */
+  readonly source: { readonly file: File; readonly path: string } | null;
   readonly controller: AbortController;
 }
 
-const NOTHING: AttachmentsView = { files: [], notice: null };
+interface View extends AttachmentsView {
+  readonly files: readonly Entry[];
+}
+
+const NOTHING: View = { files: [], notice: null };
 
 export class Attachments {
   readonly destination: Destination;
   readonly #listeners = new Set<() => void>();
-  readonly #sources = new Map<string, Source>();
-  readonly #urls = new Map<string, string>();
   #view = NOTHING;
   #uploads = Promise.resolve();
   #isKept = false;
@@ -52,20 +55,17 @@ export class Attachments {
     if (localStorage.getItem(keptFilesKey())?.includes(this.destination.draftKey)) this.#keep();
   }
 
-  /** Adds files and begins to upload them. */
   add(files: readonly File[]): void {
     const room = MAX_FILES - this.#view.files.length;
     const notice =
       files.length > room
         ? `A message can have at most ${MAX_FILES} files. The rest was left out.`
         : null;
-    const added = files.slice(0, room).map((file): Attachment => {
+    const added = files.slice(0, room).map((file): Entry => {
       const id = crypto.randomUUID();
       const path = `uploads/${id.slice(0, 8)}/${safeName(file.name)}`;
-      this.#sources.set(id, { file, path, controller: new AbortController() });
-      this.#urls.set(id, HOME_URL + path);
       return {
-        id,
+        ...{ id, url: HOME_URL + path, source: { file, path }, controller: new AbortController() },
         name: file.name,
         size: file.size,
         mediaType: file.type || "application/octet-stream",
@@ -77,27 +77,26 @@ export class Attachments {
     for (const { id, state } of added) if (state.kind === "uploading") this.#enqueue(id);
   }
 
-  /** Puts files back that are in the sandbox already. */
   restore(parts: readonly UploadedFile[]): void {
-    const restored = parts.map((part): Attachment => {
-      const id = crypto.randomUUID();
-      this.#urls.set(id, part.url);
-      const name = part.filename ?? part.url.split("/").at(-1) ?? "file";
-      const { mediaType, size = null } = part;
-      return { id, name, size, mediaType, previewUrl: null, state: { kind: "ready" } };
-    });
+    const restored = parts.map(
+      ({ url, filename, mediaType, size = null }): Entry => ({
+        ...{ id: crypto.randomUUID(), name: filename ?? url.split("/").at(-1) ?? "file" },
+        ...{ url, size, mediaType, previewUrl: null, state: { kind: "ready" } },
+        ...{ source: null, controller: new AbortController() },
+      }),
+    );
     this.#show({ files: [...restored, ...this.#view.files].slice(0, MAX_FILES), notice: null });
   }
 
   /** Takes out the files of these URLs, which are not in the sandbox any more. */
   drop(urls: readonly string[], notice: string): void {
-    const files = this.#view.files.filter(({ id }) => !urls.includes(this.#urls.get(id) ?? ""));
+    const files = this.#view.files.filter(({ url }) => !urls.includes(url));
     this.#show({ files, notice });
   }
 
   showPreview(url: string, previewUrl: string): void {
     const files = this.#view.files.map((file) =>
-      this.#urls.get(file.id) === url ? { ...file, previewUrl } : file,
+      file.url === url ? { ...file, previewUrl } : file,
     );
     this.#show({ ...this.#view, files });
   }
@@ -107,30 +106,25 @@ export class Attachments {
     this.#enqueue(id);
   }
 
-  /** Removes a file from the message, and from the sandbox. */
   remove(id: string): void {
     const removed = this.#view.files.find((file) => file.id === id);
-    const source = this.#sources.get(id);
-    source?.controller.abort();
-    this.#forget(id);
-    this.#show({ files: this.#view.files.filter((file) => file.id !== id), notice: null });
-    if (source && removed?.state.kind === "ready") void this.#deleteFile(source.path);
+    if (removed) forget(removed);
+    this.#show({ files: this.#view.files.filter((file) => file !== removed), notice: null });
+    if (removed?.source && removed.state.kind === "ready")
+      void this.#deleteFile(removed.source.path);
   }
 
-  /** Returns the files that are in the sandbox. */
   uploaded(): UploadedFile[] {
     const ready = this.#view.files.filter(({ state }) => state.kind === "ready");
-    return ready.map((file) => ({ ...this.#toPart(file), size: file.size }));
+    return ready.map((file) => ({ ...toPart(file), size: file.size }));
   }
 
   /** Empties the list, and returns its files as parts of the message that is sent. */
   take(): FileUIPart[] {
-    for (const { id, previewUrl } of this.#view.files) {
-      if (previewUrl !== null) keepPreview(this.#urls.get(id) ?? "", previewUrl);
+    for (const { url, previewUrl } of this.#view.files) {
+      if (previewUrl !== null) keepPreview(url, previewUrl);
     }
-    const parts = this.#view.files.map((file) => this.#toPart(file));
-    this.#sources.clear();
-    this.#urls.clear();
+    const parts = this.#view.files.map(toPart);
     this.#show(NOTHING);
     return parts;
   }
@@ -139,10 +133,7 @@ export class Attachments {
   leave(): boolean {
     const hasUploaded = this.uploaded().length > 0;
     this.#listeners.clear();
-    for (const { id } of this.#view.files) {
-      this.#sources.get(id)?.controller.abort();
-      this.#forget(id);
-    }
+    this.#view.files.forEach(forget);
     this.#view = NOTHING;
     return hasUploaded;
   }
@@ -156,15 +147,14 @@ export class Attachments {
   }
 
   async #upload(id: string): Promise<void> {
-    const source = this.#sources.get(id);
-    if (!source || source.controller.signal.aborted) return;
-    const { file, path, controller } = source;
+    const { source, controller } = this.#view.files.find((file) => file.id === id) ?? {};
+    if (!source || !controller || controller.signal.aborted) return;
     const found = await this.destination.findChat();
     const failure =
       "error" in found
         ? found.error
         : await uploadFile({
-            ...{ sessionId: found.sessionId, path, file, signal: controller.signal },
+            ...{ sessionId: found.sessionId, ...source, signal: controller.signal },
             onProgress: (sentBytes) => this.#change(id, { kind: "uploading", sentBytes }),
           });
     if (controller.signal.aborted) return;
@@ -181,10 +171,6 @@ export class Attachments {
     await api(`/api/sandbox/files?${query}`, { method: "DELETE" });
   }
 
-  #toPart({ id, name, mediaType }: Attachment): FileUIPart {
-    return { type: "file", mediaType, filename: name, url: this.#urls.get(id) ?? "" };
-  }
-
   #keep(): void {
     if (this.#isKept) return;
     this.#isKept = true;
@@ -197,23 +183,26 @@ export class Attachments {
     );
   }
 
-  #forget(id: string): void {
-    const file = this.#view.files.find((one) => one.id === id);
-    if (file?.previewUrl) URL.revokeObjectURL(file.previewUrl);
-    this.#sources.delete(id);
-    this.#urls.delete(id);
-  }
-
   #change(id: string, state: Attachment["state"]): void {
     const files = this.#view.files.map((file) => (file.id === id ? { ...file, state } : file));
     this.#show({ ...this.#view, files });
   }
 
-  #show(view: AttachmentsView): void {
+  #show(view: View): void {
     this.#view = view;
     if (view.files.length > 0) this.#keep();
     for (const listener of this.#listeners) listener();
   }
+}
+
+const toPart = ({ url, name, mediaType }: Entry): FileUIPart => ({
+  ...{ type: "file", url, mediaType, filename: name },
+});
+
+/** Ends the upload of a file that is not sent, and its preview. */
+function forget({ controller, previewUrl }: Entry): void {
+  controller.abort();
+  if (previewUrl) URL.revokeObjectURL(previewUrl);
 }
 
 const TOO_LARGE: Attachment["state"] = {

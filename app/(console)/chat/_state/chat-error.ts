@@ -1,11 +1,14 @@
-import { describeError, unreachable } from "@/app/(console)/_api/describe-error.ts";
+import type { UIMessage } from "ai";
+import type { listRunsContract } from "@/lib/turns/run-contract.ts";
 import { ApiError } from "@/packages/client/src/api-error.ts";
+import { describeError, unreachable } from "../../_api/describe-error.ts";
+import type { Answer } from "../../_api/request.ts";
+import { textAt } from "./tool-call.ts";
 
 /** What a chat's page says about a failure. */
 export interface ChatError {
   readonly text: string;
   readonly requestId: string | null;
-  /** The page on which something can be done about it. */
   readonly link?: { readonly href: string; readonly label: string };
 }
 
@@ -41,4 +44,20 @@ export function toChatError(error: Error): ChatError {
     requestId: error.requestId,
     ...(error.code === "budget_reached" && { link: { href: "/settings", label: "Open settings" } }),
   };
+}
+
+/**
+ * Returns why the newest turn of a chat has failed, which the stored answer does not say; null when it has
+ * not failed, or the cause cannot be read. The run's error is written for people, as that of a stream is.
+ */
+export async function readFailure(
+  last: UIMessage | undefined,
+  chatId: string,
+  fetch: (path: string, init: RequestInit) => Promise<Response | null>,
+): Promise<ChatError | null> {
+  if (textAt(last?.metadata, "finishReason") !== "error") return null;
+  const response = await fetch(`/api/chat/runs?limit=1&chat_id=${chatId}`, {});
+  if (!response?.ok) return null;
+  const [run] = ((await response.json()) as Answer<typeof listRunsContract>).runs;
+  return run?.status === "failed" && run.error ? toChatError(new Error(run.error)) : null;
 }

@@ -46,3 +46,6 @@ function open(): BroadcastChannel {
   };
   return channel;
 }
+
+/** The ids of the chats that this tab shows. Their answers need no notice. */
+export const shownChats = new Set<string>();

@@ -11,15 +11,26 @@ import type { FileUIPart } from "ai";
 import type { Chat as ChatRow } from "@/lib/sessions/session.ts";
 import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
 import { type Connection, createConnection } from "@/packages/client/src/connection.ts";
-import { type ChatError, outdatedPage, toChatError, unreachableChat } from "./chat-error.ts";
+import {
+  type ChatError,
+  outdatedPage,
+  readFailure,
+  toChatError,
+  unreachableChat,
+} from "./chat-error.ts";
 import { createChatTransport, joinsRunningTurn } from "./chat-transport.ts";
 import type { Outbox, SentMessage } from "./drafts.ts";
 import { type ConnectionState, LiveChat } from "./live-chat.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
-import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
+import {
+  fromParts,
+  isOpenQuestion,
+  reuseUnchanged,
+  type StoredChat,
+  toParts,
+  type WrittenMessage,
+} from "./message-parts.ts";
 import { MessageQueue, type QueuedMessage } from "./message-queue.ts";
-import { readFailure } from "./read-failure.ts";
-import { isOpenQuestion, reuseUnchanged, type StoredChat } from "./stored-messages.ts";
 
 export interface ConversationView extends Marks {
   /** `missing`: the chat does not exist or is not the caller's. `failed`: it could not be read; see `error`. */
@@ -33,7 +44,6 @@ export interface ConversationView extends Marks {
   readonly error: ChatError | null;
   /** A message that was not accepted, was dropped by a stop or is edited, to be sent again. */
   readonly returned: WrittenMessage | null;
-  /** The messages that wait for the turns before them. */
   readonly queued: readonly QueuedMessage[];
   /** The newest message that was sent or answered again in this tab. */
   readonly sentMessageId: string | null;
@@ -42,17 +52,14 @@ export interface ConversationView extends Marks {
 export interface ConversationOptions {
   readonly sessionId: string;
   readonly chatId: string;
-  /** The origin of the service. */
   readonly baseUrl: string;
   /** Sends a request with the caller's credential. Rejects without a response, as `fetch` does. */
   readonly fetch: (request: Request) => Promise<Response>;
   /** Resolves when a request should be retried; `attempt` counts from 0. Rejects on abort. */
   readonly waitForRetry: (attempt: number, signal: AbortSignal) => Promise<void>;
-  /** Keeps messages until the service has stored or refused them. */
   readonly outbox: Outbox;
   /** Called when a turn of this chat began or ended in this tab, or was refused. */
   readonly onTurn: (event: "started" | "ended" | "refused") => void;
-  /** Called when this tab has made the chat show another branch. */
   readonly onBranch: () => void;
 }
 
@@ -257,12 +264,10 @@ export class Conversation {
     this.#show({ isStopping: false });
   };
 
-  /** Shows a chat that was just created. */
   showChat(chat: ChatRow): void {
     this.#show({ phase: "ready", chat });
   }
 
-  /** Shows that the chat was deleted, in this tab or another. */
   showMissing(): void {
     this.#show({ phase: "missing" });
   }
@@ -271,7 +276,6 @@ export class Conversation {
     return this.#view.isReading;
   }
 
-  /** Sets the model of the next turns. */
   async chooseModel(modelId: string): Promise<void> {
     const { sessionId, chatId } = this.#options;
     const response = await this.#fetch(`/api/sessions/${sessionId}/chats/${chatId}`, {
@@ -291,7 +295,6 @@ export class Conversation {
     this.#show({ error: null });
   }
 
-  /** Stops reading. The turn itself continues on the server. */
   close(): void {
     this.#closed.abort();
     this.#listeners.clear();
@@ -346,7 +349,6 @@ export class Conversation {
     this.#options.onTurn("started");
   }
 
-  /** Reads a turn to its end. */
   async #read(turn: () => Promise<void>): Promise<void> {
     this.#show({ isReading: true });
     await turn();

@@ -1,9 +1,10 @@
-import { type ApiError, api } from "@/app/(console)/_api/request.ts";
-import { scopeOfSession } from "@/app/(console)/_session/scope.ts";
 import type { Chat, Session } from "@/lib/sessions/session.ts";
+import { type ApiError, api } from "../../_api/request.ts";
+import { scopeOfSession } from "../../_session/scope.ts";
+import { pathOf } from "../_list/row-target.ts";
 import type { ChatAddress } from "./attachment.ts";
 import type { UnsentMessage } from "./drafts.ts";
-import type { StoredChat } from "./stored-messages.ts";
+import type { StoredChat } from "./message-parts.ts";
 
 export type CreatedChat =
   | { readonly ok: true; readonly sessionId: string; readonly chat: Chat }
@@ -11,7 +12,6 @@ export type CreatedChat =
 
 /** The chat that a first message begins. It is created for the first file, or else for the message. */
 export class DraftChat {
-  /** The session that the chat is for; null for one of its own. */
   readonly #sessionId: string | null;
   #created: Promise<CreatedChat> | null = null;
   #resumed: ChatAddress | null = null;
@@ -55,16 +55,6 @@ export class DraftChat {
     return this.#sessionId === null ? createChat() : addChat(this.#sessionId);
   }
 
-  /** Creates the chat and sets its model; an empty id is the default model. */
-  async begin(modelId: string): Promise<CreatedChat> {
-    const created = await this.create();
-    if (!created.ok || modelId === "") return created;
-    const path = pathOf({ sessionId: created.sessionId, chatId: created.chat.id });
-    const chosen = await api<{ chat: Chat }>(path, { method: "PATCH", body: { modelId } });
-    return chosen.ok ? { ...created, chat: chosen.data.chat } : chosen;
-  }
-
-  /** Leaves the chat to its page. */
   release(): void {
     this.#created = null;
     this.#resumed = null;
@@ -88,9 +78,6 @@ export class DraftChat {
     await api(isOwn ? `/api/sessions/${address.sessionId}` : pathOf(address), { method: "DELETE" });
   }
 }
-
-const pathOf = ({ sessionId, chatId }: ChatAddress): string =>
-  `/api/sessions/${sessionId}/chats/${chatId}`;
 
 async function readChat(address: ChatAddress): Promise<CreatedChat> {
   const read = await api<StoredChat>(pathOf(address));

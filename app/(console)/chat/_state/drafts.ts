@@ -1,5 +1,5 @@
 /** Unsent messages, in the browser's storage, for each account that signs in here. */
-import { sessionEmail } from "@/app/(console)/_session/auth.ts";
+import { sessionEmail } from "../../_session/auth.ts";
 import type { ChatAddress } from "./attachment.ts";
 import type { WrittenMessage } from "./message-parts.ts";
 
@@ -33,7 +33,6 @@ export interface SentMessage extends WrittenMessage {
 }
 
 export interface Outbox {
-  /** Returns what was kept when the page was left. */
   read(): readonly SentMessage[];
   keep(message: SentMessage): void;
   forget(messageId: string): void;

@@ -2,21 +2,17 @@
  * The uploaded files of unsent messages: their addresses in the sandbox, in local storage, so that they
  * survive a reload as the text does. This module is loaded with the first file.
  */
-import type { z } from "zod";
-import { api } from "@/app/(console)/_api/request.ts";
 import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
+import { type Answer, api, loadImage } from "../../_api/request.ts";
 import {
   type ChatAddress,
   type Destination,
   isPreviewable,
+  sandboxFilePath,
   type UploadedFile,
 } from "./attachment.ts";
 import { keptFilesKey } from "./drafts.ts";
-import { readSandboxImage } from "./read-sandbox-image.ts";
 
-type Listing = z.output<(typeof listSandboxFilesContract.responses)[200]["schema"]>;
-
-/** The files of a message; see `Attachments`. */
 interface Files {
   readonly destination: Destination;
   uploaded(): readonly UploadedFile[];
@@ -32,7 +28,6 @@ interface KeptDraft extends ChatAddress {
   readonly files: readonly UploadedFile[];
 }
 
-/** The oldest drafts lose their files beyond this. */
 const MAX_DRAFTS = 50;
 const MAX_PREVIEW_BYTES = 5 * 1024 * 1024;
 
@@ -82,7 +77,7 @@ async function compareWithSandbox(
     files.map(async (file) => {
       if (await isGone(sessionId, pathOf(file))) gone.push(file);
       else if (isPreviewable(file.mediaType) && (file.size ?? 0) <= MAX_PREVIEW_BYTES) {
-        const image = await readSandboxImage(sessionId, pathOf(file), file.mediaType);
+        const image = await loadImage(sandboxFilePath(sessionId, pathOf(file)), file.mediaType);
         if (image !== null) attachments.showPreview(file.url, image);
       }
     }),
@@ -98,7 +93,7 @@ async function compareWithSandbox(
 
 async function isGone(sessionId: string, path: string): Promise<boolean> {
   const query = new URLSearchParams({ sessionId, path: path.slice(0, path.lastIndexOf("/")) });
-  const listed = await api<Listing>(`/api/sandbox/files?${query}`);
+  const listed = await api<Answer<typeof listSandboxFilesContract>>(`/api/sandbox/files?${query}`);
   if (!listed.ok) return ["not_found", "sandbox_missing"].includes(listed.error.code);
   const { entries, truncated } = listed.data;
   return !truncated && !entries.some((entry) => entry.path === path);

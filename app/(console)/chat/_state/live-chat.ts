@@ -2,13 +2,14 @@
  * The messages of a chat, and the turns that are read into them. Stored messages are shown without the AI
  * SDK; it is loaded for the first turn.
  */
-import type { ChatTransport, UIMessage } from "ai";
+import type { ChatState, ChatStatus, ChatTransport, UIMessage } from "ai";
 import { isOutdated, loadModule } from "../../_load/load-module.ts";
-import { ChatMessages } from "./chat-messages.ts";
 import type { TurnReader } from "./turn-reader.ts";
 
 /** `lost`: a request failed or a stream broke off, and it is being retried. */
 export type ConnectionState = "live" | "lost";
+
+const RENDER_INTERVAL_MS = 50;
 
 interface LiveChatOptions {
   readonly chatId: string;
@@ -24,9 +25,16 @@ const importReader = () => loadModule(() => import("./turn-reader.ts"));
 /** Loads the SDK in advance of a turn. */
 export const prepareTurn = (): void => void importReader().catch(() => {});
 
-export class LiveChat {
+export class LiveChat implements ChatState<UIMessage> {
+  /** Why the last turn could not be read to its end. */
+  error: Error | undefined;
+  #status: ChatStatus = "ready";
+  #messages: UIMessage[] = [];
+  #shown: readonly UIMessage[] = this.#messages;
+  #shownAt = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #listeners = new Set<() => void>();
   readonly #options: LiveChatOptions;
-  readonly #messages = new ChatMessages();
   #reader: TurnReader | null = null;
   #isOutdated = false;
 
@@ -34,16 +42,55 @@ export class LiveChat {
     this.#options = options;
   }
 
-  readonly subscribe = this.#messages.subscribe;
-  readonly getShown = this.#messages.getShown;
+  /** Returns the messages to render. They lag behind `messages` while a message streams. */
+  getShown = (): readonly UIMessage[] => this.#shown;
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
 
   get messages(): UIMessage[] {
-    return this.#messages.messages;
+    return this.#messages;
   }
 
   set messages(messages: UIMessage[]) {
-    this.#messages.messages = messages;
+    this.#messages = [...messages];
+    this.#show();
   }
+
+  get status(): ChatStatus {
+    return this.#status;
+  }
+
+  set status(status: ChatStatus) {
+    this.#status = status;
+    if (this.#timer !== undefined && status !== "streaming") this.#show();
+  }
+
+  pushMessage = (message: UIMessage): void => {
+    this.#messages = [...this.#messages, this.snapshot(message)];
+    this.#show();
+  };
+
+  popMessage = (): void => {
+    this.#messages = this.#messages.slice(0, -1);
+    this.#show();
+  };
+
+  /** Called for every chunk. What is rendered changes at most once in each interval. */
+  replaceMessage = (index: number, message: UIMessage): void => {
+    this.#messages = this.#messages.with(index, this.snapshot(message));
+    const wait = this.#shownAt + RENDER_INTERVAL_MS - performance.now();
+    if (wait <= 0) this.#show();
+    else this.#timer ??= setTimeout(() => this.#show(), wait);
+  };
+
+  /** Copies a message, because the SDK changes its parts in place; their values are replaced as a whole. */
+  snapshot = <T>(value: T): T => {
+    const parts: unknown = Object(value).parts;
+    return Array.isArray(parts) ? { ...value, parts: parts.map((part) => ({ ...part })) } : value;
+  };
 
   get lastMessage(): UIMessage | undefined {
     return this.messages.at(-1);
@@ -52,11 +99,6 @@ export class LiveChat {
   /** True once the SDK is no longer on the server: turns can be read after a reload only. */
   get isOutdated(): boolean {
     return this.#isOutdated;
-  }
-
-  /** Why the last turn could not be read to its end. */
-  get error(): Error | undefined {
-    return this.#messages.error;
   }
 
   async sendMessage(...message: Parameters<TurnReader["sendMessage"]>): Promise<void> {
@@ -86,11 +128,19 @@ export class LiveChat {
       if (module === null) await waitForRetry(attempt);
       else {
         this.#reader ??= new module.TurnReader({
-          ...{ id: chatId, transport, state: this.#messages },
+          ...{ id: chatId, transport, state: this },
           generateId: () => crypto.randomUUID(),
         });
       }
     }
     return this.#reader;
+  }
+
+  #show(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#shownAt = performance.now();
+    this.#shown = this.#messages;
+    for (const listener of this.#listeners) listener();
   }
 }

@@ -7,8 +7,7 @@ import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
 import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
 import type { Outbox } from "./drafts.ts";
 import type { LiveChat } from "./live-chat.ts";
-import { fromParts, toParts, type WrittenMessage } from "./message-parts.ts";
-import type { StoredChat } from "./stored-messages.ts";
+import { fromParts, type StoredChat, toParts, type WrittenMessage } from "./message-parts.ts";
 
 export interface Marks {
   /** The ids of all messages at the place of a message, oldest first. None for one that is alone there. */
@@ -30,12 +29,9 @@ interface MessageBranchesOptions {
   readonly chatId: string;
   readonly chat: LiveChat;
   readonly outbox: Outbox;
-  /** Called when this tab has made the chat show another branch. */
   readonly onBranch: () => void;
-  /** Resolves with null when there is no response. */
   readonly fetch: (path: string, init: RequestInit) => Promise<Response | null>;
   readonly isReading: () => boolean;
-  /** Reads a turn to its end. */
   readonly read: (turn: () => Promise<void>) => Promise<void>;
   readonly refresh: () => Promise<void>;
   readonly show: (change: Partial<Shown>) => void;
@@ -100,7 +96,6 @@ export class MessageBranches {
     await this.#options.refresh();
   }
 
-  /** Makes the chat show the branch of a message. */
   async choose(messageId: string): Promise<void> {
     const { isReading, onBranch, refresh, show } = this.#options;
     if (isReading()) return;

@@ -1,4 +1,6 @@
 import type { FileUIPart, UIMessage } from "ai";
+import type { getChatContract } from "@/lib/sessions/contract.ts";
+import type { Answer } from "../../_api/request.ts";
 
 /** What a person writes: one message, or several that came back together. */
 export interface WrittenMessage {
@@ -16,4 +18,34 @@ export const toParts = (text: string, files: readonly FileUIPart[]): UIMessage["
 export function fromParts(parts: UIMessage["parts"]): WrittenMessage {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return { text: texts.join("\n\n"), files: parts.filter((part) => part.type === "file") };
+}
+
+/** A chat as the API stores it. */
+export type StoredChat = Answer<typeof getChatContract>;
+
+/**
+ * Returns the stored messages. A message that did not change stays the same object, so that nothing
+ * is rendered again for it.
+ */
+export function reuseUnchanged(
+  current: readonly UIMessage[],
+  stored: StoredChat["messages"],
+): UIMessage[] {
+  const byId = new Map(current.map((message) => [message.id, message]));
+  return stored.map(({ createdAt: _, ...rest }) => {
+    // The service checked these parts with the SDK's own validator.
+    const message = rest as UIMessage;
+    const before = byId.get(message.id);
+    return before && serialize(before) === serialize(message) ? before : message;
+  });
+}
+
+const serialize = ({ id, role, parts, metadata }: UIMessage): string =>
+  JSON.stringify([id, role, parts, metadata]);
+
+/** Returns true for a question of the agent that nobody has answered yet. */
+export function isOpenQuestion(part: UIMessage["parts"][number]): boolean {
+  return (
+    part.type === "tool-ask_user_question" && "state" in part && part.state === "input-available"
+  );
 }

@@ -5,7 +5,7 @@
 import type { UIMessage } from "ai";
 import { toApiError } from "@/packages/client/src/api-error.ts";
 import { type ChatError, toChatError } from "./chat-error.ts";
-import type { StoredChat } from "./stored-messages.ts";
+import type { StoredChat } from "./message-parts.ts";
 
 export interface QueuedMessage {
   readonly id: string;
@@ -20,7 +20,6 @@ interface MessageQueueOptions {
   /** Repeats a request, each of which is idempotent, until it has a final response; null when the chat is closed. */
   readonly repeat: (path: string, init: RequestInit) => Promise<Response | null>;
   readonly onChange: (messages: readonly QueuedMessage[]) => void;
-  /** Called when a message did not have to wait, so that its turn has begun. */
   readonly onBegun: () => void;
 }
 
@@ -34,7 +33,6 @@ export class MessageQueue {
     this.#options = options;
   }
 
-  /** Shows the messages that wait in a chat that was just read. */
   show({ queue = [], messages }: StoredChat): void {
     // The turn of a message may have begun while the chat was read.
     const waiting = queue.filter(({ id }) => !messages.some((message) => message.id === id));
@@ -79,7 +77,6 @@ export class MessageQueue {
     return response.ok && message ? message.parts : null;
   }
 
-  /** Empties the list, because the service has dropped what waited. */
   takeAll(): readonly QueuedMessage[] {
     const all = this.#messages;
     this.#show(EMPTY);

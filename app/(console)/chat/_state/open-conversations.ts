@@ -61,7 +61,6 @@ export function retainConversation(chatId: string): () => void {
   };
 }
 
-/** Closes a conversation that no page shows and whose turn is not being read. */
 function closeIfUnused(chatId: string): void {
   const entry = open.get(chatId);
   if (!entry || entry.retainCount > 0 || entry.conversation.isReading) return;

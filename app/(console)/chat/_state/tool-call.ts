@@ -8,7 +8,6 @@ export interface ToolCall {
   readonly state: "running" | "open" | "done" | "failed" | "stopped";
   readonly input: unknown;
   readonly output: unknown;
-  /** Why it failed or was stopped; otherwise null. */
   readonly error: string | null;
 }
 
@@ -31,71 +30,62 @@ export function readToolCall(part: Part): ToolCall | null {
 /** A tool call in one line. */
 export interface ToolLine {
   readonly verb: string;
-  /** Shown as code; may be empty. */
   readonly subject: string;
   readonly outcome: string;
   /** True if it ended with a failure of its own, such as an exit code. */
   readonly isFailure: boolean;
 }
 
-export function describeToolCall({ name, input, output, state }: ToolCall): ToolLine {
-  const line = (
-    done: string,
-    subject: string | null,
-    outcome = "",
-    isFailure = false,
-  ): ToolLine => ({
-    verb: state === "running" ? (RUNNING_VERBS[done] ?? done) : done,
+/** Returns how a call is shown in one line. */
+export function describeToolCall(call: ToolCall): ToolLine {
+  const [done, subject, outcome = "", isFailure = false] = wordsOf(call);
+  return {
+    verb: call.state === "running" ? (RUNNING_VERBS[done] ?? done) : done,
     subject: firstLine(subject ?? ""),
-    outcome: state === "done" ? outcome : "",
-    isFailure: state === "done" && isFailure,
-  });
+    outcome: call.state === "done" ? outcome : "",
+    isFailure: call.state === "done" && isFailure,
+  };
+}
+
+type Words = readonly [done: string, subject: string | null, outcome?: string, isFailure?: boolean];
+
+function wordsOf({ name, input, output }: ToolCall): Words {
   switch (name) {
     case "bash": {
-      const exitCode = numberAt(output, "exitCode") ?? 0;
-      return line(
-        "Ran",
-        textAt(input, "command"),
-        exitCode === 0 ? "" : `exit ${exitCode}`,
-        exitCode !== 0,
-      );
+      const code = numberAt(output, "exitCode") ?? 0;
+      return ["Ran", textAt(input, "command"), code === 0 ? "" : `exit ${code}`, code !== 0];
     }
     case "read":
-      return line("Read", textAt(input, "filePath"), count(numberAt(output, "totalLines"), "line"));
+      return ["Read", textAt(input, "filePath"), count(numberAt(output, "totalLines"), "line")];
     case "write":
-      return line("Wrote", textAt(input, "filePath"), count(numberAt(output, "lines"), "line"));
-    case "grep":
-      return line(
-        "Searched for",
-        textAt(input, "pattern"),
-        count(listAt(output, "matches").length, "match", "matches"),
-      );
-    case "glob":
-      return line(
-        "Looked for files",
-        textAt(input, "pattern"),
-        count(listAt(output, "files").length, "file"),
-      );
+      return ["Wrote", textAt(input, "filePath"), count(numberAt(output, "lines"), "line")];
+    case "grep": {
+      const found = count(listAt(output, "matches").length, "match", "matches");
+      return ["Searched for", textAt(input, "pattern"), found];
+    }
+    case "glob": {
+      const found = count(listAt(output, "files").length, "file");
+      return ["Looked for files", textAt(input, "pattern"), found];
+    }
     case "fetch": {
       const status = numberAt(output, "status");
       const subject = `${textAt(input, "method") ?? "GET"} ${textAt(input, "url") ?? ""}`;
-      return line("Fetched", subject, String(status ?? ""), status !== null && status >= 400);
+      return ["Fetched", subject, String(status ?? ""), status !== null && status >= 400];
     }
     case "skill":
-      return line("Used the skill", textAt(input, "skill"));
+      return ["Used the skill", textAt(input, "skill")];
     case "task":
-      return line("Subagent", textAt(input, "task"), count(numberAt(output, "steps"), "step"));
+      return ["Subagent", textAt(input, "task"), count(numberAt(output, "steps"), "step")];
     case "todo": {
       const todos = readTodos(input);
       const done = todos.filter((todo) => todo.status === "completed").length;
-      return line("Plan", "", todos.length === 0 ? "" : `${done} of ${todos.length} done`);
+      return ["Plan", "", todos.length === 0 ? "" : `${done} of ${todos.length} done`];
     }
     default:
-      return line(name, "");
+      return [name, ""];
   }
 }
 
-/** The verbs while a call is running. */
 const RUNNING_VERBS: Readonly<Record<string, string>> = {
   Ran: "Running",
   Read: "Reading",

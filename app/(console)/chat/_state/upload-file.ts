@@ -1,7 +1,8 @@
 /** The upload of one file to the sandbox of a session. */
-import { describeError } from "@/app/(console)/_api/describe-error.ts";
-import { api } from "@/app/(console)/_api/request.ts";
-import { accessToken, renewToken } from "@/app/(console)/_session/auth.ts";
+import { describeError } from "../../_api/describe-error.ts";
+import { api } from "../../_api/request.ts";
+import { accessToken, renewToken } from "../../_session/auth.ts";
+import { sandboxFilePath } from "./attachment.ts";
 
 /** The API's own limit for a file that is streamed. */
 export const MAX_FILE_BYTES = 100 * 1024 * 1024;
@@ -57,7 +58,7 @@ function put(
     signal.addEventListener("abort", abort);
     request.upload.onprogress = ({ loaded }) => onProgress(loaded);
     request.onloadend = end;
-    request.open("PUT", `/api/sandbox/files/content?${new URLSearchParams({ sessionId, path })}`);
+    request.open("PUT", sandboxFilePath(sessionId, path));
     request.setRequestHeader("content-type", "application/octet-stream");
     if (token !== null) request.setRequestHeader("authorization", `Bearer ${token}`);
     request.send(file);

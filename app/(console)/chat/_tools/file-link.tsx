@@ -1,8 +1,7 @@
 "use client";
 import { createContext, type ReactNode, useContext } from "react";
-import { fetchWithBearer, networkError, toApiError } from "../../_api/request.ts";
-import { saveFile } from "../../_ui/save-file.ts";
-import { toast } from "../../_ui/toast.tsx";
+import { download } from "../../_ui/save-file.ts";
+import { sandboxFilePath } from "../_state/attachment.ts";
 
 /** The session whose sandbox has the files of the messages; null where they cannot be read. */
 export const FilesSessionContext = createContext<string | null>(null);
@@ -25,14 +24,13 @@ export function FileLink({ path }: { readonly path: string }) {
   );
 }
 
-/** A link of an answer to a file of the sandbox: opens it next to the chat, or else downloads it. */
-export function SandboxLink({
-  path,
-  children,
-}: {
+interface SandboxLinkProps {
   readonly path: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** A link of an answer to a file of the sandbox: opens it next to the chat, or else downloads it. */
+export function SandboxLink({ path, children }: SandboxLinkProps) {
   const open = useContext(OpenFileContext);
   const sessionId = useContext(FilesSessionContext);
   if (sessionId === null) return children;
@@ -40,21 +38,13 @@ export function SandboxLink({
     <button
       type="button"
       title={`${open === null ? "Download" : "Open"} ${path}`}
-      onClick={() => (open === null ? void download(sessionId, path) : open(path))}
+      onClick={() => {
+        if (open !== null) open(path);
+        else void download(sandboxFilePath(sessionId, path), path.split("/").at(-1) ?? path);
+      }}
       className="text-left text-accent-text underline underline-offset-2 hover:no-underline"
     >
       {children}
     </button>
   );
-}
-
-async function download(sessionId: string, path: string): Promise<void> {
-  const query = new URLSearchParams({ sessionId, path });
-  try {
-    const response = await fetchWithBearer(`/api/sandbox/files/content?${query}`);
-    if (!response.ok) return toast((await toApiError(response)).message, "danger");
-    saveFile(path.split("/").at(-1) ?? path, await response.blob());
-  } catch {
-    toast(networkError.message, "danger");
-  }
 }

@@ -1,28 +1,25 @@
 "use client";
 import { Check, MessageCircleQuestion } from "lucide-react";
 import { useId, useRef, useState } from "react";
-import {
-  type Question,
-  readAnswers,
-  readQuestions,
-  type ToolCall,
-} from "@/app/(console)/chat/_state/tool-call.ts";
 import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
-import { Input } from "../../_ui/input.tsx";
+import { Input } from "../../_ui/form.tsx";
 import { focusConversation } from "../_message/message-actions.ts";
+import { type Question, readAnswers, readQuestions, type ToolCall } from "../_state/tool-call.ts";
 
-type Choice = readonly string[];
+interface Draft {
+  readonly chosen: readonly string[];
+  readonly own: string;
+}
 
-/** The questions of the agent, with buttons to answer them. It stays visible after they are answered. */
-export function QuestionCard({
-  call,
-  onAnswer,
-}: {
+interface QuestionCardProps {
   readonly call: ToolCall;
   /** Null while the questions cannot be answered. */
   readonly onAnswer: ((output: unknown) => void) | null;
-}) {
+}
+
+/** The questions of the agent, with buttons to answer them. It stays visible after they are answered. */
+export function QuestionCard({ call, onAnswer }: QuestionCardProps) {
   const questions = readQuestions(call.input);
   const card = useRef<HTMLElement>(null);
   const answer = (output: unknown) => {
@@ -44,41 +41,34 @@ export function QuestionCard({
   );
 }
 
-function OpenQuestions({
-  questions,
-  onAnswer,
-}: {
+interface OpenQuestionsProps {
   readonly questions: readonly Question[];
   readonly onAnswer: (output: unknown) => void;
-}) {
-  const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({});
-  const [ownAnswers, setOwnAnswers] = useState<Readonly<Record<string, string>>>({});
-  const answerOf = ({ question, multiSelect }: Question): string | string[] | null => {
-    const written = ownAnswers[question]?.trim() ?? "";
-    const chosen = [...(choices[question] ?? []), ...(written === "" ? [] : [written])];
-    if (chosen.length === 0) return null;
-    return multiSelect ? chosen : (chosen.at(-1) ?? null);
-  };
-  const answers = questions.map((question) => [question.question, answerOf(question)] as const);
-  const isComplete = answers.every(([, answer]) => answer !== null);
+}
+
+function OpenQuestions({ questions, onAnswer }: OpenQuestionsProps) {
+  const [drafts, setDrafts] = useState<Readonly<Record<string, Draft>>>({});
+  const draftOf = ({ question }: Question) => drafts[question] ?? { chosen: [], own: "" };
+  const answers = questions.map((question) => {
+    const { chosen, own } = draftOf(question);
+    const given = [...chosen, ...(own.trim() === "" ? [] : [own.trim()])];
+    return [question.question, question.multiSelect ? given : given.at(-1)] as const;
+  });
+  const isComplete = answers.every(([, answer]) => answer?.length);
   const send = () => onAnswer({ answers: Object.fromEntries(answers) });
-  const only = questions.length === 1 ? questions[0] : undefined;
-  // A single choice for a single question is sent at once.
+  const change = (question: Question, draft: Partial<Draft>) => {
+    // One choice takes the place of a written answer, and the other way around.
+    const before = question.multiSelect ? draftOf(question) : { chosen: [], own: "" };
+    setDrafts({ ...drafts, [question.question]: { ...before, ...draft } });
+  };
   const choose = (question: Question, label: string) => {
-    if (question === only && !question.multiSelect) {
-      onAnswer({ answers: { [question.question]: label } });
-      return;
+    // A single choice for a single question is sent at once.
+    if (questions.length === 1 && !question.multiSelect) {
+      return onAnswer({ answers: { [question.question]: label } });
     }
-    const before = choices[question.question] ?? [];
-    const without = before.filter((one) => one !== label);
-    const isOn = without.length < before.length;
-    const next = question.multiSelect
-      ? [...without, ...(isOn ? [] : [label])]
-      : isOn
-        ? []
-        : [label];
-    setChoices({ ...choices, [question.question]: next });
-    if (!question.multiSelect) setOwnAnswers({ ...ownAnswers, [question.question]: "" });
+    const { chosen } = draftOf(question);
+    const others = question.multiSelect ? chosen.filter((one) => one !== label) : [];
+    change(question, { chosen: chosen.includes(label) ? others : [...others, label] });
   };
   return (
     <form
@@ -92,13 +82,9 @@ function OpenQuestions({
         <OpenQuestion
           key={question.question}
           question={question}
-          chosen={choices[question.question] ?? []}
-          own={ownAnswers[question.question] ?? ""}
+          {...draftOf(question)}
           onChoose={(label) => choose(question, label)}
-          onWrite={(text) => {
-            setOwnAnswers({ ...ownAnswers, [question.question]: text });
-            if (!question.multiSelect) setChoices({ ...choices, [question.question]: [] });
-          }}
+          onWrite={(own) => change(question, { own })}
         />
       ))}
       <div className="flex flex-wrap justify-end gap-2">
@@ -119,10 +105,8 @@ function OpenQuestion({
   own,
   onChoose,
   onWrite,
-}: {
+}: Draft & {
   readonly question: Question;
-  readonly chosen: Choice;
-  readonly own: string;
   readonly onChoose: (label: string) => void;
   readonly onWrite: (text: string) => void;
 }) {
@@ -168,7 +152,7 @@ function OpenQuestion({
       </div>
       <Input
         value={own}
-        onChange={(event) => onWrite(event.target.value)}
+        onChange={onWrite}
         aria-label={`Your own answer to: ${question}`}
         placeholder="Or type your own answer"
       />
@@ -176,13 +160,12 @@ function OpenQuestion({
   );
 }
 
-function Answered({
-  questions,
-  call,
-}: {
+interface AnsweredProps {
   readonly questions: readonly Question[];
   readonly call: ToolCall;
-}) {
+}
+
+function Answered({ questions, call }: AnsweredProps) {
   const answers = readAnswers(call.output);
   return questions.map(({ question, header }) => (
     <div key={question} className="flex min-w-0 flex-col gap-1.5">
@@ -205,15 +188,13 @@ function Answered({
   ));
 }
 
-function QuestionTitle({
-  id,
-  question,
-  header,
-}: {
+interface QuestionTitleProps {
   readonly id?: string;
   readonly question: string;
   readonly header: string;
-}) {
+}
+
+function QuestionTitle({ id, question, header }: QuestionTitleProps) {
   return (
     <div className="flex items-start gap-2">
       <MessageCircleQuestion aria-hidden className="mt-0.5 size-4 shrink-0 text-accent-text" />

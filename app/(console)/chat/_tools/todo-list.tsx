@@ -1,7 +1,7 @@
 "use client";
 import { Circle, CircleCheck, CircleDot } from "lucide-react";
-import { readTodos, type Todo } from "@/app/(console)/chat/_state/tool-call.ts";
 import { cn } from "../../_ui/class-names.ts";
+import { readTodos, type Todo } from "../_state/tool-call.ts";
 
 const states: Readonly<
   Record<Todo["status"], { icon: typeof Circle; label: string; style: string }>

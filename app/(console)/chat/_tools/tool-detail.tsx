@@ -1,18 +1,12 @@
 "use client";
 import type { ReactNode } from "react";
-import { languageOfPath } from "@/app/(console)/_code/languages.ts";
-import {
-  listAt,
-  numberAt,
-  type ToolCall,
-  textAt,
-  valueAt,
-} from "@/app/(console)/chat/_state/tool-call.ts";
+import { languageOfPath } from "../../_code/languages.ts";
 import { cn } from "../../_ui/class-names.ts";
 import { keyed } from "../../_ui/keyed.ts";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { Code } from "../_message/code-block.tsx";
 import { Markdown } from "../_message/markdown.tsx";
+import { listAt, numberAt, type ToolCall, textAt, valueAt } from "../_state/tool-call.ts";
 import { FileLink } from "./file-link.tsx";
 import { TodoList } from "./todo-list.tsx";
 
@@ -110,15 +104,13 @@ function TerminalBlock({ call: { input, output, state } }: { readonly call: Tool
   );
 }
 
-function FileBlock({
-  path,
-  text,
-  from,
-}: {
+interface FileBlockProps {
   readonly path: string | null;
   readonly text: string | null;
   readonly from: number;
-}) {
+}
+
+function FileBlock({ path, text, from }: FileBlockProps) {
   return (
     <div className={box}>
       <div className="flex h-8 items-center border-b bg-muted/60 px-3 text-xs">

@@ -1,14 +1,12 @@
 "use client";
 import { ChevronRight, CircleAlert, LoaderCircle, type LucideIcon } from "lucide-react";
 import { memo, useId, useState } from "react";
-import { describeToolCall, type ToolCall } from "@/app/(console)/chat/_state/tool-call.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { describeToolCall, type ToolCall } from "../_state/tool-call.ts";
 import { toolIcon } from "./tool-icon.ts";
 
-const ToolDetail = lazyComponent(() =>
-  import("./tool-detail.tsx").then((module) => module.ToolDetail),
-);
+const ToolDetail = lazyComponent(() => import("./tool-detail.tsx"), "ToolDetail");
 
 /** One tool call in one line, which expands to show its input and output. */
 export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall }) {

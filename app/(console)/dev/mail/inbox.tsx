@@ -5,10 +5,9 @@ import type { DeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts"
 import { buttonStyle } from "../../_ui/button.tsx";
 import { Card } from "../../_ui/card.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
 import { Page, PageHeader } from "../../_ui/page-header.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
-import { ListSkeleton } from "../../_ui/skeleton.tsx";
+import { EmptyState, ListSkeleton } from "../../_ui/states.tsx";
 
 /** The mails of a development server, which sends none. New ones appear by themselves. */
 export function Inbox() {

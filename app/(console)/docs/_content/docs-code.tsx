@@ -1,6 +1,6 @@
-import type { CodeLine } from "@/app/(console)/_code/kinds.ts";
-import { createTokenizer } from "@/app/(console)/_code/tokenize.ts";
 import { CodeLines } from "../../_code/code-lines.tsx";
+import type { CodeLine } from "../../_code/languages.ts";
+import { createTokenizer } from "../../_code/tokenize.ts";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";

@@ -4,18 +4,17 @@ import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useState } from "react";
 import { cn } from "../../_ui/class-names.ts";
-import { DocsSearch } from "./docs-search.tsx";
+import { Input } from "../../_ui/form.tsx";
 import type { PageLink } from "./page-links.tsx";
 import type { SearchEntry } from "./search-index.ts";
 
-/** The search and the list of all pages; on small screens the list opens on request. */
-export function DocsNavigation({
-  groups,
-  index,
-}: {
+interface DocsNavigationProps {
   readonly groups: readonly { readonly title: string; readonly links: readonly PageLink[] }[];
   readonly index: readonly SearchEntry[];
-}) {
+}
+
+/** The search and the list of all pages; on small screens the list opens on request. */
+export function DocsNavigation({ groups, index }: DocsNavigationProps) {
   const path = usePathname();
   const [openedOn, setOpenedOn] = useState<string | null>(null);
   // Following a link closes the list.
@@ -67,4 +66,65 @@ export function DocsNavigation({
       </nav>
     </div>
   );
+}
+
+/** Finds headings and endpoints while one types. */
+function DocsSearch({ index }: { readonly index: readonly SearchEntry[] }) {
+  const [query, setQuery] = useState("");
+  const found = searchEntries(index, query);
+  const clear = () => setQuery("");
+  return (
+    <search className="relative">
+      <Input
+        type="search"
+        aria-label="Search the documentation"
+        placeholder="Search docs"
+        value={query}
+        onChange={setQuery}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") clear();
+        }}
+      />
+      <p role="status" className="sr-only">
+        {query.trim() === "" ? "" : `${found.length} results`}
+      </p>
+      {query.trim() !== "" && (
+        <ul
+          aria-label="Results"
+          className="mt-2 max-h-96 overflow-y-auto rounded-lg border bg-surface p-1 shadow-lg lg:fixed lg:z-20 lg:w-96"
+        >
+          {found.map(({ title, place, href }) => (
+            <li key={href}>
+              <Link
+                href={href}
+                prefetch={false}
+                onClick={clear}
+                className="block rounded-md px-2.5 py-1.5 hover:bg-hover"
+              >
+                <span className="block truncate">{title}</span>
+                <span className="block truncate text-xs text-muted-foreground">{place}</span>
+              </Link>
+            </li>
+          ))}
+          {found.length === 0 && (
+            <li className="px-2.5 py-2 text-muted-foreground">Nothing found.</li>
+          )}
+        </ul>
+      )}
+    </search>
+  );
+}
+
+const MAX_RESULTS = 12;
+
+/** Returns the entries that have all words of a query, those first that have them in their title. */
+function searchEntries(index: readonly SearchEntry[], query: string): SearchEntry[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  const hasAll = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+  const inTitle = index.filter(({ title }) => hasAll(title));
+  const elsewhere = index.filter(
+    ({ title, place }) => !hasAll(title) && hasAll(`${title} ${place}`),
+  );
+  return [...inTitle, ...elsewhere].slice(0, MAX_RESULTS);
 }

@@ -62,13 +62,12 @@ export function Document({ page }: { readonly page: DocsPage }) {
 const withOrigin = (text: string): string =>
   text.replaceAll(/(?:http:\/\/)?localhost:3000/g, serviceOrigin());
 
-function DocsLink({
-  href,
-  children,
-}: {
+interface DocsLinkProps {
   readonly href: string | null;
   readonly children: ReactNode;
-}) {
+}
+
+function DocsLink({ href, children }: DocsLinkProps) {
   const style = "text-accent-text underline underline-offset-2 hover:no-underline";
   if (href === null) return children;
   if (href.startsWith("/")) {

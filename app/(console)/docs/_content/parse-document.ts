@@ -13,7 +13,6 @@ interface DocsHeading {
 export interface ParsedDocument {
   readonly tokens: readonly MarkdownToken[];
   readonly headings: readonly DocsHeading[];
-  /** By token. */
   readonly ids: ReadonlyMap<Tokens.Heading, string>;
 }
 

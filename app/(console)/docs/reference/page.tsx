@@ -3,8 +3,7 @@ import Link from "next/link";
 import { describeReference, referenceIntroduction } from "@/lib/openapi/reference.ts";
 import { PageHeader } from "../../_ui/page-header.tsx";
 import { addressOfTag } from "../_content/pages.ts";
-import { MethodLabel } from "../method-label.tsx";
-import { Prose } from "../prose.tsx";
+import { MethodLabel, Prose } from "../prose.tsx";
 
 export const metadata: Metadata = { title: "API reference" };
 

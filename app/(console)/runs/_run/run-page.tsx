@@ -1,33 +1,30 @@
 "use client";
 import { Code2, MessageSquare, RotateCcw, SearchX, Square } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useClock } from "@/app/(console)/_hooks/use-clock.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { runStateOf } from "@/app/(console)/runs/_state/run-state.ts";
+import { type ReactNode, useState } from "react";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { useArtist } from "../../_hooks/shared-reads.ts";
+import { useClock } from "../../_hooks/use-clock.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
+import { useSubmit } from "../../_hooks/use-submit.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
-import { BackLink } from "../../_ui/back-link.tsx";
-import { Button, buttonStyle } from "../../_ui/button.tsx";
-import { CopyableId } from "../../_ui/copyable-id.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { Loaded } from "../../_ui/loaded.tsx";
-import { Page } from "../../_ui/page-header.tsx";
+import { Button, ButtonLink } from "../../_ui/button.tsx";
+import { CopyableId } from "../../_ui/copy-button.tsx";
+import { formatCost, formatCount, formatDateTime, formatDuration } from "../../_ui/format.ts";
+import { BackLink, DetailHeader, Page, Section } from "../../_ui/page-header.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { Loaded, Loading, Missing, Skeleton } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
+import { ArtistTag } from "../../artists/artist-tag.tsx";
+import { RUN_KIND_LABELS, runDurationOf, runStateOf } from "../_state/run-state.ts";
 import { RunStatus } from "../run-status.tsx";
-import { RunFacts } from "./run-facts.tsx";
 import { Timeline } from "./timeline.tsx";
 
-const CodeDialog = lazyComponent(() =>
-  import("../../_snippets/code-dialog.tsx").then((module) => module.StoredChatCodeDialog),
+const CodeDialog = lazyComponent(
+  () => import("../../_snippets/code-dialog.tsx"),
+  "StoredChatCodeDialog",
 );
-const StartRunDialog = lazyComponent(() =>
-  import("../start-run-dialog.tsx").then((module) => module.StartRunDialog),
-);
+const StartRunDialog = lazyComponent(() => import("../start-run-dialog.tsx"), "StartRunDialog");
 
 const POLL_MS = 1_500;
 
@@ -42,18 +39,21 @@ export function RunPage({ runId }: { readonly runId: string }) {
       <BackLink href="/runs">Runs</BackLink>
       <Loaded
         query={query}
-        loading={<RunSkeleton />}
+        loading={
+          <Loading label="Loading run…" className="flex flex-col gap-5">
+            <Skeleton className="h-8 w-72 max-w-full" />
+            <Skeleton className="h-20 rounded-xl" />
+            <Skeleton className="h-80 rounded-xl" />
+          </Loading>
+        }
         missing={
-          <EmptyState
+          <Missing
             icon={SearchX}
-            isWholePage
             title="Run not found"
             text="Its chat has been deleted, or it belongs to another account."
-          >
-            <Link href="/runs" className={buttonStyle({ variant: "outline" })}>
-              All runs
-            </Link>
-          </EmptyState>
+            href="/runs"
+            link="All runs"
+          />
         }
       >
         {(loaded) => <Details trace={loaded} now={now} onChange={reload} />}
@@ -62,33 +62,28 @@ export function RunPage({ runId }: { readonly runId: string }) {
   );
 }
 
-function Details({
-  trace,
-  now,
-  onChange,
-}: {
+interface DetailsProps {
   readonly trace: RunTrace;
   readonly now: number;
   readonly onChange: () => void;
-}) {
+}
+
+function Details({ trace, now, onChange }: DetailsProps) {
   const { run } = trace;
   const state = runStateOf(run);
   return (
     <>
-      <header className="mb-5 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <div className="min-w-0">
-          <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-            <h1 className="line-clamp-2 text-xl font-semibold tracking-tight [overflow-wrap:anywhere]">
-              {run.title.trim() || "Untitled"}
-            </h1>
-            <span aria-live="polite">
-              <RunStatus state={state} />
-            </span>
-          </div>
-          <CopyableId id={run.runId} label="Copy run ID" />
-        </div>
+      <DetailHeader
+        title={run.title.trim() || "Untitled"}
+        state={
+          <span aria-live="polite">
+            <RunStatus state={state} />
+          </span>
+        }
+        about={<CopyableId id={run.runId} label="Copy run ID" />}
+      >
         <Actions run={run} onChange={onChange} />
-      </header>
+      </DetailHeader>
       {run.error !== null && (
         <div role="alert" className="mb-5 rounded-xl border bg-danger-soft px-4 py-3">
           <p className="font-medium text-danger-text">The run failed</p>
@@ -97,64 +92,56 @@ function Details({
       )}
       <RunFacts run={run} now={now} />
       {run.prompt !== null && (
-        <section aria-label="Prompt" className="mt-6">
-          <h2 className="mb-2 text-sm font-medium text-muted-foreground">Prompt</h2>
+        <Section title="Prompt" className="mt-6">
           <ScrollBox
             label="Prompt text"
             className="max-h-40 rounded-xl border bg-surface px-4 py-3"
           >
             <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">{run.prompt}</p>
           </ScrollBox>
-        </section>
+        </Section>
       )}
       <Timeline trace={trace} now={now} />
     </>
   );
 }
 
-function Actions({
-  run,
-  onChange,
-}: {
+interface ActionsProps {
   readonly run: RunTrace["run"];
   readonly onChange: () => void;
-}) {
+}
+
+function Actions({ run, onChange }: ActionsProps) {
   const router = useRouter();
-  const [isCancelling, setIsCancelling] = useState(false);
   const [isStarting, setIsStarting] = useState(false);
   const [isCodeOpen, setIsCodeOpen] = useState(false);
+  const { send, busy } = useSubmit();
   const cancel = async () => {
-    setIsCancelling(true);
-    const result = await api(`/api/chat/runs/${run.runId}/cancel`, { method: "POST" });
-    setIsCancelling(false);
+    const result = await send(`/api/chat/runs/${run.runId}/cancel`);
     if (result.ok) onChange();
     else toast(result.error.message, "danger");
   };
   return (
-    <div className="flex flex-wrap gap-2">
+    <>
       {run.finishedAt === null && (
-        <Button variant="outline" busy={isCancelling} onClick={() => void cancel()}>
-          <Square aria-hidden />
+        <Button icon={Square} variant="outline" busy={busy} onClick={() => void cancel()}>
           Cancel run
         </Button>
       )}
       {run.prompt !== null && (
-        <Button variant="outline" onClick={() => setIsStarting(true)}>
-          <RotateCcw aria-hidden />
+        <Button icon={RotateCcw} variant="outline" onClick={() => setIsStarting(true)}>
           Run again
         </Button>
       )}
-      <Link
+      <ButtonLink
+        icon={MessageSquare}
         href={`/chat/${run.sessionId}/${run.chatId}`}
-        prefetch={false}
-        className={buttonStyle({ variant: "outline" })}
+        variant="outline"
       >
-        <MessageSquare aria-hidden />
         Open chat
-      </Link>
+      </ButtonLink>
       {run.prompt !== null && (
-        <Button variant="outline" onClick={() => setIsCodeOpen(true)}>
-          <Code2 aria-hidden />
+        <Button icon={Code2} variant="outline" onClick={() => setIsCodeOpen(true)}>
           View as code
         </Button>
       )}
@@ -177,17 +164,37 @@ function Actions({
           onStarted={(runId) => router.push(`/runs/${runId}`)}
         />
       )}
-    </div>
+    </>
   );
 }
 
-function RunSkeleton() {
+function RunFacts({ run, now }: { readonly run: RunTrace["run"]; readonly now: number }) {
+  const { usage } = run;
+  const artist = useArtist(run.artist_id);
   return (
-    <div className="flex flex-col gap-5">
-      <p className="sr-only">Loading run…</p>
-      <Skeleton className="h-8 w-72 max-w-full" />
-      <Skeleton className="h-20 rounded-xl" />
-      <Skeleton className="h-80 rounded-xl" />
+    <dl className="grid grid-cols-2 gap-x-6 gap-y-3 rounded-xl border bg-surface px-4 py-3.5 sm:grid-cols-3 lg:flex lg:flex-wrap lg:gap-x-10">
+      <Fact name="Started">{formatDateTime(run.createdAt)}</Fact>
+      <Fact name="Duration">{formatDuration(run.duration_ms ?? runDurationOf(run, now))}</Fact>
+      <Fact name="Kind">{RUN_KIND_LABELS[run.kind]}</Fact>
+      {artist !== undefined && (
+        <Fact name="Artist">
+          <ArtistTag artist={artist} />
+        </Fact>
+      )}
+      <Fact name="Model">{run.model_id}</Fact>
+      <Fact name="Tokens">
+        {formatCount(usage.input_tokens)} in · {formatCount(usage.output_tokens)} out
+      </Fact>
+      <Fact name="Cost">{formatCost(run)}</Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-muted-foreground">{name}</dt>
+      <dd className="mt-0.5 tabular-nums wrap-anywhere sm:truncate">{children}</dd>
     </div>
   );
 }

@@ -1,9 +1,8 @@
-import { formatCount, formatUsd } from "@/app/(console)/_ui/format-number.ts";
-import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import { type Span, stateOf } from "@/app/(console)/runs/_state/run-spans.ts";
 import { Badge } from "../../_ui/badge.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Fact, Facts } from "../../_ui/facts.tsx";
+import { formatCount, formatDuration, formatUsd } from "../../_ui/format.ts";
+import { type Span, stateOf } from "../_state/run-spans.ts";
 
 const factsStyle = "mt-2 text-sm tabular-nums [&>dd]:text-right";
 

@@ -1,7 +1,12 @@
 "use client";
 import { Hourglass, ListTree, type LucideIcon, Sparkles, ZoomIn, ZoomOut } from "lucide-react";
 import { useState } from "react";
-import { formatDuration } from "@/app/(console)/_ui/format-time.ts";
+import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { Button } from "../../_ui/button.tsx";
+import { cn } from "../../_ui/class-names.ts";
+import { formatDuration } from "../../_ui/format.ts";
+import { EmptyState } from "../../_ui/states.tsx";
+import { toolIcon } from "../../chat/_tools/tool-icon.ts";
 import {
   type Range,
   rangeAround,
@@ -9,12 +14,7 @@ import {
   spansOf,
   stateOf,
   ticksOf,
-} from "@/app/(console)/runs/_state/run-spans.ts";
-import type { RunTrace } from "@/lib/turns/run-contract.ts";
-import { Button } from "../../_ui/button.tsx";
-import { cn } from "../../_ui/class-names.ts";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { toolIcon } from "../../chat/_tools/tool-icon.ts";
+} from "../_state/run-spans.ts";
 import { SpanDetails } from "./span-details.tsx";
 
 /** The model calls and tools of a run as bars on a common time axis, with the details of a chosen one. */
@@ -26,15 +26,22 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
   const ended = run.finishedAt === null ? now : Date.parse(run.finishedAt);
   const total = Math.max(1, ended - Date.parse(run.createdAt), ...spans.map(({ end }) => end));
   const whole = { from: 0, to: total };
-  const span = spans.find(({ id }) => id === chosen) ?? spans.find(isFailed) ?? spans.at(-1);
+  const span =
+    spans.find(({ id }) => id === chosen) ??
+    spans.find((one) => lookOf(one).isFailed) ??
+    spans.at(-1);
   const range = isZoomed && span !== undefined ? rangeAround(span, whole) : whole;
   return (
     <section aria-label="Timeline" className="mt-6">
       <div className="mb-2 flex min-h-8 items-center justify-between gap-3">
         <h2 className="text-sm font-medium text-muted-foreground">Timeline</h2>
         {spans.length > 1 && (
-          <Button variant="ghost" size="sm" onClick={() => setIsZoomed(!isZoomed)}>
-            {isZoomed ? <ZoomOut aria-hidden /> : <ZoomIn aria-hidden />}
+          <Button
+            icon={isZoomed ? ZoomOut : ZoomIn}
+            variant="ghost"
+            size="sm"
+            onClick={() => setIsZoomed(!isZoomed)}
+          >
             {isZoomed ? "Show whole run" : "Zoom to step"}
           </Button>
         )}
@@ -102,19 +109,15 @@ function Axis({ range }: { readonly range: Range }) {
   );
 }
 
-function Row({
-  span,
-  range,
-  isChosen,
-  onChoose,
-}: {
+interface RowProps {
   readonly span: Span;
   readonly range: Range;
   readonly isChosen: boolean;
   readonly onChoose: () => void;
-}) {
-  const Icon = iconOf(span);
-  const failed = isFailed(span);
+}
+
+function Row({ span, range, isChosen, onChoose }: RowProps) {
+  const { icon: Icon, label, bar, isFailed: failed } = lookOf(span);
   const duration = formatDuration(span.end - span.start);
   return (
     <button
@@ -133,7 +136,7 @@ function Row({
           className={cn("size-3.5 shrink-0 text-muted-foreground", failed && "text-danger-text")}
         />
         <span className={cn("truncate text-sm", failed && "text-danger-text")}>
-          {labelOf(span)}
+          {label}
           {failed && <span className="sr-only"> (failed)</span>}
         </span>
       </span>
@@ -148,7 +151,7 @@ function Row({
         <span
           className={cn(
             "absolute inset-y-2.25 min-w-1 rounded-sm",
-            barOf(span),
+            failed ? "bg-danger" : bar,
             span.isOpen && "animate-pulse",
           )}
           style={barStyle(span, range)}
@@ -175,47 +178,18 @@ function barStyle({ start, end }: Span, range: Range) {
   };
 }
 
-function isFailed(span: Span): boolean {
+function lookOf(span: Span): { icon: LucideIcon; label: string; bar: string; isFailed: boolean } {
   switch (span.kind) {
     case "wait":
-      return false;
-    case "model":
-      return span.step?.finish_reason === "error";
-    case "tool":
-      return stateOf(span.call) === "failed";
-  }
-}
-
-function iconOf(span: Span): LucideIcon {
-  switch (span.kind) {
-    case "wait":
-      return Hourglass;
-    case "model":
-      return Sparkles;
-    case "tool":
-      return toolIcon(span.call.name);
-  }
-}
-
-function labelOf(span: Span): string {
-  switch (span.kind) {
-    case "wait":
-      return "Start";
-    case "model":
-      return `Model call ${span.number}`;
-    case "tool":
-      return span.call.name;
-  }
-}
-
-function barOf(span: Span): string {
-  if (isFailed(span)) return "bg-danger";
-  switch (span.kind) {
-    case "wait":
-      return "bg-input";
-    case "model":
-      return "bg-accent";
-    case "tool":
-      return "bg-muted-foreground";
+      return { icon: Hourglass, label: "Start", bar: "bg-input", isFailed: false };
+    case "model": {
+      const isFailed = span.step?.finish_reason === "error";
+      return { icon: Sparkles, label: `Model call ${span.number}`, bar: "bg-accent", isFailed };
+    }
+    case "tool": {
+      const { name } = span.call;
+      const isFailed = stateOf(span.call) === "failed";
+      return { icon: toolIcon(name), label: name, bar: "bg-muted-foreground", isFailed };
+    }
   }
 }

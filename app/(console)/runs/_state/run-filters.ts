@@ -49,13 +49,13 @@ export const hasFilters = (filters: RunFilters): boolean =>
 
 /** Returns the path of the list. @param now of the relative time, in milliseconds */
 export function runsPath({ status, kind, artist, chat, since }: RunFilters, now: number): string {
-  const query = new URLSearchParams();
-  if (status !== "") query.set("status", status);
-  if (kind !== "") query.set("kind", kind);
-  if (artist !== "") query.set("artist_id", artist);
-  if (chat !== "") query.set("chat_id", chat);
   const span = SINCE_OPTIONS.find(({ value }) => value === since)?.ms;
-  if (span !== undefined) query.set("since", new Date(now - span).toISOString());
-  const text = query.toString();
-  return text === "" ? "/api/chat/runs" : `/api/chat/runs?${text}`;
+  const query = new URLSearchParams({
+    ...(status && { status }),
+    ...(kind && { kind }),
+    ...(artist && { artist_id: artist }),
+    ...(chat && { chat_id: chat }),
+    ...(span && { since: new Date(now - span).toISOString() }),
+  });
+  return `/api/chat/runs${query.size === 0 ? "" : `?${query}`}`;
 }

@@ -1,13 +1,21 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import type { z } from "zod";
+import { keepPreviousData, useQuery as useStored } from "@tanstack/react-query";
 import type { listTaskRunsContract } from "@/lib/tasks/contract.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
-import { read } from "../../_api/request.ts";
-import { keyOf, pollOption } from "../../_hooks/use-query.ts";
-import { type ContentMedia, mediaIn } from "../../content/content-result.ts";
+import { type Answer, read } from "../../_api/request.ts";
+import { keyOf, type Poll, pollOption, useQuery } from "../../_hooks/use-query.ts";
+import { useScope } from "../../_session/scope.ts";
+import { type ContentMedia, isContentRun, mediaIn } from "../../content/content-result.ts";
 import { stateOf } from "./task-run-state.ts";
 
-export type TaskRunList = z.output<(typeof listTaskRunsContract)["responses"][200]["schema"]>;
+export type TaskRunList = Answer<typeof listTaskRunsContract>;
+
+/** Reads the newest images and videos among the runs, for the artist of the switcher. */
+export function useContentRuns(poll: Poll<TaskRunList> = false) {
+  const { artist } = useScope();
+  const ofArtist = artist === null ? "" : `&artist_id=${artist.id}`;
+  const list = useQuery<TaskRunList>(`/api/tasks/runs?limit=100${ofArtist}`, poll);
+  return { list, runs: list.data?.runs.filter(isContentRun) };
+}
 
 /** Returns true unless the run is known to have ended: an ended run never changes. */
 const isOpen = (data: TaskRunList | undefined): boolean =>
@@ -20,7 +28,7 @@ const isOpen = (data: TaskRunList | undefined): boolean =>
  */
 export function useTaskRun(id: string, revision = "", pollMs: number | false = false) {
   const path = `/api/tasks/runs?runId=${encodeURIComponent(id)}`;
-  const { data, error, refetch } = useQuery({
+  const { data, error, refetch } = useStored({
     queryKey: [...keyOf(path), revision],
     queryFn: ({ signal }) => read<TaskRunList>(path, signal),
     staleTime: ({ state }) => (isOpen(state.data) ? 0 : Number.POSITIVE_INFINITY),

@@ -1,14 +1,13 @@
-import { formatInZone } from "@/app/(console)/_ui/format-time.ts";
-import { nextFirings } from "@/app/(console)/schedules/_state/next-firings.ts";
+import { isSchedule, nextRun } from "@/lib/schedules/next-run.ts";
+import { formatInZone } from "../../_ui/format.ts";
 
-/** The next five times of a schedule. It has the cron parser with it, so that pages load it when it is shown. */
-export function NextFiringsList({
-  cron,
-  timezone,
-}: {
+interface NextFiringsListProps {
   readonly cron: string;
   readonly timezone: string;
-}) {
+}
+
+/** The next five times of a schedule. It has the cron parser with it, so that pages load it when it is shown. */
+export function NextFiringsList({ cron, timezone }: NextFiringsListProps) {
   const firings = nextFirings(cron, timezone, new Date());
   if (firings === null || firings.length === 0) {
     return (
@@ -28,4 +27,17 @@ export function NextFiringsList({
       ))}
     </ol>
   );
+}
+
+const COUNT = 5;
+
+/** Returns the next five times of a schedule, computed as the server does; null for one that it would refuse. */
+export function nextFirings(cron: string, timezone: string, after: Date): Date[] | null {
+  if (!isSchedule(cron)) return null;
+  const firings: Date[] = [];
+  for (let at = nextRun(cron, timezone, after); at !== null && firings.length < COUNT; ) {
+    firings.push(at);
+    at = nextRun(cron, timezone, at);
+  }
+  return firings;
 }

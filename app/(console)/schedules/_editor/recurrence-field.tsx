@@ -1,27 +1,21 @@
-import { cn } from "@/app/(console)/_ui/class-names.ts";
-import {
-  DAY_NAMES,
-  type Recurrence,
-  type RecurrenceKind,
-  toCron,
-} from "@/app/(console)/schedules/_state/recurrence.ts";
-import { Field } from "../../_ui/field.tsx";
-import { Input } from "../../_ui/input.tsx";
-import { Select } from "../../_ui/select.tsx";
+import { cn } from "../../_ui/class-names.ts";
+import { SelectField, TextField } from "../../_ui/form.tsx";
+import { DAY_NAMES, type Recurrence, type RecurrenceKind, toCron } from "../_state/recurrence.ts";
 
-const KINDS: readonly (readonly [RecurrenceKind, string])[] = [
-  ["daily", "Every day"],
-  ["weekdays", "Every weekday (Mon to Fri)"],
-  ["weekly", "Weekly"],
-  ["monthly", "Monthly"],
-  ["hourly", "Every hour"],
-  ["custom", "Custom (cron expression)"],
+const KINDS: readonly { value: RecurrenceKind; label: string }[] = [
+  { value: "daily", label: "Every day" },
+  { value: "weekdays", label: "Every weekday (Mon to Fri)" },
+  { value: "weekly", label: "Weekly" },
+  { value: "monthly", label: "Monthly" },
+  { value: "hourly", label: "Every hour" },
+  { value: "custom", label: "Custom (cron expression)" },
 ];
-/** Days that every month has. */
+const MINUTES = Array.from({ length: 60 }, (_, value) => ({
+  ...{ value, label: `:${String(value).padStart(2, "0")}` },
+}));
 const MONTH_DAYS = Array.from({ length: 28 }, (_, index) => String(index + 1));
 const DEFAULT_TIME = "09:00";
 
-/** Converts a recurrence to another kind, and keeps the time. */
 function changeKind(from: Recurrence, kind: RecurrenceKind): Recurrence {
   const time = "time" in from ? from.time : DEFAULT_TIME;
   switch (kind) {
@@ -38,124 +32,82 @@ function changeKind(from: Recurrence, kind: RecurrenceKind): Recurrence {
   }
 }
 
-/** Chooses when a schedule fires, by presets or as a cron expression. */
-export function RecurrenceField({
-  value,
-  onChange,
-  error,
-}: {
+interface RecurrenceFieldProps {
   readonly value: Recurrence;
   readonly onChange: (value: Recurrence) => void;
   readonly error?: string | undefined;
-}) {
+}
+
+/** Chooses when a schedule fires, by presets or as a cron expression. */
+export function RecurrenceField({ value, onChange, error }: RecurrenceFieldProps) {
   return (
     <div className="flex flex-col gap-4">
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Repeat" error={value.kind === "custom" ? undefined : error}>
-          {(ids) => (
-            <Select
-              {...ids}
-              value={value.kind}
-              onChange={(event) => {
-                const kind = KINDS.find(([one]) => one === event.target.value)?.[0];
-                if (kind !== undefined) onChange(changeKind(value, kind));
-              }}
-            >
-              {KINDS.map(([kind, label]) => (
-                <option key={kind} value={kind}>
-                  {label}
-                </option>
-              ))}
-            </Select>
-          )}
-        </Field>
+        <SelectField
+          label="Repeat"
+          error={value.kind === "custom" ? undefined : error}
+          options={KINDS}
+          value={value.kind}
+          onChange={(next) => {
+            const kind = KINDS.find((one) => one.value === next)?.value;
+            if (kind !== undefined) onChange(changeKind(value, kind));
+          }}
+        />
         {"time" in value && (
-          <Field label="At">
-            {(ids) => (
-              <Input
-                {...ids}
-                type="time"
-                required
-                value={value.time}
-                onChange={(event) => onChange({ ...value, time: event.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="At"
+            type="time"
+            required
+            value={value.time}
+            onChange={(time) => onChange({ ...value, time })}
+          />
         )}
         {value.kind === "hourly" && (
-          <Field label="Minute">
-            {(ids) => (
-              <Select
-                {...ids}
-                value={value.minute}
-                onChange={(event) => onChange({ ...value, minute: Number(event.target.value) })}
-              >
-                {Array.from({ length: 60 }, (_, minute) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: the index is the minute
-                  <option key={minute} value={minute}>
-                    {`:${String(minute).padStart(2, "0")}`}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
+          <SelectField
+            label="Minute"
+            options={MINUTES}
+            value={value.minute}
+            onChange={(minute) => onChange({ ...value, minute: Number(minute) })}
+          />
         )}
       </div>
       {value.kind === "weekly" && (
         <Days days={value.days} onChange={(days) => onChange({ ...value, days })} />
       )}
       {value.kind === "monthly" && (
-        <Field label="Day of the month">
-          {(ids) => (
-            <Select
-              {...ids}
-              value={value.day}
-              onChange={(event) => onChange({ ...value, day: event.target.value })}
-            >
-              {[...new Set([...MONTH_DAYS, ...(value.day === "L" ? [] : [value.day])])].map(
-                (day) => (
-                  <option key={day} value={day}>
-                    {day}
-                  </option>
-                ),
-              )}
-              <option value="L">Last day</option>
-            </Select>
-          )}
-        </Field>
+        <SelectField
+          label="Day of the month"
+          options={[
+            ...new Set([...MONTH_DAYS, ...(value.day === "L" ? [] : [value.day]), "L"]),
+          ].map((day) => ({ value: day, label: day === "L" ? "Last day" : day }))}
+          value={value.day}
+          onChange={(day) => onChange({ ...value, day })}
+        />
       )}
       {value.kind === "custom" && (
-        <Field
+        <TextField
           label="Cron expression"
           hint="Five fields: minute, hour, day of the month, month, day of the week. For example 0 9 * * MON."
           error={error}
-        >
-          {(ids) => (
-            <Input
-              {...ids}
-              className="font-mono"
-              spellCheck={false}
-              autoCapitalize="none"
-              value={value.cron}
-              onChange={(event) => onChange({ ...value, cron: event.target.value })}
-            />
-          )}
-        </Field>
+          className="[&_input]:font-mono"
+          spellCheck={false}
+          autoCapitalize="none"
+          value={value.cron}
+          onChange={(cron) => onChange({ ...value, cron })}
+        />
       )}
     </div>
   );
 }
 
-/** From Monday to Sunday. */
 const WEEK = [1, 2, 3, 4, 5, 6, 0];
 
-function Days({
-  days,
-  onChange,
-}: {
+interface DaysProps {
   readonly days: readonly number[];
   readonly onChange: (days: readonly number[]) => void;
-}) {
+}
+
+function Days({ days, onChange }: DaysProps) {
   return (
     <fieldset className="min-w-0">
       <legend className="mb-1.5 text-sm font-medium">On</legend>

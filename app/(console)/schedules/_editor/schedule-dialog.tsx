@@ -1,33 +1,22 @@
 "use client";
-import { type FormEvent, useState } from "react";
-import type { z } from "zod";
-import type { ApiError } from "@/app/(console)/_api/request.ts";
-import { useArtists, useTemplateChoices } from "@/app/(console)/_hooks/shared-reads.ts";
-import { useFocusFirstError } from "@/app/(console)/_hooks/use-focus-first-error.ts";
-import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
-import { ModelPicker } from "@/app/(console)/_models/model-picker.tsx";
-import { useScope } from "@/app/(console)/_session/scope.ts";
-import { fromCron, type Recurrence, toCron } from "@/app/(console)/schedules/_state/recurrence.ts";
 import type { createTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
+import type { Answer } from "../../_api/request.ts";
+import { useArtists, useTemplateChoices } from "../../_hooks/shared-reads.ts";
+import { useForm } from "../../_hooks/use-form.ts";
+import { ModelPicker } from "../../_models/model-picker.tsx";
+import { useScope } from "../../_session/scope.ts";
 import { Button } from "../../_ui/button.tsx";
-import { Dialog, DialogActions, DialogClose } from "../../_ui/dialog.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
-import { Field } from "../../_ui/field.tsx";
-import { Input } from "../../_ui/input.tsx";
-import { Select } from "../../_ui/select.tsx";
-import { Textarea } from "../../_ui/textarea.tsx";
-import { TimeZoneOptions } from "../../_ui/time-zone-options.tsx";
-import { Examples } from "./examples.tsx";
+import { Field, SelectField, TextareaField, TextField, timeZoneOptions } from "../../_ui/form.tsx";
+import { FormDialog } from "../../_ui/form-dialog.tsx";
+import { fromCron, type Recurrence, toCron } from "../_state/recurrence.ts";
 import { NextFiringsList } from "./next-firings-list.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
-
-type Saved = z.output<(typeof createTaskContract)["responses"][201]["schema"]>;
 
 const NEW_RECURRENCE: Recurrence = { kind: "weekly", days: [1], time: "09:00" };
 
 /** A text for each field that the API refuses; its own messages are for programs. */
-const FIELD_ERRORS: Readonly<Record<string, string>> = {
+const FIELD_ERRORS = {
   title: "Enter a title of at most 200 characters.",
   prompt: "Enter a prompt of at most 10,000 characters.",
   schedule: "Choose a time that can occur. A cron expression has five fields.",
@@ -53,198 +42,159 @@ export function ScheduleDialog({
   readonly onSaved: (task: Task) => void;
 }) {
   const scope = useScope();
-  const [title, setTitle] = useState(task?.title ?? "");
-  const [prompt, setPrompt] = useState(task?.prompt ?? "");
-  const [recurrence, setRecurrence] = useState(task ? fromCron(task.schedule) : NEW_RECURRENCE);
-  const [timezone, setTimezone] = useState(task?.timezone ?? initialZone);
-  const [template, setTemplate] = useState(task?.template_id ?? "");
-  const [artist, setArtist] = useState(task ? (task.artist_id ?? "") : (scope.artist?.id ?? ""));
-  const [model, setModel] = useState(task?.model ?? "");
-  const { send, busy, error } = useSubmit<Saved>();
-  const form = useFocusFirstError(error);
-  const cron = toCron(recurrence);
+  const artists = useArtists().map(({ account_id, name }) => ({ value: account_id, label: name }));
+  const templates = (useTemplateChoices().data?.templates ?? []).map((one) => ({
+    ...{ value: one.id, label: one.title },
+  }));
+  const form = useForm(
+    {
+      title: task?.title ?? "",
+      prompt: task?.prompt ?? "",
+      schedule: task ? fromCron(task.schedule) : NEW_RECURRENCE,
+      timezone: task?.timezone ?? initialZone,
+      template_id: task?.template_id ?? "",
+      artist_id: (task ? task.artist_id : scope.artist?.id) ?? "",
+      model: task?.model ?? "",
+    },
+    FIELD_ERRORS,
+  );
+  const { title, prompt, schedule, timezone, ...chosen } = form.values;
+  const { formError } = form;
+  const cron = toCron(schedule);
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const fields = { title, prompt, schedule: cron ?? "", timezone };
-    const chosen = { artist_id: artist, template_id: template, model };
-    const result = task
-      ? await send(`/api/tasks/${task.id}`, { method: "PATCH", body: { ...fields, ...chosen } })
-      : await send("/api/tasks", { body: { ...fields, ...withoutEmpty(chosen) } });
+    const given = Object.entries(chosen).filter(([, value]) => task || value !== "");
+    const result = await form.send<Answer<typeof createTaskContract>>(
+      task ? `/api/tasks/${task.id}` : "/api/tasks",
+      { method: task ? "PATCH" : "POST", body: { ...fields, ...Object.fromEntries(given) } },
+    );
     if (result.ok) onSaved(result.data.task);
   };
 
-  const errorOf = (field: string) =>
-    error?.fields.includes(field) ? FIELD_ERRORS[field] : undefined;
   return (
-    <Dialog
+    <FormDialog
       title={task ? "Edit schedule" : "New schedule"}
       description="The agent runs the prompt at each of these times, in a session and a sandbox of its own."
       className="top-[5vh] max-h-[90vh] max-w-2xl"
-      open
-      onOpenChange={(open) => !open && onClose()}
+      submit={task ? "Save" : "Create schedule"}
+      form={{
+        ...form,
+        formError: formError && {
+          ...formError,
+          message: ERROR_TEXTS[formError.code] ?? formError.message,
+        },
+      }}
+      isComplete={title.trim() !== "" && prompt.trim() !== "" && cron !== null}
+      onSubmit={submit}
+      onClose={onClose}
     >
-      <form
-        ref={form}
-        noValidate
-        onSubmit={(event) => void submit(event)}
-        className="flex flex-col gap-4"
-      >
-        {error !== null && !error.fields.some((field) => field in FIELD_ERRORS) && (
-          <ErrorState error={describe(error)} />
-        )}
-        {!task && (
-          <Examples
-            onChoose={(example) => {
-              setTitle(example.title);
-              setPrompt(example.prompt);
-              setRecurrence(example.recurrence);
-            }}
-          />
-        )}
-        <Field label="Title" error={errorOf("title")}>
-          {(ids) => (
-            <Input
-              {...ids}
-              value={title}
-              placeholder="Monday chart watch"
-              onChange={(event) => setTitle(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field
-          label="Prompt"
-          hint="The agent cannot ask questions during a run, so include everything it needs to know."
-          error={errorOf("prompt")}
-        >
-          {(ids) => (
-            <Textarea
-              {...ids}
-              rows={3}
-              value={prompt}
-              placeholder="Check today's charts for our artists and report what has moved, with the likely reason for each."
-              onChange={(event) => setPrompt(event.target.value)}
-            />
-          )}
-        </Field>
-        <RecurrenceField value={recurrence} onChange={setRecurrence} error={errorOf("schedule")} />
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Time zone" error={errorOf("timezone")}>
-            {(ids) => (
-              <Select
-                {...ids}
-                value={timezone}
-                onChange={(event) => setTimezone(event.target.value)}
-              >
-                <TimeZoneOptions chosen={timezone} />
-              </Select>
-            )}
-          </Field>
-          <section aria-label="Next runs" className="min-w-0">
-            <h3 className="mb-1.5 text-sm font-medium">Next runs</h3>
-            <NextFiringsList cron={cron ?? ""} timezone={timezone} />
-          </section>
-        </div>
-        <Choices
-          {...{ template, artist, model, errorOf }}
-          onTemplate={setTemplate}
-          onArtist={setArtist}
-          onModel={setModel}
+      {!task && <Examples onChoose={form.set} />}
+      <TextField label="Title" placeholder="Monday chart watch" {...form.field("title")} />
+      <TextareaField
+        label="Prompt"
+        hint="The agent cannot ask questions during a run, so include everything it needs to know."
+        rows={3}
+        placeholder="Check today's charts for our artists and report what has moved, with the likely reason for each."
+        {...form.field("prompt")}
+      />
+      <RecurrenceField {...form.field("schedule")} />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <SelectField
+          label="Time zone"
+          options={timeZoneOptions(timezone)}
+          {...form.field("timezone")}
         />
-        <DialogActions>
-          <DialogClose asChild>
-            <Button variant="outline">Cancel</Button>
-          </DialogClose>
-          <Button
-            type="submit"
-            busy={busy}
-            disabled={title.trim() === "" || prompt.trim() === "" || cron === null}
-          >
-            {task ? "Save" : "Create schedule"}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+        <section aria-label="Next runs" className="min-w-0">
+          <h3 className="mb-1.5 text-sm font-medium">Next runs</h3>
+          <NextFiringsList cron={cron ?? ""} timezone={timezone} />
+        </section>
+      </div>
+      <div className="grid gap-4 sm:grid-cols-3">
+        <SelectField
+          label="Artist"
+          options={withCurrent(artists, chosen.artist_id, "Current artist")}
+          {...form.field("artist_id")}
+        />
+        <SelectField
+          label="Template"
+          options={withCurrent(templates, chosen.template_id, "Current template")}
+          {...form.field("template_id")}
+        />
+        <Field label="Model" error={form.field("model").error}>
+          {(ids) => (
+            <ModelPicker
+              {...ids}
+              value={chosen.model}
+              isField
+              hasDefault
+              onChoose={(model) => form.set({ model })}
+            />
+          )}
+        </Field>
+      </div>
+    </FormDialog>
   );
 }
 
-/** Whom the work is for, and what does it. */
-function Choices({
-  template,
-  artist,
-  model,
-  errorOf,
-  onTemplate,
-  onArtist,
-  onModel,
-}: {
-  readonly template: string;
-  readonly artist: string;
-  readonly model: string;
-  readonly errorOf: (field: string) => string | undefined;
-  readonly onTemplate: (id: string) => void;
-  readonly onArtist: (id: string) => void;
-  readonly onModel: (id: string) => void;
-}) {
-  const artists = useArtists();
-  const templates = useTemplateChoices().data?.templates ?? [];
+interface Option {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** Returns the options with "None", and with the chosen one, which may not be among them yet. */
+const withCurrent = (options: readonly Option[], chosen: string, label: string): Option[] => [
+  { value: "", label: "None" },
+  ...(chosen === "" || options.some(({ value }) => value === chosen)
+    ? []
+    : [{ value: chosen, label }]),
+  ...options,
+];
+
+/** What is shown for an error that is about none of the fields, by its code. */
+const ERROR_TEXTS: Readonly<Record<string, string>> = {
+  quota_exceeded: "You have 100 schedules, the most there can be. Delete one first.",
+  not_found: "The schedule, its template or its artist is no longer there. Check the choices.",
+  conflict: "Somebody else has just changed this schedule. Open it again.",
+};
+
+interface Example {
+  readonly title: string;
+  readonly prompt: string;
+  readonly schedule: Recurrence;
+}
+
+const examples: readonly Example[] = [
+  {
+    title: "Monday streaming report",
+    prompt:
+      "Sum up last week's streams of our artists by track and platform. Compare them with the week before, and name the three changes that matter.",
+    schedule: { kind: "weekly", days: [1], time: "08:00" },
+  },
+  {
+    title: "Daily chart watch",
+    prompt:
+      "Check today's charts for our artists and report what has moved, with the likely reason for each.",
+    schedule: { kind: "weekdays", time: "09:00" },
+  },
+  {
+    title: "Royalty deadlines",
+    prompt:
+      "List the royalty statements and payments that are due this month, with their dates and who sends them.",
+    schedule: { kind: "monthly", day: "1", time: "09:00" },
+  },
+];
+
+/** Fills the form of a new schedule, to be changed or created as it is. */
+export function Examples({ onChoose }: { readonly onChoose: (example: Example) => void }) {
   return (
-    <div className="grid gap-4 sm:grid-cols-3">
-      <Field label="Artist" error={errorOf("artist_id")}>
-        {(ids) => (
-          <Select {...ids} value={artist} onChange={(event) => onArtist(event.target.value)}>
-            <option value="">None</option>
-            {artist !== "" && !artists.some(({ account_id }) => account_id === artist) && (
-              <option value={artist}>Current artist</option>
-            )}
-            {artists.map(({ account_id, name }) => (
-              <option key={account_id} value={account_id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      <Field label="Template" error={errorOf("template_id")}>
-        {(ids) => (
-          <Select {...ids} value={template} onChange={(event) => onTemplate(event.target.value)}>
-            <option value="">None</option>
-            {template !== "" && !templates.some(({ id }) => id === template) && (
-              <option value={template}>Current template</option>
-            )}
-            {templates.map(({ id, title }) => (
-              <option key={id} value={id}>
-                {title}
-              </option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      <Field label="Model" error={errorOf("model")}>
-        {(ids) => <ModelPicker {...ids} value={model} isField hasDefault onChoose={onModel} />}
-      </Field>
-    </div>
+    <section aria-label="Examples" className="flex flex-wrap items-center gap-2">
+      <span className="text-sm text-muted-foreground">Start from an example:</span>
+      {examples.map((example) => (
+        <Button key={example.title} variant="outline" size="sm" onClick={() => onChoose(example)}>
+          {example.title}
+        </Button>
+      ))}
+    </section>
   );
-}
-
-const withoutEmpty = (chosen: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== ""));
-
-function describe(error: ApiError): ApiError {
-  switch (error.code) {
-    case "quota_exceeded":
-      return {
-        ...error,
-        message: "You have 100 schedules, the most there can be. Delete one first.",
-      };
-    case "not_found":
-      return {
-        ...error,
-        message: "The schedule, its template or its artist is no longer there. Check the choices.",
-      };
-    case "conflict":
-      return { ...error, message: "Somebody else has just changed this schedule. Open it again." };
-    default:
-      return error;
-  }
 }

@@ -1,11 +1,8 @@
 "use client";
 import { useEffect, useState } from "react";
-import {
-  chooseNotifications,
-  wantsNotifications,
-} from "@/app/(console)/_shell/notification-choice.ts";
+import { chooseNotifications, wantsNotifications } from "../../_shell/notification-choice.ts";
 import { SectionCard } from "../../_ui/card.tsx";
-import { Switch } from "../../_ui/switch.tsx";
+import { Switch } from "../../_ui/form.tsx";
 
 export function NotificationSettings() {
   const [isOn, setOn] = useState(false);

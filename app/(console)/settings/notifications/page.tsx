@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { NotificationSettings } from "./notification-settings.tsx";
+export { NotificationSettings as default } from "./notification-settings.tsx";
 
-export const metadata: Metadata = { title: "Notifications" };
-
-export default function NotificationSettingsPage() {
-  return <NotificationSettings />;
-}
+export const metadata = { title: "Notifications" };

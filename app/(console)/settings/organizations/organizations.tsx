@@ -3,37 +3,29 @@ import { Building2, ChevronRight, Mail, Plus } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import type { z } from "zod";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
 import type { listInvitationsContract } from "@/lib/organizations/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
+import type { Answer } from "../../_api/request.ts";
+import { usePages } from "../../_hooks/use-pages.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
-import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { Button, ButtonLink } from "../../_ui/button.tsx";
 import { Cover } from "../../_ui/cover.tsx";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
-import { LoadMore } from "../../_ui/load-more.tsx";
-import { Skeleton } from "../../_ui/skeleton.tsx";
+import { EmptyState, PagedList } from "../../_ui/states.tsx";
 import { RoleBadge } from "./role-badge.tsx";
 
-const NameDialog = lazyComponent(() =>
-  import("./name-dialog.tsx").then((module) => module.NameDialog),
-);
-
-type Received = z.output<(typeof listInvitationsContract)["responses"][200]["schema"]>;
+const NameDialog = lazyComponent(() => import("./name-dialog.tsx"), "NameDialog");
 
 /** The organizations of the account, and a hint at open invitations to others. */
 export function Organizations() {
   const router = useRouter();
   const list = usePages<Organization>("/api/organizations", "organizations");
-  const received = useQuery<Received>("/api/invitations?limit=100");
+  const received = useQuery<Answer<typeof listInvitationsContract>>("/api/invitations?limit=100");
   const [creating, setCreating] = useState(false);
   const invitations = received.data?.invitations.length ?? 0;
   const { items } = list;
   const create = (
-    <Button onClick={() => setCreating(true)}>
-      <Plus aria-hidden />
+    <Button icon={Plus} onClick={() => setCreating(true)}>
       New organization
     </Button>
   );
@@ -55,53 +47,38 @@ export function Organizations() {
             <Mail aria-hidden className="size-4 text-accent-text" />
             {invitations === 1 ? "You have an invitation." : `You have ${invitations} invitations.`}
           </p>
-          <Link
-            href="/invitations"
-            prefetch={false}
-            className={buttonStyle({ variant: "outline", size: "sm" })}
-          >
+          <ButtonLink href="/invitations" variant="outline" size="sm">
             View invitations
+          </ButtonLink>
+        </div>
+      )}
+      <PagedList
+        label="Organizations"
+        pages={list}
+        empty={
+          <EmptyState
+            icon={Building2}
+            title="No organizations yet"
+            text="Create one for your label or company and invite the people you work with."
+          >
+            {create}
+          </EmptyState>
+        }
+        keyOf={(one) => one.organization_id}
+      >
+        {({ organization_id: id, organization_name: name, image, role }) => (
+          <Link
+            href={`/settings/organizations/${id}`}
+            prefetch={false}
+            className="flex items-center gap-3 px-4 py-3 hover:bg-muted"
+          >
+            <Cover seed={id} image={image} className="size-9" />
+            <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
+            <RoleBadge role={role} />
+            <ChevronRight aria-hidden className="size-4 text-muted-foreground" />
           </Link>
-        </div>
-      )}
-      {list.error !== null && <ErrorState error={list.error} onRetry={list.loadMore} />}
-      {items === undefined && list.error === null && (
-        <div aria-busy="true">
-          <p className="sr-only">Loading organizations…</p>
-          <Skeleton className="h-36 rounded-xl" />
-        </div>
-      )}
-      {items?.length === 0 && (
-        <EmptyState
-          icon={Building2}
-          title="No organizations yet"
-          text="Create one for your label or company and invite the people you work with."
-        >
-          {create}
-        </EmptyState>
-      )}
-      {items !== undefined && items.length > 0 && (
-        <ul
-          aria-label="Organizations"
-          className="divide-y overflow-hidden rounded-xl border bg-surface shadow-xs"
-        >
-          {items.map(({ organization_id: id, organization_name: name, image, role }) => (
-            <li key={id}>
-              <Link
-                href={`/settings/organizations/${id}`}
-                prefetch={false}
-                className="flex items-center gap-3 px-4 py-3 hover:bg-muted"
-              >
-                <Cover seed={id} image={image} className="size-9" />
-                <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
-                <RoleBadge role={role} />
-                <ChevronRight aria-hidden className="size-4 text-muted-foreground" />
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
-      <LoadMore pages={list} />
+        )}
+      </PagedList>
       {creating && (
         <NameDialog
           organization={null}

@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { Organizations } from "./organizations.tsx";
+export { Organizations as default } from "./organizations.tsx";
 
-export const metadata: Metadata = { title: "Organizations" };
-
-export default function OrganizationsPage() {
-  return <Organizations />;
-}
+export const metadata = { title: "Organizations" };

@@ -1,8 +1,9 @@
+import { Hourglass } from "lucide-react";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
+import { EmptyState } from "../../_ui/states.tsx";
 import { readSharedChat, titleOfShare } from "../read-shared-chat.ts";
 import { SharedChat } from "../shared-chat.tsx";
-import { TooManyVisits } from "../too-many-visits.tsx";
 
 interface Props {
   readonly params: Promise<{ readonly token: string }>;
@@ -25,4 +26,16 @@ export default async function SharePage({ params }: Props) {
   if (found.status === "missing") notFound();
   if (found.status === "limited") return <TooManyVisits />;
   return <SharedChat token={token} first={found.page} />;
+}
+
+function TooManyVisits() {
+  return (
+    <div className="mx-auto max-w-lg px-4 py-16">
+      <EmptyState
+        icon={Hourglass}
+        title="Too many visits"
+        text="Your network has opened many shared chats in a short time. Wait a minute, then load this page again."
+      />
+    </div>
+  );
 }

@@ -1,24 +1,21 @@
 "use client";
-import { RefreshCw, ScrollText, SearchX } from "lucide-react";
-import Link from "next/link";
+import { ListFilter, RefreshCw, ScrollText, SearchX } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";
-import { useKeys } from "@/app/(console)/_hooks/shared-reads.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
 import type { LoggedRequest } from "@/lib/requests/contract.ts";
-import { Button, buttonStyle } from "../../_ui/button.tsx";
+import { useKeys } from "../../_hooks/shared-reads.ts";
+import { usePages } from "../../_hooks/use-pages.ts";
+import { Badge } from "../../_ui/badge.tsx";
+import { Button, ButtonLink, IconButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
-import { EmptyState } from "../../_ui/empty-state.tsx";
-import { ErrorState } from "../../_ui/error-state.tsx";
-import { formatDuration } from "../../_ui/format-time.ts";
-import { LoadMore } from "../../_ui/load-more.tsx";
+import { CopyableId } from "../../_ui/copy-button.tsx";
+import { Dialog } from "../../_ui/dialog.tsx";
+import { Fact, Facts } from "../../_ui/facts.tsx";
+import { Segmented, Select } from "../../_ui/form.tsx";
+import { formatDateTime, formatDuration } from "../../_ui/format.ts";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
-import { Segmented } from "../../_ui/segmented.tsx";
-import { Select } from "../../_ui/select.tsx";
-import { ListSkeleton } from "../../_ui/skeleton.tsx";
+import { EmptyState, PagedList } from "../../_ui/states.tsx";
 import { listHeadStyle } from "../../_ui/table.tsx";
-import { CREDENTIAL_LABELS, credentialOf, StatusBadge } from "./request-labels.tsx";
-import { RequestPanel } from "./request-panel.tsx";
 
 const STATUSES = [
   { value: "", label: "All" },
@@ -49,7 +46,7 @@ export function RequestLog() {
   const path = filters.size === 0 ? "/api/requests" : `/api/requests?${filters}`;
   const requests = usePages<LoggedRequest>(path, "requests");
   const keys = useKeys().data?.keys ?? [];
-  const { items, error, loading, refresh } = requests;
+  const { items, loading, refresh } = requests;
   const [open, setOpen] = useState<LoggedRequest | null>(null);
   const routes = [
     ...new Set([...(route ? [route] : []), ...(items ?? []).map((one) => one.route)]),
@@ -68,76 +65,37 @@ export function RequestLog() {
           aria-label="Endpoint"
           className="w-60 max-sm:flex-1 max-sm:basis-[35%]"
           value={route}
-          onChange={(event) => change({ route: event.target.value })}
-        >
-          <option value="">All endpoints</option>
-          {routes.toSorted().map((one) => (
-            <option key={one} value={one}>
-              {one}
-            </option>
-          ))}
-        </Select>
+          onChange={(next) => change({ route: next })}
+          options={[
+            { value: "", label: "All endpoints" },
+            ...routes.toSorted().map((one) => ({ value: one, label: one })),
+          ]}
+        />
         <Select
           aria-label="Credential"
           className="w-44 max-sm:flex-1 max-sm:basis-[35%]"
           value={key}
-          onChange={(event) => change({ key: event.target.value })}
-        >
-          <option value="">All credentials</option>
-          {Object.entries(CREDENTIAL_LABELS).map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-          {keys.map(({ id, key_name: name }) => (
-            <option key={id} value={id}>
-              Key: {name}
-            </option>
-          ))}
-        </Select>
-        <Button
-          variant="ghost"
-          size="icon"
+          onChange={(next) => change({ key: next })}
+          options={[
+            { value: "", label: "All credentials" },
+            ...Object.entries(CREDENTIAL_LABELS).map(([value, label]) => ({ value, label })),
+            ...keys.map(({ id, key_name }) => ({ value: id, label: `Key: ${key_name}` })),
+          ]}
+        />
+        <IconButton
+          icon={RefreshCw}
+          isLarge
+          label="Refresh"
           className="ml-auto"
-          aria-label="Refresh"
-          title="Refresh"
           busy={loading}
           onClick={refresh}
-        >
-          <RefreshCw aria-hidden />
-        </Button>
+        />
       </div>
-      {error !== null && (
-        <div className="mb-3">
-          <ErrorState error={error} onRetry={refresh} />
-        </div>
-      )}
-      {items === undefined ? (
-        error === null && <ListSkeleton label="Loading requests…" rows={8} />
-      ) : items.length === 0 ? (
-        path === "/api/requests" ? (
-          <EmptyState
-            icon={ScrollText}
-            title="No requests yet"
-            text="Each request of your API keys is listed here about a second after its response, for 7 days unless this server is set up otherwise."
-          >
-            <Link href="/keys" prefetch={false} className={buttonStyle()}>
-              Create API key
-            </Link>
-          </EmptyState>
-        ) : (
-          <EmptyState
-            icon={SearchX}
-            title="No matching requests"
-            text="No request of the last days matches these filters."
-          >
-            <Button variant="outline" onClick={() => change({ status: "", route: "", key: "" })}>
-              Clear filters
-            </Button>
-          </EmptyState>
-        )
-      ) : (
-        <div className="overflow-hidden rounded-xl border bg-surface shadow-xs">
+      <PagedList
+        label="Requests"
+        pages={requests}
+        loadingRows={8}
+        head={
           <div aria-hidden className={cn(listHeadStyle, columns, "max-md:hidden")}>
             <span>Status</span>
             <span>Request</span>
@@ -145,20 +103,38 @@ export function RequestLog() {
             <span className="text-right">Duration</span>
             <span className="text-right">Time</span>
           </div>
-          <ul className="divide-y">
-            {items.map((request) => (
-              <li key={request.id}>
-                <Row
-                  request={request}
-                  credential={credentialOf(request, keys)}
-                  onOpen={() => setOpen(request)}
-                />
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <LoadMore pages={requests} />
+        }
+        empty={
+          path === "/api/requests" ? (
+            <EmptyState
+              icon={ScrollText}
+              title="No requests yet"
+              text="Each request of your API keys is listed here about a second after its response, for 7 days unless this server is set up otherwise."
+            >
+              <ButtonLink href="/keys">Create API key</ButtonLink>
+            </EmptyState>
+          ) : (
+            <EmptyState
+              icon={SearchX}
+              title="No matching requests"
+              text="No request of the last days matches these filters."
+            >
+              <Button variant="outline" onClick={() => change({ status: "", route: "", key: "" })}>
+                Clear filters
+              </Button>
+            </EmptyState>
+          )
+        }
+        keyOf={({ id }) => id}
+      >
+        {(request) => (
+          <Row
+            request={request}
+            credential={credentialOf(request, keys)}
+            onOpen={() => setOpen(request)}
+          />
+        )}
+      </PagedList>
       {open !== null && (
         <RequestPanel
           request={open}
@@ -177,15 +153,13 @@ export function RequestLog() {
 const columns =
   "grid grid-cols-[3.25rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[3.25rem_minmax(0,1fr)_11rem_5rem_6rem]";
 
-function Row({
-  request,
-  credential,
-  onOpen,
-}: {
+interface RowProps {
   readonly request: LoggedRequest;
   readonly credential: string;
   readonly onOpen: () => void;
-}) {
+}
+
+function Row({ request, credential, onOpen }: RowProps) {
   return (
     <button
       type="button"
@@ -211,4 +185,62 @@ function Row({
       />
     </button>
   );
+}
+
+interface RequestPanelProps {
+  readonly request: LoggedRequest;
+  readonly credential: string;
+  readonly onClose: () => void;
+  readonly onFilter: () => void;
+}
+
+function RequestPanel({ request, credential, onClose, onFilter }: RequestPanelProps) {
+  return (
+    <Dialog isSheet title={`${request.method} ${request.route}`} onClose={onClose}>
+      <Facts className="items-center gap-x-6 gap-y-2.5">
+        <Fact name="Status">
+          <StatusBadge status={request.status} />
+        </Fact>
+        <Fact name="Time">{formatDateTime(request.created_at)}</Fact>
+        <Fact name="Duration">{formatDuration(request.duration_ms)}</Fact>
+        <Fact name="Credential">{credential}</Fact>
+        <Fact name="Request ID">
+          <CopyableId id={request.request_id} label="Copy request ID" />
+        </Fact>
+      </Facts>
+      <p className="mt-5 text-sm text-muted-foreground">
+        Bodies, query strings and addresses are not kept. The duration is the time until the
+        response was ready; the chunks of a stream come after it. Name the request ID when you ask
+        for help: it is in the server&apos;s log, too.
+      </p>
+      <Button icon={ListFilter} variant="outline" size="sm" className="mt-4" onClick={onFilter}>
+        Only this endpoint
+      </Button>
+    </Dialog>
+  );
+}
+
+/** An HTTP status, in color if the request was refused or failed. */
+export function StatusBadge({ status }: { readonly status: number }) {
+  const tone = status >= 500 ? "danger" : status >= 400 ? "warning" : "neutral";
+  return (
+    <Badge tone={tone} className="tabular-nums">
+      {status}
+    </Badge>
+  );
+}
+
+export const CREDENTIAL_LABELS = {
+  api_key: "API keys",
+  bearer: "Console and bearer",
+  run: "Sandboxes of runs",
+} as const satisfies Record<LoggedRequest["credential"], string>;
+
+/** Returns what a request was made with, in words. */
+export function credentialOf(
+  { credential, api_key_id }: LoggedRequest,
+  keys: readonly { readonly id: string; readonly key_name: string }[],
+): string {
+  if (credential !== "api_key") return CREDENTIAL_LABELS[credential];
+  return keys.find(({ id }) => id === api_key_id)?.key_name ?? "Revoked key";
 }

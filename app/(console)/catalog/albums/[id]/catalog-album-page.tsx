@@ -2,17 +2,19 @@
 import { Disc3 } from "lucide-react";
 import Link from "next/link";
 import { useSearchParams } from "next/navigation";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatDate, formatDuration } from "@/app/(console)/_ui/format-time.ts";
-import { artistPage, ofAlbum, searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type { CatalogAlbum, CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
-import { BackLink } from "../../../_ui/back-link.tsx";
+import { useQuery } from "../../../_hooks/use-query.ts";
 import { Cover } from "../../../_ui/cover.tsx";
-import { EmptyState } from "../../../_ui/empty-state.tsx";
-import { ErrorState } from "../../../_ui/error-state.tsx";
-import { Page } from "../../../_ui/page-header.tsx";
-import { Skeleton } from "../../../_ui/skeleton.tsx";
-import { TrackList } from "../../track-list.tsx";
+import { formatDate, formatDuration } from "../../../_ui/format.ts";
+import { BackLink, Page } from "../../../_ui/page-header.tsx";
+import { EmptyState, ErrorState, Loading } from "../../../_ui/states.tsx";
+import {
+  artistPage,
+  type CatalogAlbum,
+  type CatalogSearch,
+  ofAlbum,
+  searchPath,
+} from "../../catalog-query.ts";
+import { TrackList } from "../../lists.tsx";
 
 /** An album of the catalog with its tracks. */
 export function CatalogAlbumPage({ id }: { readonly id: string }) {
@@ -40,10 +42,7 @@ export function CatalogAlbumPage({ id }: { readonly id: string }) {
         />
       )}
       {error === null && data === undefined && !isMissing && (
-        <div aria-busy="true">
-          <p className="sr-only">Loading the album…</p>
-          <Skeleton className="h-40 rounded-xl" />
-        </div>
+        <Loading label="Loading the album…" className="h-40 rounded-xl" />
       )}
       {album !== undefined && (
         <>

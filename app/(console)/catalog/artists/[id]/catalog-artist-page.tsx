@@ -2,24 +2,24 @@
 import { UserPlus, UserX } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { formatCount } from "@/app/(console)/_ui/format-number.ts";
-import { artistAlbumsPath, byArtist, searchPath } from "@/app/(console)/catalog/catalog-query.ts";
-import type { AlbumPage, CatalogSearch } from "@/app/(console)/catalog/catalog-types.ts";
+import { useQuery } from "../../../_hooks/use-query.ts";
 import { lazyComponent } from "../../../_load/lazy-component.tsx";
-import { BackLink } from "../../../_ui/back-link.tsx";
 import { Button } from "../../../_ui/button.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
-import { EmptyState } from "../../../_ui/empty-state.tsx";
-import { Loaded } from "../../../_ui/loaded.tsx";
-import { Page } from "../../../_ui/page-header.tsx";
-import { Skeleton } from "../../../_ui/skeleton.tsx";
+import { formatCount } from "../../../_ui/format.ts";
+import { BackLink, Page } from "../../../_ui/page-header.tsx";
+import { EmptyState, Loaded, Loading } from "../../../_ui/states.tsx";
+import {
+  type AlbumPage,
+  artistAlbumsPath,
+  byArtist,
+  type CatalogSearch,
+  searchPath,
+} from "../../catalog-query.ts";
 import { Discography } from "../../discography.tsx";
-import { Popularity } from "../../popularity.tsx";
+import { Popularity } from "../../lists.tsx";
 
-const ArtistForm = lazyComponent(() =>
-  import("../../../artists/artist-form.tsx").then((module) => module.ArtistForm),
-);
+const ArtistForm = lazyComponent(() => import("../../../artists/artist-form.tsx"), "ArtistForm");
 
 /** An artist of the catalog, who can be added to the artists that the account works for. */
 export function CatalogArtistPage({ id }: { readonly id: string }) {
@@ -46,12 +46,7 @@ function Unnamed({ id }: { readonly id: string }) {
     <Loaded
       query={useQuery<AlbumPage>(artistAlbumsPath(id))}
       missing={missing}
-      loading={
-        <>
-          <p className="sr-only">Loading the artist…</p>
-          <Skeleton className="h-28 rounded-xl" />
-        </>
-      }
+      loading={<Loading label="Loading the artist…" className="h-28 rounded-xl" />}
     >
       {({ items }) => {
         const credits = items.flatMap(({ artists }) => artists);
@@ -86,8 +81,7 @@ function Details({ id, name }: { readonly id: string; readonly name: string }) {
             )}
           </div>
         </div>
-        <Button variant="outline" onClick={() => setAdding(true)}>
-          <UserPlus aria-hidden />
+        <Button icon={UserPlus} variant="outline" onClick={() => setAdding(true)}>
           Add to my artists
         </Button>
       </header>

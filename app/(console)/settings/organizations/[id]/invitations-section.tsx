@@ -1,20 +1,15 @@
 "use client";
 import { Mail } from "lucide-react";
-import { type FormEvent, useState } from "react";
-import { type ApiError, api } from "@/app/(console)/_api/request.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { useSubmit } from "@/app/(console)/_hooks/use-submit.ts";
-import { formatDate } from "@/app/(console)/_ui/format-time.ts";
 import type { Role, SentInvitation } from "@/lib/organizations/organization.ts";
+import { type ApiError, remove } from "../../../_api/request.ts";
+import { useForm } from "../../../_hooks/use-form.ts";
+import { usePages } from "../../../_hooks/use-pages.ts";
 import { Button } from "../../../_ui/button.tsx";
 import { Card } from "../../../_ui/card.tsx";
-import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
-import { ErrorState } from "../../../_ui/error-state.tsx";
-import { Field } from "../../../_ui/field.tsx";
-import { Input } from "../../../_ui/input.tsx";
-import { LoadMore } from "../../../_ui/load-more.tsx";
-import { Select } from "../../../_ui/select.tsx";
-import { ListSkeleton } from "../../../_ui/skeleton.tsx";
+import { ConfirmDialog } from "../../../_ui/dialog.tsx";
+import { SelectField, TextField } from "../../../_ui/form.tsx";
+import { formatDate } from "../../../_ui/format.ts";
+import { PagedList } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { RoleBadge } from "../role-badge.tsx";
 
@@ -22,66 +17,53 @@ import { RoleBadge } from "../role-badge.tsx";
 export function InvitationsSection({ organizationId }: { readonly organizationId: string }) {
   const path = `/api/organizations/${organizationId}/invitations`;
   const sent = usePages<SentInvitation>(path, "invitations");
-  const revoke = async ({ id, email }: SentInvitation): Promise<string | null> => {
-    const result = await api(`${path}/${id}`, { method: "DELETE" });
-    // An invitation that was answered or revoked in the meantime is gone as well.
-    if (!result.ok && result.error.status !== 404) return result.error.message;
-    toast(`Invitation to ${email} revoked`);
-    sent.refresh();
-    return null;
-  };
   return (
     <section aria-labelledby="invitations">
       <h3 id="invitations" className="mb-3 font-semibold">
         Invitations
       </h3>
       <InviteForm path={path} onSent={sent.refresh} />
-      {sent.error !== null && <ErrorState error={sent.error} onRetry={sent.loadMore} />}
-      {sent.items === undefined && sent.error === null && (
-        <div className="mt-3">
-          <ListSkeleton label="Loading invitations…" rows={2} />
-        </div>
-      )}
-      {sent.items?.length === 0 && (
-        <p className="mt-3 text-sm text-muted-foreground">
-          No open invitations. Each is valid for 7 days.
-        </p>
-      )}
-      {sent.items !== undefined && sent.items.length > 0 && (
-        <ul
-          aria-label="Open invitations"
-          className="mt-3 divide-y rounded-xl border bg-surface shadow-xs"
+      <div className="mt-3">
+        <PagedList
+          label="Open invitations"
+          pages={sent}
+          loadingRows={2}
+          more="invitations"
+          empty={
+            <p className="text-sm text-muted-foreground">
+              No open invitations. Each is valid for 7 days.
+            </p>
+          }
+          keyOf={({ id }) => id}
         >
-          {sent.items.map((invitation) => (
-            <li key={invitation.id} className="flex flex-wrap items-center gap-3 px-4 py-3">
+          {({ id, email, role, expires_at }) => (
+            <div className="flex flex-wrap items-center gap-3 px-4 py-3">
               <span className="min-w-0 flex-1 basis-48">
-                <span className="block font-medium wrap-anywhere">{invitation.email}</span>
+                <span className="block font-medium wrap-anywhere">{email}</span>
                 <span className="block text-sm text-muted-foreground">
-                  Expires{" "}
-                  <time dateTime={invitation.expires_at}>{formatDate(invitation.expires_at)}</time>
+                  Expires <time dateTime={expires_at}>{formatDate(expires_at)}</time>
                 </span>
               </span>
-              <RoleBadge role={invitation.role} />
+              <RoleBadge role={role} />
               <ConfirmDialog
                 title="Revoke invitation?"
-                description={`The link that was sent to ${invitation.email} no longer works.`}
+                description={`The link that was sent to ${email} no longer works.`}
                 confirm="Revoke"
-                onConfirm={() => revoke(invitation)}
+                onConfirm={() => remove(`${path}/${id}`)}
+                onDone={() => {
+                  toast(`Invitation to ${email} revoked`);
+                  sent.refresh();
+                }}
                 trigger={
-                  <Button
-                    variant="danger-ghost"
-                    size="sm"
-                    aria-label={`Revoke ${invitation.email}`}
-                  >
+                  <Button variant="danger-ghost" size="sm" aria-label={`Revoke ${email}`}>
                     Revoke
                   </Button>
                 }
               />
-            </li>
-          ))}
-        </ul>
-      )}
-      <LoadMore pages={sent} items="invitations" />
+            </div>
+          )}
+        </PagedList>
+      </div>
     </section>
   );
 }
@@ -94,55 +76,48 @@ function describe({ status, code, fields, message }: ApiError): string {
   return message;
 }
 
+const ROLES: readonly { value: Role; label: string }[] = [
+  { value: "member", label: "Member" },
+  { value: "owner", label: "Owner" },
+];
+
 function InviteForm({ path, onSent }: { readonly path: string; readonly onSent: () => void }) {
-  const [email, setEmail] = useState("");
-  const [role, setRole] = useState<Role>("member");
-  const { send, busy, error, clearError } = useSubmit<unknown>();
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    const result = await send(path, { body: { email: email.trim(), role } });
+  const form = useForm({ email: "", role: "member" });
+  const { error } = form;
+  const submit = async () => {
+    const email = form.values.email.trim();
+    const result = await form.send(path, { body: { ...form.values, email } });
     if (!result.ok) return;
-    toast(`Invitation sent to ${email.trim()}`);
-    setEmail("");
+    toast(`Invitation sent to ${email}`);
+    form.set({ email: "" });
     onSent();
   };
   return (
     <Card>
       <form
         noValidate
-        onSubmit={(event) => void submit(event)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
         className="flex flex-wrap items-start gap-3"
       >
-        <Field
+        <TextField
           label="Email"
-          error={error === null ? undefined : describe(error)}
           className="min-w-52 flex-1 max-sm:basis-full"
-        >
-          {(ids) => (
-            <Input
-              {...ids}
-              type="email"
-              autoComplete="off"
-              maxLength={254}
-              placeholder="manager@example.com"
-              value={email}
-              onChange={(event) => {
-                setEmail(event.target.value);
-                clearError();
-              }}
-            />
-          )}
-        </Field>
-        <Field label="Role" className="w-32">
-          {(ids) => (
-            <Select {...ids} value={role} onChange={(event) => setRole(event.target.value as Role)}>
-              <option value="member">Member</option>
-              <option value="owner">Owner</option>
-            </Select>
-          )}
-        </Field>
-        <Button type="submit" busy={busy} className="mt-6.5">
-          <Mail aria-hidden />
+          type="email"
+          autoComplete="off"
+          maxLength={254}
+          placeholder="manager@example.com"
+          value={form.values.email}
+          onChange={(email) => {
+            form.set({ email });
+            form.clearError();
+          }}
+          error={error === null ? undefined : describe(error)}
+        />
+        <SelectField label="Role" className="w-32" options={ROLES} {...form.field("role")} />
+        <Button icon={Mail} type="submit" busy={form.busy} className="mt-6.5">
           Send invitation
         </Button>
       </form>

@@ -1,17 +1,14 @@
 "use client";
 import { useRouter } from "next/navigation";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useOwnAccount } from "@/app/(console)/_hooks/shared-reads.ts";
-import { usePages } from "@/app/(console)/_hooks/use-pages.ts";
-import { chooseOrganization, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { Member, Organization, Role } from "@/lib/organizations/organization.ts";
-import { Avatar } from "../../../_ui/avatar.tsx";
+import { api, remove } from "../../../_api/request.ts";
+import { useOwnAccount } from "../../../_hooks/shared-reads.ts";
+import { usePages } from "../../../_hooks/use-pages.ts";
+import { chooseOrganization, currentScope } from "../../../_session/scope.ts";
 import { Button } from "../../../_ui/button.tsx";
-import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
-import { ErrorState } from "../../../_ui/error-state.tsx";
-import { LoadMore } from "../../../_ui/load-more.tsx";
-import { Select } from "../../../_ui/select.tsx";
-import { ListSkeleton } from "../../../_ui/skeleton.tsx";
+import { ConfirmDialog } from "../../../_ui/dialog.tsx";
+import { Select } from "../../../_ui/form.tsx";
+import { PagedList } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { RoleBadge } from "../role-badge.tsx";
 
@@ -38,43 +35,37 @@ export function MembersSection({
     members.refresh();
     if (member.account_id === own) onRoleChanged();
   };
-  const remove = async (member: Member): Promise<string | null> => {
-    const result = await api(pathOf(member), { method: "DELETE" });
-    if (!result.ok && result.error.status === 409) return LAST_OWNER;
-    if (!result.ok && result.error.status !== 404) return result.error.message;
+  const removed = (member: Member) => {
     if (member.account_id !== own) {
       toast(`${nameOf(member)} removed`);
-      members.refresh();
-      return null;
+      return members.refresh();
     }
     if (currentScope().organization?.id === id) chooseOrganization(null);
     toast(`You left ${name}`);
     router.push("/settings/organizations");
-    return null;
   };
   return (
     <section aria-labelledby="members">
       <h3 id="members" className="mb-3 font-semibold">
         Members
       </h3>
-      {members.error !== null && <ErrorState error={members.error} onRetry={members.loadMore} />}
-      {members.items === undefined && members.error === null && (
-        <ListSkeleton label="Loading members…" rows={2} />
-      )}
-      {members.items !== undefined && (
-        <ul aria-label="Members" className="divide-y rounded-xl border bg-surface shadow-xs">
-          {members.items.map((member) => (
-            <li
-              key={member.account_id}
-              className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-3"
-            >
+      <PagedList
+        label="Members"
+        pages={members}
+        loadingRows={2}
+        more="members"
+        empty={null}
+        keyOf={(member) => member.account_id}
+      >
+        {(member) => {
+          const isOwn = member.account_id === own;
+          return (
+            <div className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-3">
               <Avatar name={nameOf(member)} />
               <span className="min-w-0 flex-1 basis-48">
                 <span className="block font-medium wrap-anywhere">
                   {nameOf(member)}
-                  {member.account_id === own && (
-                    <span className="font-normal text-muted-foreground"> (you)</span>
-                  )}
+                  {isOwn && <span className="font-normal text-muted-foreground"> (you)</span>}
                 </span>
                 {member.name !== null && (
                   <span className="block text-sm wrap-anywhere text-muted-foreground">
@@ -86,7 +77,7 @@ export function MembersSection({
                 <Select
                   aria-label={`Role of ${nameOf(member)}`}
                   value={member.role}
-                  onChange={(event) => void setRole(member, event.target.value as Role)}
+                  onChange={(value) => void setRole(member, value as Role)}
                   className="w-32"
                 >
                   <option value="owner">Owner</option>
@@ -95,37 +86,34 @@ export function MembersSection({
               ) : (
                 <RoleBadge role={member.role} />
               )}
-              {(role === "owner" || member.account_id === own) && (
+              {(role === "owner" || isOwn) && (
                 <Removal
-                  member={member}
-                  isOwn={member.account_id === own}
+                  name={nameOf(member)}
+                  isOwn={isOwn}
                   organization={name}
-                  onConfirm={() => remove(member)}
+                  onConfirm={() => remove(pathOf(member), { 409: LAST_OWNER })}
+                  onDone={() => removed(member)}
                 />
               )}
-            </li>
-          ))}
-        </ul>
-      )}
-      <LoadMore pages={members} items="members" />
+            </div>
+          );
+        }}
+      </PagedList>
     </section>
   );
 }
 
 const nameOf = ({ name, email }: Member): string => name ?? email ?? "Unnamed member";
 
-function Removal({
-  member,
-  isOwn,
-  organization,
-  onConfirm,
-}: {
-  readonly member: Member;
+interface RemovalProps {
+  readonly name: string;
   readonly isOwn: boolean;
   readonly organization: string;
   readonly onConfirm: () => Promise<string | null>;
-}) {
-  const name = nameOf(member);
+  readonly onDone: () => void;
+}
+
+function Removal({ name, isOwn, organization, ...actions }: RemovalProps) {
   return (
     <ConfirmDialog
       title={isOwn ? `Leave ${organization}?` : `Remove ${name}?`}
@@ -135,7 +123,7 @@ function Removal({
           : `${name} loses access to the artists of ${organization}. You can invite them again.`
       }
       confirm={isOwn ? "Leave" : "Remove"}
-      onConfirm={onConfirm}
+      {...actions}
       trigger={
         <Button
           variant="danger-ghost"
@@ -146,5 +134,17 @@ function Removal({
         </Button>
       }
     />
+  );
+}
+
+/** A person by the first letter of the name or email. It is decorative, because the name stands beside it. */
+function Avatar({ name }: { readonly name: string }) {
+  return (
+    <span
+      aria-hidden
+      className="grid size-8 shrink-0 place-items-center rounded-full bg-muted text-sm font-medium text-muted-foreground uppercase select-none"
+    >
+      {[...name.trim()][0]}
+    </span>
   );
 }

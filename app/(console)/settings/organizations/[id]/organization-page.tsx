@@ -2,46 +2,34 @@
 import { Building2, MicVocal, Pencil } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import type { z } from "zod";
-import { api } from "@/app/(console)/_api/request.ts";
-import { useQuery } from "@/app/(console)/_hooks/use-query.ts";
-import { chooseOrganization, currentScope } from "@/app/(console)/_session/scope.ts";
 import type { getOrganizationContract } from "@/lib/organizations/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
+import { type Answer, remove } from "../../../_api/request.ts";
+import { useQuery } from "../../../_hooks/use-query.ts";
 import { lazyComponent } from "../../../_load/lazy-component.tsx";
-import { BackLink } from "../../../_ui/back-link.tsx";
+import { chooseOrganization, currentScope } from "../../../_session/scope.ts";
 import { Button } from "../../../_ui/button.tsx";
-import { ConfirmDialog } from "../../../_ui/confirm-dialog.tsx";
 import { Cover } from "../../../_ui/cover.tsx";
-import { EmptyState } from "../../../_ui/empty-state.tsx";
-import { Loaded } from "../../../_ui/loaded.tsx";
-import { Skeleton } from "../../../_ui/skeleton.tsx";
+import { ConfirmDialog } from "../../../_ui/dialog.tsx";
+import { BackLink } from "../../../_ui/page-header.tsx";
+import { EmptyState, Loaded, Loading } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { RoleBadge } from "../role-badge.tsx";
 import { InvitationsSection } from "./invitations-section.tsx";
 import { MembersSection } from "./members-section.tsx";
 
-const NameDialog = lazyComponent(() =>
-  import("../name-dialog.tsx").then((module) => module.NameDialog),
-);
-
-type One = z.output<(typeof getOrganizationContract)["responses"][200]["schema"]>;
+const NameDialog = lazyComponent(() => import("../name-dialog.tsx"), "NameDialog");
 
 /** An organization: its members, its open invitations, and what its owners can do. */
 export function OrganizationPage({ id }: { readonly id: string }) {
-  const query = useQuery<One>(`/api/organizations/${id}`);
+  const query = useQuery<Answer<typeof getOrganizationContract>>(`/api/organizations/${id}`);
   const { change, reload } = query;
   return (
     <div>
       <BackLink href="/settings/organizations">Organizations</BackLink>
       <Loaded
         query={query}
-        loading={
-          <>
-            <p className="sr-only">Loading the organization…</p>
-            <Skeleton className="h-48 rounded-xl" />
-          </>
-        }
+        loading={<Loading label="Loading the organization…" className="h-48 rounded-xl" />}
         missing={
           <EmptyState
             icon={Building2}
@@ -70,13 +58,12 @@ export function OrganizationPage({ id }: { readonly id: string }) {
   );
 }
 
-function Heading({
-  organization,
-  onSaved,
-}: {
+interface HeadingProps {
   readonly organization: Organization;
   readonly onSaved: (organization: Organization) => void;
-}) {
+}
+
+function Heading({ organization, onSaved }: HeadingProps) {
   const { organization_id: id, organization_name: name, image, role } = organization;
   const router = useRouter();
   const [renaming, setRenaming] = useState(false);
@@ -89,18 +76,17 @@ function Heading({
       </div>
       <div className="flex flex-wrap gap-2">
         <Button
+          icon={MicVocal}
           variant="outline"
           onClick={() => {
             chooseOrganization({ id, name });
             router.push("/artists");
           }}
         >
-          <MicVocal aria-hidden />
           Show artists
         </Button>
         {role === "owner" && (
-          <Button variant="outline" onClick={() => setRenaming(true)}>
-            <Pencil aria-hidden />
+          <Button icon={Pencil} variant="outline" onClick={() => setRenaming(true)}>
             Rename
           </Button>
         )}
@@ -125,13 +111,10 @@ function Heading({
 function DeleteSection({ organization }: { readonly organization: Organization }) {
   const { organization_id: id, organization_name: name } = organization;
   const router = useRouter();
-  const remove = async (): Promise<string | null> => {
-    const result = await api(`/api/organizations/${id}`, { method: "DELETE" });
-    if (!result.ok && result.error.status !== 404) return result.error.message;
+  const leave = () => {
     if (currentScope().organization?.id === id) chooseOrganization(null);
     toast(`${name} deleted`);
     router.push("/settings/organizations");
-    return null;
   };
   return (
     <section
@@ -149,7 +132,8 @@ function DeleteSection({ organization }: { readonly organization: Organization }
         title={`Delete ${name}?`}
         description="This permanently deletes the organization and its artists for all members."
         confirm="Delete permanently"
-        onConfirm={remove}
+        onConfirm={() => remove(`/api/organizations/${id}`)}
+        onDone={leave}
         trigger={<Button variant="danger-ghost">Delete organization</Button>}
       />
     </section>

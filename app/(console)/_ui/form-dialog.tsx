@@ -1,0 +1,54 @@
+"use client";
+import type { ReactNode } from "react";
+import type { Form } from "../_hooks/use-form.ts";
+import { Button } from "./button.tsx";
+import { Dialog, DialogActions } from "./dialog.tsx";
+import { ErrorState } from "./states.tsx";
+
+/** A dialog with a form, "Cancel", and a button that submits. */
+export function FormDialog({
+  title,
+  description,
+  className,
+  form: { ref, busy, formError },
+  submit,
+  isComplete = true,
+  onSubmit,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly className?: string;
+  readonly form: Pick<Form<unknown>, "ref" | "busy" | "formError">;
+  readonly submit: string;
+  readonly isComplete?: boolean;
+  readonly onSubmit: () => Promise<void>;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) {
+  return (
+    <Dialog {...{ title, description, onClose }} className={className}>
+      <form
+        ref={ref}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void onSubmit();
+        }}
+        className="flex flex-col gap-4"
+      >
+        {formError !== null && <ErrorState error={formError} />}
+        {children}
+        <DialogActions>
+          <Button variant="outline" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" busy={busy} disabled={!isComplete}>
+            {submit}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

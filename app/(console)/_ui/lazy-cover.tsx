@@ -1,4 +1,0 @@
-import { lazyComponent } from "../_load/lazy-component.tsx";
-
-/** `Cover` for every page, whose code is loaded when an artist was chosen. Its place needs a size. */
-export const LazyCover = lazyComponent(() => import("./cover.tsx").then((module) => module.Cover));
