@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { settleRemoval } from "../content/media-store.ts";
+import { endMediaRemoval } from "../content/media-store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { services } from "../platform/services.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
@@ -49,7 +49,7 @@ async function removeMedia(accountId: string): Promise<void> {
   for (let due = await mediaToRemove(accountId); due.length > 0; ) {
     for (const key of due) {
       await storage.remove(key);
-      await settleRemoval(key);
+      await endMediaRemoval(key);
     }
     due = await mediaToRemove(accountId);
   }

@@ -141,7 +141,7 @@ function errorOf(run: TaskRun | null, kind: Generation["kind"]): AppError {
 export async function startJob(stored: unknown): Promise<void> {
   const job = generationJob.parse(stored);
   try {
-    await services().engine.startRun(GENERATION_WORKFLOW, job);
+    await services().engine.startWorkflow(GENERATION_WORKFLOW, job);
   } catch (error) {
     await failGeneration(job);
     throw error;

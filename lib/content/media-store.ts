@@ -102,11 +102,11 @@ export async function deleteMedia(
     return appError("not_found", "Media not found");
   }
   await services().media.remove(key);
-  await settleRemoval(key);
+  await endMediaRemoval(key);
   return undefined;
 }
 
 /** Records that the storage has removed a file whose row was deleted. */
-export async function settleRemoval({ accountId, name }: MediaKey): Promise<void> {
-  await call("settle_media_removal", { p_account_id: accountId, p_name: name }, z.null());
+export async function endMediaRemoval({ accountId, name }: MediaKey): Promise<void> {
+  await call("end_media_removal", { p_account_id: accountId, p_name: name }, z.null());
 }

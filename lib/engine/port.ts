@@ -50,7 +50,7 @@ export interface Engine {
    * @param workflow a name that `nameWorkflow` has given
    * @param input is stored with the run: ids, and nothing secret.
    */
-  startRun(workflow: string, input: unknown): Promise<string>;
+  startWorkflow(workflow: string, input: unknown): Promise<string>;
   /** Throws when runs cannot be started or continued at present, and while this process drains. */
   check(): Promise<void>;
   /**

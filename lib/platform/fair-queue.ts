@@ -107,18 +107,18 @@ export class FairQueue {
       if (this.isOpen(accountId)) return admit();
       const line = this.#lines.get(accountId) ?? [];
       if (line.length >= this.#limits.waitersPerAccount) return refuse(new QueueRefusal("full"));
-      const settle = () => {
+      const stopWaiting = () => {
         clearTimeout(deadline);
         signal?.removeEventListener("abort", abort);
       };
       const leave = (reason: unknown) => {
-        settle();
+        stopWaiting();
         this.#remove(accountId, waiter);
         refuse(reason);
       };
       const waiter: Waiter = {
         start: () => {
-          settle();
+          stopWaiting();
           admit();
         },
       };

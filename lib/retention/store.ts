@@ -72,8 +72,8 @@ const removal = storedSandbox.extend({ sessionId: z.string() });
 export const dueSandboxRemovals = (batch: number): Promise<z.output<typeof removal>[]> =>
   call("due_sandbox_removals", { p_batch: batch }, z.array(removal));
 
-export async function settleSandboxRemoval(sessionId: string): Promise<void> {
-  await call("settle_sandbox_removal", { p_session_id: sessionId }, z.null());
+export async function endSandboxRemoval(sessionId: string): Promise<void> {
+  await call("end_sandbox_removal", { p_session_id: sessionId }, z.null());
 }
 
 const idleSandbox = storedSandbox.extend({ sessionId: z.string(), accountId: z.string() });

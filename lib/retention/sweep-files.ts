@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { settleRemoval } from "../content/media-store.ts";
+import { endMediaRemoval } from "../content/media-store.ts";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { mailboxFolder } from "../mail/mailbox-folder.ts";
 import { services } from "../platform/services.ts";
@@ -19,7 +19,7 @@ export async function removeDeletedMedia(): Promise<number> {
     const due = await dueMediaRemovals(BATCH);
     for (const key of due) {
       await storage.remove(key);
-      await settleRemoval(key);
+      await endMediaRemoval(key);
       removed += 1;
     }
     if (due.length < BATCH) break;

@@ -3,13 +3,13 @@ import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
 import { clearSandbox, destroySandbox } from "../sandbox/destroy-sandbox.ts";
-import { settleSandboxBytes } from "../sandbox/store.ts";
+import { recordSandboxBytes } from "../sandbox/store.ts";
 import { stopSandbox } from "../sessions/stop-sandbox.ts";
 import {
   dueSandboxRemovals,
   idleSandboxes,
   installationId,
-  settleSandboxRemoval,
+  endSandboxRemoval,
   staleSandboxReservations,
   unownedSandboxes,
 } from "./store.ts";
@@ -25,7 +25,7 @@ export async function destroyDeletedSandboxes(): Promise<number> {
   for (const { sessionId, ...state } of await dueSandboxRemovals(BATCH)) {
     // The next run of the job retries a sandbox that cannot be destroyed now.
     if (await destroySandbox(state, log())) continue;
-    await settleSandboxRemoval(sessionId);
+    await endSandboxRemoval(sessionId);
     destroyed += 1;
   }
   return destroyed;
@@ -58,7 +58,7 @@ export async function measureLostSandboxes(): Promise<number> {
     const bytes = await folders.bytesOf(sessionId);
     // The sandbox is on another machine.
     if (bytes === null) continue;
-    await settleSandboxBytes(sessionId, reservedAt, bytes);
+    await recordSandboxBytes(sessionId, reservedAt, bytes);
     measured += 1;
   }
   return measured;

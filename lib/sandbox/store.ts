@@ -66,20 +66,20 @@ export function accountSpace(limitBytes: number): SandboxSpace {
       const { granted, reservedAt } = await call("reserve_sandbox_bytes", args, reservation);
       return {
         grantedBytes: granted,
-        settle: (bytes) => settleSandboxBytes(sessionId, reservedAt, bytes),
+        settle: (bytes) => recordSandboxBytes(sessionId, reservedAt, bytes),
       };
     },
   };
 }
 
 /** Replaces a reservation by the measured size, unless there is a newer reservation. */
-export async function settleSandboxBytes(
+export async function recordSandboxBytes(
   sessionId: string,
   reservedAt: string | null,
   bytes: number,
 ): Promise<void> {
   const args = { p_session_id: sessionId, p_reserved_at: reservedAt, p_bytes: bytes };
-  await call("settle_sandbox_bytes", args, z.null());
+  await call("record_sandbox_bytes", args, z.null());
 }
 
 /** Returns whether the sandboxes of an account have reached the limit. */

@@ -20,7 +20,7 @@ import {
   fireTaskNow,
   handOverFiring,
   refuseFiring,
-  settleFiring,
+  recordStartedRun,
   takeFirings,
 } from "./store.ts";
 
@@ -159,7 +159,7 @@ async function startFiring(firing: Firing, log: Logger): Promise<StartedRun | Ap
     template_id: task.templateId,
     log,
   });
-  if (!isAppError(run)) await settleFiring(id, run);
+  if (!isAppError(run)) await recordStartedRun(id, run);
   return run;
 }
 

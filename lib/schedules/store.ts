@@ -206,13 +206,13 @@ export function fireTaskNow(
   return call("fire_task_now", args, z.union([made, refused]));
 }
 
-export async function settleFiring(
+export async function recordStartedRun(
   id: string,
   run: { readonly runId: string; readonly chatId: string; readonly sessionId: string },
 ): Promise<void> {
   const { runId, chatId, sessionId } = run;
   const args = { p_id: id, p_run_id: runId, p_chat_id: chatId, p_session_id: sessionId };
-  await call("settle_firing", args, z.null());
+  await call("record_started_run", args, z.null());
 }
 
 /** A refused firing is tried again for so long. */

@@ -99,7 +99,7 @@ export async function startTurn(
   switch (outcome.outcome) {
     case "claimed":
       count("agent_platform.turns.started", 1, { kind: "chat" });
-      return untilFirstChunk(await startRun(request.caller, claim.turnId), request.signal);
+      return untilFirstChunk(await startClaimed(request.caller, claim.turnId), request.signal);
     case "answered":
       return replayAnswer(request.caller.accountId, request.chatId, outcome);
     case "active": {
@@ -196,7 +196,7 @@ function alreadyStreaming(runId: string | null): AppError {
   });
 }
 
-async function startRun(caller: Caller, turnId: string): Promise<StartedTurn> {
+async function startClaimed(caller: Caller, turnId: string): Promise<StartedTurn> {
   try {
     return { turnId, runId: await startWorkflow(turnId, runCredentialForm(caller)) };
   } catch (error) {

@@ -8,7 +8,7 @@ import { log } from "../platform/log.ts";
 import { services } from "../platform/services.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan, traceparent } from "../platform/telemetry/spans.ts";
-import { beginQueuedTurn, chatsToBegin, settleQueuedTurn } from "./store/queued-turns.ts";
+import { beginQueuedTurn, chatsToBegin, dequeueTurn } from "./store/queued-turns.ts";
 
 /**
  * Starts the durable run of a claimed turn, which continues the current trace.
@@ -18,7 +18,7 @@ export function startWorkflow(turnId: string, credential: RunCredentialForm): Pr
   const trace = traceparent();
   const input = { turnId, credential, ...(trace !== undefined && { traceparent: trace }) };
   return inSpan("turn.start", { attributes: { "app.turn.id": turnId } }, () =>
-    services().engine.startRun(TURN_WORKFLOW, input),
+    services().engine.startWorkflow(TURN_WORKFLOW, input),
   );
 }
 
@@ -45,7 +45,7 @@ async function startNext(chatId: string): Promise<void> {
     const turn = await beginQueuedTurn(chatId);
     if (turn === null) return;
     await startWorkflow(turn.turnId, turn.credential);
-    await settleQueuedTurn(turn.turnId);
+    await dequeueTurn(turn.turnId);
     count("agent_platform.turns.started", 1, { kind: "chat" });
   });
 }

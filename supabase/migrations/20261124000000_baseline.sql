@@ -4039,11 +4039,11 @@ end
 $$;
 comment on function public.begin_queued_turn is 'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
 
-create function public.settle_queued_turn(p_turn_id uuid) returns void
+create function public.dequeue_turn(p_turn_id uuid) returns void
 language sql volatile set search_path = '' as $$
   delete from public.queued_turns where turn_id = p_turn_id
 $$;
-comment on function public.settle_queued_turn is 'Notes that the run of a turn that waited was started.';
+comment on function public.dequeue_turn is 'Notes that the run of a turn that waited was started.';
 
 create function public.queued_turn_state(p_account_id uuid, p_turn_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -5292,7 +5292,7 @@ declare
 begin
   select * into v_turn from public.turns where effect_id = p_id and run_id is not null;
   if found then
-    perform public.settle_firing(p_id, v_turn.run_id, v_turn.chat_id, v_turn.session_id);
+    perform public.record_started_run(p_id, v_turn.run_id, v_turn.chat_id, v_turn.session_id);
     return;
   end if;
   update public.scheduled_firings set attempt_at = null
@@ -5306,7 +5306,7 @@ end
 $$;
 comment on function public.end_firing is 'Gives up a waiting firing; without effect on one that has been settled. One whose run has started is settled.';
 
-create function public.settle_firing(
+create function public.record_started_run(
   p_id uuid, p_run_id text, p_chat_id uuid, p_session_id uuid
 ) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -5328,7 +5328,7 @@ begin
   where id = v_firing.task_run_id;
 end
 $$;
-comment on function public.settle_firing is 'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
+comment on function public.record_started_run is 'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
 
 create function public.end_scheduled_task_run() returns trigger
 language plpgsql volatile set search_path = '' as $$
@@ -5603,7 +5603,7 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.due_media_removals is 'Files that the storage is to remove, for the first time or the last.';
 
-create function public.settle_media_removal(p_account_id uuid, p_name text) returns void
+create function public.end_media_removal(p_account_id uuid, p_name text) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   delete from public.media_removals
@@ -5612,7 +5612,7 @@ begin
   where account_id = p_account_id and name = p_name and removed_at is null;
 end
 $$;
-comment on function public.settle_media_removal is 'Notes that the storage has removed the file: the removal ends with its second time.';
+comment on function public.end_media_removal is 'Notes that the storage has removed the file: the removal ends with its second time.';
 
 create function public.media_to_check(p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$
@@ -5719,14 +5719,14 @@ end
 $$;
 comment on function public.reserve_sandbox_bytes is 'Reserves room for a session''s sandbox: {granted, reservedAt}; granted is what its files may take in all.';
 
-create function public.settle_sandbox_bytes(
+create function public.record_sandbox_bytes(
   p_session_id uuid, p_reserved_at timestamptz, p_bytes bigint
 ) returns void
 language sql volatile set search_path = '' as $$
   update public.sessions set sandbox_bytes = p_bytes, sandbox_reserved_at = null
   where id = p_session_id and sandbox_reserved_at = p_reserved_at
 $$;
-comment on function public.settle_sandbox_bytes is 'Replaces a reservation by the measured size; without effect when a newer one stands.';
+comment on function public.record_sandbox_bytes is 'Replaces a reservation by the measured size; without effect when a newer one stands.';
 
 create function public.free_sandbox_space() returns trigger
 language plpgsql set search_path = '' as $$
@@ -5809,11 +5809,11 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.due_sandbox_removals is 'States of sandboxes that are to be destroyed, each with its sessionId.';
 
-create function public.settle_sandbox_removal(p_session_id uuid) returns void
+create function public.end_sandbox_removal(p_session_id uuid) returns void
 language sql volatile set search_path = '' as $$
   delete from public.sandbox_removals where session_id = p_session_id
 $$;
-comment on function public.settle_sandbox_removal is 'Notes that a sandbox is destroyed.';
+comment on function public.end_sandbox_removal is 'Notes that a sandbox is destroyed.';
 
 -- Connections of accounts to external services.
 

@@ -996,11 +996,11 @@ end
 $$;
 comment on function public.begin_queued_turn is 'Claims a free chat for the first turn that waits in it: {turn_id, credential}, whose run must then be started; null when there is none. A turn whose run was not started within p_stale_seconds is returned again.';
 
-create function public.settle_queued_turn(p_turn_id uuid) returns void
+create function public.dequeue_turn(p_turn_id uuid) returns void
 language sql volatile set search_path = '' as $$
   delete from public.queued_turns where turn_id = p_turn_id
 $$;
-comment on function public.settle_queued_turn is 'Notes that the run of a turn that waited was started.';
+comment on function public.dequeue_turn is 'Notes that the run of a turn that waited was started.';
 
 create function public.queued_turn_state(p_account_id uuid, p_turn_id uuid) returns jsonb
 language sql stable set search_path = '' as $$

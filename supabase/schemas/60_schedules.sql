@@ -417,7 +417,7 @@ declare
 begin
   select * into v_turn from public.turns where effect_id = p_id and run_id is not null;
   if found then
-    perform public.settle_firing(p_id, v_turn.run_id, v_turn.chat_id, v_turn.session_id);
+    perform public.record_started_run(p_id, v_turn.run_id, v_turn.chat_id, v_turn.session_id);
     return;
   end if;
   update public.scheduled_firings set attempt_at = null
@@ -431,7 +431,7 @@ end
 $$;
 comment on function public.end_firing is 'Gives up a waiting firing; without effect on one that has been settled. One whose run has started is settled.';
 
-create function public.settle_firing(
+create function public.record_started_run(
   p_id uuid, p_run_id text, p_chat_id uuid, p_session_id uuid
 ) returns void
 language plpgsql volatile set search_path = '' as $$
@@ -453,7 +453,7 @@ begin
   where id = v_firing.task_run_id;
 end
 $$;
-comment on function public.settle_firing is 'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
+comment on function public.record_started_run is 'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
 
 create function public.end_scheduled_task_run() returns trigger
 language plpgsql volatile set search_path = '' as $$

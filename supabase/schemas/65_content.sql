@@ -158,7 +158,7 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.due_media_removals is 'Files that the storage is to remove, for the first time or the last.';
 
-create function public.settle_media_removal(p_account_id uuid, p_name text) returns void
+create function public.end_media_removal(p_account_id uuid, p_name text) returns void
 language plpgsql volatile set search_path = '' as $$
 begin
   delete from public.media_removals
@@ -167,7 +167,7 @@ begin
   where account_id = p_account_id and name = p_name and removed_at is null;
 end
 $$;
-comment on function public.settle_media_removal is 'Notes that the storage has removed the file: the removal ends with its second time.';
+comment on function public.end_media_removal is 'Notes that the storage has removed the file: the removal ends with its second time.';
 
 create function public.media_to_check(p_batch integer) returns jsonb
 language sql stable set search_path = '' as $$

@@ -62,14 +62,14 @@ end
 $$;
 comment on function public.reserve_sandbox_bytes is 'Reserves room for a session''s sandbox: {granted, reservedAt}; granted is what its files may take in all.';
 
-create function public.settle_sandbox_bytes(
+create function public.record_sandbox_bytes(
   p_session_id uuid, p_reserved_at timestamptz, p_bytes bigint
 ) returns void
 language sql volatile set search_path = '' as $$
   update public.sessions set sandbox_bytes = p_bytes, sandbox_reserved_at = null
   where id = p_session_id and sandbox_reserved_at = p_reserved_at
 $$;
-comment on function public.settle_sandbox_bytes is 'Replaces a reservation by the measured size; without effect when a newer one stands.';
+comment on function public.record_sandbox_bytes is 'Replaces a reservation by the measured size; without effect when a newer one stands.';
 
 create function public.free_sandbox_space() returns trigger
 language plpgsql set search_path = '' as $$
@@ -152,8 +152,8 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.due_sandbox_removals is 'States of sandboxes that are to be destroyed, each with its sessionId.';
 
-create function public.settle_sandbox_removal(p_session_id uuid) returns void
+create function public.end_sandbox_removal(p_session_id uuid) returns void
 language sql volatile set search_path = '' as $$
   delete from public.sandbox_removals where session_id = p_session_id
 $$;
-comment on function public.settle_sandbox_removal is 'Notes that a sandbox is destroyed.';
+comment on function public.end_sandbox_removal is 'Notes that a sandbox is destroyed.';

@@ -350,7 +350,7 @@ const withoutLookup = [
   "start_generation",
   "has_budget",
   "unspent_budget",
-  "settle_media_removal",
+  "end_media_removal",
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
   "record_connector_link",
   "refused_connections",

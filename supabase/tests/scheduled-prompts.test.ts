@@ -107,7 +107,7 @@ describe("take_firings", () => {
       expect(await take(t, account, at(1, 0))).toEqual([]);
       expect(await take(t, account, at(1, 1))).toEqual([firing]);
       const run = { run_id: "wrun_1", chat_id: randomUUID(), session_id: randomUUID() };
-      await t.call("settle_firing", { id: firing?.id ?? "", ...run });
+      await t.call("record_started_run", { id: firing?.id ?? "", ...run });
       expect(await take(t, account, at(9))).toEqual([]);
       expect(await statuses(t, account)).toEqual(["EXECUTING"]);
     }));
@@ -150,7 +150,7 @@ describe("the task run of a firing", () => {
       // The server that has started the run may be late to say so.
       const late = { id: firing.id, run_id: "wrun_1", chat_id: chat, session_id: session };
       const before = await statuses(t, account);
-      await t.call("settle_firing", late);
+      await t.call("record_started_run", late);
       expect(await statuses(t, account)).toEqual(before);
       expect(before).not.toContain("QUEUED");
     });
@@ -183,7 +183,7 @@ describe("the task run of a firing", () => {
       // Before the run is known, the firing is given up; the run takes it back.
       await giveUp();
       await t.sql`update turns set run_id = 'wrun_1', status = 'running' where id = ${turn}`;
-      await t.call("settle_firing", started);
+      await t.call("record_started_run", started);
       const runs = {
         status: "EXECUTING",
         error: null,

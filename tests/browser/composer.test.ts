@@ -202,6 +202,7 @@ describeInBrowser("the message box", (browsing) => {
       .poll(() => asked.allTextContents())
       .toEqual(["run: sleep 100", "Then the press text", "Add the tour dates"]);
     await expect.poll(() => page.getByRole("article", { name: "Agent" }).count()).toBe(3);
+    await expect.poll(async () => (await conversation.read()).messages.length).toBe(6);
     await waitUntilIdle(page);
     // What is beyond the box of a message is not painted.
     const beyond = await page.locator("[data-message] footer").evaluateAll((footers) =>

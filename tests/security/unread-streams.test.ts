@@ -65,7 +65,7 @@ it.each(["before", "after"])(
 const silentEngine: Engine = {
   name: "postgres",
   start: async () => {},
-  startRun: () => Promise.reject(new Error("not used")),
+  startWorkflow: () => Promise.reject(new Error("not used")),
   check: async () => {},
   drain: async () => {},
   openLog: () => Promise.reject(new Error("not used")),

@@ -47,7 +47,7 @@ async function start(): Promise<GoTrueClient> {
     storageKey: STORAGE_KEY,
     detectSessionInUrl: false,
   });
-  client.onAuthStateChange(() => settle());
+  client.onAuthStateChange(() => readSession());
   return client;
 }
 
@@ -63,7 +63,7 @@ function readStored(): Stored | null {
 }
 
 /** Reads the stored session, which any tab may have changed. */
-function settle(): void {
+function readSession(): void {
   const stored = readStored();
   const next: SessionState =
     stored === null ? { status: "signed-out" } : { status: "signed-in", email: stored.email };
@@ -115,17 +115,17 @@ export async function signOut(): Promise<void> {
     // If the library cannot be loaded, the session expires on the server.
   }
   localStorage.removeItem(STORAGE_KEY);
-  settle();
+  readSession();
 }
 
 function followOtherTabs(event: StorageEvent): void {
-  if (event.key === STORAGE_KEY || event.key === null) settle();
+  if (event.key === STORAGE_KEY || event.key === null) readSession();
 }
 
 function subscribe(listener: () => void): () => void {
   if (listeners.size === 0) addEventListener("storage", followOtherTabs);
   listeners.add(listener);
-  settle();
+  readSession();
   return () => {
     listeners.delete(listener);
     if (listeners.size === 0) removeEventListener("storage", followOtherTabs);

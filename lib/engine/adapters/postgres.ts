@@ -5,7 +5,7 @@ import type { Measurements } from "../../../packages/world-postgres/src/measurem
 import { PostgresWorld } from "../../../packages/world-postgres/src/postgres-world.ts";
 import { sweepEngine } from "../../../packages/world-postgres/src/retention.ts";
 import type { Engine, TurnAddress, TurnStops } from "../port.ts";
-import { loadRoute, runState, startRun } from "./sdk.ts";
+import { loadRoute, runState, startWorkflow } from "./sdk.ts";
 import { StopListeners } from "./stop-listeners.ts";
 
 export interface PostgresEngineOptions extends TurnStops {
@@ -32,7 +32,7 @@ const STOP_MEMORY_MS = 60_000;
 /** The durable engine on PostgreSQL: runs, queue, streams and stop signals. */
 export class PostgresEngine implements Engine {
   readonly name = "postgres";
-  readonly startRun = startRun;
+  readonly startWorkflow = startWorkflow;
   readonly runState = runState;
   readonly #options: PostgresEngineOptions;
   readonly #world: PostgresWorld;

@@ -3,7 +3,7 @@ import { WorkflowRunNotFoundError } from "@workflow/errors";
 import { getRun, start } from "workflow/api";
 import type { Engine } from "../port.ts";
 
-export const startRun: Engine["startRun"] = async (workflow, input) =>
+export const startWorkflow: Engine["startWorkflow"] = async (workflow, input) =>
   (await start({ workflowId: workflow }, [input])).runId;
 
 export const runState: Engine["runState"] = async (runId) => {

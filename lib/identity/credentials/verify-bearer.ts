@@ -1,4 +1,4 @@
-/** Decides whether an OIDC provider's claims prove that an e-mail address is the person's own. */
+/** Verifies bearer tokens, of Supabase Auth or of any OIDC provider, and decides whether they prove an e-mail address. */
 import { createHash, createHmac } from "node:crypto";
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { z } from "zod";

@@ -24,8 +24,8 @@ export function beginQueuedTurn(chatId: string): Promise<z.output<typeof begun> 
 }
 
 /** Notes that the run of the turn was started. */
-export async function settleQueuedTurn(turnId: string): Promise<void> {
-  await call("settle_queued_turn", { p_turn_id: turnId }, z.null());
+export async function dequeueTurn(turnId: string): Promise<void> {
+  await call("dequeue_turn", { p_turn_id: turnId }, z.null());
 }
 
 /** Returns chats that are free although turns wait in them. */

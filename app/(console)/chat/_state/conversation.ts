@@ -211,9 +211,7 @@ export class Conversation {
   async #send({ id, text, files }: SentMessage): Promise<void> {
     const parts = toParts(text, files);
     this.#show({ sentMessageId: id });
-    // Another tab may have begun a turn, or the service that of a message that waited.
-    const body = { onBusy: "enqueue" };
-    await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }, { body }));
+    await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }));
     if (this.chat.error instanceof ApiError || this.chat.isOutdated) {
       this.chat.messages = this.chat.messages.filter((message) => message.id !== id);
       this.#show({ returned: { text, files } });

@@ -17,7 +17,7 @@ import {
   askAuthServer,
   countGuess,
   countMail,
-  settleMail,
+  recordMailOutcome,
 } from "@/lib/identity/credentials/auth-server.ts";
 import { config } from "@/lib/platform/config.ts";
 import { call } from "@/lib/platform/database/query.ts";
@@ -98,7 +98,7 @@ async function answer(request: Request): Promise<Response> {
       ...(bearer === undefined ? {} : { bearer }),
       ...(body === undefined ? {} : { body }),
     });
-    if (path.code === "mail") await settleMail(emailIn(body), address, answered.ok);
+    if (path.code === "mail") await recordMailOutcome(emailIn(body), address, answered.ok);
     await notBefore;
     return await passOn(answered);
   } catch (error) {

@@ -3,7 +3,7 @@ import { getRun } from "workflow/api";
 import { createWorld, setWorld } from "workflow/runtime";
 import { provideEnvironment } from "../../../platform/config.ts";
 import type { ChunkBatch, Engine, ReadEnd, TurnAddress, TurnLog, TurnStops } from "../../port.ts";
-import { runState, startRun } from "../sdk.ts";
+import { runState, startWorkflow } from "../sdk.ts";
 import { Deliveries, type DeliveriesOptions } from "./deliveries.ts";
 import { Follower } from "./follower.ts";
 import { StopSignals } from "./stop-signals.ts";
@@ -29,7 +29,7 @@ const DRAIN_POLL_MS = 50;
  */
 export class WorkflowEngine implements Engine {
   readonly name: string;
-  readonly startRun = startRun;
+  readonly startWorkflow = startWorkflow;
   readonly runState = runState;
   readonly #options: WorkflowEngineOptions;
   readonly #followers = new Map<string, Follower>();

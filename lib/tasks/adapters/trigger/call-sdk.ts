@@ -82,7 +82,7 @@ export function createSdkCaller({ secretKey, apiUrl }: TriggerAccess): CallSdk {
       const sdk = await loading;
       const release = await queue().acquire(accountId, signal);
       const call = attempt(method, () => work(sdk)).finally(release);
-      return await Promise.race([call.then((outcome) => settle(outcome, log)), late.promise]);
+      return await Promise.race([call.then((outcome) => resultOf(outcome, log)), late.promise]);
     } catch (cause) {
       log.warn({ err: cause }, "Trigger.dev did not answer");
       return signal.aborted ? timedOut : taskRunnerUnavailable;
@@ -116,7 +116,7 @@ const attempt = <T>(method: "GET" | "POST", work: () => Promise<T>): Promise<Out
     }
   });
 
-function settle<T>(outcome: Outcome<T>, log: Logger) {
+function resultOf<T>(outcome: Outcome<T>, log: Logger) {
   if ("value" in outcome) return outcome.value;
   const { status, error, headers } = outcome;
   if (status === 404 && error !== undefined) return missing;
