@@ -7,9 +7,9 @@ import { recordSandboxBytes } from "../sandbox/store.ts";
 import { stopSandbox } from "../sessions/stop-sandbox.ts";
 import {
   dueSandboxRemovals,
+  endSandboxRemoval,
   idleSandboxes,
   installationId,
-  endSandboxRemoval,
   staleSandboxReservations,
   unownedSandboxes,
 } from "./store.ts";

@@ -19,8 +19,8 @@ import {
   fireTask,
   fireTaskNow,
   handOverFiring,
-  refuseFiring,
   recordStartedRun,
+  refuseFiring,
   takeFirings,
 } from "./store.ts";
 

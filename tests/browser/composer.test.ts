@@ -242,7 +242,6 @@ describeInBrowser("the message box", (browsing) => {
     const { page } = await openChatPage(browsing, stack, {
       expected: /status of 404|ERR_FAILED|ERR_INTERNET/,
     });
-    const chunks = "**/_next/static/**/*.js";
     const newVersion = page.getByText("A new version is available.");
     const shortcuts = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     // The page may not listen yet, or take the focus a moment later.
@@ -255,21 +254,25 @@ describeInBrowser("the message box", (browsing) => {
       });
 
     // A lost connection is no new version: what was asked for comes when it is back.
-    await page.route(chunks, (route) => route.abort());
+    let answer: "lost" | "gone" | "there" = "lost";
+    await page.route("**/_next/static/**/*.js", (route) => {
+      if (answer === "lost") return route.abort();
+      return answer === "gone" ? route.fulfill({ status: 404 }) : route.continue();
+    });
     await askFor(page.getByText("Connection lost. Reconnecting…")).toBe(true);
     expect(await newVersion.count()).toBe(0);
-    await page.unroute(chunks);
+    answer = "there";
     await askFor(shortcuts).toBe(true);
     await page.keyboard.press("Escape");
 
     // Code that is gone: the page says so, and keeps what was written, although it was sent.
-    await page.route(chunks, (route) => route.fulfill({ status: 404 }));
+    answer = "gone";
     await sendMessage(page, "[deltas:2] Plan the release");
     await newVersion.waitFor();
     await expect.poll(() => messageBox(page).inputValue()).toBe("[deltas:2] Plan the release");
     await page.keyboard.press("ControlOrMeta+K");
     await expectGood(page);
-    await page.unroute(chunks);
+    answer = "there";
     await page.getByRole("button", { name: "Reload" }).click();
     await newVersion.waitFor({ state: "detached" });
     await expect.poll(() => messageBox(page).inputValue()).toBe("[deltas:2] Plan the release");

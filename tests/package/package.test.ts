@@ -66,7 +66,7 @@ describe("a package", () => {
     expect(found.sort()).toEqual(
       [
         ...[".next", "LICENSE", "THIRD_PARTY_NOTICES.md", "bin", "lib", "node_modules"],
-        ...["package.json", "scripts", "supabase"],
+        ...["package.json", "packages", "scripts", "supabase"],
       ].sort(),
     );
     const packages = globSync("node_modules/{*,@*/*}", { cwd: root }).map((path) =>
@@ -78,6 +78,7 @@ describe("a package", () => {
     ];
     expect(packages.filter((name) => development.includes(name))).toEqual([]);
     expect(globSync("**/*.{test.ts,tsx,map,d.ts}", { cwd: join(root, "lib") })).toEqual([]);
+    expect(globSync("packages/*", { cwd: root })).toEqual(["packages/world-postgres"]);
     expect(
       globSync("supabase/*", { cwd: root })
         .map((path) => basename(path))

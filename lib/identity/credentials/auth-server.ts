@@ -41,7 +41,11 @@ export const countMail = (email: string, address: string): Promise<boolean> =>
  * Grants new tries after a mail was sent, or takes its count back. Tries are granted only then,
  * because the auth server may refuse a mail and leave the previous code valid.
  */
-export async function recordMailOutcome(email: string, address: string, sent: boolean): Promise<void> {
+export async function recordMailOutcome(
+  email: string,
+  address: string,
+  sent: boolean,
+): Promise<void> {
   const name = sent ? "grant_code_tries" : "withdraw_code_mail";
   await call(name, argumentsOf(email, address), z.null());
 }
