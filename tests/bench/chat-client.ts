@@ -68,6 +68,7 @@ export async function readTurn(
   started: number,
   delta = '"type":"text-delta"',
 ): Promise<{ first: number; total: number; deltas: number }> {
+  if (!response.ok) throw new Error(`The turn was answered with ${response.status}`);
   if (!response.body) throw new Error("The answer has no body");
   const decoder = new TextDecoder();
   let first = Number.NaN;
