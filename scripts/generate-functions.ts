@@ -17,7 +17,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 interface Described {
   readonly args: Readonly<Record<string, string>>;
-  readonly returns: "nothing" | "value" | "row" | "rows" | "values";
+  readonly returns: "nothing" | "value" | "row" | "rows" | "texts";
 }
 
 function describe(args: string, returns: string, composites: ReadonlySet<string>): Described {
@@ -29,11 +29,13 @@ function describe(args: string, returns: string, composites: ReadonlySet<string>
   }
   const [, isSet, base = ""] = /^(setof )?(?:public\.)?(.*)$/s.exec(returns.trim()) ?? [];
   const isComposite = composites.has(base) || base.startsWith("table");
+  if (isSet && !composites.has(base) && base !== "text")
+    throw new Error(`No function returns ${returns}`);
   const kind =
     isSet || base.startsWith("table")
       ? isComposite
         ? "rows"
-        : "values"
+        : "texts"
       : isComposite
         ? "row"
         : "value";

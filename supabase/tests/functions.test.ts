@@ -17,7 +17,7 @@ test("names, arguments and results", async () => {
       case when p.prorettype = 'void'::regtype then 'nothing'
         when t.typtype = 'c' or p.prorettype = 'record'::regtype
           then case when p.proretset then 'rows' else 'row' end
-        else case when p.proretset then 'values' else 'value' end end as returns
+        else case when p.proretset then 'texts' else 'value' end end as returns
     from pg_proc p join pg_type t on t.oid = p.prorettype
     where p.pronamespace = 'public'::regnamespace and p.proname = any (${Object.keys(functions)})`;
   const known = Object.fromEntries(
@@ -56,8 +56,8 @@ test.each<[string, FunctionName, (turnId: string) => Record<string, unknown>]>([
   ["null", "run_of_turn", (id) => ({ p_turn_id: id })],
   ["no argument", "installation_id", () => ({})],
   ["rows", "list_keys", () => ({ p_account_id: account.id })],
-  ["values", "get_chat_body_page", () => ({ ...address, ...page })],
-  ["no values", "get_chat_body_page", (id) => ({ ...address, p_chat_id: id, ...page })],
+  ["texts", "get_chat_body_page", () => ({ ...address, ...page })],
+  ["no texts", "get_chat_body_page", (id) => ({ ...address, p_chat_id: id, ...page })],
   ["JSON", "note_task_progress", (id) => ({ p_id: id, p_metadata: { é: "\\ ' \n" } })],
   ["a malformed id", "run_of_turn", () => ({ p_turn_id: "no id" })],
   [

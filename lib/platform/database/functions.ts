@@ -67,7 +67,7 @@ export const functions = {
   get_agent_template: { args: { p_account_id: "uuid", p_id: "uuid" }, returns: "value" },
   get_artist: { args: { p_account_id: "uuid", p_id: "uuid" }, returns: "value" },
   get_chat: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid" }, returns: "value" },
-  get_chat_body_page: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid", p_after_at: "timestamp with time zone", p_after_id: "text", p_max_bytes: "bigint" }, returns: "values" },
+  get_chat_body_page: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid", p_after_at: "timestamp with time zone", p_after_id: "text", p_max_bytes: "bigint" }, returns: "texts" },
   get_chat_connectors: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid" }, returns: "value" },
   get_chat_share: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid" }, returns: "value" },
   get_run: { args: { p_account_id: "uuid", p_run_id: "text" }, returns: "value" },

@@ -43,6 +43,9 @@ export class PostgresDatabase implements Database {
           values: [JSON.stringify(args)],
         }),
       );
+      if (functions[name].returns === "texts") {
+        return { data: rows.map(({ answer }) => answer), status: 200, error: null };
+      }
       const text = rows[0]?.answer ?? null;
       return { data: text === null ? null : JSON.parse(text), status: 200, error: null };
     } catch (error) {
@@ -76,7 +79,8 @@ const MAX_ROWS = 1000;
 
 /**
  * Returns the statement with which PostgREST calls a SQL function: PostgreSQL itself parses the
- * arguments from one JSON text, and returns the answer as JSON text in the column `answer`.
+ * arguments from one JSON text, and returns the answer as JSON text in the column `answer`; texts are rows as
+ * they are, because a long chat is sent as it comes.
  * @param given the names of the arguments; the others take their defaults
  */
 function statementOf(name: FunctionName, given: readonly string[]): string {
@@ -96,7 +100,6 @@ function statementOf(name: FunctionName, given: readonly string[]): string {
     row: `select row_to_json(result)::text as answer from ${source}, lateral ${call} result`,
     rows: `select coalesce(json_agg(result), '[]')::text as answer
            from (select result.* from ${source}, lateral ${call} result limit ${MAX_ROWS}) result`,
-    values: `select coalesce(json_agg(result.value), '[]')::text as answer
-             from (select value from ${source}, lateral ${call} as call(value) limit ${MAX_ROWS}) result`,
+    texts: `select value as answer from ${source}, lateral ${call} as call(value) limit ${MAX_ROWS}`,
   }[returns];
 }
