@@ -4,7 +4,7 @@ import { withWorkflow } from "workflow/next";
 const excluded = { browser: "./app/(console)/_build/excluded-modules.ts" };
 
 const config: NextConfig = {
-  // The launcher gives each copy of the development server a folder of its own.
+  // The launcher gives each copy of the development server its own folder.
   distDir: process.env.NEXT_DIST_DIR ?? ".next",
   // `npm run package` takes the traced files. Vercel traces each function by itself.
   ...(process.env.VERCEL ? {} : { output: "standalone" as const }),
@@ -28,7 +28,7 @@ const config: NextConfig = {
   }),
   headers: async () => [
     { source: "/:path*", headers: [{ key: "x-content-type-options", value: "nosniff" }] },
-    // Pages have a policy of their own, in `lib/http/guard-page.ts`.
+    // Pages have their own policy, in `lib/http/guard-page.ts`.
     {
       source: "/(api|auth)/:path*",
       headers: [{ key: "referrer-policy", value: "no-referrer" }],

@@ -2,7 +2,7 @@ import { type NextRequest, NextResponse } from "next/server";
 import { guardPage } from "@/lib/http/guard-page.ts";
 import { answerUnknownPath, refuseUndecodablePath } from "@/lib/http/unknown-path.ts";
 
-/** Paths that are not pages of the console, or pages with a policy of their own. */
+/** Paths that are not pages of the console, or pages with their own policy. */
 const NO_PAGE = /^\/(?:api(?:\/|$)|auth\/|connectors\/consent|_next\/|\.well-known\/)/;
 
 /** Paths under which clients of other APIs look for endpoints and metadata that do not exist here. */

@@ -77,7 +77,7 @@ type FoundTurn = StreamedTurn | { readonly turn: StreamedTurn; readonly location
 /**
  * Streams the turn that `find` returns, or returns its response or error. The stream's slot is taken
  * before the call of `find`, which may start the turn, and is released when the stream ends. Errors: 429
- * when the account has `ACCOUNT_STREAMS` streams open; as `find`.
+ * when the account has too many streams open; as `find`.
  */
 export async function streamTurn(
   { accountId, startIndex, signal }: StreamRequest,

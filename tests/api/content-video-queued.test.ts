@@ -44,7 +44,7 @@ describe("with a provider that takes its time", () => {
     await fal.close();
   });
 
-  /** An account of its own for each test, and a request. */
+  /** A new account for each test, and a request. */
   async function arrange() {
     const { id, key } = await createPerson();
     const image = (await anImage({ id })).replace(stack.url, server.url);

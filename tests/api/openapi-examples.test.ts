@@ -1,5 +1,5 @@
 /**
- * The examples of the OpenAPI document, asked anew in the order in which a new account would.
+ * The examples of the OpenAPI document, requested again in the order of a new account.
  * `RECORD_EXAMPLES=1` writes them down instead, and `docs/api.md` with them.
  */
 import { execFile } from "node:child_process";
@@ -21,7 +21,7 @@ import { startOwnParts } from "../support/harness/stack.ts";
 const root = join(import.meta.dirname, "../..");
 const placeholders = new Placeholders();
 
-// A database of its own: what is listed is what the new account has made.
+// A separate database: what is listed is what the new account has made.
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
 let server: RunningNext;
 let recorded: Awaited<ReturnType<typeof recordExamples>>;

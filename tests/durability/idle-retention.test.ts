@@ -91,7 +91,7 @@ test("turns whose run is lost end after a day, with their tool records and keys"
 test("sandboxes of sessions without a turn for long are destroyed, when a setting says so", async () => {
   const account = await createAccount();
   const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000);
-  /** @param turnDays how long ago the only turn ended; null without one, 0 while it goes on */
+  /** @param turnDays how long ago the only turn ended; null without one, 0 while it is running */
   const create = async (sandboxDays: number, turnDays: number | null) => {
     const { sessionId, turn } = await createTurn(account, 0);
     if (turnDays === null) await sql`delete from turns where id = ${turn}`;

@@ -142,7 +142,7 @@ async function playTurn(caller: Caller, conversation: Conversation, id: string):
   }
 
   // A process that is killed between storing the message and writing the last chunk leaves that to the
-  // next one; meanwhile the chat is free, and a client that resumes is told that nothing is streaming.
+  // next one; until then the chat is free, and a client that resumes is told that nothing is streaming.
   const lastType = async () => (await logOf(workspace, conversation)).at(-1)?.chunk.type;
   await expect.poll(lastType).toBe("finish");
   const [row] = await workspace.sql`select status, error from turns where run_id = ${runId}`;

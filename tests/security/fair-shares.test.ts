@@ -69,7 +69,7 @@ describe("while one account runs every command it may", () => {
     expect(await waitForRun(other, quick)).toMatchObject({ status: "completed" });
     expect(await workspace.readSandboxFile(quick.sessionId, "ran")).toBe("at once\n");
 
-    // The turn goes on: the model sees the error as the tool's answer.
+    // The turn continues: the model sees the error as the tool's answer.
     expect(await waitForRun(greedy, refused)).toMatchObject({ status: "completed" });
     expect(workspace.model.callsOf("refused")[1]?.toolResults.at(-1)).toContain(
       "too many commands of this account are running",

@@ -6,7 +6,7 @@
  * member belong to one organization, with which an artist is linked; the admin belongs to the admin
  * organization; the stranger to another organization, with an artist of its own. The `both` caller
  * sends two good credentials of the owner, and the expired and the revoked key are the owner's. So are
- * the credentials of a run: what its sandbox has while the owner's turn goes on, in the two forms there
+ * the credentials of a run: what its sandbox has while the owner's turn is running, in the two forms there
  * are. They reach the things of `(own)` as those of the run's own session. Who is in a sandbox sends no
  * credential, with the mark that everything bears that leaves a sandbox.
  *

@@ -3,7 +3,7 @@ import { useScope } from "../_session/scope.ts";
 
 /**
  * Calls `onChoose` with the id of the artist that the switcher has, and again when another one is
- * chosen there; `""` stands for all. A list that starts with an artist of its own keeps it until then.
+ * chosen there; `""` stands for all. A list that starts with its own artist keeps it until then.
  */
 export function useFollowArtist(current: string, onChoose: (artistId: string) => void): void {
   const chosen = useScope().artist?.id ?? "";

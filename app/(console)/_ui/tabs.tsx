@@ -42,7 +42,7 @@ interface LinkTabsProps {
   readonly tabs: readonly { readonly href: string; readonly label: string }[];
 }
 
-/** Tabs whose panels are pages of their own, and current for the pages below them, too. */
+/** Tabs whose panels are separate pages, and current for the pages below them, too. */
 export function LinkTabs({ label, tabs }: LinkTabsProps) {
   const path = usePathname();
   const above = tabs.filter(({ href }) => `${path}/`.startsWith(`${href}/`));

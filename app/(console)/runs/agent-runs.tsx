@@ -98,7 +98,7 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
 }
 
 const columns = "lg:grid-cols-[minmax(0,1fr)_7rem_7.5rem_4.5rem_4.5rem_5.5rem_6rem]";
-/** A figure in a column of its own, for which a phone has no room. */
+/** A figure in its own column, for which a phone has no room. */
 const cellStyle = "text-right text-sm text-muted-foreground tabular-nums max-lg:hidden";
 
 interface RowProps {

@@ -6,7 +6,7 @@ import type { Database } from "./port.ts";
 
 /** The time after which a silent database counts as unavailable. */
 const TIMEOUT_MS = 10_000;
-/** The default of `REQUESTS_AT_ONCE`, of which one account may use half. */
+/** As many as requests at a time in a process, of which one account may use half. */
 const agent = new Agent({ connections: 128 });
 
 /** @param secretKey bypasses row-level security */

@@ -4,7 +4,6 @@
  * A chunk is committed before any reader sees it, so an index that a client holds stays valid after a
  * crash. One write is in flight at a time; it carries the chunks that all turns of this process have
  * appended since the previous one, so a thousand deltas a second cost a few hundred commits.
- * This file is long because writers, readers and the grouped writes share their state.
  */
 import type { Sql } from "./database.ts";
 import { WakeUps } from "./wake-ups.ts";
@@ -28,21 +27,6 @@ interface Writer {
   readonly failing: AbortController;
   /** Called after each write of this stream that was committed, and when the writer fails. */
   settled: (() => void)[];
-}
-
-/** The stream of a turn, opened for writing. */
-export interface OpenLog {
-  /** Aborts with the error of a failed write, after which nothing more can be written. */
-  readonly failed: AbortSignal;
-  /** Returns the committed chunks, from index 0. */
-  committed(): readonly string[];
-  append(chunks: readonly string[]): void;
-  /** Resolves when all appended chunks are committed. Throws when the stream has another writer. */
-  flushed(): Promise<void>;
-  /** Ends the stream with these chunks, in one write. Does nothing when the stream has ended. */
-  close(last: readonly string[]): Promise<void>;
-  /** Drops chunks that are in no write yet. */
-  release(): void;
 }
 
 /** A reader of another process's stream polls at this interval, should a notification be lost. */
@@ -75,7 +59,7 @@ export class ChunkLog {
    * Makes this process the writer of a stream, in place of an earlier attempt.
    * @param fresh whether nothing can have been written yet, which saves a query.
    */
-  async open(stream: string, runId: string, fresh: boolean): Promise<OpenLog> {
+  async open(stream: string, runId: string, fresh: boolean) {
     const earlier = this.#writers.get(stream);
     if (earlier) await this.#supersede(earlier);
     const { chunks, closed } =
@@ -94,9 +78,9 @@ export class ChunkLog {
     return {
       failed: writer.failing.signal,
       committed: () => writer.committed,
-      append: (more) => this.#append(writer, more),
+      append: (more: readonly string[]) => this.#append(writer, more),
       flushed: () => this.#flushed(writer),
-      close: (last) => this.#close(writer, last),
+      close: (last: readonly string[]) => this.#close(writer, last),
       release: () => {
         writer.pending = [];
         this.#dirty.delete(writer);

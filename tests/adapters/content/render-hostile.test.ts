@@ -20,7 +20,7 @@ import {
 import { makeImage, makeVideo, makeVideoAs } from "../../support/fixtures/media.ts";
 import { findConfined, listConfined } from "../../support/harness/confined.ts";
 
-// Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
+// Rendering has a low priority, so a server keeps answering; on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });
 
 let mediaFolder: MediaFolder;

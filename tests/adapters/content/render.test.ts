@@ -21,7 +21,7 @@ const SAME = 4;
 /** Of two pictures in which something has clearly moved. */
 const OTHER = 8;
 
-// Rendering has a low priority, so that a server goes on answering: on a busy machine it waits.
+// Rendering has a low priority, so a server keeps answering; on a busy machine it waits.
 vi.setConfig({ testTimeout: 240_000 });
 
 let mediaFolder: MediaFolder;

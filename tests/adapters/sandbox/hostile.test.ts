@@ -1,7 +1,7 @@
 /**
  * What a hostile command can do to the machine that runs it: nothing, and the server keeps answering.
  * It tests the local sandbox, whose commands run beside the server. This file is long because all its
- * attacks share one provider, two servers and the measurement of what the server answers meanwhile.
+ * attacks share one provider, two servers and the measurement of the answers during an attack.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";

@@ -90,7 +90,7 @@ export class Line {
     this.#server = server;
   }
 
-  /** Resolves with whether the statement, or its answer, goes on; if not, its connection breaks. */
+  /** Resolves to whether the statement, or its answer, is passed on; if not, its connection breaks. */
   async pass(statement: string, phase: Phase): Promise<boolean> {
     if (!this.#server) return true;
     if (this.isSlow && phase === "before") await delay(SLOW_STATEMENT_MS);

@@ -1,4 +1,4 @@
-/** A generation that a vendor has accepted, and servers that die meanwhile. */
+/** A generation that a vendor has accepted, and servers that die before it ends. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import { runOf, waitForOnlyRun } from "../../support/fixtures/generations.ts";

@@ -29,7 +29,7 @@ export interface Destination {
   readonly draftKey: string;
   /** Resolves with the chat whose sandbox gets the files, or with the sentence to show. */
   findChat(): Promise<ChatAddress | { readonly error: string }>;
-  /** Goes on with a chat that was created for this draft before the page was loaded. */
+  /** Continues with a chat that was created for this draft before the page was loaded. */
   resume?(chat: ChatAddress): void;
 }
 

@@ -394,7 +394,7 @@ export class Conversation {
     }
     showMarks(stored);
     this.queue.show(stored);
-    // A turn that began or ended meanwhile is newer than this response.
+    // A turn that started or ended during the request is newer than this response.
     if (this.isReading !== wasReading || this.#closed.signal.aborted) return null;
     this.chat.messages = reuseUnchanged(this.chat.messages, stored.messages);
     this.#show({ phase: "ready", chat: stored.chat });

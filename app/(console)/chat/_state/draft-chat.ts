@@ -20,13 +20,13 @@ export class DraftChat {
     this.#sessionId = sessionId;
   }
 
-  /** Goes on with a chat that was created before the page was loaded. */
+  /** Continues with a chat that was created before the page was loaded. */
   resume(chat: ChatAddress): void {
     this.#resumed = chat;
   }
 
   /**
-   * Goes on with a message that was being sent when the page was left. Returns whether the service has
+   * Continues with a message that was being sent when the page was left. Returns whether the service has
    * stored it.
    */
   async recover({ id, chat }: UnsentMessage): Promise<boolean> {
@@ -49,7 +49,7 @@ export class DraftChat {
     if (this.#resumed !== null) {
       const read = await readChat(this.#resumed);
       if (read.ok || read.error.status !== 404) return read;
-      // It was deleted meanwhile.
+      // It has been deleted.
       this.#resumed = null;
     }
     return this.#sessionId === null ? createChat() : addChat(this.#sessionId);
@@ -64,7 +64,7 @@ export class DraftChat {
   async discard(): Promise<void> {
     const creating = this.#created;
     const resumed = this.#resumed;
-    // A file that is added meanwhile begins another chat.
+    // A file that is added during the request starts another chat.
     this.release();
     const created = await creating;
     const address = created?.ok

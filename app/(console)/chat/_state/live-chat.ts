@@ -117,7 +117,7 @@ export class LiveChat implements ChatState<UIMessage> {
     await this.#reader?.stop();
   }
 
-  /** Resolves to null when the chat was closed meanwhile or the page is outdated. */
+  /** Resolves to null when the chat is closed or the page is outdated. */
   async #load(): Promise<TurnReader | null> {
     const { chatId, transport, onConnection, waitForRetry, isClosed } = this.#options;
     for (let attempt = 0; this.#reader === null && !isClosed(); attempt++) {

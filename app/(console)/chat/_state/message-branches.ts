@@ -59,7 +59,7 @@ export class MessageBranches {
     };
   }
 
-  /** Sends another text in place of a message, with its files. The chat goes on from there. */
+  /** Sends another text in place of a message, with its files. The chat continues from there. */
   async edit(messageId: string, text: string): Promise<void> {
     const { chat, isReading, outbox, show } = this.#options;
     const { messages } = chat;

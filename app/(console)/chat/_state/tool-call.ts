@@ -32,7 +32,7 @@ export interface ToolLine {
   readonly verb: string;
   readonly subject: string;
   readonly outcome: string;
-  /** True if it ended with a failure of its own, such as an exit code. */
+  /** True if it ended with its own failure, such as an exit code. */
   readonly isFailure: boolean;
 }
 
