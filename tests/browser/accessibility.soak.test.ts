@@ -11,6 +11,7 @@ import { createTemplate } from "../support/fixtures/templates.ts";
 import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import { client, createKey } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
+import { untilLoaded } from "../support/harness/page-costs.ts";
 
 /** The pages that read something, with the heading of each where there is nothing yet. */
 const pages = [
@@ -54,12 +55,12 @@ describeInBrowser("axe has no finding", ({ newTab }) => {
     await page.getByRole("main").waitFor();
     await expectGood(page);
     held.resolve();
-    await page.waitForLoadState("networkidle");
+    await untilLoaded(page);
     await expectGood(page);
     await page.unroute("**/api/**");
     await page.reload();
     await page.getByRole("heading", { name: heading }).first().waitFor();
-    await page.waitForLoadState("networkidle");
+    await untilLoaded(page);
     await expectGood(page);
   });
 
@@ -111,7 +112,7 @@ describeInBrowser("axe has no finding", ({ newTab }) => {
     await page.goto(`/artists/${artist}`);
     for (const one of await page.getByRole("tab").all()) {
       await one.click();
-      await page.waitForLoadState("networkidle");
+      await untilLoaded(page);
       await expectGood(page);
     }
     const conversation = await openConversation(api);

@@ -9,6 +9,7 @@ import {
   sendMessage,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
+import { untilLoaded } from "../support/harness/page-costs.ts";
 
 const place = provideChatServer();
 
@@ -81,7 +82,7 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     await page.reload();
     const row = page.getByRole("link", { name: "[deltas:1] Slow menu" });
     await row.waitFor();
-    await page.waitForLoadState("networkidle");
+    await untilLoaded(page);
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;

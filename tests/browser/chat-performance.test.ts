@@ -11,7 +11,7 @@ import {
   sendMessage,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
-import { countScripts, observe, seenBy } from "../support/harness/page-costs.ts";
+import { countScripts, observe, seenBy, untilLoaded } from "../support/harness/page-costs.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const place = provideChatServer();
@@ -31,7 +31,7 @@ describeInBrowser("the chat", (browsing) => {
     const sizes = countScripts(fresh.page);
     await goTo(fresh.page, conversation);
     await answers(fresh.page).last().getByText("0 1 2").waitFor();
-    await fresh.page.waitForLoadState("networkidle");
+    await untilLoaded(fresh.page);
     const files = await sizes();
     const total = files.reduce((sum, bytes) => sum + bytes, 0);
     console.info(`script of the chat page: ${total} bytes gzip in ${files.length} files`);
@@ -53,7 +53,7 @@ describeInBrowser("the chat", (browsing) => {
     await page.reload();
     await page.getByRole("navigation", { name: "Chats" }).getByText("count to 3").waitFor();
     await page.getByText(/^1\D+2\D+3/).waitFor();
-    await page.waitForLoadState("networkidle");
+    await untilLoaded(page);
     const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
     expect(asked.sort()).toEqual(
       [

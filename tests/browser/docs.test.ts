@@ -1,7 +1,7 @@
-import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { groups, pages } from "../../app/(console)/docs/_content/pages.ts";
 import { describeInBrowser, signIn } from "../support/harness/browser.ts";
+import { countScripts, untilLoaded } from "../support/harness/page-costs.ts";
 import { stack } from "../support/harness/stack.ts";
 
 /** The compressed size of the script that a page of the documentation may load at first. */
@@ -10,18 +10,15 @@ const MAX_SCRIPT_BYTES = 250_000;
 describeInBrowser("the documentation", ({ newTab }) => {
   it("is read by those who are not signed in, page after page, with little script", async () => {
     const { page } = await newTab();
-    const scripts: Promise<number>[] = [];
-    page.on("response", (response) => {
-      if (response.request().resourceType() === "script")
-        scripts.push(response.body().then((body) => gzipSync(body).length));
-    });
+    const scripts = countScripts(page);
     await page.goto("/docs");
     await page.getByRole("heading", { name: "Documentation", level: 1 }).waitFor();
     await page.getByRole("link", { name: "Sign in" }).waitFor();
-    await page.waitForLoadState("networkidle");
-    const total = (await Promise.all(scripts)).reduce((sum, bytes) => sum + bytes, 0);
-    console.info(`script of /docs: ${total} bytes gzip in ${scripts.length} files`);
-    expect(scripts.length).toBeGreaterThan(0);
+    await untilLoaded(page);
+    const files = await scripts();
+    const total = files.reduce((sum, bytes) => sum + bytes, 0);
+    console.info(`script of /docs: ${total} bytes gzip in ${files.length} files`);
+    expect(files.length).toBeGreaterThan(0);
     expect(total).toBeLessThan(MAX_SCRIPT_BYTES);
 
     await page.getByRole("link", { name: "Start with the quickstart" }).click();

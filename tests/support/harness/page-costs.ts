@@ -2,15 +2,29 @@
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 
-/** Counts the script that the page loads from now on; the returned function resolves to the gzip sizes of its files. */
+/**
+ * Counts the script of the page that is opened next; the returned function resolves to the gzip sizes of its
+ * files. It reads them itself, because the browser forgets the bodies of a page that was left.
+ */
 export function countScripts(page: Page): () => Promise<number[]> {
-  const sizes: Promise<number>[] = [];
-  page.on("response", (response) => {
-    if (response.request().resourceType() !== "script") return;
-    sizes.push(response.body().then((body) => gzipSync(body).length));
+  const addresses = new Set<string>();
+  page.on("request", (request) => {
+    if (request.isNavigationRequest()) addresses.clear();
+    if (request.resourceType() === "script") addresses.add(request.url());
   });
-  return () => Promise.all(sizes);
+  return () =>
+    Promise.all(
+      [...addresses].map(async (address) => {
+        const response = await page.request.get(address);
+        if (!response.ok()) throw new Error(`${address} is answered with ${response.status()}`);
+        return gzipSync(await response.body()).length;
+      }),
+    );
 }
+
+/** Waits until the page loads nothing more, for 10 s at most: Next.js may leave a prefetch open. */
+export const untilLoaded = (page: Page): Promise<void> =>
+  page.waitForLoadState("networkidle", { timeout: 10_000 }).catch(() => {});
 
 export interface Seen {
   /** Milliseconds from each key to the frame that follows it. */
