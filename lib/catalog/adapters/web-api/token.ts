@@ -77,11 +77,15 @@ export function createTokenSource(settings: TokenSettings): TokenSource {
   return {
     async get(deadline, refused) {
       if (current && current.token !== refused && Date.now() < current.until) return current.token;
+      const isJoined = fetching !== undefined;
       // All waiting callers share a failure; the next caller retries.
       fetching ??= request().finally(() => {
         fetching = undefined;
       });
-      return Promise.race([fetching, timeoutAt(deadline)]);
+      const answer = await Promise.race([fetching, timeoutAt(deadline)]);
+      // The fetch that another caller started may time out long before this caller's deadline.
+      const isEarly = isJoined && answer.kind === "timeout" && !deadline.aborted;
+      return isEarly ? this.get(deadline, refused) : answer;
     },
   };
 }
