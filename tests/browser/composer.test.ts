@@ -244,11 +244,12 @@ describeInBrowser("the message box", (browsing) => {
     });
     const newVersion = page.getByText("A new version is available.");
     const shortcuts = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-    // The page may not listen yet, or take the focus a moment later.
+    // The page may not listen yet, or take the focus a moment later. A locator would wait for ever for a
+    // box behind a dialog that has just opened.
     const askFor = (shown: Locator) =>
       expect.poll(async () => {
         if ((await shown.count()) > 0) return true;
-        await messageBox(page).blur();
+        await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
         await page.keyboard.press("?");
         return false;
       });
