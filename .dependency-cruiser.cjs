@@ -69,6 +69,14 @@ module.exports = {
       },
     },
     {
+      name: "one-file-knows-the-internals-of-the-ai-sdk",
+      comment:
+        "They may change with any release. A differential test compares that file with the SDK.",
+      severity: "error",
+      from: { path: "^(app|lib|scripts)/", pathNot: "^lib/agent/stream-answer\\.ts$" },
+      to: { path: "(^|/)node_modules/ai/dist/internal/|^ai/internal$" },
+    },
+    {
       name: "lib-is-below-app",
       severity: "error",
       from: { path: "^lib/" },

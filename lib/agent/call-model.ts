@@ -4,7 +4,6 @@ import {
   convertToModelMessages,
   isToolUIPart,
   type ModelMessage,
-  streamText,
   type ToolModelMessage,
   type ToolSet,
   type UIMessage,
@@ -13,12 +12,12 @@ import {
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { describeFailure } from "./describe-failure.ts";
-import { downloadFile } from "./download-file.ts";
 import { limitContext } from "./limit-context.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
 import { shareModel } from "./models/share-model.ts";
 import { systemPrompt } from "./prompt.ts";
 import type { StepResult } from "./step-result.ts";
+import { type Answer, streamAnswer } from "./stream-answer.ts";
 import { toolSchemas } from "./tools/index.ts";
 import { storableJson } from "./tools/make-storable.ts";
 
@@ -76,12 +75,8 @@ export async function callModel({
     turn.context_limit ?? undefined,
   );
   for (let attempt = 1; ; attempt++) {
-    let failure: unknown;
-    const fail = (error: unknown) => {
-      failure ??= error;
-    };
     const unread = new AbortController();
-    const result = streamText({
+    const answer = await streamAnswer({
       model: shareModel(model, turn.account_id),
       instructions: systemPrompt({
         headless: turn.headless,
@@ -90,24 +85,20 @@ export async function callModel({
       }),
       messages,
       tools,
-      abortSignal: AbortSignal.any([signal, unread.signal]),
-      experimental_download: downloadFile,
-      onError: ({ error }) => fail(error),
-    });
-    try {
-      for await (const chunk of contentOf(result, fail)) write(chunk);
-    } catch (error) {
+      signal: AbortSignal.any([signal, unread.signal]),
+      write,
+    }).catch((error: unknown) => {
       // An unread answer would keep its connection and its slot.
       unread.abort();
       throw error;
-    }
+    });
     if (signal.aborted) return { error: describeFailure(undefined) };
-    const answer = failure === undefined ? await readAnswer(result, results) : null;
-    if (answer !== null) return answer;
+    if (!("failure" in answer)) return toStepResult(answer, results);
+    const { failure } = answer;
     const error = describeFailure(failure);
     if (isQueueRefusal(failure) || budgetRefusalIn(failure)) return { error };
     serverLog().warn({ err: failure, runId, modelId: turn.model_id, attempt }, "model call failed");
-    // The SDK retries a call that fails before its first chunk, but not a stream that breaks.
+    // A call that fails before its answer starts was repeated already, but not a stream that breaks.
     if (attempt >= MAX_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return { error };
     write({ type: "reset-step" });
   }
@@ -124,42 +115,12 @@ function convertHistory(history: readonly UIMessage[], tools: ToolSet): Promise<
   return converted;
 }
 
-type ModelResult = ReturnType<typeof streamText>;
-
-/** Never throws: a stream that breaks ends after a call of `fail`. */
-async function* contentOf(
-  result: ModelResult,
-  fail: (error: unknown) => void,
-): AsyncGenerator<UIMessageChunk> {
-  const chunks = result.toUIMessageStream({
-    sendStart: false,
-    sendFinish: false,
-    onError: () => "The input is not valid for this tool",
-  });
-  const iterator = chunks[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await iterator.next().catch((error: unknown) => {
-      fail(error);
-      return { done: true as const, value: undefined };
-    });
-    if (next.done) return;
-    if (isContent(next.value)) yield next.value;
-  }
-}
-
-async function readAnswer(
-  result: ModelResult,
+function toStepResult(
+  { messages, calls, usage, finishReason }: Answer,
   results: readonly ToolModelMessage[],
-): Promise<StepResult | null> {
-  const [response, calls, usage, finishReason] = await Promise.all([
-    result.response,
-    result.toolCalls,
-    result.usage,
-    result.finishReason,
-  ]);
-  if (finishReason === "error") return null;
+): StepResult {
   const answer: StepResult = {
-    messages: [...results, ...response.messages],
+    messages: [...results, ...messages],
     calls: calls
       .filter((call) => !call.invalid)
       .map((call) => ({ id: call.toolCallId, name: call.toolName, input: call.input })),
@@ -176,11 +137,6 @@ async function readAnswer(
 
 const isConnectionLoss = (error: unknown): boolean =>
   APICallError.isInstance(error) ? error.isRetryable : error instanceof TypeError;
-
-/** The turn writes the start and end of its steps itself, and an error when it ends. */
-function isContent(chunk: UIMessageChunk): boolean {
-  return !["start-step", "finish-step", "error", "abort"].includes(chunk.type);
-}
 
 /**
  * Adds a result to every tool call that has none, because models reject such a conversation. An

@@ -36,7 +36,7 @@ const headlessTools: ToolSet = Object.fromEntries(
 );
 
 /**
- * Returns the tools for `streamText`, without `execute`: the turn runs and records calls itself.
+ * Returns the tools for a model call, without `execute`: the turn runs and records calls itself.
  */
 export const toolSchemas = ({ headless }: { readonly headless: boolean }): ToolSet =>
   headless ? headlessTools : interactive;
