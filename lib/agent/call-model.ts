@@ -16,7 +16,6 @@ import { describeFailure } from "./describe-failure.ts";
 import { downloadFile } from "./download-file.ts";
 import { limitContext } from "./limit-context.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
-import { shareModel } from "./models/share-model.ts";
 import { systemPrompt } from "./prompt.ts";
 import type { StepResult } from "./step-result.ts";
 import { toolSchemas } from "./tools/index.ts";
@@ -27,8 +26,6 @@ const MAX_STREAM_ATTEMPTS = 3;
 
 /** The part of a turn's state that a model call needs. */
 interface Conversation {
-  /** The account whose share of the model calls is used. */
-  readonly account_id: string;
   readonly model_id: string;
   readonly headless: boolean;
   readonly artist_id: string | null;
@@ -46,7 +43,7 @@ export interface ModelCall {
   readonly steps: readonly StepResult[];
   /** The results of the tools that the last of them called. */
   readonly results: readonly ToolModelMessage[];
-  /** The model of the turn. */
+  /** The model of the turn, which shares the slots of model calls. */
   readonly model: LanguageModelV4;
   readonly signal: AbortSignal;
   readonly write: (chunk: UIMessageChunk) => void;
@@ -82,7 +79,7 @@ export async function callModel({
     };
     const unread = new AbortController();
     const result = streamText({
-      model: shareModel(model, turn.account_id),
+      model,
       instructions: systemPrompt({
         headless: turn.headless,
         ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
