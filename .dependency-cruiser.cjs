@@ -56,6 +56,13 @@ module.exports = {
     },
     ...noArrowUp,
     {
+      name: "only-the-type-of-the-app",
+      comment: "A function receives the parts it needs, so a route's modules are those it uses.",
+      severity: "error",
+      from: { path: "^lib/" },
+      to: { path: compositionRoot, dependencyTypesNot: ["type-only"] },
+    },
+    {
       name: "only-the-engine-knows-the-workflow-sdk",
       comment: "Go through the port, lib/engine/port.ts. A workflow file holds the directives.",
       severity: "error",
@@ -111,7 +118,8 @@ module.exports = {
   ],
   options: {
     parser: "swc",
-    doNotFollow: { path: "node_modules" },
+    // Files of lib import the type of the App. Through it, each would be in a circle.
+    doNotFollow: { path: ["node_modules", compositionRoot] },
     tsConfig: { fileName: "tsconfig.base.json" },
     enhancedResolveOptions: { extensions: [".ts", ".tsx", ".mjs", ".js", ".json"] },
   },

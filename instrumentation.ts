@@ -8,27 +8,25 @@ export async function register(): Promise<void> {
   const flushTelemetry =
     settings.OTEL_EXPORTER_OTLP_ENDPOINT &&
     (await import("./lib/platform/telemetry/sdk.ts")).startTelemetry(settings);
-  // Its metric says from the start that the process is there.
-  (await import("./lib/turns/running-turns.ts")).runningTurns();
   const { dropStalledReaders, markRequests } = await import("./lib/http/server-hooks.ts");
   markRequests();
   dropStalledReaders();
   const { startApp } = await import("./lib/app.ts");
-  const { engine } = await startApp(settings);
+  const app = await startApp(settings);
   const { checkStart } = await import("./lib/health/diagnose.ts");
   await checkStart();
-  await engine.start();
+  await app.engine.start();
   const { drain } = await import("./lib/platform/drain.ts");
   drain().add(async (deadline) => {
-    await engine.drain(deadline);
+    await app.engine.drain(deadline);
     if (flushTelemetry) await flushTelemetry();
   });
   const { scheduleTasks } = await import("./lib/schedules/fire-tasks.ts");
-  scheduleTasks();
+  scheduleTasks(app);
   const { scheduleRetention } = await import("./lib/retention/run-retention.ts");
-  scheduleRetention();
+  scheduleRetention(app);
   const { scheduleQueuedTurns } = await import("./lib/turns/start-workflow.ts");
-  scheduleQueuedTurns();
+  scheduleQueuedTurns(app);
   const { scheduleDeliveries } = await import("./lib/webhooks/delivery-worker.ts");
   scheduleDeliveries();
 }

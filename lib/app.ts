@@ -13,6 +13,7 @@ import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts
 import type { Engine } from "./engine/port.ts";
 import type { Mailer } from "./mail/port.ts";
 import { type Config, poolSize, processShare } from "./platform/config.ts";
+import { FairQueue } from "./platform/fair-queue.ts";
 import { localOrigin } from "./platform/local-origin.ts";
 import { log } from "./platform/log.ts";
 import { setProcessWide } from "./platform/process-wide.ts";
@@ -22,7 +23,9 @@ import { count, observePool } from "./platform/telemetry/metrics.ts";
 import type { ResearchProvider } from "./research/port.ts";
 import type { SandboxProvider } from "./sandbox/port.ts";
 import type { TaskRunner } from "./tasks/port.ts";
+import { RunningTurns } from "./turns/running-turns.ts";
 import { findStopped, selectRunOfTurn } from "./turns/store/runs.ts";
+import { DeliveryWorker } from "./webhooks/delivery-worker.ts";
 
 /** The deadline of one call of the connector provider or the mail server. */
 const DEADLINE_MS = 10_000;
@@ -30,6 +33,12 @@ const DEADLINE_MS = 10_000;
 const MEDIA_BUCKET = "media";
 /** What the files of one local sandbox may take; a running one reserves all of it. */
 const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
+/** More than an account's turns and subagents can make at a time, unless their limits are off. */
+const MAX_WAITERS_PER_ACCOUNT = 1_000;
+/** The same as the timeout of a database call. */
+const MAX_REQUEST_WAIT_MS = 10_000;
+/** The limit for all accounts in this process. A stream costs little memory and a query a second. */
+const MAX_STREAMS = 4_000;
 
 /** On Vercel no process lives long enough to own a run, so its World runs the turns. */
 export async function createEngine(settings: Config): Promise<Engine> {
@@ -194,6 +203,33 @@ export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promis
   return createMailboxMailer({ folder: mailboxFolder(), from });
 }
 
+/** What the accounts of this process share, except for the slots that belong to one adapter. */
+export function createQueues(settings: Config) {
+  return {
+    /** A request's slot stands for a database connection. */
+    requests: new FairQueue({
+      name: "requests",
+      slots: settings.REQUESTS_AT_ONCE,
+      waitersPerAccount: MAX_WAITERS_PER_ACCOUNT,
+      maxWaitMs: MAX_REQUEST_WAIT_MS,
+    }),
+    /** Limits the streams of an account, so none can take all readers of a process. */
+    streams: new FairQueue({
+      name: "streams",
+      slots: MAX_STREAMS,
+      slotsPerAccount: settings.ACCOUNT_STREAMS,
+      waitersPerAccount: 0,
+      maxWaitMs: 0,
+    }),
+    modelCalls: new FairQueue({
+      name: "model_calls",
+      slots: settings.MODEL_CALLS_AT_ONCE,
+      waitersPerAccount: MAX_WAITERS_PER_ACCOUNT,
+      maxWaitMs: settings.QUEUE_WAIT_MS,
+    }),
+  };
+}
+
 export async function createApp(settings: Config) {
   return {
     engine: await createEngine(settings),
@@ -206,6 +242,9 @@ export async function createApp(settings: Config) {
     research: await createResearch(settings),
     connectors: await createConnectors(settings),
     mail: await createMailer(settings),
+    queues: createQueues(settings),
+    runningTurns: new RunningTurns(),
+    deliveryWorker: new DeliveryWorker(),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
+import type { App } from "../app.ts";
 import { endMediaRemoval } from "../content/media-store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
 import { selectSessions } from "../sessions/store.ts";
 import { leaveOrganizations, mediaToRemove, removeAccount } from "./store.ts";
@@ -15,40 +15,43 @@ const BATCH = 100;
  * @param confirm the account's e-mail address
  * Errors: 400, 403 for accounts of other kinds, 409 for the last owner of an organization.
  */
-export async function deleteAccount(input: {
-  readonly accountId: string;
-  readonly confirm: string;
-  readonly log: Logger;
-}): Promise<AppError | undefined> {
-  const { accountId, confirm, log } = input;
+export async function deleteAccount(
+  app: Pick<App, "engine" | "media" | "sandboxes">,
+  accountId: string,
+  confirm: string,
+  log: Logger,
+): Promise<AppError | undefined> {
   const refused = await leaveOrganizations(accountId, confirm);
   if (refused) return refused;
-  await deleteSessions(accountId, log);
+  await deleteSessions(app, accountId, log);
   const kept = await removeAccount(accountId, confirm);
   if (kept) return kept;
-  await removeMedia(accountId).catch((error: unknown) =>
+  await removeMedia(app, accountId).catch((error: unknown) =>
     log.warn({ err: error }, "media of a deleted account are left to the retention job"),
   );
   return undefined;
 }
 
 /** Stops their runs and sandboxes. A session that cannot be stopped now goes with the account. */
-async function deleteSessions(accountId: string, log: Logger): Promise<void> {
+async function deleteSessions(
+  app: Pick<App, "engine" | "sandboxes">,
+  accountId: string,
+  log: Logger,
+): Promise<void> {
   for (let deleted = 1; deleted > 0; ) {
     deleted = 0;
     const { items: sessions } = await selectSessions(accountId, { limit: BATCH });
     for (const { id } of sessions) {
-      const failure = await deleteSession({ accountId, sessionId: id, log });
+      const failure = await deleteSession(app, { accountId, sessionId: id, log });
       if (!isAppError(failure)) deleted += 1;
     }
   }
 }
 
-async function removeMedia(accountId: string): Promise<void> {
-  const storage = services().media;
+async function removeMedia({ media }: Pick<App, "media">, accountId: string): Promise<void> {
   for (let due = await mediaToRemove(accountId); due.length > 0; ) {
     for (const key of due) {
-      await storage.remove(key);
+      await media.remove(key);
       await endMediaRemoval(key);
     }
     due = await mediaToRemove(accountId);

@@ -1,15 +1,15 @@
 /** The sessions of an account with their chats and sandboxes, as entries of an archive. */
 import { z } from "zod";
+import type { App } from "../app.ts";
 import { selectArtists } from "../artists/store.ts";
 import { openMedia } from "../content/open-media.ts";
 import { isAppError } from "../contract/app-error.ts";
 import { everyItem } from "../contract/pagination.ts";
 import { listKeys } from "../identity/keys/keys.ts";
-import { services } from "../platform/services.ts";
 import { streamZip, type ZipEntry } from "../platform/zip.ts";
 import { selectRequests } from "../requests/store.ts";
 import { folderEntries } from "../sandbox/archive-folder.ts";
-import type { FilesRequest } from "../sandbox/sandbox-files.ts";
+import type { SandboxRequest } from "../sandbox/get-sandbox.ts";
 import { selectTasks } from "../schedules/store.ts";
 import { exportBranches } from "../sessions/branches.ts";
 import type { Session } from "../sessions/session.ts";
@@ -18,6 +18,8 @@ import { selectChatBody, selectChats, selectSessions } from "../sessions/store.t
 import { selectWebhooks } from "../webhooks/store.ts";
 import { exportRows, selectAccount } from "./store.ts";
 
+type Parts = Pick<App, "connectors" | "media" | "sandboxes">;
+
 const row = z.record(z.string(), z.unknown());
 
 /**
@@ -25,11 +27,11 @@ const row = z.record(z.string(), z.unknown());
  * sandboxes. Each part is read when the reader gets to it. `missing.json`, the last entry, names what
  * could not be read, such as a sandbox whose provider fails; the stream fails when the database does.
  */
-export function exportAccount(request: ExportRequest): ReadableStream<Uint8Array> {
-  return streamZip(entriesOf(request));
+export function exportAccount(app: Parts, request: ExportRequest): ReadableStream<Uint8Array> {
+  return streamZip(entriesOf(app, request));
 }
 
-async function* entriesOf(request: ExportRequest): AsyncGenerator<ZipEntry> {
+async function* entriesOf(app: Parts, request: ExportRequest): AsyncGenerator<ZipEntry> {
   const { accountId } = request;
   const modifiedAt = new Date();
   const missing: string[] = [];
@@ -67,7 +69,7 @@ async function* entriesOf(request: ExportRequest): AsyncGenerator<ZipEntry> {
     "requests.json",
     everyItem((page) => selectRequests(accountId, page)),
   );
-  const listed = await services().connectors?.list(accountId);
+  const listed = await app.connectors?.list(accountId);
   if (listed?.kind === "listed") yield json("connections.json", listed.connections);
   else if (listed) missing.push("connections.json");
 
@@ -76,7 +78,7 @@ async function* entriesOf(request: ExportRequest): AsyncGenerator<ZipEntry> {
     if (content) yield { name: `media/${name}`, modifiedAt, content };
     else missing.push(`media/${name}`);
   }
-  yield* sessionEntries(request, missing);
+  yield* sessionEntries(app, request, missing);
   if (missing.length > 0) yield json("missing.json", missing);
 }
 
@@ -96,10 +98,11 @@ async function* jsonList(items: AsyncIterable<unknown>): AsyncGenerator<Uint8Arr
   yield encoder.encode(separator === "[\n" ? "[]\n" : "\n]\n");
 }
 
-export type ExportRequest = Omit<FilesRequest, "sessionId">;
+export type ExportRequest = Omit<SandboxRequest, "sessionId">;
 
 /** @param missing takes the names of folders that cannot be read */
 async function* sessionEntries(
+  app: Parts,
   request: ExportRequest,
   missing: string[],
 ): AsyncGenerator<ZipEntry> {
@@ -110,7 +113,7 @@ async function* sessionEntries(
     const content = JSON.stringify(session, null, 2);
     yield { name: `${folder}/session.json`, modifiedAt, content };
     yield* chatEntries(request.accountId, session.id, folder);
-    yield* fileEntries(request, session, `${folder}/files`, missing);
+    yield* fileEntries(app, request, session, `${folder}/files`, missing);
   }
 }
 
@@ -139,13 +142,14 @@ async function* chatEntries(
 }
 
 async function* fileEntries(
+  app: Pick<App, "sandboxes">,
   { accountId, log }: ExportRequest,
   { id: sessionId, sandboxState }: Session,
   folder: string,
   missing: string[],
 ): AsyncGenerator<ZipEntry> {
   if (sandboxState === "none") return;
-  const entries = await folderEntries({ accountId, sessionId, log });
+  const entries = await folderEntries(app, { accountId, sessionId, log });
   if (isAppError(entries)) {
     // A sandbox that has expired has no files left.
     if (entries.code !== "sandbox_missing") missing.push(folder);

@@ -14,7 +14,6 @@ import { log as serverLog } from "../platform/log.ts";
 import { describeFailure } from "./describe-failure.ts";
 import { limitContext } from "./limit-context.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
-import { shareModel } from "./models/share-model.ts";
 import { systemPrompt } from "./prompt.ts";
 import type { StepResult } from "./step-result.ts";
 import { type Answer, streamAnswer } from "./stream-answer.ts";
@@ -26,8 +25,6 @@ const MAX_STREAM_ATTEMPTS = 3;
 
 /** The part of a turn's state that a model call needs. */
 interface Conversation {
-  /** The account whose share of the model calls is used. */
-  readonly account_id: string;
   readonly model_id: string;
   readonly headless: boolean;
   readonly artist_id: string | null;
@@ -45,7 +42,7 @@ export interface ModelCall {
   readonly steps: readonly StepResult[];
   /** The results of the tools that the last of them called. */
   readonly results: readonly ToolModelMessage[];
-  /** The model of the turn. */
+  /** The model of the turn, which shares the slots of model calls. */
   readonly model: LanguageModelV4;
   readonly signal: AbortSignal;
   readonly write: (chunk: UIMessageChunk) => void;
@@ -77,7 +74,7 @@ export async function callModel({
   for (let attempt = 1; ; attempt++) {
     const unread = new AbortController();
     const answer = await streamAnswer({
-      model: shareModel(model, turn.account_id),
+      model,
       instructions: systemPrompt({
         headless: turn.headless,
         ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),

@@ -5,9 +5,11 @@
  */
 import type { Logger } from "pino";
 import type { z } from "zod";
+import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
+import { services } from "../platform/services.ts";
 import { openExchange, type Plan } from "./exchange.ts";
 import { serve } from "./pipeline.ts";
 import { validator } from "./read-input.ts";
@@ -15,6 +17,8 @@ import { validator } from "./read-input.ts";
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 interface Input<C extends Contract> {
+  /** The parts of this process, for the use case to take those that it needs. */
+  readonly app: App;
   readonly caller: C["auth"] extends "required"
     ? Caller
     : C["auth"] extends "optional"
@@ -66,5 +70,5 @@ export function endpoint<
     handle: (input) => handle(input as Input<C>),
   };
   return (request, context) =>
-    serve(openExchange(plan, request), contract.params && context.params);
+    serve(openExchange(services(), plan, request), contract.params && context.params);
 }

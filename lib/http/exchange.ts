@@ -1,5 +1,6 @@
 /** One request on its way through the pipeline, with the findings of its stages. */
 import type { Logger } from "pino";
+import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { RateVerdict } from "../contract/rate-limit.ts";
@@ -19,6 +20,7 @@ export interface Plan {
 
 /** A handler's input without the types of its contract, which `endpoint` adds. */
 interface HandlerInput extends ParsedInput {
+  readonly app: App;
   readonly caller: Caller | null;
   readonly effectId: string | null;
   readonly idempotencyKey: string | null;
@@ -35,6 +37,7 @@ export interface PlainSuccess {
 
 /** Each stage reads the findings of earlier stages and adds its own. */
 export interface Exchange {
+  readonly app: App;
   readonly plan: Plan;
   readonly request: Request;
   readonly requestId: string;
@@ -57,10 +60,11 @@ export interface Exchange {
 }
 
 /** Starts the exchange of a request. */
-export function openExchange(plan: Plan, request: Request): Exchange {
+export function openExchange(app: App, plan: Plan, request: Request): Exchange {
   const requestId = requestIdOf(request.headers);
   const { searchParams } = new URL(request.url);
   return {
+    app,
     plan,
     request,
     requestId,

@@ -13,8 +13,6 @@ import {
   resolveCaller,
 } from "../identity/credentials/resolve-caller.ts";
 import { config } from "../platform/config.ts";
-import { FairQueue } from "../platform/fair-queue.ts";
-import { processWide } from "../platform/process-wide.ts";
 import { addressOf } from "./address.ts";
 import type { Exchange, PlainSuccess } from "./exchange.ts";
 import { refuseCaller, refuseRequest, refuseSandbox } from "./guard-run.ts";
@@ -24,9 +22,6 @@ import { log, respond, trace } from "./respond.ts";
 
 /** In bytes, unless the contract says otherwise. */
 const DEFAULT_BODY_LIMIT = 1024 * 1024;
-const MAX_WAITING_REQUESTS_PER_ACCOUNT = 1_000;
-/** The same as the timeout of a database call. */
-const MAX_WAIT_MS = 10_000;
 
 /** Ends the exchange with a refusal, or continues it. */
 type Stage = (exchange: Exchange) => Promise<AppError | undefined> | AppError | undefined;
@@ -178,13 +173,13 @@ export async function once(
  * @throws QueueRefusal when too many requests of the account are waiting, or it waited too long
  */
 export async function handle(
-  { plan, input, caller, request, requestId, log }: Exchange,
+  { app, plan, input, caller, request, requestId, log }: Exchange,
   { id: effectId, idempotencyKey }: Effect,
 ): Promise<AppError | Response> {
-  const context = { caller, effectId, idempotencyKey, request, requestId, log };
+  const context = { app, caller, effectId, idempotencyKey, request, requestId, log };
   const run = () => plan.handle({ ...input, ...context });
   const result = caller
-    ? await requestSlots().run(caller.ownerId, request.signal, run)
+    ? await app.queues.requests.run(caller.ownerId, request.signal, run)
     : await run();
   if (isAppError(result)) return result;
   const response = result instanceof Response ? result : responseOf(result);
@@ -193,19 +188,6 @@ export async function handle(
   if (config().CHECK_RESPONSES && !isProtocolError) await checkResponse(plan.contract, response);
   return response;
 }
-
-/** The process's request slots, and with them its database connections. */
-const requestSlots = (): FairQueue =>
-  processWide(
-    "requests",
-    () =>
-      new FairQueue({
-        name: "requests",
-        slots: config().REQUESTS_AT_ONCE,
-        waitersPerAccount: MAX_WAITING_REQUESTS_PER_ACCOUNT,
-        maxWaitMs: MAX_WAIT_MS,
-      }),
-  );
 
 function responseOf({ status, body, headers = {} }: PlainSuccess): Response {
   const init = { status: Number(status ?? 200), headers };

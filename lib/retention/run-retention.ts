@@ -7,11 +7,13 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
+import type { App } from "../app.ts";
 import { config } from "../platform/config.ts";
 import { runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
 import { sweepRequestBatch } from "../requests/store.ts";
 import { reapDeadTurn } from "../turns/end-turn.ts";
+import type { EndParts } from "../turns/finish-stream.ts";
 import { sweepDeliveries } from "../webhooks/store.ts";
 import {
   endJob,
@@ -71,15 +73,16 @@ export async function sweepRows(): Promise<Record<string, number>> {
  * Ends turns whose run no longer exists, as after a loss of the engine's data, and returns their number.
  * With a turn go its tool records, its steps and its credential.
  */
-export async function endLostTurns(): Promise<number> {
+export async function endLostTurns(app: EndParts): Promise<number> {
   let ended = 0;
   for (const turn of await unfinishedTurns(TURNS_BATCH)) {
-    if (await reapDeadTurn(turn)) ended += 1;
+    if (await reapDeadTurn(app, turn)) ended += 1;
   }
   return ended;
 }
 
-type Part = () => Promise<number | Readonly<Record<string, number>>>;
+type Parts = EndParts & Pick<App, "sandboxes">;
+type Part = (app: Parts) => Promise<number | Readonly<Record<string, number>>>;
 
 /** The lease of a process that dies expires after this long. */
 const LEASE_SECONDS = 30 * 60;
@@ -100,7 +103,7 @@ const shared: Readonly<Record<string, Part>> = {
 const perMachine: Readonly<Record<string, Part>> = {
   // Here, because the local sandboxes of this machine are out of reach for others.
   deletedSandboxes: destroyDeletedSandboxes,
-  idleSandboxes: () => destroyIdleSandboxes(),
+  idleSandboxes: (app) => destroyIdleSandboxes(app),
   sandboxesWithoutSession: destroyUnownedSandboxes,
   sandboxesWithoutSize: measureLostSandboxes,
   mediaWithoutRow: removeUnownedMedia,
@@ -108,13 +111,14 @@ const perMachine: Readonly<Record<string, Part>> = {
 };
 
 /** Runs the jobs that are due. Throws DatabaseUnavailable when no job can be leased. */
-export async function runRetention(intervalSeconds: number): Promise<void> {
+export async function runRetention(app: Parts, intervalSeconds: number): Promise<void> {
   const machine = `${hostname()}:${resolve(config().DATA_DIR)}`;
-  await runJob("retention", shared, intervalSeconds);
-  await runJob(`retention of ${machine}`, perMachine, intervalSeconds);
+  await runJob(app, "retention", shared, intervalSeconds);
+  await runJob(app, `retention of ${machine}`, perMachine, intervalSeconds);
 }
 
 async function runJob(
+  app: Parts,
   name: string,
   parts: Readonly<Record<string, Part>>,
   intervalSeconds: number,
@@ -125,7 +129,7 @@ async function runJob(
   const done: Record<string, unknown> = {};
   for (const [part, run] of Object.entries(parts)) {
     try {
-      done[part] = await run();
+      done[part] = await run(app);
     } catch (error) {
       log().error({ err: error, part }, "a part of the retention job failed");
     }
@@ -135,7 +139,7 @@ async function runJob(
 }
 
 /** Starts the retention job's timer in this process, unless the settings turn it off. */
-export function scheduleRetention(): void {
+export function scheduleRetention(app: Parts): void {
   const intervalSeconds = config().RETENTION_INTERVAL_SECONDS;
-  runPeriodically("retention", intervalSeconds, () => runRetention(intervalSeconds));
+  runPeriodically("retention", intervalSeconds, () => runRetention(app, intervalSeconds));
 }

@@ -1,7 +1,7 @@
+import type { App } from "../app.ts";
 import { isAppError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
-import { services } from "../platform/services.ts";
 import { clearSandbox, destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { recordSandboxBytes } from "../sandbox/store.ts";
 import { stopSandbox } from "../sessions/stop-sandbox.ts";
@@ -20,11 +20,11 @@ const MAX_BATCHES = 20;
 const GRACE_MS = 60 * 60 * 1000;
 
 /** Destroys the sandboxes of deleted sessions, and returns their number. */
-export async function destroyDeletedSandboxes(): Promise<number> {
+export async function destroyDeletedSandboxes(app: Pick<App, "sandboxes">): Promise<number> {
   let destroyed = 0;
   for (const { sessionId, ...state } of await dueSandboxRemovals(BATCH)) {
     // The next run of the job retries a sandbox that cannot be destroyed now.
-    if (await destroySandbox(state, log())) continue;
+    if (await destroySandbox(app, state, log())) continue;
     await endSandboxRemoval(sessionId);
     destroyed += 1;
   }
@@ -36,22 +36,23 @@ export async function destroyDeletedSandboxes(): Promise<number> {
  * number.
  */
 export async function destroyIdleSandboxes(
+  app: Pick<App, "engine" | "sandboxes">,
   days = config().SANDBOX_RETENTION_DAYS,
 ): Promise<number> {
-  const provider = services().sandboxes;
+  const provider = app.sandboxes;
   if (days === 0 || !provider.folders) return 0;
   let destroyed = 0;
   for (const { sessionId, accountId, ...state } of await idleSandboxes(days, BATCH)) {
     if ((await provider.status(state)) !== "active") continue;
-    const outcome = await stopSandbox({ accountId, sessionId, log: log() });
+    const outcome = await stopSandbox(app, { accountId, sessionId, log: log() });
     if (!isAppError(outcome)) destroyed += 1;
   }
   return destroyed;
 }
 
 /** Measures sandboxes whose jail ended unnoticed, as in a crash, and returns their number. */
-export async function measureLostSandboxes(): Promise<number> {
-  const { folders } = services().sandboxes;
+export async function measureLostSandboxes(app: Pick<App, "sandboxes">): Promise<number> {
+  const { folders } = app.sandboxes;
   if (!folders) return 0;
   let measured = 0;
   for (const { sessionId, reservedAt } of await staleSandboxReservations(BATCH)) {
@@ -68,8 +69,8 @@ export async function measureLostSandboxes(): Promise<number> {
  * Deletes folders of this machine whose session does not exist, as after a crash during
  * provisioning, and returns their number. Folders of another database are left alone.
  */
-export async function destroyUnownedSandboxes(): Promise<number> {
-  const { folders } = services().sandboxes;
+export async function destroyUnownedSandboxes(app: Pick<App, "sandboxes">): Promise<number> {
+  const { folders } = app.sandboxes;
   if (!folders) return 0;
   if (!(await folders.belongsTo(await installationId()))) {
     log().warn("the local sandboxes belong to another database and are left alone");
@@ -79,7 +80,7 @@ export async function destroyUnownedSandboxes(): Promise<number> {
   let destroyed = 0;
   for (let at = 0; at < Math.min(names.length, BATCH * MAX_BATCHES); at += BATCH) {
     for (const sessionId of await unownedSandboxes(names.slice(at, at + BATCH))) {
-      await clearSandbox(sessionId, log());
+      await clearSandbox(app, sessionId, log());
       destroyed += 1;
     }
   }

@@ -1,7 +1,9 @@
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { streamZip, type ZipEntry } from "../platform/zip.ts";
+import type { SandboxRequest } from "./get-sandbox.ts";
 import { type FolderEntry, isSandboxError, MAX_TREE_ENTRIES, type SandboxFiles } from "./port.ts";
-import { type FilesRequest, withSandboxFiles } from "./sandbox-files.ts";
+import { withSandboxFiles } from "./sandbox-files.ts";
 
 const refusals = {
   not_found: appError("not_found", "Folder not found"),
@@ -12,13 +14,14 @@ const refusals = {
   ),
 };
 
-type FolderRequest = FilesRequest & { readonly path?: string | undefined };
+type FolderRequest = SandboxRequest & { readonly path?: string | undefined };
 
 /** Streams the entries of `folderEntries` as a ZIP archive. Errors: 400, 404, 502, 503. */
 export async function archiveFolder(
+  app: Pick<App, "sandboxes">,
   request: FolderRequest,
 ): Promise<ReadableStream<Uint8Array> | AppError> {
-  const entries = await folderEntries(request);
+  const entries = await folderEntries(app, request);
   return isAppError(entries) ? entries : streamZip(entries);
 }
 
@@ -27,11 +30,12 @@ export async function archiveFolder(
  * is read. Files that are deleted in the meantime are left out; a failure of the sandbox is thrown.
  * Errors: 400, 404, 502, 503.
  */
-export async function folderEntries({
-  path = ".",
-  ...request
-}: FolderRequest): Promise<AsyncIterable<ZipEntry> | AppError> {
+export async function folderEntries(
+  app: Pick<App, "sandboxes">,
+  { path = ".", ...request }: FolderRequest,
+): Promise<AsyncIterable<ZipEntry> | AppError> {
   const found = await withSandboxFiles(
+    app,
     request,
     async (files) => ({ files, entries: await files.listTree(path) }),
     refusals,

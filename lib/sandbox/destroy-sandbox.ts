@@ -1,15 +1,15 @@
 import type { Logger } from "pino";
+import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import type { SandboxState } from "./port.ts";
 
 /** Stops a sandbox and deletes its files; safe to repeat. Errors: 502. */
 export async function destroySandbox(
+  { sandboxes: provider }: Pick<App, "sandboxes">,
   state: SandboxState,
   log: Logger,
 ): Promise<AppError | undefined> {
   try {
-    const provider = services().sandboxes;
     // The sandbox of a provider that this server no longer uses is out of reach, which must not
     // keep the session from being deleted.
     if (state.provider === provider.name) await provider.destroy(state);
@@ -24,11 +24,15 @@ export async function destroySandbox(
  * Destroys a sandbox whose state was not stored, because its provisioning did not finish. Its name
  * is the session's id. Never throws; a failure is logged.
  */
-export async function clearSandbox(sessionId: string, log: Logger): Promise<void> {
+export async function clearSandbox(
+  app: Pick<App, "sandboxes">,
+  sessionId: string,
+  log: Logger,
+): Promise<void> {
   try {
-    const { name: provider } = services().sandboxes;
     const placeholders = { createdAt: new Date().toISOString(), expiresAt: null, readyMs: 0 };
-    await destroySandbox({ provider, name: sessionId, ...placeholders }, log);
+    const state = { provider: app.sandboxes.name, name: sessionId, ...placeholders };
+    await destroySandbox(app, state, log);
   } catch (error) {
     log.error({ err: error, sandbox: sessionId }, "the sandbox could not be removed");
   }

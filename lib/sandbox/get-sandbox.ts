@@ -1,27 +1,30 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import type { sandbox } from "./contract.ts";
 import type { SandboxState } from "./port.ts";
 import { selectSandbox } from "./store.ts";
 import type { SandboxStatus } from "./stored-sandbox.ts";
 
+export interface SandboxRequest {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly log: Logger;
+}
+
 /**
  * Returns the state of a session's sandbox, which it asks the provider for.
  * Errors: 404 `Session not found`, 502 when the provider does not answer.
  */
-export async function getSandbox(input: {
-  readonly accountId: string;
-  readonly sessionId: string;
-  readonly log: Logger;
-}): Promise<SandboxView | AppError> {
-  const { accountId, sessionId, log } = input;
+export async function getSandbox(
+  { sandboxes: provider }: Pick<App, "sandboxes">,
+  { accountId, sessionId, log }: SandboxRequest,
+): Promise<SandboxView | AppError> {
   const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null) return noSandbox;
   try {
-    const provider = services().sandboxes;
     // The files of a provider that this server no longer uses are out of reach.
     const state =
       found.sandbox.provider === provider.name ? await provider.status(found.sandbox) : "expired";

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { sandboxQuotaExceeded } from "../contract/quota.ts";
 import { config } from "../platform/config.ts";
-import { services } from "../platform/services.ts";
 import { destroySandbox } from "./destroy-sandbox.ts";
-import { describeSandbox, type SandboxView } from "./get-sandbox.ts";
+import { describeSandbox, type SandboxRequest, type SandboxView } from "./get-sandbox.ts";
 import type { SandboxState } from "./port.ts";
 import { isSandboxSpaceFull, replaceSandboxState, selectSandbox } from "./store.ts";
 
@@ -23,28 +23,23 @@ const failed = appError("upstream_error", "Failed to provision sandbox");
  * Errors: 403 when the account's sandboxes are full and this session has none yet, 404 `Session not
  * found`, 502 `Failed to provision sandbox`. Throws DatabaseUnavailable.
  */
-export async function provisionSandbox({
-  accountId,
-  sessionId,
-  log,
-}: {
-  readonly accountId: string;
-  readonly sessionId: string;
-  readonly log: Logger;
-}): Promise<SandboxView | AppError> {
+export async function provisionSandbox(
+  app: Pick<App, "sandboxes">,
+  { accountId, sessionId, log }: SandboxRequest,
+): Promise<SandboxView | AppError> {
   const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
-  if (found.sandbox === null && (await isFull(accountId))) return sandboxQuotaExceeded;
+  if (found.sandbox === null && (await isFull(app, accountId))) return sandboxQuotaExceeded;
 
   let expected = found.sandbox;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const ready = await activate(accountId, sessionId, expected, log);
+    const ready = await activate(app, accountId, sessionId, expected, log);
     if (isAppError(ready)) return ready;
     if (ready === expected) return describeSandbox(ready, "active");
     const change = await replaceSandboxState(accountId, sessionId, { expected, next: ready });
     if (isAppError(change)) {
       // The session was deleted in the meantime, so nothing else refers to this sandbox.
-      await destroySandbox(ready, log);
+      await destroySandbox(app, ready, log);
       return change;
     }
     if (change.stored) return describeSandbox(ready, "active");
@@ -55,22 +50,20 @@ export async function provisionSandbox({
 }
 
 /** The limit applies to sandboxes on this machine; a sandbox service has its own limits. */
-async function isFull(accountId: string): Promise<boolean> {
+async function isFull({ sandboxes }: Pick<App, "sandboxes">, accountId: string): Promise<boolean> {
   const { ACCOUNT_SANDBOX_BYTES: limit } = config();
-  return (
-    limit > 0 && services().sandboxes.folders !== undefined && isSandboxSpaceFull(accountId, limit)
-  );
+  return limit > 0 && sandboxes.folders !== undefined && isSandboxSpaceFull(accountId, limit);
 }
 
 /** Returns `current` when it is active, else a newly provisioned sandbox. */
 async function activate(
+  { sandboxes: provider }: Pick<App, "sandboxes">,
   accountId: string,
   sessionId: string,
   current: SandboxState | null,
   log: Logger,
 ): Promise<SandboxState | AppError> {
   try {
-    const provider = services().sandboxes;
     const usable =
       current !== null &&
       current.provider === provider.name &&

@@ -1,18 +1,19 @@
 /** The files of a session's sandbox, as callers reach them from outside. */
 import { isUtf8 } from "node:buffer";
 import { posix } from "node:path";
-import type { Logger } from "pino";
 import type { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { sandboxQuotaExceeded } from "../contract/quota.ts";
-import { services } from "../platform/services.ts";
 import type { sandboxFile } from "./contract.ts";
+import type { SandboxRequest } from "./get-sandbox.ts";
 import {
   isSandboxError,
   MAX_FILE_BYTES,
   MAX_STREAMED_BYTES,
   SandboxError,
   type SandboxFiles,
+  type SandboxProvider,
   type SandboxState,
   type WrittenFile,
 } from "./port.ts";
@@ -27,12 +28,6 @@ const diskFull = appError("unavailable", "The service has no disk space left", {
 });
 const busy = appError("unavailable", "The sandbox is busy", { headers: { "retry-after": "5" } });
 
-export interface FilesRequest {
-  readonly accountId: string;
-  readonly sessionId: string;
-  readonly log: Logger;
-}
-
 /**
  * Calls `use` with the files of the session's sandbox.
  * @param refusals the errors to return for refusals of the sandbox itself
@@ -41,16 +36,18 @@ export interface FilesRequest {
  * many requests of the account are waiting, or the disk is full.
  */
 export async function withSandboxFiles<T>(
-  { accountId, sessionId, log }: FilesRequest,
+  { sandboxes }: Pick<App, "sandboxes">,
+  { accountId, sessionId, log }: SandboxRequest,
   use: (files: SandboxFiles) => Promise<T>,
   refusals: Partial<Record<SandboxError["code"], AppError>>,
   failed: AppError = readFailed,
 ): Promise<T | AppError> {
   const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
-  if (found.sandbox === null || !isReachable(found.sandbox)) return uninitialized;
+  // The files of a provider that this server no longer uses are out of reach.
+  if (found.sandbox?.provider !== sandboxes.name) return uninitialized;
   try {
-    return await use(services().sandboxes.openFiles(found.sandbox, accountId));
+    return await use(sandboxes.openFiles(found.sandbox, accountId));
   } catch (error) {
     const refusal = isSandboxError(error) ? refusals[error.code] : undefined;
     if (refusal) return refusal;
@@ -59,18 +56,15 @@ export async function withSandboxFiles<T>(
       log.error({ err: error, sessionId }, "the disk is full");
       return diskFull;
     }
-    if (await isGone(found.sandbox)) return uninitialized;
+    if (await isGone(sandboxes, found.sandbox)) return uninitialized;
     log.error({ err: error, sessionId }, "the sandbox's files could not be used");
     return failed;
   }
 }
 
-/** The files of a provider that this server no longer uses are out of reach. */
-const isReachable = (state: SandboxState): boolean => state.provider === services().sandboxes.name;
-
-async function isGone(state: SandboxState): Promise<boolean> {
+async function isGone(provider: SandboxProvider, state: SandboxState): Promise<boolean> {
   try {
-    return (await services().sandboxes.status(state)) === "expired";
+    return (await provider.status(state)) === "expired";
   } catch {
     return false;
   }
@@ -82,13 +76,14 @@ const folderRefusals = {
 };
 
 /** Lists a folder of the session's sandbox, by default its home. Errors: 400, 404, 502, 503. */
-export async function listFiles({
-  path = ".",
-  ...request
-}: FilesRequest & { readonly path?: string | undefined }): Promise<
+export async function listFiles(
+  app: Pick<App, "sandboxes">,
+  { path = ".", ...request }: SandboxRequest & { readonly path?: string | undefined },
+): Promise<
   { path: string; entries: z.output<typeof sandboxFile>[]; truncated: boolean } | AppError
 > {
   const listing = await withSandboxFiles(
+    app,
     request,
     (files) => files.listFolder(path),
     folderRefusals,
@@ -116,11 +111,11 @@ export interface FileContent {
 }
 
 /** Reads a file of the session's sandbox. Errors: 400, 404, 502, 503. */
-export async function readFile({
-  path,
-  ...request
-}: FilesRequest & { readonly path: string }): Promise<FileContent | AppError> {
-  const read = await withSandboxFiles(request, (files) => files.readFile(path), readRefusals);
+export async function readFile(
+  app: Pick<App, "sandboxes">,
+  { path, ...request }: SandboxRequest & { readonly path: string },
+): Promise<FileContent | AppError> {
+  const read = await withSandboxFiles(app, request, (files) => files.readFile(path), readRefusals);
   if (isAppError(read)) return read;
   const bytes = new Uint8Array(read);
   return { name: posix.basename(path), bytes, isText: isUtf8(bytes) && !bytes.includes(0) };
@@ -132,11 +127,12 @@ const removeRefusals = {
 };
 
 /** Removes a file or folder of the session's sandbox. Errors: 400, 404, 502, 503. */
-export const removeFile = ({
-  path,
-  ...request
-}: FilesRequest & { readonly path: string }): Promise<null | AppError> =>
+export const removeFile = (
+  app: Pick<App, "sandboxes">,
+  { path, ...request }: SandboxRequest & { readonly path: string },
+): Promise<null | AppError> =>
   withSandboxFiles(
+    app,
     request,
     (files) => files.remove(path).then(() => null),
     removeRefusals,
@@ -158,15 +154,18 @@ const writeRefusals = {
  * Writes a file of the session's sandbox from the body of a request, at most `MAX_STREAMED_BYTES`.
  * Errors: 400, 403 for a full account, 404, 413, 502, 503.
  */
-export async function writeFile({
-  path,
-  request: { body, headers },
-  ...place
-}: FilesRequest & { readonly path: string; readonly request: Request }): Promise<
-  WrittenFile | AppError
-> {
+export async function writeFile(
+  app: Pick<App, "sandboxes">,
+  {
+    path,
+    request,
+    ...place
+  }: SandboxRequest & { readonly path: string; readonly request: Request },
+): Promise<WrittenFile | AppError> {
+  const { body, headers } = request;
   if (Number(headers.get("content-length") ?? 0) > MAX_STREAMED_BYTES) return tooLarge;
   const written = await withSandboxFiles(
+    app,
     place,
     (files) => files.writeStream(path, boundedContent(body)),
     writeRefusals,

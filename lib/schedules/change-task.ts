@@ -1,5 +1,6 @@
 /** Creates and changes scheduled prompts. The pipeline has checked the caller's access to the artist. */
 import { checkModel } from "../agent/models/list-models.ts";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
 import { nextRun } from "./next-run.ts";
@@ -11,11 +12,12 @@ import type { Task } from "./task.ts";
  * many tasks, 404 `Template not found`.
  */
 export async function createTask(
+  app: Pick<App, "models">,
   accountId: string,
   id: string,
   values: NewTask,
 ): Promise<Task | AppError> {
-  const fault = values.model === undefined ? undefined : await checkModel(values.model, "model");
+  const fault = values.model && (await checkModel(app, values.model, "model"));
   if (fault) return fault;
   const next = firstRun(values);
   if (isAppError(next)) return next;
@@ -28,11 +30,12 @@ export async function createTask(
  * changes the task at the same time.
  */
 export async function updateTask(
+  app: Pick<App, "models">,
   accountId: string,
   id: string,
   changes: TaskChanges,
 ): Promise<Task | AppError> {
-  const fault = changes.model ? await checkModel(changes.model, "model") : undefined;
+  const fault = changes.model ? await checkModel(app, changes.model, "model") : undefined;
   if (fault) return fault;
   const read = await selectTask(accountId, id);
   if (isAppError(read)) return read;

@@ -1,6 +1,7 @@
 import { startJob } from "../content/generation.ts";
 import type { AppError } from "../contract/app-error.ts";
 import { RUN_ID, taskRunNotFound } from "../tasks/port.ts";
+import type { RunParts } from "../turns/start-run.ts";
 import { startTaken } from "./fire-tasks.ts";
 import { takeTaskRun } from "./store.ts";
 
@@ -10,11 +11,12 @@ import { takeTaskRun } from "./store.ts";
  * 404 `Task run not found`.
  */
 export async function driveTaskRun(
+  app: RunParts,
   id: string,
 ): Promise<{ id: string; status: string; finished_at: string | null } | AppError> {
   const found = RUN_ID.test(id) ? await takeTaskRun(id) : null;
   if (!found) return taskRunNotFound;
-  if (found.firing) await startTaken(found.firing, null);
+  if (found.firing) await startTaken(app, found.firing, null);
   if (found.job !== null) await startJob(found.job);
   return { id, status: found.status, finished_at: found.finishedAt };
 }

@@ -4,12 +4,12 @@
  * there until its run has started.
  */
 import type { Logger } from "pino";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
-import { services } from "../platform/services.ts";
-import { type StartedRun, startRun } from "../turns/start-run.ts";
+import { type RunParts, startRun } from "../turns/start-run.ts";
 import { nextRun } from "./next-run.ts";
 import {
   discardFiring,
@@ -42,12 +42,14 @@ const PASSING = [
 ];
 const taskDeleted = appError("not_found", "The task was deleted");
 
+type Parts = RunParts & Pick<App, "tasks">;
+
 /** Starts the timer that fires scheduled prompts in this process, unless the settings turn it off. */
-export function scheduleTasks(): void {
+export function scheduleTasks(app: Parts): void {
   let firing: Promise<unknown> = Promise.resolve();
   drain().add(async () => void (await firing.catch(() => {})));
   runPeriodically("scheduled prompts", config().TASK_INTERVAL_SECONDS, () => {
-    firing = fireDueTasks();
+    firing = fireDueTasks(app);
     return firing;
   });
 }
@@ -60,9 +62,10 @@ export function scheduleTasks(): void {
  * @throws DatabaseUnavailable
  */
 export async function fireDueTasks(
+  app: Parts,
   now: Date | null = null,
 ): Promise<{ fired: number; started: number }> {
-  return { fired: await fireAll(now), started: await startAll(now) };
+  return { fired: await fireAll(now), started: await startAll(app, now) };
 }
 
 async function fireAll(now: Date | null): Promise<number> {
@@ -87,12 +90,12 @@ function nextOf(schedule: string, timezone: string, now: Date): Date | null {
   }
 }
 
-async function startAll(now: Date | null): Promise<number> {
+async function startAll(app: Parts, now: Date | null): Promise<number> {
   let started = 0;
   while (!drain().hasBegun) {
     const firings = await takeFirings(now, MAX_STARTS);
     const start = async (firing: Firing) =>
-      !(await handOver(firing, now)) && startTaken(firing, now);
+      !(await handOver(app, firing, now)) && startTaken(app, firing, now);
     started += (await Promise.all(firings.map(start))).filter(Boolean).length;
     if (firings.length < MAX_STARTS) break;
   }
@@ -105,9 +108,8 @@ async function startAll(now: Date | null): Promise<number> {
  * process that dies on the way leaves the firing to others, who hand over the same task run once more.
  * Never throws.
  */
-async function handOver(firing: Firing, now: Date | null): Promise<boolean> {
+async function handOver({ tasks }: Parts, firing: Firing, now: Date | null): Promise<boolean> {
   const { id, accountId, taskRunId, isHandedOver } = firing;
-  const { tasks } = services();
   if (!tasks.start || isHandedOver) return false;
   try {
     const task = { accountId, taskIdentifier: "scheduled-prompt", taskRunId } as const;
@@ -125,10 +127,14 @@ async function handOver(firing: Firing, now: Date | null): Promise<boolean> {
  * Starts the run of a firing that was leased, or records why it cannot be started. Returns whether it
  * has started. Never throws: a firing that is not settled is taken again after its lease.
  */
-export async function startTaken(firing: Firing, now: Date | null): Promise<boolean> {
+export async function startTaken(
+  app: RunParts,
+  firing: Firing,
+  now: Date | null,
+): Promise<boolean> {
   const { id, taskRunId } = firing;
   try {
-    const run = await startFiring(firing, log());
+    const run = await startFiring(app, firing, log());
     if (!isAppError(run)) return true;
     if (run === taskDeleted) await endFiring(id, "CANCELED", run);
     else if (!PASSING.includes(run.code)) await endFiring(id, "FAILED", run);
@@ -145,11 +151,11 @@ export async function startTaken(firing: Firing, now: Date | null): Promise<bool
  * is the effect id of its run. Errors: 404 when a resource that the task names is gone, and as
  * `startRun`.
  */
-async function startFiring(firing: Firing, log: Logger): Promise<StartedRun | AppError> {
+async function startFiring(app: RunParts, firing: Firing, log: Logger) {
   const { id, accountId, task } = firing;
   if (!task) return taskDeleted;
   if (!task.seesArtist) return appError("not_found", "Artist not found");
-  const run = await startRun({
+  const run = await startRun(app, {
     caller: { accountId, ownerId: accountId, credential: { kind: "schedule" } },
     effectId: id,
     kind: "task",
@@ -168,21 +174,24 @@ async function startFiring(firing: Firing, log: Logger): Promise<StartedRun | Ap
  * runner, if any, afterwards. A run that cannot be started leaves nothing behind. Errors: 404 `Task not
  * found`, and as `startRun`.
  */
-export async function runTaskNow(request: {
-  readonly accountId: string;
-  readonly id: string;
-  readonly effectId: string;
-  readonly idempotencyKey: string | null;
-  readonly log: Logger;
-  /** Keeps a serverless platform from suspending the process after the response. */
-  readonly keepAlive: (work: Promise<unknown>) => void;
-}) {
+export async function runTaskNow(
+  app: Parts,
+  request: {
+    readonly accountId: string;
+    readonly id: string;
+    readonly effectId: string;
+    readonly idempotencyKey: string | null;
+    readonly log: Logger;
+    /** Keeps a serverless platform from suspending the process after the response. */
+    readonly keepAlive: (work: Promise<unknown>) => void;
+  },
+) {
   const { accountId, id, effectId, idempotencyKey, log, keepAlive } = request;
   const firing = await fireTaskNow(accountId, id, effectId, idempotencyKey);
   if (isAppError(firing)) return firing;
-  const run = await startFiring(firing, log);
+  const run = await startFiring(app, firing, log);
   if (!isAppError(run)) {
-    keepAlive(handOver(firing, null));
+    keepAlive(handOver(app, firing, null));
     return { taskRunId: firing.taskRunId, ...run };
   }
   await discardFiring(firing.id);

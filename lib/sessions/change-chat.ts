@@ -1,8 +1,8 @@
 /** Creates and changes sessions and chats. */
 import { checkModel } from "../agent/models/list-models.ts";
+import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
-import { services } from "../platform/services.ts";
 import type { Chat, Session } from "./session.ts";
 import {
   type ChatChanges,
@@ -17,8 +17,10 @@ import {
  * Creates a session and its first chat in one transaction. The pipeline has checked the caller's
  * access to the artist and the organization.
  */
-export const createSession = (input: NewSession): Promise<{ session: Session; chat: Chat }> =>
-  insertSession(input, services().models.defaultModelId);
+export const createSession = (
+  { models }: Pick<App, "models">,
+  input: NewSession,
+): Promise<{ session: Session; chat: Chat }> => insertSession(input, models.defaultModelId);
 
 /**
  * Creates a chat in a session. A request with an `id` can be repeated.
@@ -26,10 +28,11 @@ export const createSession = (input: NewSession): Promise<{ session: Session; ch
  * chat of another session.
  */
 export async function createChat(
+  app: Pick<App, "models">,
   input: Omit<NewChat, "modelId"> & { readonly modelId?: string | undefined },
 ): Promise<Chat | AppError> {
-  const fault = input.modelId === undefined ? undefined : await checkModel(input.modelId);
-  const modelId = input.modelId ?? services().models.defaultModelId;
+  const fault = input.modelId === undefined ? undefined : await checkModel(app, input.modelId);
+  const modelId = input.modelId ?? app.models.defaultModelId;
   return fault ?? insertChat({ ...input, modelId });
 }
 
@@ -38,9 +41,10 @@ export async function createChat(
  * Errors: 400 for an unknown model, 404 for the session, the chat or the template.
  */
 export async function updateChat(
+  app: Pick<App, "models">,
   address: ChatAddress,
   changes: ChatChanges,
 ): Promise<Chat | AppError> {
-  const fault = changes.modelId === undefined ? undefined : await checkModel(changes.modelId);
+  const fault = changes.modelId === undefined ? undefined : await checkModel(app, changes.modelId);
   return fault ?? updateChatFields(address, changes);
 }

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
@@ -9,11 +10,14 @@ import { removeChat, removeChats, selectActiveChats, selectChat } from "./store.
  * Deletes a chat with its messages, after it has stopped its run.
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
-export async function deleteChat(address: ChatAddress): Promise<AppError | undefined> {
+export async function deleteChat(
+  app: Pick<App, "engine">,
+  address: ChatAddress,
+): Promise<AppError | undefined> {
   const found = await selectChat(address);
   if (isAppError(found)) return found;
   if (found.activeStreamId !== null) {
-    const stopped = await stopTurn(address.accountId, address.chatId);
+    const stopped = await stopTurn(app, address.accountId, address.chatId);
     if (isAppError(stopped)) return stopped;
   }
   const removed = await removeChat(address);
@@ -24,16 +28,16 @@ export async function deleteChat(address: ChatAddress): Promise<AppError | undef
  * Stops the runs of the chats that belong to the account and deletes them, then deletes sessions without
  * chats and their sandboxes. Returns the ids of the deleted chats.
  */
-export async function deleteChats(input: {
-  readonly accountId: string;
-  readonly ids: readonly string[];
-  readonly log: Logger;
-}): Promise<string[]> {
-  const { accountId, ids, log } = input;
+export async function deleteChats(
+  app: Pick<App, "engine" | "sandboxes">,
+  accountId: string,
+  ids: readonly string[],
+  log: Logger,
+): Promise<string[]> {
   const active = await selectActiveChats(accountId, ids);
-  await Promise.all(active.map((chatId) => stopTurn(accountId, chatId)));
+  await Promise.all(active.map((chatId) => stopTurn(app, accountId, chatId)));
   const { deleted, sandboxes } = await removeChats(accountId, ids);
   // The retention job destroys a sandbox that cannot be destroyed now.
-  await Promise.all(sandboxes.map((sandbox) => destroySandbox(sandbox, log)));
+  await Promise.all(sandboxes.map((sandbox) => destroySandbox(app, sandbox, log)));
   return deleted;
 }

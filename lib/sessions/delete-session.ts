@@ -1,6 +1,7 @@
-import type { Logger } from "pino";
+import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
+import type { SandboxRequest } from "../sandbox/get-sandbox.ts";
 import { stopSessionRuns } from "../turns/stop-turn.ts";
 import { removeSession, selectSession } from "./store.ts";
 
@@ -9,24 +10,22 @@ import { removeSession, selectSession } from "./store.ts";
  * 404 `Session not found`, 502 when the sandbox cannot be stopped; the session then remains, and the
  * request can be repeated.
  */
-export async function deleteSession(input: {
-  readonly accountId: string;
-  readonly sessionId: string;
-  readonly log: Logger;
-}): Promise<AppError | undefined> {
-  const { accountId, sessionId, log } = input;
+export async function deleteSession(
+  app: Pick<App, "engine" | "sandboxes">,
+  { accountId, sessionId, log }: SandboxRequest,
+): Promise<AppError | undefined> {
   const found = await selectSession(accountId, sessionId);
   if (isAppError(found)) return found;
-  await stopSessionRuns(sessionId);
+  await stopSessionRuns(app, sessionId);
   if (found.sandbox) {
-    const failure = await destroySandbox(found.sandbox, log);
+    const failure = await destroySandbox(app, found.sandbox, log);
     if (failure) return failure;
   }
   const removed = await removeSession(accountId, sessionId);
   if (isAppError(removed)) return removed;
   // A sandbox that was provisioned after the read is known only from the deleted row.
   if (removed.sandbox && removed.sandbox.createdAt !== found.sandbox?.createdAt) {
-    await destroySandbox(removed.sandbox, log);
+    await destroySandbox(app, removed.sandbox, log);
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
-import type { Logger } from "pino";
+import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
-import { noSandbox, type SandboxView } from "../sandbox/get-sandbox.ts";
+import { noSandbox, type SandboxRequest, type SandboxView } from "../sandbox/get-sandbox.ts";
 import { replaceSandboxState, selectSandbox } from "../sandbox/store.ts";
 import { stopSessionRuns } from "../turns/stop-turn.ts";
 
@@ -10,18 +10,16 @@ import { stopSessionRuns } from "../turns/stop-turn.ts";
  * because they use the sandbox. Safe to repeat.
  * Errors: 404 `Session not found`, 502 when the provider cannot stop the sandbox.
  */
-export async function stopSandbox(input: {
-  readonly accountId: string;
-  readonly sessionId: string;
-  readonly log: Logger;
-}): Promise<SandboxView | AppError> {
-  const { accountId, sessionId, log } = input;
+export async function stopSandbox(
+  app: Pick<App, "engine" | "sandboxes">,
+  { accountId, sessionId, log }: SandboxRequest,
+): Promise<SandboxView | AppError> {
   const found = await selectSandbox(accountId, sessionId);
   if (isAppError(found)) return found;
   if (found.sandbox === null) return noSandbox;
-  await stopSessionRuns(sessionId);
+  await stopSessionRuns(app, sessionId);
   // The sandbox comes first, so after a crash the state still names the sandbox to stop.
-  const failure = await destroySandbox(found.sandbox, log);
+  const failure = await destroySandbox(app, found.sandbox, log);
   if (failure) return failure;
   const change = await replaceSandboxState(accountId, sessionId, {
     expected: found.sandbox,

@@ -1,5 +1,5 @@
+import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import { findActiveTurn } from "./store/claims.ts";
 
 /** A request does not wait longer for the run of a claimed turn. Its client repeats it. */
@@ -16,6 +16,7 @@ const notStarted = appError("unavailable", "The response has not started yet: tr
  * client would treat the turn as ended, although it may yet start.
  */
 export async function awaitRun(
+  { engine }: Pick<App, "engine">,
   accountId: string,
   chatId: string,
   signal: AbortSignal,
@@ -27,7 +28,7 @@ export async function awaitRun(
   if (found.run_id !== null) return { turnId: found.turn_id, runId: found.run_id };
 
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]);
-  const first = services().engine.read({ turnId: found.turn_id, runId: null }, 0, deadline);
+  const first = engine.read({ turnId: found.turn_id, runId: null }, 0, deadline);
   for await (const _ of first) break;
   const now = await findActiveTurn(accountId, chatId);
   if (now.outcome !== "active") return null;

@@ -1,7 +1,12 @@
 import type { TurnAddress, TurnLog } from "../engine/port.ts";
-import { services } from "../platform/services.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
-import { finishStream, partsBefore, turnMetadata, writeLastChunks } from "./finish-stream.ts";
+import {
+  type EndParts,
+  finishStream,
+  partsBefore,
+  turnMetadata,
+  writeLastChunks,
+} from "./finish-stream.ts";
 import { readWholeLog } from "./replay-turn.ts";
 import { type ActiveTurn, loadTurn } from "./store/turns.ts";
 
@@ -15,20 +20,20 @@ export interface FailedTurn {
 }
 
 /** Ends a turn whose loop has failed, and stores the streamed part of its answer. Safe to repeat. */
-export function endTurn(failed: FailedTurn): Promise<void> {
+export function endTurn(app: EndParts, failed: FailedTurn): Promise<void> {
   const attributes = { "app.turn.id": failed.turnId, "app.run.id": failed.runId };
   return continueTrace(failed.traceparent, () =>
-    inSpan("turn.end", { isRoot: true, attributes }, () => end(failed)),
+    inSpan("turn.end", { isRoot: true, attributes }, () => end(app, failed)),
   );
 }
 
-async function end({ turnId, runId, reason }: FailedTurn): Promise<void> {
+async function end(app: EndParts, { turnId, runId, reason }: FailedTurn): Promise<void> {
   const turn = await loadTurn(turnId, runId);
-  const log = await services().engine.openLog(turnId, runId, false);
+  const log = await app.engine.openLog(turnId, runId, false);
   try {
     if (turn.outcome === "lost") await log.close([]);
     else if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
-    else await failTurn(log, turnId, turn, reason);
+    else await failTurn(app, log, turnId, turn, reason);
   } finally {
     log.release();
   }
@@ -36,13 +41,14 @@ async function end({ turnId, runId, reason }: FailedTurn): Promise<void> {
 
 /** Ends the turn as failed, or as cancelled when a stop was requested. */
 async function failTurn(
+  app: EndParts,
   log: TurnLog,
   turnId: string,
   turn: ActiveTurn,
   reason: string,
 ): Promise<void> {
   const stopped = turn.stop_requested;
-  await finishStream(log, {
+  await finishStream(app, log, {
     accountId: turn.account_id,
     turnId,
     load: turn.load,
@@ -61,13 +67,15 @@ async function failTurn(
  * the engine's data. The streamed part of its answer is stored.
  * @returns whether the chat is free now.
  */
-export async function reapDeadTurn({ turnId, runId }: TurnAddress): Promise<boolean> {
-  const { engine } = services();
-  if (runId === null || (await engine.runState(runId)) === "running") return false;
+export async function reapDeadTurn(
+  app: EndParts,
+  { turnId, runId }: TurnAddress,
+): Promise<boolean> {
+  if (runId === null || (await app.engine.runState(runId)) === "running") return false;
   const turn = await loadTurn(turnId, runId);
   if (turn.outcome !== "active") return true;
-  const { chunks } = await readWholeLog({ turnId, runId });
-  await failTurn(detachedLog(chunks), turnId, turn, "The turn was lost");
+  const { chunks } = await readWholeLog(app, { turnId, runId });
+  await failTurn(app, detachedLog(chunks), turnId, turn, "The turn was lost");
   return true;
 }
 

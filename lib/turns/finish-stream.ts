@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { StepResult, Usage } from "../agent/step-result.ts";
+import type { App } from "../app.ts";
 import type { TurnLog } from "../engine/port.ts";
 import { count, record } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
-import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { assembleParts } from "./assemble-parts.ts";
 import type { MeasuredStep } from "./measure-step.ts";
 import { closeOpenParts, readProgress } from "./read-progress.ts";
@@ -33,6 +33,9 @@ export async function parseChunks(chunks: readonly string[]): Promise<UIMessageC
   return parsed;
 }
 
+/** The parts of the service that the end of a turn uses. */
+export type EndParts = Pick<App, "deliveryWorker" | "engine">;
+
 export interface Ending extends LoadedTurnKey {
   /** The id of the assistant message that the turn writes. */
   readonly messageId: string;
@@ -52,12 +55,12 @@ export interface Ending extends LoadedTurnKey {
  * Closes open parts, stores the message and releases the chat, and only then writes the last chunks. A
  * client that sees them can rely on the rest, and a crash at any point can be repeated.
  */
-export function finishStream(log: TurnLog, ending: Ending): Promise<void> {
+export function finishStream(app: EndParts, log: TurnLog, ending: Ending): Promise<void> {
   const attributes = { "app.turn.id": ending.turnId, "app.turn.status": ending.end };
-  return inSpan("turn.finish", { attributes }, () => finish(log, ending));
+  return inSpan("turn.finish", { attributes }, () => finish(app, log, ending));
 }
 
-async function finish(log: TurnLog, ending: Ending): Promise<void> {
+async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<void> {
   await log.flushed();
   const streamed = await parseChunks(log.committed());
   const progress = readProgress(streamed);
@@ -84,9 +87,9 @@ async function finish(log: TurnLog, ending: Ending): Promise<void> {
     ending.lastStep,
   );
   if (hasEnded) measureTurn(ending);
-  if (areWebhooksDue) deliveryWorker().wake();
+  if (areWebhooksDue) app.deliveryWorker.wake();
   // The chat is free: the next turn need not wait for the last chunks.
-  if (awaitedChatId !== null) void unblockQueuedTurn(awaitedChatId);
+  if (awaitedChatId !== null) void unblockQueuedTurn(app, awaitedChatId);
   await writeLastChunks(log, ending.error, ending.metadata);
 }
 

@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { type ModelUse, meterModel } from "../agent/models/meter-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
-import { services } from "../platform/services.ts";
+import type { App } from "../app.ts";
 
 /** The usage of one model call of a turn, with the key under which it is recorded once. */
 export interface UsageEntry {
@@ -54,13 +54,14 @@ export interface StepMeasure {
  * attempts before it; absent without a budget. If it rejects, the call fails with the same error.
  */
 export function measureStep(
+  { models }: Pick<App, "models">,
   index: number,
   modelId: string,
   earlierAttempts: number,
   reserve?: (estimateUsd: number | null, spentUsd: number) => Promise<void>,
 ): StepMeasure {
   const startedAt = new Date().toISOString();
-  const meter = meterModel(services().models, modelId, {
+  const meter = meterModel(models, modelId, {
     ...(reserve && {
       reserve: async (estimateUsd) => {
         const costs = (await meter.uses()).map(({ costUsd }) => costUsd ?? 0);

@@ -1,6 +1,6 @@
 import { getStaticToolName, isStaticToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
+import type { App } from "../app.ts";
 import type { TurnAddress } from "../engine/port.ts";
-import { services } from "../platform/services.ts";
 import type { Run } from "./contract.ts";
 import { lastChunks } from "./finish-stream.ts";
 import { assistantParts, type ClaimOutcome } from "./store/claims.ts";
@@ -13,13 +13,13 @@ const READ_TIMEOUT_MS = 5_000;
  * is no longer retained.
  */
 export async function replayTurn(
+  { engine }: Pick<App, "engine">,
   turnId: string,
   { runId, status, error }: Pick<Run, "runId" | "status" | "error">,
 ): Promise<StreamedTurn | null> {
-  const { engine } = services();
   // A turn whose end is stored may still be writing its last chunks.
   if ((await engine.runState(runId)) === "running") return { turnId, runId };
-  const { chunks, isWhole } = await readWholeLog({ turnId, runId });
+  const { chunks, isWhole } = await readWholeLog({ engine }, { turnId, runId });
   // A log that could not be read in time is streamed as it comes, and never ended here.
   if (!isWhole && chunks.length > 0) return { turnId, runId };
   const last: UIMessageChunk | null = JSON.parse(chunks.at(-1) ?? "null");
@@ -36,10 +36,11 @@ export async function replayTurn(
 
 /** Returns the committed chunks of a turn whose run has ended, and whether all of them were read in time. */
 export async function readWholeLog(
+  { engine }: Pick<App, "engine">,
   turn: TurnAddress,
 ): Promise<{ chunks: string[]; isWhole: boolean }> {
   const chunks: string[] = [];
-  const batches = services().engine.read(turn, 0, AbortSignal.timeout(READ_TIMEOUT_MS));
+  const batches = engine.read(turn, 0, AbortSignal.timeout(READ_TIMEOUT_MS));
   for (;;) {
     const { value, done } = await batches.next();
     if (done) return { chunks, isWhole: value === "ended" };
@@ -50,13 +51,14 @@ export async function readWholeLog(
 
 /** Returns the stored answer to a message, as the stream of its turn if the log is retained. */
 export async function replayAnswer(
+  app: Pick<App, "engine">,
   accountId: string,
   chatId: string,
   answer: Extract<ClaimOutcome, { outcome: "answered" }>,
 ): Promise<StreamedTurn> {
   const { turn_id: turnId, run_id: runId, message_id: messageId } = answer;
   if (turnId !== null && runId !== null) {
-    const replayed = await replayTurn(turnId, { runId, status: "completed", error: null });
+    const replayed = await replayTurn(app, turnId, { runId, status: "completed", error: null });
     if (replayed !== null) return replayed;
   }
   const parts = (await assistantParts(accountId, chatId, messageId)) ?? [];

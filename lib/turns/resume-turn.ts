@@ -1,6 +1,8 @@
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { awaitRun } from "./await-run.ts";
 import { reapDeadTurn } from "./end-turn.ts";
+import type { EndParts } from "./finish-stream.ts";
 import { findRun } from "./get-run.ts";
 import { namedChatId } from "./named-chat-id.ts";
 import { replayTurn } from "./replay-turn.ts";
@@ -23,46 +25,46 @@ export interface ResumeRequest {
  * EventSource sends when it reconnects. Without `runId`, answers 204 when no turn is active.
  * Errors: 404 `Run not found` for a run of another chat, and for one whose log is no longer retained.
  */
-export async function resumeTurn({
-  accountId,
-  chatId,
-  startIndex,
-  runId,
-  request: { headers, signal },
-}: ResumeRequest): Promise<Response | AppError> {
+export async function resumeTurn(
+  app: EndParts & Pick<App, "queues">,
+  { accountId, chatId, startIndex, runId, request: { headers, signal } }: ResumeRequest,
+): Promise<Response | AppError> {
   const lastEventId = headers.get("last-event-id");
   if (lastEventId !== null && !/^\d{1,9}$/.test(lastEventId)) {
     return appError("invalid_request", "Last-Event-ID must be the index of a chunk");
   }
   const from = lastEventId === null ? startIndex : Number(lastEventId) + 1;
-  return streamTurn({ accountId, startIndex: from, signal }, () =>
+  return streamTurn(app, { accountId, startIndex: from, signal }, () =>
     runId === undefined
-      ? findActive(accountId, chatId, signal)
-      : findNamed(accountId, chatId, runId),
+      ? findActive(app, accountId, chatId, signal)
+      : findNamed(app, accountId, chatId, runId),
   );
 }
 
 async function findActive(
+  app: EndParts,
   accountId: string,
   chatId: string,
   signal: AbortSignal,
 ): Promise<StreamedTurn | Response | AppError> {
-  let turn = await awaitRun(accountId, chatId, signal);
+  let turn = await awaitRun(app, accountId, chatId, signal);
   if (isAppError(turn) && turn.code === "not_found") {
-    turn = await awaitRun(accountId, namedChatId(accountId, chatId), signal);
+    turn = await awaitRun(app, accountId, namedChatId(accountId, chatId), signal);
   }
   if (isAppError(turn)) return turn;
   // Without `reapDeadTurn`, a client would resume a turn forever whose run was lost in an outage.
-  if (turn !== null && !(await reapDeadTurn(turn))) return turn;
+  if (turn !== null && !(await reapDeadTurn(app, turn))) return turn;
   return new Response(null, { status: 204 });
 }
 
 async function findNamed(
+  app: EndParts,
   accountId: string,
   chatId: string,
   runId: string,
 ): Promise<StreamedTurn | AppError> {
-  const found = await findRun(accountId, runId);
-  const replayed = found?.run.chatId === chatId ? await replayTurn(found.turnId, found.run) : null;
+  const found = await findRun(app, accountId, runId);
+  const replayed =
+    found?.run.chatId === chatId ? await replayTurn(app, found.turnId, found.run) : null;
   return replayed ?? appError("not_found", "Run not found");
 }

@@ -3,17 +3,17 @@
  */
 import { fileDownloader } from "../agent/download-file.ts";
 import { showFiles } from "../agent/show-files.ts";
+import type { App } from "../app.ts";
 import type { TurnLog } from "../engine/port.ts";
-import { services } from "../platform/services.ts";
 import { startTimer } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import { parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { landFiles } from "./land-files.ts";
 import { readProgress } from "./read-progress.ts";
 import { openSandbox } from "./run-tool-calls.ts";
-import { type RunningTurn, runningTurns } from "./running-turns.ts";
+import type { RunningTurn } from "./running-turns.ts";
 import { type ActiveTurn, loadTurn, storeFileParts } from "./store/turns.ts";
-import { type ModelSteps, TurnStep } from "./turn-step.ts";
+import { type ModelSteps, type StepParts, TurnStep } from "./turn-step.ts";
 
 /**
  * A durable step makes further model calls for this long, because each durable step costs several
@@ -21,11 +21,13 @@ import { type ModelSteps, TurnStep } from "./turn-step.ts";
  */
 const MAX_STEP_MS = 1_000;
 
+type Parts = StepParts & Pick<App, "runningTurns">;
+
 /**
  * @returns the index of the next model call; null when the turn has ended, or no longer belongs to this
  * run.
  */
-export function runModelSteps(step: ModelSteps): Promise<number | null> {
+export function runModelSteps(app: Parts, step: ModelSteps): Promise<number | null> {
   const { turnId, runId, index, attempt } = step;
   const attributes = {
     "app.turn.id": turnId,
@@ -36,8 +38,8 @@ export function runModelSteps(step: ModelSteps): Promise<number | null> {
   const measure = startTimer("agent_platform.turn.step.duration");
   return continueTrace(step.traceparent, () =>
     inSpan("turn.step", { isRoot: true, attributes }, () =>
-      runningTurns()
-        .during(() => runSteps(step))
+      app.runningTurns
+        .during(() => runSteps(app, step))
         .then(
           (next) => {
             measure({ outcome: next === null ? "ended" : "continued" });
@@ -52,13 +54,13 @@ export function runModelSteps(step: ModelSteps): Promise<number | null> {
   );
 }
 
-async function runSteps(step: ModelSteps): Promise<number | null> {
+async function runSteps(app: Parts, step: ModelSteps): Promise<number | null> {
   const deadline = performance.now() + MAX_STEP_MS;
   const stop = new AbortController();
-  const stopListening = services().engine.onStop(step.turnId, () => stop.abort());
+  const stopListening = app.engine.onStop(step.turnId, () => stop.abort());
   let log: TurnLog | undefined;
   try {
-    let current = await openTurn(step, stop.signal);
+    let current = await openTurn(app, step, stop.signal);
     log = current?.log;
     // The steps that were committed before a failure are not repeated.
     let isRepeated = step.attempt > 1 || (current !== null && current.steps.length > step.index);
@@ -67,14 +69,14 @@ async function runSteps(step: ModelSteps): Promise<number | null> {
       const progress = isRepeated
         ? readProgress(await parseChunks(current.log.committed()))
         : undefined;
-      current = await new TurnStep(step, current, progress, stop.signal).run(deadline);
+      current = await new TurnStep(app, step, current, progress, stop.signal).run(deadline);
       isRepeated = false;
       if (!current?.knownCalls) break;
     }
     if (!current) return null;
     // A stop that arrives while this step is being stored takes effect in the next one.
     const stop_requested = current.turn.stop_requested || stop.signal.aborted;
-    runningTurns().keep(step.turnId, { ...current, turn: { ...current.turn, stop_requested } });
+    app.runningTurns.keep(step.turnId, { ...current, turn: { ...current.turn, stop_requested } });
     return current.steps.length;
   } finally {
     stopListening();
@@ -84,14 +86,15 @@ async function runSteps(step: ModelSteps): Promise<number | null> {
 
 /** Returns null when the turn has ended, or no longer belongs to this run. */
 async function openTurn(
+  app: Parts,
   { turnId, runId, index, attempt }: ModelSteps,
   signal: AbortSignal,
 ): Promise<RunningTurn | null> {
-  const kept = runningTurns().take(turnId);
+  const kept = app.runningTurns.take(turnId);
   if (kept && attempt === 1 && kept.steps.length === index) return kept;
   const loaded = await loadTurn(turnId, runId);
-  const turn = loaded.outcome === "active" ? await withFiles(turnId, loaded, signal) : loaded;
-  const log = await services().engine.openLog(turnId, runId, index === 0 && attempt === 1);
+  const turn = loaded.outcome === "active" ? await withFiles(app, turnId, loaded, signal) : loaded;
+  const log = await app.engine.openLog(turnId, runId, index === 0 && attempt === 1);
   if (turn.outcome === "active") return { turn, steps: turn.steps, log };
   try {
     if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
@@ -104,13 +107,14 @@ async function openTurn(
 
 /** Returns the turn with the history as the model gets it. */
 async function withFiles(
+  app: Pick<App, "sandboxes">,
   turnId: string,
   turn: ActiveTurn,
   signal: AbortSignal,
 ): Promise<ActiveTurn> {
   const hasFiles = turn.history.some(({ parts }) => parts.some(({ type }) => type === "file"));
   if (!hasFiles) return turn;
-  const sandbox = openSandbox(turn);
+  const sandbox = openSandbox(app, turn);
   const fetchFile = fileDownloader(signal);
   const { history, changed } = await landFiles(turn.history, sandbox, fetchFile, signal);
   if (changed.length > 0) await storeFileParts(turnId, changed, history);

@@ -3,13 +3,13 @@ import { meterModel } from "../agent/models/meter-model.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { runTool, type ToolContext } from "../agent/tools/index.ts";
+import type { App } from "../app.ts";
 import {
   type RunCredentialForm,
   runCredentialHeader,
 } from "../identity/keys/derive-run-credential.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
-import { services } from "../platform/services.ts";
 import { type Sandbox, SandboxError } from "../sandbox/port.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
@@ -17,7 +17,6 @@ import {
   type ActiveTurn,
   finishTool,
   type KnownCall,
-  type LoadedTurnKey,
   recordedOutput,
   recordUsage,
   reserveModelCall,
@@ -25,6 +24,9 @@ import {
 } from "./store/turns.ts";
 
 type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "tool-output-error" }>;
+
+/** The parts of the service that tools use. */
+export type ToolParts = Pick<App, "models" | "queues" | "sandboxes">;
 
 export interface ToolCalls {
   readonly turnId: string;
@@ -50,18 +52,21 @@ const INTERRUPTED: JSONValue = {
  * result says so.
  * @returns the message with the results for the model, or null when there are no calls.
  */
-export async function runToolCalls(step: ToolCalls): Promise<ToolModelMessage | null> {
+export async function runToolCalls(
+  app: ToolParts,
+  step: ToolCalls,
+): Promise<ToolModelMessage | null> {
   const { turnId, index, calls, signal, write } = step;
   if (calls.length === 0) return null;
   const known = step.known ?? (await startTools(turnId, recordIds(index, calls)));
-  const environment = toolEnvironment(step);
+  const environment = toolEnvironment(app, step);
   const outputs = await allEnded(
     calls.map(async (call, place) => {
       const recordId = recordIdOf(index, call);
       const earlier = known.find((record) => record.id === recordId);
       const output = earlier
         ? await outputOf(turnId, earlier)
-        : await runAndRecord(step, call, place, environment);
+        : await runAndRecord(app, step, call, place, environment);
       if (signal.aborted && !earlier) {
         write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
       } else write({ type: "tool-output-available", toolCallId: call.id, output });
@@ -93,13 +98,14 @@ async function allEnded<T>(running: Promise<T>[]): Promise<T[]> {
 }
 
 async function runAndRecord(
-  { turnId, turn, index }: ToolCalls,
+  app: ToolParts,
+  step: ToolCalls,
   call: ToolCall,
   place: number,
   environment: Omit<ToolContext, "model">,
 ): Promise<JSONValue> {
-  const key = { accountId: turn.account_id, turnId, load: turn.load };
-  const subagent = recordSubagent(key, index, place, turn);
+  const { turnId, index } = step;
+  const subagent = recordSubagent(app, step, place);
   const output = await runTool(call.name, call.input, { ...environment, model: subagent.model });
   await subagent.recorded();
   await finishTool(turnId, recordIdOf(index, call), output);
@@ -110,7 +116,8 @@ async function runAndRecord(
  * Returns the model of a subagent, whose calls are recorded as they end, because a tool call that a crash
  * has cut is not repeated. `recorded` retries the calls that could not be recorded.
  */
-function recordSubagent(key: LoadedTurnKey, step: number, place: number, turn: ActiveTurn) {
+function recordSubagent(app: ToolParts, { turn, turnId, index }: ToolCalls, place: number) {
+  const key = { accountId: turn.account_id, turnId, load: turn.load };
   const missed: UsageEntry[] = [];
   let calls = 0;
   let reserved = 0;
@@ -118,11 +125,11 @@ function recordSubagent(key: LoadedTurnKey, step: number, place: number, turn: A
     await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reserved });
     reserved = estimateUsd ?? 0;
   };
-  const { model } = meterModel(services().models, turn.model_id, {
+  const { model } = meterModel(app.models, turn.model_id, {
     ...(turn.has_budget && { reserve }),
     onUse: async (use) => {
       const entry = {
-        ...toUsageEntry({ step, tool: place + 1, call: calls++ }, use),
+        ...toUsageEntry({ step: index, tool: place + 1, call: calls++ }, use),
         reserved_usd: reserved,
       };
       reserved = 0;
@@ -130,7 +137,7 @@ function recordSubagent(key: LoadedTurnKey, step: number, place: number, turn: A
     },
   });
   return {
-    model: shareModel(model, turn.account_id),
+    model: shareModel(app.queues.modelCalls, model, turn.account_id),
     recorded: async () => {
       if (missed.length > 0) await recordUsage(key, missed);
     },
@@ -144,15 +151,13 @@ async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
   return INTERRUPTED;
 }
 
-function toolEnvironment({
-  turn,
-  turnId,
-  credential = "key",
-  signal,
-}: ToolCalls): Omit<ToolContext, "model"> {
+function toolEnvironment(
+  app: Pick<App, "sandboxes">,
+  { turn, turnId, credential = "key", signal }: ToolCalls,
+): Omit<ToolContext, "model"> {
   const header = turn.has_key ? runCredentialHeader(turnId, credential) : undefined;
   return {
-    sandbox: openSandbox(turn),
+    sandbox: openSandbox(app, turn),
     env: {
       AGENT_API_URL: serviceOrigin(),
       ...(header === undefined ? {} : { AGENT_API_AUTH_HEADER: header }),
@@ -164,9 +169,9 @@ function toolEnvironment({
 }
 
 /** When the sandbox was deleted during the turn, its tools fail, but the turn does not. */
-export function openSandbox({ sandbox_state, account_id }: ActiveTurn): Sandbox {
-  const state = storedSandbox.nullable().parse(sandbox_state);
-  if (state) return services().sandboxes.open(state, account_id);
+export function openSandbox({ sandboxes }: Pick<App, "sandboxes">, turn: ActiveTurn): Sandbox {
+  const state = storedSandbox.nullable().parse(turn.sandbox_state);
+  if (state) return sandboxes.open(state, turn.account_id);
   const fail = async (): Promise<never> => {
     throw new SandboxError("unavailable", "The session has no sandbox");
   };

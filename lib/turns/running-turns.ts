@@ -1,6 +1,5 @@
 import type { StepResult } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
-import { processWide } from "../platform/process-wide.ts";
 import { observe } from "../platform/telemetry/metrics.ts";
 import type { ActiveTurn, KnownCall } from "./store/turns.ts";
 
@@ -60,5 +59,3 @@ export class RunningTurns {
     return kept?.turn;
   }
 }
-
-export const runningTurns = () => processWide("running turns", () => new RunningTurns());

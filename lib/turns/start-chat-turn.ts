@@ -1,11 +1,12 @@
 import type { Logger } from "pino";
 import { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { chatPath } from "../contract/chat-address.ts";
 import { call } from "../platform/database/query.ts";
-import { services } from "../platform/services.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
+import type { EndParts } from "./finish-stream.ts";
 import { namedChatId } from "./named-chat-id.ts";
 import { startTurn, type TurnRequest } from "./start-turn.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
@@ -25,16 +26,15 @@ interface ChatTurn {
   readonly location: string;
 }
 
+type StartParts = EndParts & Pick<App, "models" | "sandboxes">;
+
 /** Starts a turn in the chat that the request names. Errors: as `startTurn` and `startTurnById`. */
-export async function startChatTurn({
-  id = "",
-  sessionId,
-  chatId,
-  log,
-  ...request
-}: ChatTurnRequest): Promise<ChatTurn | AppError> {
-  if (sessionId === undefined || chatId === undefined) return startTurnById(id, request, log);
-  const turn = await startTurn({ ...request, sessionId, chatId });
+export async function startChatTurn(
+  app: StartParts,
+  { id = "", sessionId, chatId, log, ...request }: ChatTurnRequest,
+): Promise<ChatTurn | AppError> {
+  if (sessionId === undefined || chatId === undefined) return startTurnById(app, id, request, log);
+  const turn = await startTurn(app, { ...request, sessionId, chatId });
   return isAppError(turn) ? turn : { turn, location: chatPath({ sessionId, chatId }) };
 }
 
@@ -50,6 +50,7 @@ const openedChat = z.object({
  * `Failed to provision sandbox`; 403 when the account's sandboxes are full.
  */
 async function startTurnById(
+  app: StartParts,
   id: string,
   request: Omit<TurnRequest, "sessionId" | "chatId">,
   log: Logger,
@@ -61,24 +62,24 @@ async function startTurnById(
       p_account_id: accountId,
       p_chat_id: UUID.test(id) ? id : null,
       p_named_id: namedChatId(accountId, id),
-      p_model_id: services().models.defaultModelId,
+      p_model_id: app.models.defaultModelId,
     },
     openedChat,
   );
   const { session_id: sessionId, chat_id: chatId, is_new: isNew } = opened;
-  const start = () => startTurn({ ...request, sessionId, chatId });
+  const start = () => startTurn(app, { ...request, sessionId, chatId });
 
   let turn: StreamedTurn | AppError | undefined;
   try {
     turn = await start();
     // Only for a message that is valid.
     if (isAppError(turn) && turn.code === "sandbox_missing") {
-      const sandbox = await provisionSandbox({ accountId, sessionId, log });
+      const sandbox = await provisionSandbox(app, { accountId, sessionId, log });
       turn = isAppError(sandbox) ? sandbox : await start();
     }
   } finally {
     if (isNew && (turn === undefined || isAppError(turn))) {
-      await discardEmptySession(accountId, sessionId, log);
+      await discardEmptySession(app, accountId, sessionId, log);
     }
   }
   if (isAppError(turn)) return turn;
@@ -87,6 +88,7 @@ async function startTurnById(
 
 /** Never throws, because the caller has another failure to report. */
 async function discardEmptySession(
+  app: Pick<App, "sandboxes">,
   accountId: string,
   sessionId: string,
   log: Logger,
@@ -94,7 +96,7 @@ async function discardEmptySession(
   try {
     const args = { p_account_id: accountId, p_session_id: sessionId };
     const isDiscarded = await call("discard_empty_session", args, z.boolean());
-    if (isDiscarded) await clearSandbox(sessionId, log);
+    if (isDiscarded) await clearSandbox(app, sessionId, log);
   } catch (error) {
     log.error({ err: error, sessionId }, "an empty session could not be discarded");
   }

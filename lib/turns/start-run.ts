@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { checkModel } from "../agent/models/list-models.ts";
+import type { App } from "../app.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached, messageQuotaExceeded } from "../contract/quota.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { drain } from "../platform/drain.ts";
-import { services } from "../platform/services.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
@@ -45,6 +45,9 @@ export interface RunRequest {
   readonly log: Logger;
 }
 
+/** The parts of the service that the start of a run uses. */
+export type RunParts = Pick<App, "engine" | "models" | "sandboxes">;
+
 export interface StartedRun {
   readonly runId: string;
   readonly chatId: string;
@@ -63,13 +66,13 @@ const refusals = {
  * `webhook_url`, 429 for too many active turns, 404 for a template that the caller does not see, 503
  * while this process drains, 502 `Failed to provision sandbox`.
  */
-export async function startRun(request: RunRequest): Promise<StartedRun | AppError> {
+export async function startRun(app: RunParts, request: RunRequest): Promise<StartedRun | AppError> {
   const { caller, effectId, kind = "headless", given, webhook_url, log } = request;
   const { artistId = null, model = null } = request;
   if (drain().hasBegun) return draining;
   const messages = await readConversation(given);
   if (isAppError(messages)) return messages;
-  const fault = model === null ? undefined : await checkModel(model, "model");
+  const fault = model === null ? undefined : await checkModel(app, model, "model");
   if (fault) return fault;
   const urlFault = webhook_url ? checkEndpoint("webhook_url", webhook_url) : undefined;
   if (urlFault) return urlFault;
@@ -83,7 +86,7 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
       turnId,
       assistantMessageId: randomUUID(),
       title: titleOf(messages),
-      modelId: model ?? services().models.defaultModelId,
+      modelId: model ?? app.models.defaultModelId,
       messages,
       key: runKey(turnId, runCredentialForm(caller)),
       kind,
@@ -104,14 +107,15 @@ export async function startRun(request: RunRequest): Promise<StartedRun | AppErr
       if (isAppError(chosen)) return deleted;
     }
     if (webhook_url) await setTurnWebhook(caller.accountId, run.turnId, webhook_url);
-    result = await startIn(run, request);
+    result = await startIn(app, run, request);
     return result;
   } finally {
-    if (result === undefined || isAppError(result)) await discard(run, log);
+    if (result === undefined || isAppError(result)) await discard(app, run, log);
   }
 }
 
 async function startIn(
+  app: RunParts,
   run: ProvisionedRun,
   { caller, kind = "headless", instructions, template_id: templateId, log }: RunRequest,
 ): Promise<StartedRun | AppError> {
@@ -121,9 +125,9 @@ async function startIn(
     const missing = await instructRun(accountId, run, { instructions, templateId });
     if (missing) return missing === "template" ? templateNotFound : deleted;
   }
-  const sandbox = await provisionSandbox({ accountId, sessionId, log });
+  const sandbox = await provisionSandbox(app, { accountId, sessionId, log });
   if (isAppError(sandbox)) return sandbox.code === "not_found" ? deleted : sandbox;
-  const runId = await startWorkflow(turnId, runCredentialForm(caller));
+  const runId = await startWorkflow(app, turnId, runCredentialForm(caller));
   const assigned = await assignRun(turnId, runId);
   if (assigned === null) return deleted;
   // Another attempt at the same effect may have assigned its run first.
@@ -141,10 +145,11 @@ const started = ({ chatId, sessionId }: ProvisionedRun, runId: string): StartedR
 });
 
 /** Never throws, because the caller has another failure to report. */
-async function discard({ turnId, sessionId }: ProvisionedRun, log: Logger): Promise<void> {
+async function discard(app: RunParts, run: ProvisionedRun, log: Logger): Promise<void> {
+  const { turnId, sessionId } = run;
   try {
     // A run that has started nevertheless keeps its session; it ends on its own.
-    if (await discardRun(turnId)) await clearSandbox(sessionId, log);
+    if (await discardRun(turnId)) await clearSandbox(app, sessionId, log);
   } catch (error) {
     log.error({ err: error, sessionId }, "an unstarted run could not be discarded");
   }

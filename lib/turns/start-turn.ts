@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached, chatFull, messageQuotaExceeded } from "../contract/quota.ts";
 import type { TurnAddress } from "../engine/port.ts";
@@ -11,12 +12,12 @@ import {
 import { hashKey, PREFIX_LENGTH } from "../identity/keys/key-format.ts";
 import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
-import { services } from "../platform/services.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
 import { awaitRun } from "./await-run.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";
+import type { EndParts } from "./finish-stream.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
 import { replayAnswer } from "./replay-turn.ts";
 import { startWorkflow, unblockQueuedTurn } from "./start-workflow.ts";
@@ -46,6 +47,8 @@ export interface TurnRequest {
 interface StartedTurn extends TurnAddress {
   readonly runId: string;
 }
+
+type Parts = EndParts & Pick<App, "models">;
 
 /** A run's key is revoked when the run ends; this bounds the key of a run that never does. */
 const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -78,13 +81,14 @@ export const draining: AppError = appError("unavailable", "Service temporarily u
  * @returns the turn to stream: a new one, or the one that answers or has answered this message.
  */
 export async function startTurn(
+  app: Parts,
   request: TurnRequest,
   reapedTurns = 0,
 ): Promise<StreamedTurn | AppError> {
   if (drain().hasBegun) return draining;
   const messages = await readMessages(request.messages);
   if (isAppError(messages)) return messages;
-  const claim = await prepareClaim(request, messages);
+  const claim = await prepareClaim(app, request, messages);
   if (isAppError(claim)) return claim;
 
   const outcome = await inSpan(
@@ -99,24 +103,24 @@ export async function startTurn(
   switch (outcome.outcome) {
     case "claimed":
       count("agent_platform.turns.started", 1, { kind: "chat" });
-      return untilFirstChunk(await startClaimed(request.caller, claim.turnId), request.signal);
+      return startClaimed(app, request, claim.turnId);
     case "answered":
-      return replayAnswer(request.caller.accountId, request.chatId, outcome);
+      return replayAnswer(app, request.caller.accountId, request.chatId, outcome);
     case "active": {
       const active = { turnId: outcome.turn_id, runId: outcome.run_id };
-      if (reapedTurns < MAX_REAPED_TURNS && (await reapDeadTurn(active))) {
-        return startTurn(request, reapedTurns + 1);
+      if (reapedTurns < MAX_REAPED_TURNS && (await reapDeadTurn(app, active))) {
+        return startTurn(app, request, reapedTurns + 1);
       }
       const isRetry = outcome.message_id === claim.messageId;
-      const run = await runOf(request, active, isRetry ? undefined : MAX_CONFLICT_WAIT_MS);
+      const run = await runOf(app, request, active, isRetry ? undefined : MAX_CONFLICT_WAIT_MS);
       if (isRetry && run) return run;
       return alreadyStreaming(isAppError(run) ? null : (run?.runId ?? null));
     }
     case "queued":
-      await hastenTurn(request, outcome);
+      await hastenTurn(app, request, outcome);
       return { accountId: request.caller.accountId, turnId: outcome.turn_id };
     case "waiting":
-      await unblockQueuedTurn(request.chatId);
+      await unblockQueuedTurn(app, request.chatId);
       return alreadyStreaming(null);
     case "queue_full":
       return queueFull;
@@ -168,12 +172,13 @@ async function claimOrRelease(claim: Claim): Promise<ClaimOutcome> {
 
 /** Unblocks a queued turn: stops the turn that it interrupts, or ends one that is dead. */
 async function hastenTurn(
+  app: Parts,
   { chatId, onBusy }: TurnRequest,
   { active_turn_id: turnId, run_id: runId = null }: Extract<ClaimOutcome, { outcome: "queued" }>,
 ): Promise<void> {
-  const isDead = turnId ? await reapDeadTurn({ turnId, runId }) : true;
-  if (isDead) await unblockQueuedTurn(chatId);
-  else if (turnId && onBusy === "interrupt") await services().engine.signalStop(turnId);
+  const isDead = turnId ? await reapDeadTurn(app, { turnId, runId }) : true;
+  if (isDead) await unblockQueuedTurn(app, chatId);
+  else if (turnId && onBusy === "interrupt") await app.engine.signalStop(turnId);
 }
 
 /**
@@ -181,12 +186,13 @@ async function hastenTurn(
  * gets no run within `maxWaitMs`.
  */
 async function runOf(
+  app: Parts,
   { caller, chatId, signal }: TurnRequest,
   { turnId, runId }: TurnAddress,
   maxWaitMs?: number,
 ): Promise<StartedTurn | AppError | null> {
   if (runId !== null) return { turnId, runId };
-  const run = await awaitRun(caller.accountId, chatId, signal, maxWaitMs);
+  const run = await awaitRun(app, caller.accountId, chatId, signal, maxWaitMs);
   return isAppError(run) || run?.turnId === turnId ? run : null;
 }
 
@@ -196,9 +202,18 @@ function alreadyStreaming(runId: string | null): AppError {
   });
 }
 
-async function startClaimed(caller: Caller, turnId: string): Promise<StartedTurn> {
+/**
+ * Starts the run, and resolves when its first chunk is committed. From then on the chat names the run, so
+ * a client that has this answer finds the turn in the chat, its stream and a conflict.
+ */
+async function startClaimed(
+  app: Parts,
+  { caller, signal }: TurnRequest,
+  turnId: string,
+): Promise<StreamedTurn> {
+  let runId: string;
   try {
-    return { turnId, runId: await startWorkflow(turnId, runCredentialForm(caller)) };
+    runId = await startWorkflow(app, turnId, runCredentialForm(caller));
   } catch (error) {
     // Release the claim, because the chat would stay blocked. If this fails as well, the claim expires
     // after a minute.
@@ -206,19 +221,13 @@ async function startClaimed(caller: Caller, turnId: string): Promise<StartedTurn
     count("agent_platform.turns.ended", 1, { status: "failed" });
     throw error;
   }
-}
-
-/**
- * Resolves when the first chunk is committed. From then on the chat names the run, so a client that has
- * this answer finds the turn in the chat, its stream and a conflict.
- */
-async function untilFirstChunk(turn: StartedTurn, signal: AbortSignal): Promise<StreamedTurn> {
-  const rest = services().engine.read(turn, 0, signal);
+  const rest = app.engine.read({ turnId, runId }, 0, signal);
   const first = await rest.next();
-  return first.done ? turn : { ...turn, opened: { first: first.value, rest } };
+  return { turnId, runId, ...(!first.done && { opened: { first: first.value, rest } }) };
 }
 
 async function prepareClaim(
+  { models }: Pick<App, "models">,
   request: TurnRequest,
   messages: readonly UIMessage[],
 ): Promise<Claim | AppError> {
@@ -233,7 +242,7 @@ async function prepareClaim(
     turnId,
     messageId: last.id,
     title: titleOf(messages),
-    defaultModelId: services().models.defaultModelId,
+    defaultModelId: models.defaultModelId,
     contextLimit: contextLimit ?? null,
     parentId: parentId ?? null,
     replacesAnswer: request.trigger === "regenerate-message" ? (request.messageId ?? "") : null,

@@ -1,11 +1,11 @@
 /** Starts the durable run of a turn: one that has just been claimed, and one that waited until its chat was free. */
 
 import { waitUntil } from "@vercel/functions";
+import type { App } from "../app.ts";
 import { TURN_WORKFLOW } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
-import { services } from "../platform/services.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan, traceparent } from "../platform/telemetry/spans.ts";
 import { beginQueuedTurn, chatsToBegin, dequeueTurn } from "./store/queued-turns.ts";
@@ -14,11 +14,15 @@ import { beginQueuedTurn, chatsToBegin, dequeueTurn } from "./store/queued-turns
  * Starts the durable run of a claimed turn, which continues the current trace.
  * @param credential the form of the credential that the turn's sandbox gets
  */
-export function startWorkflow(turnId: string, credential: RunCredentialForm): Promise<string> {
+export function startWorkflow(
+  { engine }: Pick<App, "engine">,
+  turnId: string,
+  credential: RunCredentialForm,
+): Promise<string> {
   const trace = traceparent();
   const input = { turnId, credential, ...(trace !== undefined && { traceparent: trace }) };
   return inSpan("turn.start", { attributes: { "app.turn.id": turnId } }, () =>
-    services().engine.startWorkflow(TURN_WORKFLOW, input),
+    engine.startWorkflow(TURN_WORKFLOW, input),
   );
 }
 
@@ -30,30 +34,30 @@ const BATCH = 50;
  * timer of any process finds a turn that is not started now. Keeps a function on Vercel alive until it
  * resolves.
  */
-export function unblockQueuedTurn(chatId: string): Promise<void> {
-  const started = startNext(chatId).catch((error: unknown) =>
+export function unblockQueuedTurn(app: Pick<App, "engine">, chatId: string): Promise<void> {
+  const started = startNext(app, chatId).catch((error: unknown) =>
     log().warn({ err: error, chatId }, "a queued turn could not be started"),
   );
   waitUntil(started);
   return started;
 }
 
-async function startNext(chatId: string): Promise<void> {
+async function startNext(app: Pick<App, "engine">, chatId: string): Promise<void> {
   if (drain().hasBegun) return;
   // The turn does not belong to the trace of the one before it.
   await continueTrace(undefined, async () => {
     const turn = await beginQueuedTurn(chatId);
     if (turn === null) return;
-    await startWorkflow(turn.turnId, turn.credential);
+    await startWorkflow(app, turn.turnId, turn.credential);
     await dequeueTurn(turn.turnId);
     count("agent_platform.turns.started", 1, { kind: "chat" });
   });
 }
 
 /** Starts turns that other processes have left behind, by a timer of this process. */
-export function scheduleQueuedTurns(): void {
+export function scheduleQueuedTurns(app: Pick<App, "engine">): void {
   runPeriodically("queued turns", SWEEP_SECONDS, async () => {
     const chatIds = await continueTrace(undefined, () => chatsToBegin(BATCH));
-    for (const chatId of chatIds) await unblockQueuedTurn(chatId);
+    for (const chatId of chatIds) await unblockQueuedTurn(app, chatId);
   });
 }

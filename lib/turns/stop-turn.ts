@@ -1,6 +1,7 @@
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import type { TurnAddress } from "../engine/port.ts";
-import { services } from "../platform/services.ts";
+import type { Engine, TurnAddress } from "../engine/port.ts";
+import type { EndParts } from "./finish-stream.ts";
 import { getRun } from "./get-run.ts";
 import { namedChatId } from "./named-chat-id.ts";
 import { requestSessionStop, requestStop } from "./store/claims.ts";
@@ -15,6 +16,7 @@ const MAX_WAIT_MS = 2_000;
  * @param chatId or the UUID by which the client has named the chat
  */
 export async function stopTurn(
+  { engine }: Pick<App, "engine">,
   accountId: string,
   chatId: string,
 ): Promise<{ stopped: boolean } | AppError> {
@@ -24,34 +26,34 @@ export async function stopTurn(
   }
   if (found.outcome === "chat_missing") return appError("not_found", "Chat not found");
   if (found.outcome !== "active") return { stopped: false };
-  await signalAndAwaitEnd({ turnId: found.turn_id, runId: found.run_id });
+  await signalAndAwaitEnd(engine, { turnId: found.turn_id, runId: found.run_id });
   return { stopped: true };
 }
 
 /** Signals a stop that is recorded, and resolves when the turn has ended, at the latest in two seconds. */
-async function signalAndAwaitEnd(turn: TurnAddress): Promise<void> {
-  await services().engine.signalStop(turn.turnId);
+async function signalAndAwaitEnd(engine: Engine, turn: TurnAddress): Promise<void> {
+  await engine.signalStop(turn.turnId);
   const deadline = AbortSignal.timeout(MAX_WAIT_MS);
-  const from = (await services().engine.tailIndex(turn)) + 1;
-  for await (const _ of services().engine.read(turn, from, deadline));
+  const from = (await engine.tailIndex(turn)) + 1;
+  for await (const _ of engine.read(turn, from, deadline));
 }
 
 /** Cancels a run and waits for its end. Errors: 404 `Run not found`. */
 export async function cancelRun(
+  app: EndParts,
   accountId: string,
   runId: string,
 ): Promise<{ cancelled: boolean } | AppError> {
   const found = await requestRunStop(accountId, runId);
-  if (found.outcome === "active") await signalAndAwaitEnd({ turnId: found.turn_id, runId });
-  const run = await getRun(accountId, runId);
+  if (found.outcome === "active")
+    await signalAndAwaitEnd(app.engine, { turnId: found.turn_id, runId });
+  const run = await getRun(app, accountId, runId);
   if (isAppError(run)) return run;
   // The stop of a run that has not ended yet is recorded.
   return { cancelled: run.status !== "completed" && run.status !== "failed" };
 }
 
 /** Stops every run of a session before the session or its sandbox is deleted. */
-export async function stopSessionRuns(sessionId: string): Promise<void> {
-  for (const turnId of await requestSessionStop(sessionId)) {
-    await services().engine.signalStop(turnId);
-  }
+export async function stopSessionRuns({ engine }: Pick<App, "engine">, sessionId: string) {
+  for (const turnId of await requestSessionStop(sessionId)) await engine.signalStop(turnId);
 }

@@ -1,11 +1,9 @@
 import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
+import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
-import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
-import { FairQueue, isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
-import { processWide } from "../platform/process-wide.ts";
-import { services } from "../platform/services.ts";
+import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { queuedTurnState } from "./store/queued-turns.ts";
 
 /** A comment after this much silence keeps proxies from closing the connection. */
@@ -45,26 +43,6 @@ interface RunningTurn extends TurnAddress {
 
 export type StreamedTurn = RunningTurn | QueuedTurn | EndedTurn;
 
-/**
- * The limit for all accounts in this process. A stream costs little memory and a query a second.
- */
-const MAX_STREAMS = 4_000;
-
-/** Limits the streams of an account, so none can take all readers of a process. */
-function streams(): FairQueue {
-  return processWide(
-    "streams",
-    () =>
-      new FairQueue({
-        name: "streams",
-        slots: MAX_STREAMS,
-        slotsPerAccount: config().ACCOUNT_STREAMS,
-        waitersPerAccount: 0,
-        maxWaitMs: 0,
-      }),
-  );
-}
-
 export interface StreamRequest {
   readonly accountId: string;
   readonly startIndex: number;
@@ -80,12 +58,13 @@ type FoundTurn = StreamedTurn | { readonly turn: StreamedTurn; readonly location
  * when the account has too many streams open; as `find`.
  */
 export async function streamTurn(
+  { engine, queues }: Pick<App, "engine" | "queues">,
   { accountId, startIndex, signal }: StreamRequest,
   find: () => Promise<FoundTurn | Response | AppError>,
 ): Promise<Response | AppError> {
   let release: () => void;
   try {
-    release = await streams().acquire(accountId);
+    release = await queues.streams.acquire(accountId);
   } catch (error) {
     if (isQueueRefusal(error)) return queueRefused(error);
     throw error;
@@ -93,8 +72,10 @@ export async function streamTurn(
   try {
     const found = await find();
     if (!isAppError(found) && !(found instanceof Response)) {
-      if (!("turn" in found)) return await streamResponse(found, startIndex, signal, release);
-      const response = await streamResponse(found.turn, startIndex, signal, release);
+      if (!("turn" in found)) {
+        return await streamResponse({ engine }, found, startIndex, signal, release);
+      }
+      const response = await streamResponse({ engine }, found.turn, startIndex, signal, release);
       response.headers.set("location", found.location);
       return response;
     }
@@ -112,6 +93,7 @@ export async function streamTurn(
  * @param onEnd called when the stream has ended or its client has disconnected
  */
 export async function streamResponse(
+  { engine }: Pick<App, "engine">,
   turn: StreamedTurn,
   startIndex: number,
   signal: AbortSignal,
@@ -126,7 +108,7 @@ export async function streamResponse(
   const respond = (reading: Reading) =>
     new Response(eventStream(reading, disconnected, onEnd), { headers });
   if ("accountId" in turn) {
-    return respond(readQueuedTurn(turn.accountId, turn.turnId, disconnected.signal));
+    return respond(readQueuedTurn({ engine }, turn, disconnected.signal));
   }
   if (turn.runId !== null) headers.set("x-workflow-run-id", turn.runId);
   const setTail = (index: number) => headers.set("x-workflow-stream-tail-index", String(index));
@@ -139,7 +121,6 @@ export async function streamResponse(
     setTail(firstIndex + chunks.length - 1);
     return respond(continueReading(turn.opened));
   }
-  const { engine } = services();
   setTail(await engine.tailIndex(turn));
   return respond(engine.read(turn, startIndex, disconnected.signal));
 }
@@ -226,8 +207,11 @@ function toEvents({ firstIndex, chunks }: ChunkBatch): string {
 }
 
 /** Yields the chunks of a turn that waits for its chat, once it has started. */
-async function* readQueuedTurn(accountId: string, turnId: string, signal: AbortSignal): Reading {
-  const { engine } = services();
+async function* readQueuedTurn(
+  { engine }: Pick<App, "engine">,
+  { accountId, turnId }: QueuedTurn,
+  signal: AbortSignal,
+): Reading {
   while (!signal.aborted && !drain().hasBegun) {
     const found = await queuedTurnState(accountId, turnId);
     if (found.state === "started") {

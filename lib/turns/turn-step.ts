@@ -6,16 +6,17 @@
 import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel } from "../agent/call-model.ts";
 import { isBudgetRefusal } from "../agent/models/budget-refusal.ts";
+import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { drain } from "../platform/drain.ts";
 import { record } from "../platform/telemetry/metrics.ts";
-import { finishStream, partsBefore, turnMetadata } from "./finish-stream.ts";
+import { type EndParts, finishStream, partsBefore, turnMetadata } from "./finish-stream.ts";
 import { type MeasuredStep, measureStep } from "./measure-step.ts";
 import type { StreamProgress } from "./read-progress.ts";
-import { recordIds, runToolCalls } from "./run-tool-calls.ts";
+import { recordIds, runToolCalls, type ToolParts } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import {
   completeModelCall,
@@ -23,6 +24,9 @@ import {
   reserveModelCall,
   type TurnEnd,
 } from "./store/turns.ts";
+
+/** The parts of the service that a step uses. */
+export type StepParts = EndParts & ToolParts;
 
 export interface ModelSteps {
   readonly turnId: string;
@@ -47,6 +51,7 @@ const TOO_LONG = "The turn reached its limit of output";
 
 /** One model call of a turn, in phases: run the tools of the answer before, call the model, commit. */
 export class TurnStep {
+  readonly #app: StepParts;
   readonly #step: ModelSteps;
   readonly #current: RunningTurn;
   readonly #index: number;
@@ -60,11 +65,13 @@ export class TurnStep {
   #awaitsFirstDelta: boolean;
 
   constructor(
+    app: StepParts,
     step: ModelSteps,
     current: RunningTurn,
     progress: StreamProgress | undefined,
     stop: AbortSignal,
   ) {
+    this.#app = app;
     this.#step = step;
     this.#current = current;
     this.#index = current.steps.length;
@@ -113,7 +120,7 @@ export class TurnStep {
   async #runTools(previous: StepResult): Promise<ToolModelMessage | null> {
     const { turn, knownCalls } = this.#current;
     const { turnId, credential } = this.#step;
-    const results = await runToolCalls({
+    const results = await runToolCalls(this.#app, {
       turnId,
       index: this.#index,
       turn,
@@ -142,6 +149,7 @@ export class TurnStep {
       });
     };
     const measure = measureStep(
+      this.#app,
       this.#index,
       turn.model_id,
       this.#isRestarted ? (this.#progress?.attempts ?? 0) : 0,
@@ -152,7 +160,7 @@ export class TurnStep {
       turn,
       steps,
       results,
-      model: measure.model,
+      model: shareModel(this.#app.queues.modelCalls, measure.model, turn.account_id),
       signal: AbortSignal.any([this.#stop, this.#tooLong.signal, log.failed]),
       write: (chunk) => this.#write(chunk),
     });
@@ -191,7 +199,7 @@ export class TurnStep {
     answer?: StepResult,
   ): Promise<null> {
     const { turn, steps, log } = this.#current;
-    await finishStream(log, {
+    await finishStream(this.#app, log, {
       ...this.#key,
       messageId: turn.assistant_message_id,
       end,

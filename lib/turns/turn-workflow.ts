@@ -6,6 +6,7 @@ import { getStepMetadata, getWorkflowMetadata } from "workflow";
 import { retryOutage } from "../engine/retry-outage.ts";
 import { nameStep, nameWorkflow, TURN_WORKFLOW } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
+import { services } from "../platform/services.ts";
 import { endTurn } from "./end-turn.ts";
 import { runModelSteps } from "./run-model-step.ts";
 
@@ -52,7 +53,7 @@ async function callModel(
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
   const next = await retryOutage(attempt, () =>
-    runModelSteps({
+    runModelSteps(services(), {
       ...turn,
       runId: workflowRunId,
       index,
@@ -68,6 +69,6 @@ async function endFailedTurn(turn: TurnInput, reason: string): Promise<void> {
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
-  await retryOutage(attempt, () => endTurn({ ...turn, runId: workflowRunId, reason }));
+  await retryOutage(attempt, () => endTurn(services(), { ...turn, runId: workflowRunId, reason }));
 }
 endFailedTurn.maxRetries = MAX_ATTEMPTS;

@@ -8,6 +8,7 @@ import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
 import { processWide } from "../platform/process-wide.ts";
+import { services } from "../platform/services.ts";
 import { continueTrace } from "../platform/telemetry/spans.ts";
 import { sendEvent } from "./send-event.ts";
 import { type ClaimedDelivery, claimDeliveries, recordAttempt } from "./store.ts";
@@ -82,7 +83,7 @@ export class DeliveryWorker {
 }
 
 /** The worker of this process. */
-export const deliveryWorker = () => processWide("webhook worker", () => new DeliveryWorker());
+export const deliveryWorker = () => services().deliveryWorker;
 
 /** Starts the timer of this process for deliveries that are due for another attempt. */
 export function scheduleDeliveries(): void {

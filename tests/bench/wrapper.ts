@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { contract } from "../../lib/contract/contract.ts";
 import { endpoint } from "../../lib/http/endpoint.ts";
+import { setProcessWide } from "../../lib/platform/process-wide.ts";
 import { type Bench, report, timed } from "./context.ts";
 
 const REQUESTS = 5_000;
@@ -19,6 +20,8 @@ const echo = contract({
 });
 
 export const benchWrapper: Bench = async () => {
+  // An endpoint without a caller and without a use case needs no part of the App.
+  setProcessWide("services", {});
   const wrapped = endpoint(echo, async ({ body }) => ({ body: { title: body.title } }));
   const bare = async (request: Request) => {
     const body: { title: string } = await request.json();

@@ -5,13 +5,14 @@ import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setWorld } from "workflow/runtime";
-import { startApp } from "../../lib/app.ts";
+import { type App, startApp } from "../../lib/app.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
 import { endLostTurns } from "../../lib/retention/run-retention.ts";
 import { destroyIdleSandboxes } from "../../lib/retention/sweep-sandboxes.ts";
 import { PostgresWorld } from "../../packages/world-postgres/src/postgres-world.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
+let app: App;
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
 let sql: Sql;
 let dataDir: string;
@@ -21,7 +22,7 @@ beforeAll(async () => {
   dataDir = parts.env.DATA_DIR ?? "";
   // The functions under test run in this process, as a server's would.
   Object.assign(process.env, parts.env, { LOG_LEVEL: "silent" });
-  await startApp(parseConfig(process.env));
+  app = await startApp(parseConfig(process.env));
   const databaseUrl = parts.env.DATABASE_URL ?? "";
   sql = postgres(databaseUrl, { max: 3, onnotice: () => {} });
   // It reads runs, and executes none: it is not started.
@@ -74,7 +75,7 @@ test("turns whose run is lost end after a day, with their tool records and keys"
       input, owner, created_at, started_at, updated_at)
     values (${`run ${running.turn}`}, 'turn', 'd', 1, 'running', '', ${randomUUID()}, now(), now(),
       now())`;
-  expect(await endLostTurns()).toBe(1);
+  expect(await endLostTurns(app)).toBe(1);
   const turns = await sql`select id, status, error from turns where account_id = ${account}`;
   const turn = (id: string) => turns.find((one) => one.id === id);
   expect(turn(old.turn)).toMatchObject({ status: "failed", error: "The turn was lost" });
@@ -85,7 +86,7 @@ test("turns whose run is lost end after a day, with their tool records and keys"
   expect(records.map((row) => row.turn_id).sort()).toEqual([young.turn, running.turn].sort());
   const keys = await sql`select from api_keys where account_id = ${account} and revoked_at is null`;
   expect(keys).toHaveLength(2);
-  expect(await endLostTurns()).toBe(0);
+  expect(await endLostTurns(app)).toBe(0);
 });
 
 test("sandboxes of sessions without a turn for long are destroyed, when a setting says so", async () => {
@@ -110,9 +111,9 @@ test("sandboxes of sessions without a turn for long are destroyed, when a settin
   const gone = [await create(60, 31), await create(31, null)];
   const kept = [await create(60, 29), await create(29, null), await create(60, 0)];
 
-  expect(await destroyIdleSandboxes()).toBe(0);
-  expect(await destroyIdleSandboxes(30)).toBe(gone.length);
-  expect(await destroyIdleSandboxes(30)).toBe(0);
+  expect(await destroyIdleSandboxes(app)).toBe(0);
+  expect(await destroyIdleSandboxes(app, 30)).toBe(gone.length);
+  expect(await destroyIdleSandboxes(app, 30)).toBe(0);
   for (const { folder } of gone) expect(await isThere(folder)).toBe(false);
   for (const { folder } of kept) expect(await isThere(folder)).toBe(true);
   const without = await sql`select id from sessions

@@ -4,7 +4,7 @@ import { access, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startApp } from "../../lib/app.ts";
+import { type App, startApp } from "../../lib/app.ts";
 import { newMediaKey } from "../../lib/content/storage/media-name.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
 import { runRetention, sweepRows } from "../../lib/retention/run-retention.ts";
@@ -24,6 +24,7 @@ import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.t
 import { startServer } from "../support/harness/server.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
+let app: App;
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
 let sql: Sql;
 let dataDir: string;
@@ -32,7 +33,7 @@ beforeAll(async () => {
   dataDir = parts.env.DATA_DIR ?? "";
   // The functions under test run in this process, as a server's would.
   Object.assign(process.env, parts.env, { LOG_LEVEL: "silent" });
-  await startApp(parseConfig(process.env));
+  app = await startApp(parseConfig(process.env));
   sql = postgres(parts.env.DATABASE_URL ?? "", { max: 3, onnotice: () => {} });
 });
 afterAll(async () => {
@@ -193,7 +194,7 @@ describe("sandboxes", () => {
     const account = await createAccount();
     const owned = await makeFolder(await createSession(account, null));
     const [old, young] = [await makeFolder(randomUUID()), await makeFolder(randomUUID(), true)];
-    expect(await destroyUnownedSandboxes()).toBe(1);
+    expect(await destroyUnownedSandboxes(app)).toBe(1);
     expect(await Promise.all([old, young, owned].map(isThere))).toEqual([false, true, true]);
   });
 
@@ -205,9 +206,9 @@ describe("sandboxes", () => {
       where id = ${id}`;
     const folder = await makeFolder(id, true);
     await sql`delete from accounts where id = ${account}`;
-    expect(await destroyDeletedSandboxes()).toBe(1);
+    expect(await destroyDeletedSandboxes(app)).toBe(1);
     expect(await isThere(folder)).toBe(false);
-    expect(await destroyDeletedSandboxes()).toBe(0);
+    expect(await destroyDeletedSandboxes(app)).toBe(0);
   });
 
   test("whose size was not noted before a crash are measured", async () => {
@@ -215,10 +216,10 @@ describe("sandboxes", () => {
     await writeFile(join(await makeFolder(id), "home", "notes.txt"), "12345");
     await sql`update sessions set sandbox_bytes = 1000000, sandbox_reserved_at = now()
       where id = ${id}`;
-    expect(await measureLostSandboxes()).toBe(0);
+    expect(await measureLostSandboxes(app)).toBe(0);
     await sql`update sessions set sandbox_reserved_at = now() - interval '61 minutes'
       where id = ${id}`;
-    expect(await measureLostSandboxes()).toBe(1);
+    expect(await measureLostSandboxes(app)).toBe(1);
     expect(
       await sql`select sandbox_bytes::int, sandbox_reserved_at from sessions where id = ${id}`,
     ).toEqual([{ sandbox_bytes: 5, sandbox_reserved_at: null }]);
@@ -272,7 +273,7 @@ describe("several servers", () => {
   test("a whole run at the same time deletes everything once, and fails nowhere", async () => {
     const account = await createAccount();
     const files = await Promise.all([1, 2, 3].map(() => writeMedia(account)));
-    await Promise.all([runRetention(0), runRetention(0), runRetention(0)]);
+    await Promise.all([runRetention(app, 0), runRetention(app, 0), runRetention(app, 0)]);
     expect(await Promise.all(files.map(({ path }) => isThere(path)))).toEqual([
       false,
       false,

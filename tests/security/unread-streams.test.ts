@@ -1,7 +1,6 @@
 /** A stream that nobody reads must not live on in the server. */
 
 import { expect, it } from "vitest";
-import { processWide } from "@/lib/platform/process-wide.ts";
 import type { ChunkBatch, Engine, ReadEnd } from "../../lib/engine/port.ts";
 import type { RouteHandler } from "../../lib/http/endpoint.ts";
 import { methods } from "../../lib/http/methods.ts";
@@ -42,7 +41,6 @@ it("HEAD ends the stream that GET has opened", async () => {
 it.each(["before", "after"])(
   "a client that leaves %s its stream is made leaves no timer behind",
   async (moment) => {
-    processWide("services", () => ({ engine: silentEngine }));
     const timers = () =>
       process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const client = new AbortController();
@@ -53,7 +51,7 @@ it.each(["before", "after"])(
     const onEnd = () => {
       ends += 1;
     };
-    const response = await streamResponse(turn, 0, client.signal, onEnd);
+    const response = await streamResponse({ engine: silentEngine }, turn, 0, client.signal, onEnd);
     client.abort();
     expect(ends).toBe(1);
     expect(response.status).toBe(200);

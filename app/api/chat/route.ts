@@ -7,10 +7,10 @@ import { streamTurn } from "@/lib/turns/stream-turn.ts";
 import "@/lib/turns/turn-workflow.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(startTurnContract, async ({ caller, body, log, request: { signal } }) => {
+  POST: endpoint(startTurnContract, async ({ app, caller, body, log, request: { signal } }) => {
     const { context, ...turn } = body;
-    return streamTurn({ accountId: caller.accountId, startIndex: 0, signal }, () =>
-      startChatTurn({ ...turn, caller, contextLimit: context?.contextLimit, signal, log }),
+    return streamTurn(app, { accountId: caller.accountId, startIndex: 0, signal }, () =>
+      startChatTurn(app, { ...turn, caller, contextLimit: context?.contextLimit, signal, log }),
     );
   }),
 });

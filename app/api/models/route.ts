@@ -5,8 +5,8 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listModelsContract, async () => {
-    const list = await listModels();
+  GET: endpoint(listModelsContract, async ({ app }) => {
+    const list = await listModels(app);
     return isAppError(list) ? list : { body: list };
   }),
 });

@@ -7,13 +7,13 @@ import { provisionSandbox } from "@/lib/sandbox/provision-sandbox.ts";
 import { stopSandbox } from "@/lib/sessions/stop-sandbox.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(contracts.provisionSandboxContract, ({ caller: { accountId }, body, log }) =>
-    answer(provisionSandbox({ accountId, ...body, log }), sandboxAnswer(body)),
+  POST: endpoint(contracts.provisionSandboxContract, ({ app, caller: { accountId }, body, log }) =>
+    answer(provisionSandbox(app, { accountId, ...body, log }), sandboxAnswer(body)),
   ),
-  GET: endpoint(contracts.getSandboxContract, ({ caller: { accountId }, query, log }) =>
-    answer(getSandbox({ accountId, ...query, log }), sandboxAnswer(query)),
+  GET: endpoint(contracts.getSandboxContract, ({ app, caller: { accountId }, query, log }) =>
+    answer(getSandbox(app, { accountId, ...query, log }), sandboxAnswer(query)),
   ),
-  DELETE: endpoint(contracts.stopSandboxContract, ({ caller: { accountId }, query, log }) =>
-    answer(stopSandbox({ accountId, ...query, log }), sandboxAnswer(query)),
+  DELETE: endpoint(contracts.stopSandboxContract, ({ app, caller: { accountId }, query, log }) =>
+    answer(stopSandbox(app, { accountId, ...query, log }), sandboxAnswer(query)),
   ),
 });

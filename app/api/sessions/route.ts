@@ -6,9 +6,9 @@ import { createSessionContract, listSessionsContract } from "@/lib/sessions/cont
 import { selectSessions } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(createSessionContract, async ({ caller, body }) => ({
+  POST: endpoint(createSessionContract, async ({ app, caller, body }) => ({
     status: 201,
-    body: await createSession({ accountId: caller.accountId, ...body }),
+    body: await createSession(app, { accountId: caller.accountId, ...body }),
   })),
   GET: endpoint(listSessionsContract, async ({ caller, query }) => {
     const { items: sessions, nextCursor } = await selectSessions(caller.accountId, query);

@@ -7,8 +7,8 @@ import { selectTasks } from "@/lib/schedules/store.ts";
 import { createdTask } from "@/lib/schedules/task.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(createTaskContract, ({ caller, effectId, body }) =>
-    answer(createTask(caller.accountId, effectId, body), createdTask),
+  POST: endpoint(createTaskContract, ({ app, caller, effectId, body }) =>
+    answer(createTask(app, caller.accountId, effectId, body), createdTask),
   ),
   GET: endpoint(listTasksContract, async ({ caller, query }) => {
     const page = await selectTasks(caller.accountId, query);

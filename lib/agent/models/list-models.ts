@@ -1,11 +1,12 @@
+import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
-import { services } from "../../platform/services.ts";
 import type { ModelList } from "./contract.ts";
 import type { ModelProvider } from "./port.ts";
 
 /** Lists the models to choose from. Errors: 502 when their service does not answer. */
-export async function listModels(): Promise<ModelList | AppError> {
-  const provider = services().models;
+export async function listModels({
+  models: provider,
+}: Pick<App, "models">): Promise<ModelList | AppError> {
   const models = await provider.list();
   if (models === null) return appError("upstream_error", "Model provider unavailable");
   const described = models.map(async ({ contextWindow, ...model }) => {
@@ -26,10 +27,11 @@ export async function listModels(): Promise<ModelList | AppError> {
  * unknown model then fails when it is called. Errors: 400 when `GET /api/models` does not have it.
  */
 export async function checkModel(
+  { models }: Pick<App, "models">,
   modelId: string,
   field = "modelId",
 ): Promise<AppError | undefined> {
-  if (await isKnownModel(services().models, modelId)) return undefined;
+  if (await isKnownModel(models, modelId)) return undefined;
   return appError("invalid_request", `${field} must be one of the available models`, {
     fields: [field],
   });

@@ -4,8 +4,7 @@ import { appError } from "../../../lib/contract/app-error.ts";
 import { handle } from "../../../lib/http/pipeline.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
 import { FairQueue, QueueRefusal } from "../../../lib/platform/fair-queue.ts";
-import { processWide } from "../../../lib/platform/process-wide.ts";
-import { exchangeOf } from "../../support/harness/exchange.ts";
+import { appOf, exchangeOf } from "../../support/harness/exchange.ts";
 
 const effect = { id: null, idempotencyKey: null };
 const callerOf = (accountId: string): Caller => ({
@@ -43,14 +42,14 @@ it.each([
 it("refuses an account that uses its whole share, and no other one", async () => {
   // Of two slots one account may hold one.
   const limits = { name: "requests", slots: 2, waitersPerAccount: 0, maxWaitMs: 0 } as const;
-  processWide("requests", () => new FairQueue(limits));
+  const app = appOf({ requests: new FairQueue(limits) });
   const slow = Promise.withResolvers<{ body: unknown }>();
   const running = handle(
-    exchangeOf({ handle: () => slow.promise, found: { caller: callerOf("busy") } }),
+    exchangeOf({ handle: () => slow.promise, found: { app, caller: callerOf("busy") } }),
     effect,
   );
   const next = (accountId: string) =>
-    handle(exchangeOf({ found: { caller: callerOf(accountId) } }), effect);
+    handle(exchangeOf({ found: { app, caller: callerOf(accountId) } }), effect);
   await expect(next("busy")).rejects.toBeInstanceOf(QueueRefusal);
   expect(await next("other")).toMatchObject({ status: 200 });
   slow.resolve({ body: { ok: true } });

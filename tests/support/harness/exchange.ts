@@ -1,8 +1,10 @@
 /** Exchanges for tests of single stages of the pipeline, below the server and with its settings. */
 import { z } from "zod";
+import { type App, createQueues } from "../../../lib/app.ts";
 import { type Contract, contract } from "../../../lib/contract/contract.ts";
 import { type Exchange, openExchange, type Plan } from "../../../lib/http/exchange.ts";
 import { validator } from "../../../lib/http/read-input.ts";
+import { config } from "../../../lib/platform/config.ts";
 import { stack } from "./stack.ts";
 
 Object.assign(process.env, stack.env);
@@ -30,6 +32,10 @@ interface Given {
   readonly found?: Partial<Exchange>;
 }
 
+/** Returns the parts of a process that the stages use. */
+export const appOf = (queues: Partial<App["queues"]> = {}) =>
+  ({ queues: { ...createQueues(config()), ...queues } }) as App;
+
 export function exchangeOf(given: Given = {}): Exchange {
   const declared = contract({ ...echo, ...given.contract });
   const access = [declared.accountAccess, declared.organizationAccess, declared.artistAccess];
@@ -45,5 +51,5 @@ export function exchangeOf(given: Given = {}): Exchange {
     ...(given.body === undefined ? {} : { body: given.body, duplex: "half" }),
     ...(given.signal && { signal: given.signal }),
   });
-  return { ...openExchange(plan, request), params: given.params, ...given.found };
+  return { ...openExchange(appOf(), plan, request), params: given.params, ...given.found };
 }

@@ -13,7 +13,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   PATCH: endpoint(contracts.updateAccountContract, async ({ caller, body, request }) =>
     describeCaller(await updateAccount(caller.accountId, body), caller, request.headers),
   ),
-  DELETE: endpoint(contracts.deleteAccountContract, ({ caller, body, log }) =>
-    answer(deleteAccount({ accountId: caller.accountId, ...body, log }), done),
+  DELETE: endpoint(contracts.deleteAccountContract, ({ app, caller, body, log }) =>
+    answer(deleteAccount(app, caller.accountId, body.confirm, log), done),
   ),
 });

@@ -5,8 +5,8 @@ import { fireTasksContract } from "@/lib/schedules/contract.ts";
 import { fireDueTasks } from "@/lib/schedules/fire-tasks.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(fireTasksContract, async ({ request }) => {
+  GET: endpoint(fireTasksContract, async ({ app, request }) => {
     const refusal = checkCronSecret(request.headers.get("authorization"));
-    return refusal ?? { body: { status: "success", ...(await fireDueTasks()) } };
+    return refusal ?? { body: { status: "success", ...(await fireDueTasks(app)) } };
   }),
 });

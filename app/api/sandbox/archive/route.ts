@@ -6,8 +6,8 @@ import { archiveSandboxContract } from "@/lib/sandbox/contract.ts";
 import { archiveResponse } from "@/lib/sandbox/file-response.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(archiveSandboxContract, async ({ caller, query, log }) => {
-    const archive = await archiveFolder({ accountId: caller.accountId, ...query, log });
+  GET: endpoint(archiveSandboxContract, async ({ app, caller, query, log }) => {
+    const archive = await archiveFolder(app, { accountId: caller.accountId, ...query, log });
     return isAppError(archive) ? archive : archiveResponse(archive, query);
   }),
 });

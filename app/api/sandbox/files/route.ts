@@ -6,12 +6,12 @@ import { listSandboxFilesContract, removeSandboxFileContract } from "@/lib/sandb
 import { listFiles, removeFile } from "@/lib/sandbox/sandbox-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listSandboxFilesContract, async ({ caller, query, log }) => {
-    const listing = await listFiles({ accountId: caller.accountId, ...query, log });
+  GET: endpoint(listSandboxFilesContract, async ({ app, caller, query, log }) => {
+    const listing = await listFiles(app, { accountId: caller.accountId, ...query, log });
     if (isAppError(listing)) return listing;
     return { body: { status: "success", sessionId: query.sessionId, ...listing } };
   }),
-  DELETE: endpoint(removeSandboxFileContract, ({ caller, query, log }) =>
-    answer(removeFile({ accountId: caller.accountId, ...query, log }), done),
+  DELETE: endpoint(removeSandboxFileContract, ({ app, caller, query, log }) =>
+    answer(removeFile(app, { accountId: caller.accountId, ...query, log }), done),
   ),
 });

@@ -14,7 +14,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   PATCH: endpoint(contracts.updateSessionContract, ({ caller, params, body }) =>
     answer(updateSessionTitle(caller.accountId, params.sessionId, body.title), sessionAnswer),
   ),
-  DELETE: endpoint(contracts.deleteSessionContract, ({ caller, params, log }) =>
-    answer(deleteSession({ accountId: caller.accountId, ...params, log }), done),
+  DELETE: endpoint(contracts.deleteSessionContract, ({ app, caller, params, log }) =>
+    answer(deleteSession(app, { accountId: caller.accountId, ...params, log }), done),
   ),
 });

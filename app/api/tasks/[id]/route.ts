@@ -10,8 +10,8 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getTaskContract, ({ caller, params }) =>
     answer(selectTask(caller.accountId, params.id), taskAnswer),
   ),
-  PATCH: endpoint(contracts.updateTaskContract, ({ caller, params, body }) =>
-    answer(updateTask(caller.accountId, params.id, body), taskAnswer),
+  PATCH: endpoint(contracts.updateTaskContract, ({ app, caller, params, body }) =>
+    answer(updateTask(app, caller.accountId, params.id, body), taskAnswer),
   ),
   DELETE: endpoint(contracts.deleteTaskContract, ({ caller, params }) =>
     answer(removeTask(caller.accountId, params.id), done),

@@ -5,7 +5,7 @@ import { methods } from "@/lib/http/methods.ts";
 import { archiveResponse } from "@/lib/sandbox/file-response.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(exportAccountContract, async ({ caller, log }) =>
-    archiveResponse(exportAccount({ accountId: caller.accountId, log }), { path: "account" }),
+  GET: endpoint(exportAccountContract, async ({ app, caller, log }) =>
+    archiveResponse(exportAccount(app, { accountId: caller.accountId, log }), { path: "account" }),
   ),
 });

@@ -5,8 +5,8 @@ import { stopTurnContract } from "@/lib/turns/contract.ts";
 import { stopTurn } from "@/lib/turns/stop-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(stopTurnContract, async ({ caller, params }) => {
-    const result = await stopTurn(caller.accountId, params.chatId);
+  POST: endpoint(stopTurnContract, async ({ app, caller, params }) => {
+    const result = await stopTurn(app, caller.accountId, params.chatId);
     return isAppError(result) ? result : { body: { status: "success", ...result } };
   }),
 });

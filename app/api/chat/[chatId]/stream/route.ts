@@ -4,7 +4,7 @@ import { resumeTurnContract } from "@/lib/turns/contract.ts";
 import { resumeTurn } from "@/lib/turns/resume-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(resumeTurnContract, ({ caller, params, query, request }) =>
-    resumeTurn({ accountId: caller.accountId, ...params, ...query, request }),
+  GET: endpoint(resumeTurnContract, ({ app, caller, params, query, request }) =>
+    resumeTurn(app, { accountId: caller.accountId, ...params, ...query, request }),
   ),
 });

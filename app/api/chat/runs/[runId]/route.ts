@@ -5,8 +5,8 @@ import { getRunContract } from "@/lib/turns/contract.ts";
 import { getRun, pollHint } from "@/lib/turns/get-run.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(getRunContract, async ({ caller, params }) => {
-    const run = await getRun(caller.accountId, params.runId);
+  GET: endpoint(getRunContract, async ({ app, caller, params }) => {
+    const run = await getRun(app, caller.accountId, params.runId);
     return isAppError(run) ? run : { body: run, headers: pollHint(run) };
   }),
 });

@@ -6,10 +6,10 @@ import { driveTaskRunContract } from "@/lib/schedules/contract.ts";
 import { driveTaskRun } from "@/lib/schedules/drive-task-run.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(driveTaskRunContract, async ({ request, params }) => {
+  POST: endpoint(driveTaskRunContract, async ({ app, request, params }) => {
     const refusal = checkCronSecret(request.headers.get("authorization"));
     if (refusal) return refusal;
-    const run = await driveTaskRun(params.id);
+    const run = await driveTaskRun(app, params.id);
     return isAppError(run) ? run : { body: { status: "success", task_run: run } };
   }),
 });

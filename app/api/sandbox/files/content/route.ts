@@ -7,11 +7,14 @@ import { fileResponse } from "@/lib/sandbox/file-response.ts";
 import { describeWrittenFile, readFile, writeFile } from "@/lib/sandbox/sandbox-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(readSandboxFileContract, async ({ caller, query, log }) => {
-    const file = await readFile({ accountId: caller.accountId, ...query, log });
+  GET: endpoint(readSandboxFileContract, async ({ app, caller, query, log }) => {
+    const file = await readFile(app, { accountId: caller.accountId, ...query, log });
     return isAppError(file) ? file : fileResponse(file);
   }),
-  PUT: endpoint(writeSandboxFileContract, ({ caller, query, request, log }) =>
-    answer(writeFile({ accountId: caller.accountId, ...query, request, log }), describeWrittenFile),
+  PUT: endpoint(writeSandboxFileContract, ({ app, caller, query, request, log }) =>
+    answer(
+      writeFile(app, { accountId: caller.accountId, ...query, request, log }),
+      describeWrittenFile,
+    ),
   ),
 });

@@ -6,8 +6,8 @@ import { createChatContract, listChatsContract } from "@/lib/sessions/contract.t
 import { selectChats } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(createChatContract, ({ caller: { accountId }, params, body }) =>
-    answer(createChat({ accountId, ...params, ...body }), (chat) => ({
+  POST: endpoint(createChatContract, ({ app, caller: { accountId }, params, body }) =>
+    answer(createChat(app, { accountId, ...params, ...body }), (chat) => ({
       status: 201,
       body: { chat },
     })),

@@ -6,10 +6,10 @@ import { runTaskContract } from "@/lib/schedules/contract.ts";
 import { runTaskNow } from "@/lib/schedules/fire-tasks.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(runTaskContract, async ({ caller, params, effectId, idempotencyKey, log }) => {
-    const { accountId } = caller;
-    const request = { accountId, id: params.id, effectId, idempotencyKey, log, keepAlive: after };
-    const run = await runTaskNow(request);
+  POST: endpoint(runTaskContract, async ({ app, caller, params, effectId, log, ...input }) => {
+    const { idempotencyKey } = input;
+    const request = { accountId: caller.accountId, id: params.id, effectId, idempotencyKey, log };
+    const run = await runTaskNow(app, { ...request, keepAlive: after });
     if (isAppError(run)) return run;
     const { taskRunId, runId, chatId, sessionId } = run;
     const ids = { task_run_id: taskRunId, run_id: runId, chat_id: chatId, session_id: sessionId };

@@ -5,8 +5,8 @@ import { cancelRunContract } from "@/lib/turns/run-contract.ts";
 import { cancelRun } from "@/lib/turns/stop-turn.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(cancelRunContract, ({ caller, params }) =>
-    answer(cancelRun(caller.accountId, params.runId), (result) => ({
+  POST: endpoint(cancelRunContract, ({ app, caller, params }) =>
+    answer(cancelRun(app, caller.accountId, params.runId), (result) => ({
       body: { status: "success", ...result },
     })),
   ),

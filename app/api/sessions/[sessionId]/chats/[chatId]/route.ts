@@ -10,10 +10,10 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getChatContract, ({ caller: { accountId }, params, query }) =>
     answer(openChat({ accountId, ...params }, query.include), jsonText),
   ),
-  PATCH: endpoint(contracts.updateChatContract, ({ caller: { accountId }, params, body }) =>
-    answer(updateChat({ accountId, ...params }, body), (chat) => ({ body: { chat } })),
+  PATCH: endpoint(contracts.updateChatContract, ({ app, caller: { accountId }, params, body }) =>
+    answer(updateChat(app, { accountId, ...params }, body), (chat) => ({ body: { chat } })),
   ),
-  DELETE: endpoint(contracts.deleteChatContract, ({ caller, params }) =>
-    answer(deleteChat({ accountId: caller.accountId, ...params }), done),
+  DELETE: endpoint(contracts.deleteChatContract, ({ app, caller, params }) =>
+    answer(deleteChat(app, { accountId: caller.accountId, ...params }), done),
   ),
 });
