@@ -35,8 +35,8 @@ interface Conversation {
   readonly history: readonly UIMessage[];
 }
 
-export interface ModelCall {
-  readonly runId: string;
+interface Call {
+  readonly turnId: string;
   readonly turn: Conversation;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
@@ -54,14 +54,14 @@ export interface ModelCall {
  * an error that may be shown. Throws only errors of `write`.
  */
 export async function callModel({
-  runId,
+  turnId,
   turn,
   steps,
   results,
   model,
   signal,
   write,
-}: ModelCall): Promise<StepResult | { readonly error: string }> {
+}: Call): Promise<StepResult | { readonly error: string }> {
   const tools = toolSchemas({ headless: turn.headless });
   const messages = limitContext(
     [
@@ -94,7 +94,10 @@ export async function callModel({
     const { failure } = answer;
     const error = describeFailure(failure);
     if (isQueueRefusal(failure) || budgetRefusalIn(failure)) return { error };
-    serverLog().warn({ err: failure, runId, modelId: turn.model_id, attempt }, "model call failed");
+    serverLog().warn(
+      { err: failure, turnId, modelId: turn.model_id, attempt },
+      "model call failed",
+    );
     // A call that fails before its answer starts was repeated already, but not a stream that breaks.
     if (attempt >= MAX_STREAM_ATTEMPTS || !isConnectionLoss(failure)) return { error };
     write({ type: "reset-step" });

@@ -43,6 +43,8 @@ type RunState = "running" | "ended" | "unknown";
 export interface Engine {
   /** As `GET /api/health` shows it: `postgres`, or `workflow:` and the name of the World. */
   readonly name: string;
+  /** Whether a run takes its first step in the process that starts it, unless that process ends. */
+  readonly executesOwnRuns: boolean;
   /** Is called once in each server process, before it accepts requests. */
   start(): Promise<void>;
   /**

@@ -9,6 +9,7 @@ import { startTimer } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import { parseChunks, writeLastChunks } from "./finish-stream.ts";
 import { landFiles } from "./land-files.ts";
+import type { ModelCall } from "./model-call.ts";
 import { readProgress } from "./read-progress.ts";
 import { openSandbox } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
@@ -92,10 +93,39 @@ async function openTurn(
 ): Promise<RunningTurn | null> {
   const kept = app.runningTurns.take(turnId);
   if (kept && attempt === 1 && kept.steps.length === index) return kept;
-  const loaded = await loadTurn(turnId, runId);
-  const turn = loaded.outcome === "active" ? await withFiles(app, turnId, loaded, signal) : loaded;
-  const log = await app.engine.openLog(turnId, runId, index === 0 && attempt === 1);
-  if (turn.outcome === "active") return { turn, steps: turn.steps, log };
+  const isFirst = index === 0 && attempt === 1;
+  const call = app.runningTurns.takeFirstCall(turnId);
+  let current: RunningTurn | null = null;
+  try {
+    current = await loadLog(app, { turnId, runId, isFirst, call, signal });
+    return current;
+  } finally {
+    if (!current?.call) call?.cancel();
+  }
+}
+
+interface Loading {
+  readonly turnId: string;
+  readonly runId: string;
+  /** Whether no attempt has loaded the turn before. */
+  readonly isFirst: boolean;
+  /** The turn's first model call, if it has started in this process. */
+  readonly call: ModelCall | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function loadLog(
+  app: Parts,
+  { turnId, runId, isFirst, call, signal }: Loading,
+): Promise<RunningTurn | null> {
+  const started = isFirst ? call : undefined;
+  const loaded = await loadTurn(turnId, runId, started?.turn.history);
+  const isLoaded = loaded.outcome === "active" && !started;
+  const turn = isLoaded ? await withFiles(app, turnId, loaded, signal) : loaded;
+  const log = await app.engine.openLog(turnId, runId, isFirst);
+  if (turn.outcome === "active") {
+    return { turn, steps: turn.steps, log, ...(started && { call: started }) };
+  }
   try {
     if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
     else await log.close([]);

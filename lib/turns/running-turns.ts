@@ -1,6 +1,7 @@
 import type { StepResult } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
 import { observe } from "../platform/telemetry/metrics.ts";
+import type { ModelCall } from "./model-call.ts";
 import type { ActiveTurn, KnownCall } from "./store/turns.ts";
 
 /** The state of a turn for its next step. */
@@ -9,6 +10,8 @@ export interface RunningTurn {
   /** The results of the steps that are committed. */
   readonly steps: readonly StepResult[];
   readonly log: TurnLog;
+  /** The model call of the next step, where it has started before the step. */
+  readonly call?: ModelCall;
   /**
    * The tool calls of the last step were recorded as started together with it, so they must run in this
    * durable step. Contains the calls that had been recorded before.
@@ -25,6 +28,7 @@ const MAX_PAUSE_MS = 60_000;
  */
 export class RunningTurns {
   readonly #turns = new Map<string, { turn: RunningTurn; expiry: NodeJS.Timeout }>();
+  readonly #firstCalls = new Map<string, { call: ModelCall; expiry: NodeJS.Timeout }>();
   #inStep = 0;
 
   constructor() {
@@ -49,6 +53,19 @@ export class RunningTurns {
     this.take(turnId);
     const expiry = setTimeout(() => this.#turns.delete(turnId), MAX_PAUSE_MS).unref();
     this.#turns.set(turnId, { turn, expiry });
+  }
+
+  /** Keeps the first model call of a turn until its first step takes it, or cancels it after a minute. */
+  keepFirstCall(turnId: string, call: ModelCall): void {
+    const expiry = setTimeout(() => this.takeFirstCall(turnId)?.cancel(), MAX_PAUSE_MS).unref();
+    this.#firstCalls.set(turnId, { call, expiry });
+  }
+
+  takeFirstCall(turnId: string): ModelCall | undefined {
+    const kept = this.#firstCalls.get(turnId);
+    clearTimeout(kept?.expiry);
+    this.#firstCalls.delete(turnId);
+    return kept?.call;
   }
 
   /** Removes and returns the turn. A step that fails therefore leaves nothing stale behind. */

@@ -26,7 +26,7 @@ interface ChatTurn {
   readonly location: string;
 }
 
-type StartParts = EndParts & Pick<App, "models" | "sandboxes">;
+type StartParts = EndParts & Pick<App, "models" | "queues" | "runningTurns" | "sandboxes">;
 
 /** Starts a turn in the chat that the request names. Errors: as `startTurn` and `startTurnById`. */
 export async function startChatTurn(

@@ -18,6 +18,7 @@ import { awaitRun } from "./await-run.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
+import { startFirstCall } from "./model-call.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
 import { replayAnswer } from "./replay-turn.ts";
 import { startWorkflow, unblockQueuedTurn } from "./start-workflow.ts";
@@ -48,7 +49,7 @@ interface StartedTurn extends TurnAddress {
   readonly runId: string;
 }
 
-type Parts = EndParts & Pick<App, "models">;
+type Parts = EndParts & Pick<App, "models" | "queues" | "runningTurns">;
 
 /** A run's key is revoked when the run ends; this bounds the key of a run that never does. */
 const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
@@ -95,7 +96,7 @@ export async function startTurn(
     "turn.claim",
     { attributes: { "app.turn.id": claim.turnId } },
     async (span) => {
-      const answer = await claimOrRelease(claim);
+      const answer = await claimOrRelease(claim, app.engine.executesOwnRuns);
       span.set({ "app.claim.outcome": answer.outcome });
       return answer;
     },
@@ -103,6 +104,7 @@ export async function startTurn(
   switch (outcome.outcome) {
     case "claimed":
       count("agent_platform.turns.started", 1, { kind: "chat" });
+      if (outcome.turn) startFirstCall(app, claim.turnId, outcome.turn);
       return startClaimed(app, request, claim.turnId);
     case "answered":
       return replayAnswer(app, request.caller.accountId, request.chatId, outcome);
@@ -160,9 +162,9 @@ export async function startTurn(
 }
 
 /** A claim may stand although its answer was lost: then it is released, because its run is never started. */
-async function claimOrRelease(claim: Claim): Promise<ClaimOutcome> {
+async function claimOrRelease(claim: Claim, withTurn: boolean): Promise<ClaimOutcome> {
   try {
-    return await claimTurn(claim);
+    return await claimTurn(claim, withTurn);
   } catch (error) {
     // If this fails as well, the claim expires after a minute.
     await abandonTurn(claim.turnId).catch(() => {});
@@ -215,6 +217,7 @@ async function startClaimed(
   try {
     runId = await startWorkflow(app, turnId, runCredentialForm(caller));
   } catch (error) {
+    app.runningTurns.takeFirstCall(turnId)?.cancel();
     // Release the claim, because the chat would stay blocked. If this fails as well, the claim expires
     // after a minute.
     await abandonTurn(turnId);

@@ -4,9 +4,7 @@
  * them is either recorded under its id or was never started.
  */
 import type { ToolModelMessage, UIMessageChunk } from "ai";
-import { callModel } from "../agent/call-model.ts";
 import { isBudgetRefusal } from "../agent/models/budget-refusal.ts";
-import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
@@ -14,7 +12,8 @@ import type { RunCredentialForm } from "../identity/keys/derive-run-credential.t
 import { drain } from "../platform/drain.ts";
 import { record } from "../platform/telemetry/metrics.ts";
 import { type EndParts, finishStream, partsBefore, turnMetadata } from "./finish-stream.ts";
-import { type MeasuredStep, measureStep } from "./measure-step.ts";
+import type { MeasuredStep } from "./measure-step.ts";
+import { ModelCall } from "./model-call.ts";
 import type { StreamProgress } from "./read-progress.ts";
 import { recordIds, runToolCalls, type ToolParts } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
@@ -87,14 +86,16 @@ export class TurnStep {
    * @param deadline when the durable step ends after this model call, as of `performance.now()`
    */
   async run(deadline: number): Promise<RunningTurn | null> {
-    const { turn, steps } = this.#current;
+    const { turn, steps, call } = this.#current;
     const previous = steps[this.#index - 1];
     const results = previous ? await this.#runTools(previous) : null;
-    if (this.#stop.aborted) return this.#end("cancelled", null, "interrupted");
+    // A call that has started is recorded with its usage, also when it is cancelled at once.
+    if (this.#stop.aborted && !call) return this.#end("cancelled", null, "interrupted");
     if (previous && openQuestions(previous).size > 0) {
       return this.#end("completed", null, "tool-calls");
     }
     if (this.#index === 0 && turn.sandbox_state === null) {
+      call?.cancel();
       return this.#end("failed", "sandbox_missing: Sandbox not initialized", "error");
     }
     if (this.#chars > MAX_TURN_CHARS) return this.#end("failed", TOO_LONG, "error");
@@ -148,27 +149,25 @@ export class TurnStep {
         throw error;
       });
     };
-    const measure = measureStep(
-      this.#app,
-      this.#index,
-      turn.model_id,
-      this.#isRestarted ? (this.#progress?.attempts ?? 0) : 0,
-      turn.has_budget ? reserve : undefined,
+    const call =
+      this.#current.call ??
+      new ModelCall(this.#app, {
+        turnId: this.#step.turnId,
+        turn,
+        steps,
+        results,
+        earlierAttempts: this.#isRestarted ? (this.#progress?.attempts ?? 0) : 0,
+        reserve: turn.has_budget ? reserve : undefined,
+      });
+    const answer = await call.stream(
+      (chunk) => this.#write(chunk),
+      AbortSignal.any([this.#stop, this.#tooLong.signal, log.failed]),
     );
-    const answer = await callModel({
-      runId: this.#step.runId,
-      turn,
-      steps,
-      results,
-      model: shareModel(this.#app.queues.modelCalls, measure.model, turn.account_id),
-      signal: AbortSignal.any([this.#stop, this.#tooLong.signal, log.failed]),
-      write: (chunk) => this.#write(chunk),
-    });
     // The model may be silent for long, and its answer could not be written.
     log.failed.throwIfAborted();
     // The step is repeated.
     if (outage !== undefined) throw outage;
-    return { answer, measure };
+    return { answer, measure: call.measure };
   }
 
   async #commit(

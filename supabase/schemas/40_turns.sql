@@ -150,13 +150,14 @@ comment on column public.queued_turns.bytes is 'Size of the parts and the histor
 
 create function public.claim_turn(
   p_claim jsonb, p_on_busy text, p_max_active integer, p_max_queued integer,
-  p_max_account_bytes bigint, p_max_chat_bytes bigint
+  p_max_account_bytes bigint, p_max_chat_bytes bigint, p_with_turn boolean default false
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_claim public.turn_claim := jsonb_populate_record(null::public.turn_claim, p_claim);
   v_session public.sessions;
   v_chat public.chats;
+  v_turn public.turns;
   v_active public.turns;
   v_message public.messages;
   v_queued public.queued_turns;
@@ -302,7 +303,8 @@ begin
       v_claim.context_limit, v_claim.history,
       public.create_run_key(v_claim.account_id, v_claim.key_hash, v_claim.key_prefix,
         v_claim.key_name, v_claim.key_expires_at),
-      v_session.artist_id, v_claim.caller_key_id);
+      v_session.artist_id, v_claim.caller_key_id)
+    returning * into v_turn;
     update public.chats set
       active_stream_id = 'pending:' || v_claim.turn_id,
       claimed_at = clock_timestamp(),
@@ -317,6 +319,11 @@ begin
       raise exception using errcode = 'PT403', message = 'too_many_turns';
     end if;
     v_answer := jsonb_build_object('outcome', 'claimed');
+    if p_with_turn then
+      v_turn.instructions := public.chat_instructions(v_turn.account_id, v_turn.chat_id);
+      v_answer := v_answer || jsonb_build_object('turn',
+        public.turn_state(v_turn) || jsonb_build_object('history', public.history_of_turn(v_turn)));
+    end if;
   end if;
 
   -- A message that waited, or was stored before, takes no more room.
@@ -333,7 +340,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
 language sql stable set search_path = '' as $$
@@ -557,11 +564,49 @@ language sql set search_path = '' as $$
 $$;
 comment on function public.lock_chat_of_turn is 'Locks the chat of a turn for the transaction. To be called before the turn itself is locked.';
 
-create function public.load_turn(p_turn_id uuid, p_run_id text) returns jsonb
+create function public.turn_state(p_turn public.turns) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'load', p_turn.loads,
+    'account_id', p_turn.account_id,
+    'session_id', p_turn.session_id,
+    'chat_id', p_turn.chat_id,
+    'message_id', p_turn.message_id,
+    'assistant_message_id', p_turn.assistant_message_id,
+    'model_id', p_turn.model_id,
+    'instructions', p_turn.instructions,
+    'context_limit', p_turn.context_limit,
+    'headless', p_turn.headless,
+    'has_key', p_turn.key_id is not null,
+    'has_budget', public.has_budget(p_turn.account_id),
+    'created_at', public.iso_date(p_turn.created_at),
+    'stop_requested', p_turn.stop_requested_at is not null,
+    'artist_id', s.artist_id,
+    'sandbox_state', s.sandbox_state)
+  from public.sessions s where s.id = p_turn.session_id
+$$;
+comment on function public.turn_state is 'A turn as its run continues with it, without its history and steps.';
+
+create function public.history_of_turn(p_turn public.turns) returns jsonb
+language sql stable set search_path = '' as $$
+  -- The messages that the chat shows up to and with the one that is answered.
+  select coalesce(p_turn.history, (
+    select coalesce(jsonb_agg(
+      jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
+      order by m.created_at, m.id), '[]')
+    from public.messages m
+    join public.messages newest
+      on newest.chat_id = m.chat_id and newest.id = p_turn.message_id
+    where m.chat_id = p_turn.chat_id and m.on_path
+      and (m.created_at, m.id) <= (newest.created_at, newest.id)))
+$$;
+comment on function public.history_of_turn is 'The conversation that the model of a turn gets: [{id, role, parts}].';
+
+create function public.load_turn(p_turn_id uuid, p_run_id text, p_has_history boolean default false)
+returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_turn public.turns;
-  v_session public.sessions;
 begin
   perform public.lock_chat_of_turn(p_turn_id);
   select * into v_turn from public.turns where id = p_turn_id for update;
@@ -593,41 +638,15 @@ begin
     where id = p_turn_id returning * into v_turn;
   end if;
 
-  select * into v_session from public.sessions where id = v_turn.session_id;
-  return jsonb_build_object(
+  return public.turn_state(v_turn) || jsonb_build_object(
     'outcome', 'active',
-    'load', v_turn.loads,
-    'account_id', v_turn.account_id,
-    'session_id', v_turn.session_id,
-    'chat_id', v_turn.chat_id,
-    'message_id', v_turn.message_id,
-    'assistant_message_id', v_turn.assistant_message_id,
-    'model_id', v_turn.model_id,
-    'instructions', v_turn.instructions,
-    'context_limit', v_turn.context_limit,
-    'headless', v_turn.headless,
-    'has_key', v_turn.key_id is not null,
-    'has_budget', public.has_budget(v_turn.account_id),
-    'created_at', public.iso_date(v_turn.created_at),
-    'stop_requested', v_turn.stop_requested_at is not null,
-    'artist_id', v_session.artist_id,
-    'sandbox_state', v_session.sandbox_state,
-    -- The messages that the chat shows up to and with the one that is answered.
-    'history', coalesce(v_turn.history, (
-      select coalesce(jsonb_agg(
-        jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
-        order by m.created_at, m.id), '[]')
-      from public.messages m
-      join public.messages newest
-        on newest.chat_id = m.chat_id and newest.id = v_turn.message_id
-      where m.chat_id = v_turn.chat_id and m.on_path
-        and (m.created_at, m.id) <= (newest.created_at, newest.id))),
+    'history', case when p_has_history then '[]' else public.history_of_turn(v_turn) end,
     'steps', (
       select coalesce(jsonb_agg(s.result order by s.index), '[]')
       from public.turn_steps s where s.turn_id = p_turn_id));
 end
 $$;
-comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | active, …}.';
+comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash, without the history if the process has it from the claim: {outcome: lost | finished | active, …}.';
 
 create function public.complete_model_call(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_index integer, p_result jsonb,

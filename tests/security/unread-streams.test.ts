@@ -61,6 +61,7 @@ it.each(["before", "after"])(
 
 /** A turn that says nothing. */
 const silentEngine: Engine = {
+  executesOwnRuns: false,
   name: "postgres",
   start: async () => {},
   startWorkflow: () => Promise.reject(new Error("not used")),

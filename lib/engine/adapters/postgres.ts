@@ -32,6 +32,7 @@ const STOP_MEMORY_MS = 60_000;
 /** The durable engine on PostgreSQL: runs, queue, streams and stop signals. */
 export class PostgresEngine implements Engine {
   readonly name = "postgres";
+  readonly executesOwnRuns = true;
   readonly startWorkflow = startWorkflow;
   readonly runState = runState;
   readonly #options: PostgresEngineOptions;

@@ -5,6 +5,7 @@ import type { RunCredentialForm } from "../../identity/keys/derive-run-credentia
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
 import type { OnBusy } from "../contract.ts";
+import { turnState } from "./turns.ts";
 
 export interface Claim {
   readonly accountId: string;
@@ -56,7 +57,11 @@ const claimed = z.discriminatedUnion("outcome", [
     active_turn_id: z.string().nullish(),
     run_id: z.string().nullish(),
   }),
-  z.object({ outcome: z.literal("claimed") }),
+  z.object({
+    outcome: z.literal("claimed"),
+    /** Absent unless the claim asked for it. */
+    turn: turnState.optional(),
+  }),
   z.object({
     outcome: z.literal("answered"),
     /** The turn that answered; null for an answer that the client has stored, and of an old turn. */
@@ -96,8 +101,9 @@ export type ClaimOutcome = z.output<typeof claimed>;
  * Claims the chat, or queues the turn while the chat is busy, as its `onBusy` says. The account may not
  * have spent its budget, have `ACCOUNT_ACTIVE_TURNS` active turns already, or keep more than
  * `ACCOUNT_MESSAGE_BYTES` of messages.
+ * @param withTurn whether to return the claimed turn
  */
-export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
+export function claimTurn(claim: Claim, withTurn: boolean): Promise<ClaimOutcome> {
   return call(
     "claim_turn",
     {
@@ -128,6 +134,7 @@ export function claimTurn(claim: Claim): Promise<ClaimOutcome> {
       p_max_queued: MAX_QUEUED,
       p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,
       p_max_chat_bytes: MAX_CHAT_BYTES,
+      p_with_turn: withTurn,
     },
     claimed,
   );

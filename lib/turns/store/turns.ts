@@ -21,8 +21,7 @@ export interface TurnMetadata {
 // checked.
 const stored = <T>() => z.custom<T>((value) => typeof value === "object" && value !== null);
 
-const activeTurn = z.object({
-  outcome: z.literal("active"),
+export const turnState = z.object({
   /** Numbers the processes and attempts that have loaded the turn. */
   load: z.number(),
   account_id: z.string(),
@@ -42,6 +41,12 @@ const activeTurn = z.object({
   artist_id: z.string().nullable(),
   sandbox_state: z.unknown(),
   history: z.array(stored<UIMessage>()),
+});
+/** A turn as its model calls need it. */
+export type TurnState = z.output<typeof turnState>;
+
+const activeTurn = turnState.extend({
+  outcome: z.literal("active"),
   steps: z.array(stored<StepResult>()),
 });
 export type ActiveTurn = z.output<typeof activeTurn>;
@@ -60,9 +65,16 @@ export type LoadedTurn = z.output<typeof loadedTurn>;
 /**
  * Assigns the claim to the run and loads the state that the run continues from. From then on, only this
  * load of the turn can record steps and its end.
+ * @param history of the turn, where the process has it: it is not read again
  */
-export function loadTurn(turnId: string, runId: string): Promise<LoadedTurn> {
-  return call("load_turn", { p_turn_id: turnId, p_run_id: runId }, loadedTurn);
+export async function loadTurn(
+  turnId: string,
+  runId: string,
+  history?: TurnState["history"],
+): Promise<LoadedTurn> {
+  const args = { p_turn_id: turnId, p_run_id: runId, p_has_history: history !== undefined };
+  const loaded = await call("load_turn", args, loadedTurn);
+  return loaded.outcome === "active" && history ? { ...loaded, history } : loaded;
 }
 
 /**

@@ -29,6 +29,8 @@ const DRAIN_POLL_MS = 50;
  */
 export class WorkflowEngine implements Engine {
   readonly name: string;
+  /** Any instance of a deployment may get the delivery of the first step. */
+  readonly executesOwnRuns = false;
   readonly startWorkflow = startWorkflow;
   readonly runState = runState;
   readonly #options: WorkflowEngineOptions;

@@ -1,0 +1,100 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { ToolModelMessage, UIMessageChunk } from "ai";
+import { callModel } from "../agent/call-model.ts";
+import { shareModel } from "../agent/models/share-model.ts";
+import type { StepResult } from "../agent/step-result.ts";
+import type { App } from "../app.ts";
+import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
+import { measureStep, type StepMeasure } from "./measure-step.ts";
+import type { TurnState } from "./store/turns.ts";
+
+export interface ModelCallOptions {
+  readonly turnId: string;
+  readonly turn: TurnState;
+  /** The results of the turn's earlier model calls. */
+  readonly steps: readonly StepResult[];
+  /** The results of the tools that the last of them called. */
+  readonly results: readonly ToolModelMessage[];
+  /** How often processes that died have started this call. */
+  readonly earlierAttempts: number;
+  /** As in `measureStep`. */
+  readonly reserve?: ((estimateUsd: number | null, spentUsd: number) => Promise<void>) | undefined;
+}
+
+/** A turn outlives the request that starts it, so it must not inherit that request's context. */
+const outsideOfRequests = AsyncLocalStorage.snapshot();
+
+/**
+ * A model call of a turn, which starts at once. Its chunks are kept until a step streams them, because
+ * the first call of a turn starts before the run that commits them.
+ */
+export class ModelCall {
+  readonly measure: StepMeasure;
+  readonly turn: TurnState;
+  readonly #answer: Promise<StepResult | { readonly error: string }>;
+  readonly #cancelled = new AbortController();
+  #kept: UIMessageChunk[] = [];
+  #write: ((chunk: UIMessageChunk) => void) | undefined;
+
+  constructor(app: Pick<App, "models" | "queues">, options: ModelCallOptions) {
+    const { turnId, turn, steps, results, earlierAttempts, reserve } = options;
+    this.turn = turn;
+    this.measure = measureStep(app, steps.length, turn.model_id, earlierAttempts, reserve);
+    const start = () =>
+      callModel({
+        turnId,
+        turn,
+        steps,
+        results,
+        model: shareModel(app.queues.modelCalls, this.measure.model, turn.account_id),
+        signal: this.#cancelled.signal,
+        write: (chunk) => (this.#write ? this.#write(chunk) : void this.#kept.push(chunk)),
+      });
+    const trace = traceparent();
+    this.#answer = outsideOfRequests(() => continueTrace(trace, start));
+    // A failure is reported by `stream`, which may come later.
+    this.#answer.catch(() => {});
+  }
+
+  /**
+   * Writes the chunks of the answer, those that have arrived first.
+   * @returns as `callModel`, also when `signal` aborts
+   * @throws only errors of `write`
+   */
+  stream(
+    write: (chunk: UIMessageChunk) => void,
+    signal: AbortSignal,
+  ): Promise<StepResult | { readonly error: string }> {
+    if (signal.aborted) this.cancel();
+    else signal.addEventListener("abort", () => this.cancel(), { once: true });
+    try {
+      for (const chunk of this.#kept) write(chunk);
+    } catch (error) {
+      this.cancel();
+      throw error;
+    }
+    this.#kept = [];
+    this.#write = write;
+    return this.#answer;
+  }
+
+  cancel(): void {
+    this.#cancelled.abort();
+  }
+}
+
+/**
+ * Starts the first model call of a turn, which need not wait for its run. Its first step streams the
+ * answer, or calls the model itself if this process dies before. A call that reserves its cost or needs files
+ * in the sandbox is left to the step.
+ */
+export function startFirstCall(
+  app: Pick<App, "models" | "queues" | "runningTurns">,
+  turnId: string,
+  turn: TurnState,
+): void {
+  const hasFiles = turn.history.some(({ parts }) => parts.some(({ type }) => type === "file"));
+  if (turn.has_budget || hasFiles) return;
+  const options = { turnId, turn, steps: [], results: [], earlierAttempts: 0 };
+  app.runningTurns.keepFirstCall(turnId, new ModelCall(app, options));
+}
