@@ -22,6 +22,7 @@ export function bench(distDir: string, args: string[]): Promise<number> {
         ...env,
         BENCH_URL: server.url,
         BENCH_API_KEY: key,
+        BENCH_PID: String(server.pid),
       });
     } finally {
       await server.stop();
@@ -58,6 +59,8 @@ async function withDatabase(
       // Requests are counted as usual, but the limits are never reached.
       ACCOUNT_RATE_LIMIT: "1000000",
       ADDRESS_RATE_LIMIT: "1000000",
+      ACCOUNT_ACTIVE_TURNS: "0",
+      ACCOUNT_STREAMS: "1000",
     };
     return await work(env, await seedAccount(parts.env));
   } finally {

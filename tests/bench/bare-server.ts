@@ -15,6 +15,7 @@ export async function buildBare(): Promise<void> {
 
 export interface BareServer {
   readonly url: string;
+  readonly pid: number;
   stop(): void;
 }
 
@@ -27,7 +28,9 @@ export async function startBare(env: Readonly<Record<string, string>> = {}): Pro
   });
   for (let tries = 0; tries < 200; tries++) {
     const answer = await fetch(`${url}/api/nothing`).catch(() => null);
-    if (answer?.ok) return { url, stop: () => child.kill("SIGKILL") };
+    if (answer?.ok) {
+      return { url, pid: child.pid ?? 0, stop: () => child.kill("SIGKILL") };
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error("The bare application does not start");

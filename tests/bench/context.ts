@@ -5,6 +5,9 @@ export interface BenchContext {
   readonly key: string;
   /** The baseline: plain route handlers of a bare Next application, built and served alike. */
   readonly bareUrl: string;
+  /** The process ids of both servers. */
+  readonly pid: number;
+  readonly barePid: number;
   readonly databaseUrl: string;
   /** Settings of the product's server, to start another one beside it. */
   readonly env: Readonly<Record<string, string>>;

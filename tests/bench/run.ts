@@ -8,6 +8,7 @@ import { benchCatalog } from "./catalog.ts";
 import { benchChatRead } from "./chat-read.ts";
 import { benchConsole } from "./console.ts";
 import type { Bench, BenchContext } from "./context.ts";
+import { benchCosts } from "./costs.ts";
 import { benchDelay } from "./delay.ts";
 import { benchLists } from "./lists.ts";
 import { benchResume } from "./resume.ts";
@@ -22,6 +23,7 @@ import { benchWrapper } from "./wrapper.ts";
 
 const benches: Readonly<Record<string, Bench>> = {
   turns: benchTurns,
+  costs: benchCosts,
   delay: benchDelay,
   resume: benchResume,
   stop: benchStop,
@@ -51,6 +53,8 @@ try {
     url: setting("BENCH_URL"),
     key: setting("BENCH_API_KEY"),
     bareUrl: bare.url,
+    pid: Number(setting("BENCH_PID")),
+    barePid: bare.pid,
     databaseUrl: setting("DATABASE_URL"),
     env: Object.fromEntries(
       Object.entries(process.env).filter(

@@ -1,4 +1,4 @@
-/** CPU time of everything that the bench's parent has started, except the bench: the servers. */
+/** CPU time and memory of the processes that the bench's parent has started, except the bench: the servers. */
 import { readdirSync, readFileSync } from "node:fs";
 
 const TICK_MS = 10;
@@ -16,8 +16,26 @@ export function serversCpuMs(): number | undefined {
   return ticks * TICK_MS;
 }
 
-function readProcesses(): Map<number, { parent: number; ticks: number }> {
-  const found = new Map<number, { parent: number; ticks: number }>();
+/**
+ * Returns milliseconds of CPU time of a process, or of all processes of this name.
+ * @throws Error where there is no `/proc`
+ */
+export function processesCpuMs(which: number | string): number {
+  let ticks = 0;
+  for (const [pid, found] of readProcesses()) {
+    if (pid === which || found.name === which) ticks += found.ticks;
+  }
+  return ticks * TICK_MS;
+}
+
+/** Returns the bytes of memory that a process has in use. */
+export function residentBytes(pid: number): number {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+function readProcesses(): Map<number, { name: string; parent: number; ticks: number }> {
+  const found = new Map<number, { name: string; parent: number; ticks: number }>();
   let entries: string[] = [];
   try {
     entries = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -32,7 +50,8 @@ function readProcesses(): Map<number, { parent: number; ticks: number }> {
         .split(" ")
         .map(Number);
       const ticks = fields.slice(11, 15).reduce((sum, value) => sum + value, 0);
-      found.set(Number(pid), { parent: fields[1] ?? 0, ticks });
+      const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+      found.set(Number(pid), { name, parent: fields[1] ?? 0, ticks });
     } catch {
       // It has just ended.
     }

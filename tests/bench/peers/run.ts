@@ -1,7 +1,8 @@
 /**
  * Prints the product beside LangGraph's and Mastra's servers and a bare `streamText` route: the same
  * scripted model over HTTP, the same client, interleaved rounds. Started by `npm run bench:peers`,
- * which provides the database. `--picture FILE` also draws the figures as an SVG.
+ * which provides the database. In parentheses is the ratio to the best peer. `--picture FILE` also draws the
+ * figures as an SVG.
  */
 import { writeFileSync } from "node:fs";
 import { arch, cpus, platform } from "node:os";
@@ -65,12 +66,22 @@ function printTable(): void {
     ["", "first delta p50", "p95", `${DELTAS} deltas p50`, `${TOOL_CALLS} no-op tools p50`],
     [`${TOOL_CALLS} shell commands p50`, `${AT_ONCE} at once`, "CPU a turn", "after kill -9"],
   ].flat();
-  const ms = (value: number | undefined) => (value === undefined ? "–" : `${value.toFixed(1)} ms`);
+  const peers = figures.filter((_, place) => targets[place]?.tools === "no-op");
+  /** A figure, and its ratio to the best of the peers: the servers that answer with an agent. */
+  const cell = (figure: Figures, name: keyof Figures) => {
+    const value = figure[name];
+    if (value === undefined) return "–";
+    const isRate = name === "perSecond";
+    const others = peers.flatMap((peer) => peer[name] ?? []);
+    const best = isRate ? Math.max(...others) : Math.min(...others);
+    const ratio = others.length === 0 ? "" : ` (${(value / best).toFixed(2)})`;
+    return `${value.toFixed(1)} ${isRate ? "/s" : "ms"}${ratio}`;
+  };
+  const columns = ["firstP50", "firstP95", "total", "noOpTools"] as const;
+  const load = ["shellTools", "perSecond", "cpu"] as const;
   const rows = targets.map((target, place) => {
-    const figure = figures[place] as Figures;
-    const times = [figure.firstP50, figure.firstP95, figure.total, figure.noOpTools];
-    const load = [ms(figure.shellTools), `${figure.perSecond.toFixed(1)} /s`, ms(figure.cpu)];
-    return [target.name, ...times.map(ms), ...load, recoveries.get(target) ?? "–"];
+    const cells = [...columns, ...load].map((name) => cell(figures[place] as Figures, name));
+    return [target.name, ...cells, recoveries.get(target) ?? "–"];
   });
   const line = (cells: readonly unknown[]) => `| ${cells.join(" | ")} |`;
   console.log([line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n"));

@@ -27,6 +27,7 @@ export function listTargets(product: Product, model: string): Target[] {
     bare(model),
     ours("product", product, model),
     ours(`product, ${availableParallelism()} processes`, product, model, availableParallelism()),
+    hono(model),
     mastra("Mastra, stateless", model),
     mastra("Mastra, memory", model, { dataDir }),
     mastra("Mastra, durable", model, { dataDir, durable: true }),
@@ -106,6 +107,29 @@ const ours = (name: string, { env, key }: Product, model: string, processes?: nu
         server.kill("SIGKILL");
         await server.stop();
       },
+    };
+  },
+});
+
+/** The AI SDK without a framework's router and cache: the least that a server of its own is. */
+const hono = (model: string): Target => ({
+  name: "Hono with the AI SDK",
+  delta: UI_MESSAGE_DELTA,
+  tools: "no-op",
+  async start() {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const kill = await startProgram({
+      args: ["server.js"],
+      cwd: join(peersFolder, "hono"),
+      env: { ...peerEnv, PORT: `${port}`, OPENAI_BASE_URL: model },
+      ready: url,
+    });
+    const parts = (text: string) => [{ type: "text", text }];
+    return {
+      converse: async () => (text) =>
+        post(`${url}/api/chat`, { messages: [{ id: "1", role: "user", parts: parts(text) }] }),
+      kill,
     };
   },
 });
