@@ -1,0 +1,510 @@
+-- SQL functions return rows: the application makes the API's responses from them.
+
+set check_function_bodies = off;
+
+create or replace function public.create_session(
+  p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_session public.sessions;
+  v_chat public.chats;
+begin
+  insert into public.sessions (account_id, organization_id, artist_id, title)
+  values (p_account_id, p_organization_id, p_artist_id, p_title)
+  returning * into v_session;
+  insert into public.chats (session_id, account_id, model_id)
+  values (v_session.id, p_account_id, p_model_id)
+  returning * into v_chat;
+  return jsonb_build_object('session', to_jsonb(v_session), 'chat', public.chat_row(v_chat));
+end
+$$;
+
+create or replace function public.get_session(p_account_id uuid, p_session_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_session public.sessions;
+begin
+  select * into v_session from public.sessions
+  where id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  -- Running turns of servers of the version before read sandboxState.
+  return jsonb_build_object('session',
+    to_jsonb(v_session) || jsonb_build_object('sandboxState', v_session.sandbox_state));
+end
+$$;
+
+create or replace function public.list_sessions(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  -- Without a cursor a page starts after the greatest key: each page is one range scan.
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return to_jsonb(array(
+    select to_jsonb(s)
+    from public.sessions s
+    where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+    order by s.created_at desc, s.id desc
+    limit p_limit + 1));
+end
+$$;
+comment on function public.list_sessions is 'One page of the sessions of an account, newest first, with one more row if another page follows.';
+
+create or replace function public.update_session(p_account_id uuid, p_session_id uuid, p_title text) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_session public.sessions;
+begin
+  update public.sessions set title = p_title, updated_at = now()
+  where id = p_session_id and account_id = p_account_id
+  returning * into v_session;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return jsonb_build_object('session', to_jsonb(v_session));
+end
+$$;
+
+create or replace function public.delete_session(p_account_id uuid, p_session_id uuid) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_session public.sessions;
+begin
+  -- Chats before their session, as a turn locks them that starts now: the other order deadlocks.
+  perform 1 from public.chats
+  where session_id = p_session_id and account_id = p_account_id
+  order by id
+  for update;
+  delete from public.sessions
+  where id = p_session_id and account_id = p_account_id
+  returning * into v_session;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return jsonb_build_object('session', to_jsonb(v_session));
+end
+$$;
+
+create function public.chat_row(p_chat public.chats) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_chat.id, 'session_id', p_chat.session_id, 'title', p_chat.title,
+    'model_id', p_chat.model_id, 'active_stream_id', public.active_stream_id(p_chat),
+    'created_at', p_chat.created_at, 'updated_at', p_chat.updated_at,
+    'last_assistant_message_at', p_chat.last_assistant_message_at)
+$$;
+comment on function public.chat_row is 'The columns of a chat that its account sees; active_stream_id is null for a claim that is void. Inlined, hence no search_path.';
+
+create or replace function public.create_chat(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
+  p_instructions text, p_template_id uuid
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  -- The lock keeps the session there until the chat is: a deletion waits and takes the chat too.
+  perform 1 from public.sessions
+  where id = p_session_id and account_id = p_account_id
+  for key share;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
+    return jsonb_build_object('missing', 'template');
+  end if;
+
+  insert into public.chats (
+    id, session_id, account_id, title, model_id, instructions, template_id)
+  values (coalesce(p_chat_id, gen_random_uuid()), p_session_id, p_account_id, p_title, p_model_id,
+    nullif(p_instructions, ''), p_template_id)
+  on conflict (id) do nothing
+  returning * into v_chat;
+  if not found then
+    select * into v_chat from public.chats
+    where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+    if not found then
+      return jsonb_build_object('conflict', true);
+    end if;
+  end if;
+  return jsonb_build_object('chat', public.chat_row(v_chat));
+end
+$$;
+
+create or replace function public.get_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('chat', public.chat_row(v_chat));
+end
+$$;
+
+create or replace function public.list_chats(
+  p_account_id uuid, p_session_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  perform from public.sessions where id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', 'session');
+  end if;
+  return to_jsonb(array(
+    select public.chat_row(c)
+    from public.chats c
+    where c.session_id = p_session_id and c.account_id = p_account_id
+      and (c.created_at, c.id) < (v_after_at, v_after_id)
+    order by c.created_at desc, c.id desc
+    limit p_limit + 1));
+end
+$$;
+comment on function public.list_chats is 'One page of the chats of a session, newest first, with one more row if another page follows; or {missing: session}.';
+
+create or replace function public.list_account_chats(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
+  p_artist_id uuid, p_archived boolean, p_pinned boolean, p_text text
+) returns jsonb
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return to_jsonb(array(
+    select public.chat_row(c) || case when p_text is null then '{}'
+      else jsonb_build_object('snippet', public.chat_snippet(c, p_text)) end
+    from public.chats c
+    where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
+      and (p_archived is null or c.archived = p_archived)
+      and (p_pinned is null or c.pinned = p_pinned)
+      and (p_artist_id is null or c.session_id in (
+        select s.id from public.sessions s
+        where s.account_id = p_account_id and s.artist_id = p_artist_id))
+      and (p_text is null or c.id in (
+        select t.id from public.chats t
+        where t.account_id = p_account_id and strpos(lower(t.title), lower(p_text)) > 0
+        union
+        select t.id from public.messages m
+        join public.chats t on t.id = m.chat_id
+        where t.account_id = p_account_id
+          and public.search_of_parts(m.parts) @@ public.search_query(p_text)))
+    order by c.created_at desc, c.id desc
+    limit p_limit + 1));
+end
+$$;
+comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has a snippet.';
+
+create or replace function public.update_chat(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
+  p_instructions text, p_template_id uuid, p_removes_template boolean,
+  p_archived boolean, p_pinned boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
+    return jsonb_build_object('missing', 'template');
+  end if;
+  update public.chats
+  set title = coalesce(p_title, title),
+    model_id = coalesce(p_model_id, model_id),
+    instructions = nullif(coalesce(p_instructions, instructions), ''),
+    template_id = case when not p_removes_template then coalesce(p_template_id, template_id) end,
+    archived = coalesce(p_archived, archived),
+    pinned = coalesce(p_pinned, pinned),
+    updated_at = now()
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  returning * into v_chat;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('chat', public.chat_row(v_chat));
+end
+$$;
+
+create or replace function public.delete_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  delete from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  returning * into v_chat;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('chat', public.chat_row(v_chat));
+end
+$$;
+
+create or replace function public.message_text(p_message public.messages) returns text
+language sql stable as $$
+  select concat_ws(chr(10),
+    jsonb_build_object('id', p_message.id, 'role', p_message.role, 'created_at', p_message.created_at),
+    p_message.parts, p_message.metadata)
+$$;
+comment on function public.message_text is 'A message as lines of JSON: {id, role, created_at}, the parts, and the metadata if it has any. Text, so that long parts are sent without being parsed. Inlined, hence no search_path.';
+
+-- A slow reader holds one page, and no connection between two pages.
+create or replace function public.get_chat_body_page(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_after_at timestamptz, p_after_id text,
+  p_max_bytes bigint
+) returns setof text
+language sql stable set search_path = '' as $$
+  with chat as (
+    select c from public.chats c
+    where c.id = p_chat_id and c.session_id = p_session_id and c.account_id = p_account_id
+  ), following as (
+    select m, m.created_at, m.id
+    from public.messages m
+    where m.chat_id = p_chat_id and m.on_path and exists (select from chat)
+      and (p_after_at is null or (m.created_at, m.id) > (p_after_at, p_after_id))
+    order by m.created_at, m.id
+    limit 501
+  ), sized as (
+    -- The stored size of messages from before sizes were kept.
+    select f.*, row_number() over in_order as place, count(*) over () as total,
+      sum(greatest((f.m).bytes, pg_column_size((f.m).parts))) over in_order
+        - greatest((f.m).bytes, pg_column_size((f.m).parts)) as bytes_before
+    from following f
+    window in_order as (order by f.created_at, f.id)
+  ), page as (
+    select * from sized where place <= 500 and (place = 1 or bytes_before < p_max_bytes)
+  )
+  select piece.answer from (
+    select 0 as place, public.chat_row(chat.c)::text as answer from chat
+    union all
+    select page.place, public.message_text(page.m) from page
+    union all
+    select 502, 'more' from page having count(*) < max(page.total)
+  ) piece
+  order by piece.place
+$$;
+comment on function public.get_chat_body_page is 'A chat as JSON, and its messages from the one after (p_after_at, p_after_id) on, null for the first, each as message_text: at most 500, and not many more than p_max_bytes. The last text is "more" when others follow. No text when the chat is missing.';
+
+create function public.branches_of_chat(p_chat_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(
+    jsonb_build_object('message_id', place.message_id, 'sibling_ids', place.sibling_ids)
+    order by place.first_at, place.message_id), '[]')
+  from (
+    select max(m.id) filter (where m.on_path) as message_id,
+      jsonb_agg(m.id order by m.created_at, m.id) as sibling_ids,
+      min(m.created_at) as first_at
+    from (
+      select l.id, l.created_at, l.on_path,
+        coalesce(l.parent_id, lag(l.id) over (order by l.created_at, l.id), '') as follows
+      from public.messages l where l.chat_id = p_chat_id
+    ) m
+    group by m.follows
+    having count(*) > 1
+  ) place
+  where place.message_id is not null
+$$;
+comment on function public.branches_of_chat is 'The messages that a chat shows and that are not the only ones at their place: [{message_id, sibling_ids}], the latter with message_id and oldest first.';
+
+create or replace function public.list_branches(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  perform 1 from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('branches', public.branches_of_chat(p_chat_id));
+end
+$$;
+comment on function public.list_branches is '{branches} of branches_of_chat | {missing: session | chat}.';
+
+create or replace function public.choose_branch(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_message_id text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for update;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  perform 1 from public.messages where chat_id = p_chat_id and id = p_message_id;
+  if not found then
+    return jsonb_build_object('missing', 'message');
+  end if;
+  if public.active_stream_id(v_chat) is not null
+    or exists (select from public.queued_turns q where q.chat_id = p_chat_id) then
+    return jsonb_build_object('busy', true);
+  end if;
+  perform public.show_path(p_chat_id, p_message_id, true);
+  return jsonb_build_object('branches', public.branches_of_chat(p_chat_id));
+end
+$$;
+comment on function public.choose_branch is 'Shows the path through a message: {branches} of branches_of_chat | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
+
+create or replace function public.export_branches(p_account_id uuid, p_chat_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'messages', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', m.id, 'parent_id', m.parent_id, 'role', m.role, 'parts', m.parts,
+        'metadata', m.metadata, 'created_at', m.created_at)
+        order by m.created_at, m.id), '[]')
+      from public.messages m join public.chats c on c.id = m.chat_id
+      where m.chat_id = p_chat_id and c.account_id = p_account_id and not m.on_path),
+    'feedback', (
+      select coalesce(jsonb_agg(to_jsonb(f) order by f.created_at, f.message_id), '[]')
+      from public.message_feedback f
+      where f.chat_id = p_chat_id and f.account_id = p_account_id),
+    'choices', (
+      select jsonb_strip_nulls(jsonb_build_object(
+        'instructions', c.instructions, 'template_id', c.template_id, 'connectors', to_jsonb(n.connectors)))
+      from public.chats c
+      left join public.chat_connectors n on n.chat_id = c.id and n.account_id = c.account_id
+      where c.id = p_chat_id and c.account_id = p_account_id))
+$$;
+
+create or replace function public.rate_message(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_message_id text,
+  p_rating text, p_comment text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_feedback public.message_feedback;
+begin
+  -- The lock keeps the chat there until the rating is: a deletion waits and takes it too.
+  perform 1 from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for key share;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  perform 1 from public.messages
+  where chat_id = p_chat_id and id = p_message_id and role = 'assistant';
+  if not found then
+    return jsonb_build_object('missing', 'message');
+  end if;
+  if p_rating is null then
+    delete from public.message_feedback
+    where chat_id = p_chat_id and message_id = p_message_id and account_id = p_account_id;
+    return jsonb_build_object('feedback', null);
+  end if;
+  insert into public.message_feedback (account_id, chat_id, message_id, rating, comment)
+  values (p_account_id, p_chat_id, p_message_id, p_rating, p_comment)
+  on conflict (chat_id, message_id)
+  do update set rating = excluded.rating, comment = excluded.comment, updated_at = now()
+  returning * into v_feedback;
+  return jsonb_build_object('feedback', to_jsonb(v_feedback));
+end
+$$;
+
+create or replace function public.list_feedback(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  perform 1 from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('feedback', (
+    select coalesce(jsonb_agg(to_jsonb(f) order by f.created_at, f.message_id), '[]')
+    from public.message_feedback f
+    where f.chat_id = p_chat_id and f.account_id = p_account_id));
+end
+$$;
+
+create or replace function public.share_chat(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_messages jsonb
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+  v_share public.chat_shares;
+begin
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for key share;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  insert into public.chat_shares (account_id, chat_id, title, message_count)
+  values (p_account_id, p_chat_id, v_chat.title, jsonb_array_length(p_messages))
+  on conflict (chat_id) do update
+  set title = excluded.title, message_count = excluded.message_count, updated_at = now()
+  returning * into v_share;
+  delete from public.shared_messages where share_id = v_share.id;
+  insert into public.shared_messages (share_id, position, account_id, role, parts)
+  select v_share.id, m.place - 1, p_account_id, m.message ->> 'role', m.message -> 'parts'
+  from jsonb_array_elements(p_messages) with ordinality m (message, place);
+  return jsonb_build_object('share', to_jsonb(v_share));
+end
+$$;
+
+create or replace function public.get_chat_share(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
+returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  perform 1 from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  return jsonb_build_object('share', (
+    select to_jsonb(s) from public.chat_shares s
+    where s.chat_id = p_chat_id and s.account_id = p_account_id));
+end
+$$;
+
+create or replace function public.list_chat_shares(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return to_jsonb(array(
+    select to_jsonb(s)
+    from public.chat_shares s
+    where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
+    order by s.created_at desc, s.id desc
+    limit p_limit + 1));
+end
+$$;
+comment on function public.list_chat_shares is 'A page of an account''s shares, newest first, with one more row if another page follows.';
+
+create or replace function public.read_chat_share(p_share_id uuid, p_from integer, p_limit integer)
+returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'share', to_jsonb(s),
+    'messages', coalesce((
+      select jsonb_agg(
+        jsonb_build_object('role', m.role, 'parts', m.parts) order by m.position)
+      from public.shared_messages m
+      where m.share_id = s.id and m.position >= p_from and m.position < p_from + p_limit), '[]'))
+  from public.chat_shares s where s.id = p_share_id
+$$;
+
+drop function public.session_json(public.sessions);
+drop function public.chat_json(public.chats);
+drop function public.chat_body_start(public.chats);
+drop function public.branches_json(uuid);
+drop function public.feedback_json(public.message_feedback);
+drop function public.chat_share_json(public.chat_shares);
