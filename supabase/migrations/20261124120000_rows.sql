@@ -502,9 +502,155 @@ language sql stable set search_path = '' as $$
   from public.chat_shares s where s.id = p_share_id
 $$;
 
+create or replace function public.list_queued_messages(p_account_id uuid, p_chat_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select case when c.id is null then jsonb_build_object('refused', 'chat')
+    else jsonb_build_object('messages', (
+      select coalesce(
+        jsonb_agg(
+          jsonb_build_object('id', q.message_id, 'parts', (q.claim).parts,
+            'created_at', q.created_at)
+          order by q.goes_first desc, case when q.goes_first then -q.position else q.position end),
+        '[]')
+      from public.queued_turns q
+      where q.chat_id = c.id and q.account_id = c.account_id and q.begun_at is null)) end
+  from (select 1) one
+  left join public.chats c on c.id = p_chat_id and c.account_id = p_account_id
+$$;
+
+create function public.run_row(p_turn public.turns) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_turn.id, 'run_id', p_turn.run_id, 'kind', p_turn.kind, 'status', p_turn.status,
+    'error', p_turn.error, 'session_id', p_turn.session_id, 'chat_id', p_turn.chat_id,
+    'artist_id', p_turn.artist_id, 'model_id', p_turn.model_id,
+    'created_at', p_turn.created_at, 'finished_at', p_turn.finished_at)
+$$;
+comment on function public.run_row is 'The columns of a turn that its account sees as a run. Inlined, hence no search_path.';
+
+create function public.run_with_usage(p_turn public.turns) returns jsonb
+language sql stable set search_path = '' as $$
+  select public.run_row(p_turn) || jsonb_build_object(
+    'title', (select c.title from public.chats c where c.id = p_turn.chat_id),
+    'input_tokens', coalesce(sum(u.input), 0),
+    'output_tokens', coalesce(sum(u.output), 0),
+    'cost_usd', public.summed_cost(count(*), count(*) filter (where u.cost is null), sum(u.cost)),
+    'unpriced_calls', count(*) filter (where u.cost is null))
+  from (
+    select least(greatest(e.input_tokens, 0), 100000000) as input,
+      least(greatest(e.output_tokens, 0), 100000000) as output,
+      case when e.cost_usd between 0 and 1000000 then e.cost_usd end as cost
+    from public.usage_entries e
+    where e.account_id = p_turn.account_id and e.source = p_turn.id::text) u
+$$;
+comment on function public.run_with_usage is 'A run_row with the title of its chat and the sums of its model calls.';
+
+create or replace function public.get_run(p_account_id uuid, p_run_id text) returns jsonb
+language sql stable set search_path = '' as $$
+  select public.run_row(t) from public.turns t
+  where t.run_id = p_run_id and t.account_id = p_account_id
+$$;
+comment on function public.get_run is 'A run of the account as run_row; null when it has no such run.';
+
+create or replace function public.list_runs(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
+  p_status text, p_kind text, p_chat_id uuid, p_artist_id uuid, p_since timestamptz
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_page jsonb;
+begin
+  -- Planned for the given filters, each of which has its index.
+  execute $query$
+    select to_jsonb(array(
+      select public.run_with_usage(t)
+      from public.turns t
+      where t.account_id = $1 and t.run_id is not null
+        and (t.created_at, t.id) < ($3, $4)
+        and ($5 is null or t.status = $5)
+        and ($6 is null or t.kind = $6)
+        and ($7 is null or t.chat_id = $7)
+        and ($8 is null or t.artist_id = $8)
+        and ($9 is null or t.created_at >= $9)
+      order by t.created_at desc, t.id desc
+      limit $2 + 1))
+  $query$ into v_page using p_account_id, p_limit,
+    coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+    p_status, p_kind, p_chat_id, p_artist_id, p_since;
+  return v_page;
+end
+$$;
+comment on function public.list_runs is 'Runs of an account, newest first, of a status, a kind, a chat, an artist and since a time where these are given: a page of run_with_usage, with one more row if another page follows.';
+
+create function public.run_steps(p_turn_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'index', s.index,
+    'started_at', s.result #> '{trace,startedAt}',
+    'finished_at', s.result #> '{trace,finishedAt}',
+    'model_id', coalesce(s.result #>> '{trace,modelId}', t.model_id),
+    'finish_reason', s.result ->> 'finishReason',
+    'usage', jsonb_build_object(
+      'input_tokens', coalesce(s.result #> '{usage,inputTokens}', '0'),
+      'output_tokens', coalesce(s.result #> '{usage,outputTokens}', '0'),
+      'total_tokens', coalesce(s.result #> '{usage,totalTokens}', '0')),
+    'cost_usd', s.result #> '{trace,costUsd}',
+    'attempts', coalesce(s.result #> '{trace,attempts}', '1'),
+    'tool_calls', (
+      -- A call is recorded by the next step, under its index.
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', left(c.value ->> 'id', 200),
+        'name', left(c.value ->> 'name', 100),
+        'state', case
+          when r.turn_id is null then 'pending'
+          when not r.finished then 'running'
+          when r.output #> '{value,error}' is not null then 'failed'
+          else 'completed' end,
+        'started_at', r.started_at,
+        'finished_at', r.finished_at,
+        'error', left(r.output #>> '{value,error}', 500)) order by c.ordinality), '[]')
+      from jsonb_array_elements(coalesce(s.result -> 'calls', '[]')) with ordinality as c
+      left join public.tool_runs r
+        on r.turn_id = s.turn_id and r.tool_call_id = (s.index + 1) || ' ' || (c.value ->> 'id'))
+    ) order by s.index), '[]')
+  from public.turn_steps s join public.turns t on t.id = s.turn_id
+  where s.turn_id = p_turn_id
+$$;
+comment on function public.run_steps is 'The steps of a running turn, as its trace stores them.';
+
+create or replace function public.keep_run_trace() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  insert into public.run_traces (turn_id, account_id, steps)
+  select new.id, new.account_id, public.run_steps(new.id)
+  where exists (select from public.turn_steps where turn_id = new.id)
+  on conflict do nothing;
+  return null;
+end
+$$;
+
+create or replace function public.get_run_trace(p_account_id uuid, p_run_id text) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'run', public.run_with_usage(t) || jsonb_build_object(
+      'prompt', (
+        select left(public.words_of_parts(m.parts), 10000) from public.messages m
+        where m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user')),
+    'steps', coalesce(
+      (select r.steps from public.run_traces r where r.turn_id = t.id),
+      public.run_steps(t.id)))
+  from public.turns t
+  where t.run_id = p_run_id and t.account_id = p_account_id
+$$;
+
+drop function public.duration_ms(timestamptz, timestamptz);
 drop function public.session_json(public.sessions);
 drop function public.chat_json(public.chats);
 drop function public.chat_body_start(public.chats);
 drop function public.branches_json(uuid);
 drop function public.feedback_json(public.message_feedback);
 drop function public.chat_share_json(public.chat_shares);
+drop function public.run_json(public.turns);
+drop function public.run_item_json(public.turns);
+drop function public.tool_call_json(jsonb, public.tool_runs);
+drop function public.run_steps_json(uuid);

@@ -19,14 +19,6 @@ language sql stable as $$
 $$;
 comment on function public.iso_date is 'A time as the API prints it: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
 
-create function public.duration_ms(p_from timestamptz, p_to timestamptz) returns bigint
-language sql immutable set search_path = '' as $$
-  -- Of the times in milliseconds, as they are shown: their difference is the duration.
-  select (extract(epoch from date_trunc('milliseconds', p_to) - date_trunc('milliseconds', p_from))
-    * 1000)::bigint
-$$;
-comment on function public.duration_ms is 'The milliseconds between two times; null when one is null.';
-
 -- Microseconds, because two rows may share a millisecond.
 create function public.page_cursor(p_at timestamptz, p_id uuid) returns text
 language sql stable as $$
