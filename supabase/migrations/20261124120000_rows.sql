@@ -2,6 +2,52 @@
 
 set check_function_bodies = off;
 
+create or replace function public.export_rows(
+  p_account_id uuid, p_kind text, p_after text, p_limit integer
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_ids text[];
+  v_items jsonb;
+begin
+  case p_kind
+    when 'templates' then
+      v_ids := array(
+        select t.id::text from public.agent_templates t
+        where t.account_id = p_account_id and t.id::text > p_after
+        order by t.id::text limit p_limit);
+      v_items := public.agent_template_rows(p_account_id, v_ids::uuid[]);
+    when 'task_runs' then
+      v_ids := array(
+        select r.id from public.task_runs r
+        where r.account_id = p_account_id and r.id > p_after
+        order by r.id limit p_limit);
+      v_items := (
+        select jsonb_agg(to_jsonb(r) - array['account_id', 'lease_until', 'effect_id'] order by r.id)
+        from public.task_runs r where r.account_id = p_account_id and r.id = any (v_ids));
+    when 'turns' then
+      v_ids := array(
+        select t.id::text from public.turns t
+        where t.account_id = p_account_id and t.id::text > p_after
+        order by t.id::text limit p_limit);
+      v_items := (
+        select jsonb_agg(
+          to_jsonb(t) - array['account_id', 'key_id', 'effect_id', 'history'] order by t.id)
+        from public.turns t where t.account_id = p_account_id and t.id = any (v_ids::uuid[]));
+    when 'media' then
+      v_ids := array(
+        select f.name from public.media_files f
+        join public.task_runs r on r.id = f.run_id and r.status = 'COMPLETED'
+        where f.account_id = p_account_id and f.name > p_after
+        order by f.name limit p_limit);
+      v_items := to_jsonb(v_ids);
+  end case;
+  return jsonb_build_object(
+    'items', coalesce(v_items, '[]'),
+    'next', case when cardinality(v_ids) = p_limit then v_ids[p_limit] end);
+end
+$$;
+
 create or replace function public.create_session(
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
 ) returns jsonb
@@ -502,6 +548,88 @@ language sql stable set search_path = '' as $$
   from public.chat_shares s where s.id = p_share_id
 $$;
 
+-- One query for all ids, with nothing that is planned again for each row.
+create function public.agent_template_rows(p_account_id uuid, p_ids uuid[]) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(
+      to_jsonb(t) || jsonb_build_object(
+        'creator', jsonb_build_object(
+          'id', a.id,
+          'name', coalesce(a.name, ''),
+          'image', coalesce(a.image, ''),
+          -- The admin organization itself, and its members.
+          'is_admin', exists (
+            select 1 from public.accounts o
+            where o.is_admin
+              and (
+                o.id = a.id
+                or exists (
+                  select 1 from public.organization_accounts m
+                  where m.organization_id = o.id and m.account_id = a.id
+                )
+              )
+          )),
+        'is_favourite', exists (
+          select 1 from public.agent_template_favorites f
+          where f.template_id = t.id and f.account_id = p_account_id
+        ),
+        'shared_emails', case when t.account_id = p_account_id then
+          array(
+            select s.email from public.agent_template_shares s
+            where s.template_id = t.id order by s.email
+          )
+          else array[]::text[] end)
+      order by t.created_at desc, t.id desc), '[]')
+    from public.agent_templates t
+    join public.accounts a on a.id = t.account_id
+    where t.id = any (p_ids));
+end
+$$;
+comment on function public.agent_template_rows is 'Templates as an account sees them, newest first, each with its creator: only the owner sees the shared addresses.';
+
+create or replace function public.found_agent_template(p_account_id uuid, p_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'template', public.agent_template_rows(p_account_id, array[p_id]) -> 0)
+$$;
+
+create or replace function public.list_agent_templates(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  v_email constant text := (select a.email from public.accounts a where a.id = p_account_id);
+  v_ids uuid[];
+begin
+  with visible as (
+    (
+      select t.created_at, t.id from public.agent_templates t
+      where t.account_id = p_account_id and (t.created_at, t.id) < (v_after_at, v_after_id)
+      order by t.created_at desc, t.id desc
+      limit p_limit + 1
+    ) union (
+      select t.created_at, t.id from public.agent_templates t
+      where not t.is_private and (t.created_at, t.id) < (v_after_at, v_after_id)
+      order by t.created_at desc, t.id desc
+      limit p_limit + 1
+    ) union (
+      select s.template_created_at, s.template_id from public.agent_template_shares s
+      where s.email = v_email and (s.template_created_at, s.template_id) < (v_after_at, v_after_id)
+      order by s.template_created_at desc, s.template_id desc
+      limit p_limit + 1
+    )
+  )
+  select array_agg(page.id) into v_ids
+  from (select v.id from visible v order by v.created_at desc, v.id desc limit p_limit + 1) page;
+  return public.agent_template_rows(p_account_id, v_ids);
+end
+$$;
+comment on function public.list_agent_templates is 'One page of the templates that an account sees, newest first, with one more row if another page follows. Own, public and shared templates each come from their own index, so the cost of a page does not grow with the table.';
+
 create or replace function public.list_queued_messages(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select case when c.id is null then jsonb_build_object('refused', 'chat')
@@ -650,6 +778,7 @@ drop function public.chat_body_start(public.chats);
 drop function public.branches_json(uuid);
 drop function public.feedback_json(public.message_feedback);
 drop function public.chat_share_json(public.chat_shares);
+drop function public.agent_templates_json(uuid, uuid[]);
 drop function public.run_json(public.turns);
 drop function public.run_item_json(public.turns);
 drop function public.tool_call_json(jsonb, public.tool_runs);

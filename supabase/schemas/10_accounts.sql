@@ -221,7 +221,7 @@ begin
         select t.id::text from public.agent_templates t
         where t.account_id = p_account_id and t.id::text > p_after
         order by t.id::text limit p_limit);
-      v_items := public.agent_templates_json(p_account_id, v_ids::uuid[]);
+      v_items := public.agent_template_rows(p_account_id, v_ids::uuid[]);
     when 'task_runs' then
       v_ids := array(
         select r.id from public.task_runs r
