@@ -771,6 +771,175 @@ language sql stable set search_path = '' as $$
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
 
+create function public.webhook_row(p_webhook public.webhooks) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_webhook.id, 'url', p_webhook.url, 'events', p_webhook.events,
+    'enabled', p_webhook.enabled, 'disabled_reason', p_webhook.disabled_reason,
+    'failing_since', p_webhook.failing_since,
+    'previous_secret_until', case when p_webhook.previous_secret_until > now()
+      then p_webhook.previous_secret_until end,
+    'created_at', p_webhook.created_at, 'updated_at', p_webhook.updated_at)
+$$;
+comment on function public.webhook_row is 'The columns of a webhook without its secrets. previous_secret_until is null once it has passed. Inlined, hence no search_path.';
+
+create or replace function public.create_webhook(
+  p_account_id uuid, p_id uuid, p_url text, p_events text[], p_enabled boolean, p_secret text,
+  p_max integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_webhook public.webhooks;
+begin
+  -- Two requests at once cannot pass the limit together.
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261160));
+  if (select count(*) from public.webhooks where account_id = p_account_id) >= p_max then
+    return jsonb_build_object('refused', 'full');
+  end if;
+  insert into public.webhooks (id, account_id, url, events, enabled, secret)
+  values (p_id, p_account_id, p_url, p_events, p_enabled, p_secret)
+  on conflict (account_id, url) do nothing
+  returning * into v_webhook;
+  if not found then
+    return jsonb_build_object('refused', 'taken');
+  end if;
+  return jsonb_build_object('webhook', public.webhook_row(v_webhook));
+end
+$$;
+
+create or replace function public.list_webhooks(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select to_jsonb(array(
+    select public.webhook_row(w)
+    from public.webhooks w
+    where w.account_id = p_account_id
+      and (w.created_at, w.id) < (coalesce(p_after_at, 'infinity'),
+        coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    order by w.created_at desc, w.id desc
+    limit p_limit + 1))
+$$;
+comment on function public.list_webhooks is 'A page of an account''s webhooks, newest first, with one more row if another page follows.';
+
+create or replace function public.get_webhook(p_account_id uuid, p_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(
+    (select jsonb_build_object('webhook', public.webhook_row(w)) from public.webhooks w
+      where w.id = p_id and w.account_id = p_account_id),
+    jsonb_build_object('refused', 'missing'))
+$$;
+
+create or replace function public.update_webhook(
+  p_account_id uuid, p_id uuid, p_url text, p_events text[], p_enabled boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_webhook public.webhooks;
+begin
+  update public.webhooks set
+    url = coalesce(p_url, url),
+    events = coalesce(p_events, events),
+    enabled = coalesce(p_enabled, enabled),
+    disabled_reason = case when p_enabled is null then disabled_reason end,
+    failing_since = case when p_enabled is null then failing_since end,
+    updated_at = now()
+  where id = p_id and account_id = p_account_id
+  returning * into v_webhook;
+  if not found then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  if p_url is not null then
+    update public.webhook_deliveries set url = p_url
+    where webhook_id = p_id and due_at is not null and url <> p_url;
+  end if;
+  if not v_webhook.enabled then
+    perform public.drop_webhook_deliveries(p_id);
+  end if;
+  return jsonb_build_object('webhook', public.webhook_row(v_webhook));
+exception when unique_violation then
+  return jsonb_build_object('refused', 'taken');
+end
+$$;
+
+create or replace function public.rotate_webhook_secret(p_account_id uuid, p_id uuid, p_secret text)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_webhook public.webhooks;
+begin
+  update public.webhooks set
+    previous_secret = secret,
+    previous_secret_until = now() + interval '24 hours',
+    secret = p_secret,
+    updated_at = now()
+  where id = p_id and account_id = p_account_id
+  returning * into v_webhook;
+  return case when found then jsonb_build_object('webhook', public.webhook_row(v_webhook))
+    else jsonb_build_object('refused', 'missing') end;
+end
+$$;
+
+create or replace function public.list_webhook_deliveries(
+  p_account_id uuid, p_webhook_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select case
+    when not exists (
+      select from public.webhooks w where w.id = p_webhook_id and w.account_id = p_account_id)
+    then jsonb_build_object('refused', 'missing')
+    else to_jsonb(array(
+      select to_jsonb(d)
+      from public.webhook_deliveries d
+      where d.webhook_id = p_webhook_id
+        and (d.created_at, d.id) < (coalesce(p_after_at, 'infinity'),
+          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      order by d.created_at desc, d.id desc
+      limit p_limit + 1))
+    end
+$$;
+comment on function public.list_webhook_deliveries is 'A page of the deliveries of an account''s webhook, newest first, with one more row if another page follows; or {refused: missing}.';
+
+create or replace function public.test_webhook(p_account_id uuid, p_id uuid) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_delivery public.webhook_deliveries;
+begin
+  insert into public.webhook_deliveries
+    (account_id, webhook_id, url, event_type, data, retry_until)
+  select w.account_id, w.id, w.url, 'webhook.test', jsonb_build_object('webhook_id', w.id), now()
+  from public.webhooks w where w.id = p_id and w.account_id = p_account_id
+  returning * into v_delivery;
+  return case when found
+    then jsonb_build_object('delivery', to_jsonb(v_delivery))
+    else jsonb_build_object('refused', 'missing') end;
+end
+$$;
+
+create or replace function public.redeliver_webhook(p_account_id uuid, p_webhook_id uuid, p_id uuid)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_delivery public.webhook_deliveries;
+begin
+  update public.webhook_deliveries d set
+    status = 'pending',
+    -- An attempt under way is not doubled.
+    due_at = case when d.lease_id is null then now() else d.due_at end,
+    url = w.url,
+    attempts = 0,
+    retry_until = now() + interval '24 hours',
+    finished_at = null
+  from public.webhooks w
+  where d.id = p_id and d.webhook_id = p_webhook_id
+    and w.id = d.webhook_id and w.account_id = p_account_id
+  returning d.* into v_delivery;
+  return case when found
+    then jsonb_build_object('delivery', to_jsonb(v_delivery))
+    else jsonb_build_object('refused', 'missing') end;
+end
+$$;
+
 drop function public.duration_ms(timestamptz, timestamptz);
 drop function public.session_json(public.sessions);
 drop function public.chat_json(public.chats);
@@ -783,3 +952,5 @@ drop function public.run_json(public.turns);
 drop function public.run_item_json(public.turns);
 drop function public.tool_call_json(jsonb, public.tool_runs);
 drop function public.run_steps_json(uuid);
+drop function public.webhook_json(public.webhooks);
+drop function public.webhook_delivery_json(public.webhook_deliveries);
