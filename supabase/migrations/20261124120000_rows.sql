@@ -2,6 +2,23 @@
 
 set check_function_bodies = off;
 
+create or replace function public.get_account(p_account_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'account', jsonb_build_object(
+      'id', a.id, 'kind', a.kind, 'email', a.email, 'name', a.name, 'image', a.image,
+      'monthly_budget_usd', a.monthly_budget_usd,
+      'allow_unpriced_models', a.allow_unpriced_models,
+      'timezone', a.timezone, 'created_at', a.created_at),
+    'organizations', coalesce((
+      select jsonb_agg(public.organization_row(o, m.role)
+        order by o.created_at desc, o.id desc)
+      from public.organization_accounts m
+      join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+      where m.account_id = a.id), '[]'))
+  from public.accounts a where a.id = p_account_id
+$$;
+
 create or replace function public.export_rows(
   p_account_id uuid, p_kind text, p_after text, p_limit integer
 ) returns jsonb
@@ -47,6 +64,222 @@ begin
     'next', case when cardinality(v_ids) = p_limit then v_ids[p_limit] end);
 end
 $$;
+
+create function public.organization_row(p_organization public.accounts, p_role text) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_organization.id, 'name', coalesce(p_organization.name, ''),
+    'image', p_organization.image, 'role', p_role, 'created_at', p_organization.created_at)
+$$;
+comment on function public.organization_row is 'The columns of an organization that its members see, with the role of one. Inlined, hence no search_path.';
+
+create or replace function public.found_organization(p_account_id uuid, p_organization_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce((
+    select jsonb_build_object('organization', public.organization_row(o, m.role))
+    from public.organization_accounts m
+    join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+    where m.organization_id = p_organization_id and m.account_id = p_account_id),
+    jsonb_build_object('refused', 'missing'))
+$$;
+
+create or replace function public.list_organizations(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return to_jsonb(array(
+    select public.organization_row(o, m.role)
+    from public.organization_accounts m
+    join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+    where m.account_id = p_account_id and (o.created_at, o.id) < (v_after_at, v_after_id)
+    order by o.created_at desc, o.id desc
+    limit p_limit + 1));
+end
+$$;
+comment on function public.list_organizations is 'One page of the account''s organizations, newest first, with one more row if another page follows.';
+
+create or replace function public.list_organization_members(
+  p_account_id uuid, p_organization_id uuid,
+  p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  if public.organization_role(p_account_id, p_organization_id) is null then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  return to_jsonb(array(
+    select jsonb_build_object('id', a.id, 'email', a.email, 'name', a.name, 'role', m.role,
+      'created_at', m.created_at)
+    from public.organization_accounts m
+    join public.accounts a on a.id = m.account_id and a.kind = 'personal'
+    where m.organization_id = p_organization_id and (m.created_at, a.id) < (v_after_at, v_after_id)
+    order by m.created_at desc, a.id desc
+    limit p_limit + 1));
+end
+$$;
+comment on function public.list_organization_members is 'One page of the people of an organization, newest first, with one more row if another page follows; or {refused: missing}.';
+
+create or replace function public.set_organization_role(
+  p_account_id uuid, p_organization_id uuid, p_member_id uuid, p_role text
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_refusal constant jsonb := public.refuse_member_change(
+    p_account_id, p_organization_id, p_member_id, p_role <> 'owner');
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  update public.organization_accounts m set role = p_role, updated_at = now()
+  where m.organization_id = p_organization_id and m.account_id = p_member_id;
+  return (
+    select jsonb_build_object('member', jsonb_build_object(
+      'id', a.id, 'email', a.email, 'name', a.name, 'role', p_role))
+    from public.accounts a where a.id = p_member_id);
+end
+$$;
+
+create or replace function public.create_invitation(
+  p_account_id uuid, p_organization_id uuid, p_email text, p_role text, p_valid_days integer,
+  p_max_pending integer, p_max_a_day integer, p_max_mails_a_day integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_refusal constant jsonb := public.refuse_invitation(
+    p_account_id, p_organization_id, p_email, p_max_pending, p_max_a_day);
+  v_mails integer;
+  v_invitation public.organization_invitations;
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  select count(*) into v_mails from public.organization_invitations i
+  where i.email = p_email and i.created_at > now() - interval '1 day';
+  update public.organization_invitations i set status = 'withdrawn'
+  where i.organization_id = p_organization_id and i.email = p_email and i.status = 'pending';
+  insert into public.organization_invitations (organization_id, invited_by, email, role, expires_at)
+  values (p_organization_id, p_account_id, p_email, p_role,
+    clock_timestamp() + make_interval(days => p_valid_days))
+  returning * into v_invitation;
+  return jsonb_build_object(
+    'invitation', to_jsonb(v_invitation),
+    'mail', v_mails < p_max_mails_a_day,
+    'organization_name', (
+      select coalesce(o.name, '') from public.accounts o where o.id = p_organization_id),
+    'inviter', (select coalesce(a.email, a.name) from public.accounts a where a.id = p_account_id));
+end
+$$;
+
+create or replace function public.list_organization_invitations(
+  p_account_id uuid, p_organization_id uuid,
+  p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  v_refusal constant jsonb := public.organization_refusal(
+    public.organization_role(p_account_id, p_organization_id));
+begin
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  return to_jsonb(array(
+    select to_jsonb(i)
+    from public.organization_invitations i
+    where i.organization_id = p_organization_id and i.status = 'pending' and i.expires_at > now()
+      and (i.created_at, i.id) < (v_after_at, v_after_id)
+    order by i.created_at desc, i.id desc
+    limit p_limit + 1));
+end
+$$;
+comment on function public.list_organization_invitations is 'One page of the invitations that are open, newest first, with one more row if another page follows, for an owner; or {refused: missing | not_owner}.';
+
+create or replace function public.list_invitations(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return to_jsonb(array(
+    select to_jsonb(i) || jsonb_build_object('organization_name', coalesce(o.name, ''))
+    from public.accounts a
+    join public.organization_invitations i on i.email = a.email
+    join public.accounts o on o.id = i.organization_id
+    where a.id = p_account_id and a.kind = 'personal'
+      and i.status = 'pending' and i.expires_at > now()
+      and (i.created_at, i.id) < (v_after_at, v_after_id)
+    order by i.created_at desc, i.id desc
+    limit p_limit + 1));
+end
+$$;
+comment on function public.list_invitations is 'One page of the open invitations of the account''s address, newest first, with one more row if another page follows.';
+
+create function public.artist_row(p_account_id uuid, p_artist public.accounts) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'id', p_artist.id, 'name', coalesce(p_artist.name, ''), 'label', p_artist.label,
+    'image', p_artist.image, 'catalog_artist_id', p_artist.catalog_artist_id,
+    'organization_id', (
+      select l.organization_id
+      from public.organization_accounts l
+      join public.accounts o on o.id = l.organization_id and o.kind = 'organization'
+      where l.account_id = p_artist.id
+      -- Of several, one of the caller's.
+      order by public.organization_role(p_account_id, o.id) is null, l.created_at, o.id
+      limit 1),
+    'created_at', p_artist.created_at)
+$$;
+comment on function public.artist_row is 'The columns of an artist, with its organization: one of the account''s if there are several.';
+
+create or replace function public.get_artist(p_account_id uuid, p_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce((
+    select jsonb_build_object('artist', public.artist_row(p_account_id, a))
+    from public.accounts a
+    where a.id = p_id and a.kind = 'artist' and public.may_act_for(p_account_id, p_id)),
+    jsonb_build_object('refused', 'missing'))
+$$;
+
+create or replace function public.list_artists(
+  p_account_id uuid, p_organization_id uuid,
+  p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+begin
+  return to_jsonb(array(
+    with linked as (
+      select l.account_id from public.organization_accounts l
+      where l.organization_id = p_account_id
+        and coalesce(p_organization_id = p_account_id, true)
+      union
+      select l.account_id
+      from public.organization_accounts m
+      join public.organization_accounts l on l.organization_id = m.organization_id
+      where m.account_id = p_account_id
+        and coalesce(m.organization_id = p_organization_id, true)
+    )
+    select public.artist_row(p_account_id, a)
+    from linked
+    join public.accounts a on a.id = linked.account_id and a.kind = 'artist'
+    where (a.created_at, a.id) < (v_after_at, v_after_id)
+    order by a.created_at desc, a.id desc
+    limit p_limit + 1));
+end
+$$;
+comment on function public.list_artists is 'One page of the artists of the account and of its organizations, or of one of them, newest first, with one more row if another page follows.';
 
 create or replace function public.create_session(
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
@@ -941,6 +1174,9 @@ end
 $$;
 
 drop function public.duration_ms(timestamptz, timestamptz);
+drop function public.organization_json(public.accounts, text);
+drop function public.invitation_json(public.organization_invitations);
+drop function public.artist_json(uuid, public.accounts);
 drop function public.session_json(public.sessions);
 drop function public.chat_json(public.chats);
 drop function public.chat_body_start(public.chats);

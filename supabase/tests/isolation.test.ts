@@ -367,7 +367,7 @@ const withoutLookup = [
   "has_generation_authority",
   "may_connect",
   "agent_template_rows",
-  "artist_json",
+  "artist_row",
   "can_see_agent_template",
   "found_agent_template",
 ];
