@@ -1173,6 +1173,35 @@ begin
 end
 $$;
 
+create or replace function public.list_requests(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
+  p_status_class integer, p_route text, p_credential text, p_api_key_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_page jsonb;
+begin
+  -- Planned for the given filters, each of which has its index.
+  execute $query$
+    select to_jsonb(array(
+      select to_jsonb(r)
+      from public.requests r
+      where r.account_id = $1
+        and (r.created_at, r.id) < ($3, $4)
+        and ($5 is null or r.status / 100 = $5 and (r.status >= 400 or $5 < 4))
+        and ($6 is null or r.route = $6)
+        and ($7 is null or r.credential = $7)
+        and ($8 is null or r.api_key_id = $8)
+      order by r.created_at desc, r.id desc
+      limit $2 + 1))
+  $query$ into v_page using p_account_id, p_limit,
+    coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+    p_status_class, p_route, p_credential, p_api_key_id;
+  return v_page;
+end
+$$;
+comment on function public.list_requests is 'Requests of an account, newest first, of a class of statuses (4 for 4xx), a route, a kind of credential and an API key where these are given: a page, with one more row if another page follows.';
+
 drop function public.duration_ms(timestamptz, timestamptz);
 drop function public.organization_json(public.accounts, text);
 drop function public.invitation_json(public.organization_invitations);
