@@ -1004,6 +1004,200 @@ language sql stable set search_path = '' as $$
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
 
+create function public.task_run_row(p_run public.task_runs) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_run.id, 'status', p_run.status, 'task_identifier', p_run.task_identifier,
+    'created_at', p_run.created_at, 'updated_at', p_run.updated_at,
+    'idempotency_key', p_run.idempotency_key, 'version', p_run.version, 'is_test', p_run.is_test,
+    'started_at', p_run.started_at, 'finished_at', p_run.finished_at,
+    'delayed_until', p_run.delayed_until, 'expired_at', p_run.expired_at, 'ttl', p_run.ttl,
+    'cost_in_cents', p_run.cost_in_cents, 'base_cost_in_cents', p_run.base_cost_in_cents,
+    'duration_ms', p_run.duration_ms, 'depth', p_run.depth, 'batch_id', p_run.batch_id,
+    'trigger_function', p_run.trigger_function, 'artist_id', p_run.artist_id, 'tags', p_run.tags,
+    'metadata', p_run.metadata, 'env', p_run.env, 'attempts', p_run.attempts,
+    'related_runs', p_run.related_runs, 'payload', p_run.payload, 'schedule', p_run.schedule)
+$$;
+comment on function public.task_run_row is 'The columns of a task run that its account sees, without output and error. Inlined, hence no search_path.';
+
+create or replace function public.list_task_runs(p_account_id uuid, p_limit integer) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform public.crash_lost_task_runs(p_account_id);
+  return (
+    select coalesce(
+      jsonb_agg(public.task_run_row(r) order by r.created_at desc, r.id desc), '[]')
+    from (
+      select * from public.task_runs
+      where account_id = p_account_id
+      order by created_at desc, id desc
+      limit p_limit
+    ) r);
+end
+$$;
+
+create or replace function public.list_artist_task_runs(p_account_id uuid, p_artist_id uuid, p_limit integer)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform public.crash_lost_task_runs(p_account_id);
+  return (
+    select coalesce(
+      jsonb_agg(public.task_run_row(r) order by r.created_at desc, r.id desc), '[]')
+    from (
+      select * from public.task_runs
+      where account_id = p_account_id and artist_id = p_artist_id
+      order by created_at desc, id desc
+      limit p_limit
+    ) r);
+end
+$$;
+
+create or replace function public.get_task_run(p_account_id uuid, p_id text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform public.crash_lost_task_runs(p_account_id);
+  -- Generations of servers of the version before read the camel case, and nothing that is null.
+  return (
+    select jsonb_object_agg(c.key, c.value) filter (where c.value <> 'null' or c.key = 'artist_id')
+    from public.task_runs r, jsonb_each(public.task_run_row(r) || jsonb_build_object(
+      'output', r.output, 'error', r.error, 'taskIdentifier', r.task_identifier,
+      'createdAt', public.iso_date(r.created_at), 'updatedAt', public.iso_date(r.updated_at))) c
+    where r.id = p_id and r.account_id = p_account_id);
+end
+$$;
+comment on function public.get_task_run is 'One run of an account as task_run_row, with output and error; null when the account has no such run.';
+
+create function public.task_row(p_task public.scheduled_prompts) returns jsonb
+language sql stable set search_path = '' as $$
+  select to_jsonb(p_task) || jsonb_build_object('last_run', (
+    select public.firing_row(f)
+    from public.scheduled_firings f
+    where f.task_id = p_task.id
+    order by f.created_at desc limit 1))
+$$;
+comment on function public.task_row is 'A scheduled prompt with the firing_row of its last run.';
+
+create or replace function public.create_task(
+  p_account_id uuid, p_id uuid, p_title text, p_prompt text, p_template_id uuid, p_artist_id uuid,
+  p_model_id text, p_schedule text, p_timezone text, p_next_run_at timestamptz, p_max_tasks integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_task public.scheduled_prompts;
+begin
+  -- One at a time for each account, because the count must not change.
+  perform pg_advisory_xact_lock(hashtextextended('tasks ' || p_account_id, 0));
+  select * into v_task from public.scheduled_prompts
+  where id = p_id and account_id = p_account_id;
+  if found then
+    return jsonb_build_object('task', public.task_row(v_task));
+  end if;
+  if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
+    return jsonb_build_object('refused', 'template');
+  end if;
+  if p_max_tasks <= (
+    select count(*) from public.scheduled_prompts where account_id = p_account_id)
+  then
+    return jsonb_build_object('refused', 'full');
+  end if;
+  insert into public.scheduled_prompts (id, account_id, title, prompt, template_id, artist_id,
+    model_id, schedule, timezone, enabled, next_run_at)
+  values (p_id, p_account_id, p_title, p_prompt, p_template_id, p_artist_id,
+    p_model_id, p_schedule, p_timezone, p_next_run_at is not null, p_next_run_at)
+  returning * into v_task;
+  return jsonb_build_object('task', public.task_row(v_task));
+end
+$$;
+
+create or replace function public.list_tasks(
+  p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select to_jsonb(array(
+    select public.task_row(t)
+    from public.scheduled_prompts t
+    where t.account_id = p_account_id and (t.created_at, t.id) < (
+      coalesce(p_after_at, 'infinity'),
+      coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    order by t.created_at desc, t.id desc
+    limit p_limit + 1))
+$$;
+comment on function public.list_tasks is 'One page of the account''s scheduled prompts, newest first, with one more row if another page follows.';
+
+create or replace function public.get_task(p_account_id uuid, p_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(
+    (select jsonb_build_object('task', public.task_row(t)) from public.scheduled_prompts t
+      where t.id = p_id and t.account_id = p_account_id),
+    jsonb_build_object('refused', 'missing'))
+$$;
+
+create or replace function public.update_task(
+  p_account_id uuid, p_id uuid, p_title text, p_prompt text, p_template_id uuid, p_artist_id uuid,
+  p_model_id text, p_schedule text, p_timezone text, p_clear text[],
+  p_reschedules boolean, p_next_run_at timestamptz, p_expected_updated_at timestamptz
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_task public.scheduled_prompts;
+begin
+  if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
+    return jsonb_build_object('refused', 'template');
+  end if;
+  update public.scheduled_prompts
+  set title = coalesce(p_title, title),
+    prompt = coalesce(p_prompt, prompt),
+    template_id = case when not 'template_id' = any (p_clear)
+      then coalesce(p_template_id, template_id) end,
+    artist_id = case when not 'artist_id' = any (p_clear) then coalesce(p_artist_id, artist_id) end,
+    model_id = case when not 'model' = any (p_clear) then coalesce(p_model_id, model_id) end,
+    schedule = coalesce(p_schedule, schedule),
+    timezone = coalesce(p_timezone, timezone),
+    enabled = case when p_reschedules then p_next_run_at is not null else enabled end,
+    next_run_at = case when p_reschedules then p_next_run_at else next_run_at end,
+    updated_at = clock_timestamp()
+  where id = p_id and account_id = p_account_id
+    and date_trunc('milliseconds', updated_at) = p_expected_updated_at
+  returning * into v_task;
+  if found then
+    return jsonb_build_object('task', public.task_row(v_task));
+  end if;
+  return case when public.get_task(p_account_id, p_id) ? 'task'
+    then jsonb_build_object('refused', 'changed')
+    else jsonb_build_object('refused', 'missing') end;
+end
+$$;
+
+create function public.firing_row(p_firing public.scheduled_firings) returns jsonb
+language sql stable set search_path = '' as $$
+  select to_jsonb(p_firing) || jsonb_build_object(
+    'run_status', r.status, 'run_error', left(r.error ->> 'message', 500),
+    'run_created_at', r.created_at, 'run_finished_at', r.finished_at)
+  from public.task_runs r where r.id = p_firing.task_run_id
+$$;
+comment on function public.firing_row is 'A firing with the state of its task run.';
+
+create or replace function public.list_task_firings(
+  p_account_id uuid, p_task_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select case
+    when not exists (
+      select from public.scheduled_prompts t where t.id = p_task_id and t.account_id = p_account_id)
+    then jsonb_build_object('refused', 'missing')
+    else to_jsonb(array(
+      select public.firing_row(f)
+      from public.scheduled_firings f
+      where f.task_id = p_task_id
+        and (f.created_at, f.id) < (coalesce(p_after_at, 'infinity'),
+          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      order by f.created_at desc, f.id desc
+      limit p_limit + 1))
+    end
+$$;
+comment on function public.list_task_firings is 'A page of the runs of an account''s scheduled prompt, newest first, with one more row if another page follows; or {refused: missing}.';
+
 create function public.webhook_row(p_webhook public.webhooks) returns jsonb
 language sql stable as $$
   select jsonb_build_object(
@@ -1217,5 +1411,8 @@ drop function public.run_json(public.turns);
 drop function public.run_item_json(public.turns);
 drop function public.tool_call_json(jsonb, public.tool_runs);
 drop function public.run_steps_json(uuid);
+drop function public.task_run_json(public.task_runs);
+drop function public.task_json(public.scheduled_prompts);
+drop function public.firing_run_json(public.scheduled_firings);
 drop function public.webhook_json(public.webhooks);
 drop function public.webhook_delivery_json(public.webhook_deliveries);
