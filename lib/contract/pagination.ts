@@ -53,28 +53,10 @@ export function pageArguments({ limit, cursor }: PageRequest) {
   return { p_limit: limit, p_after_at: cursor?.at ?? null, p_after_id: cursor?.id ?? null };
 }
 
-/** Converts the `next` of such a function, `<date> <id>` or null, to the cursor that callers get. */
-const storedCursor = z
-  .string()
-  .nullable()
-  .transform((place) =>
-    place === null ? null : Buffer.from(place, "latin1").toString("base64url"),
-  );
-
 export interface Page<T> {
   readonly items: T[];
   readonly nextCursor: string | null;
 }
-
-/**
- * Returns the schema of a SQL function's page: the next place, and its items.
- * @param name the function's name for the items
- */
-export const storedPage = <S extends z.ZodType>(item: S, name = "items") =>
-  z.object({ [name]: z.array(item), next: storedCursor }).transform((answer) => ({
-    items: answer[name] as z.output<S>[],
-    nextCursor: answer.next as string | null,
-  }));
 
 const place = z.looseObject({ created_at: z.string(), id: z.string() });
 

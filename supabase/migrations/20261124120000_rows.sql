@@ -2,6 +2,8 @@
 
 set check_function_bodies = off;
 
+comment on function public.iso_date is 'A time in a stored document, such as the data of an event: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
+
 create or replace function public.get_account(p_account_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
@@ -1397,6 +1399,8 @@ $$;
 comment on function public.list_requests is 'Requests of an account, newest first, of a class of statuses (4 for 4xx), a route, a kind of credential and an API key where these are given: a page, with one more row if another page follows.';
 
 drop function public.duration_ms(timestamptz, timestamptz);
+drop function public.page_cursor(timestamptz, uuid);
+drop function public.page_json(text, public.page_row[], integer);
 drop function public.organization_json(public.accounts, text);
 drop function public.invitation_json(public.organization_invitations);
 drop function public.artist_json(uuid, public.accounts);
@@ -1416,3 +1420,4 @@ drop function public.task_json(public.scheduled_prompts);
 drop function public.firing_run_json(public.scheduled_firings);
 drop function public.webhook_json(public.webhooks);
 drop function public.webhook_delivery_json(public.webhook_deliveries);
+drop type public.page_row;
