@@ -15,6 +15,7 @@ import { exportBranches } from "../sessions/branches.ts";
 import type { Session } from "../sessions/session.ts";
 import { selectShares } from "../sessions/shares/store.ts";
 import { selectChatBody, selectChats, selectSessions } from "../sessions/store.ts";
+import { storedTemplate } from "../templates/store.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
 import { exportRows, selectAccount } from "./store.ts";
 
@@ -49,7 +50,7 @@ async function* entriesOf(app: Parts, request: ExportRequest): AsyncGenerator<Zi
   yield json("account.json", await selectAccount(accountId));
   yield json("api-keys.json", await listKeys(accountId));
   yield list("artists.json", ownArtists(accountId));
-  yield list("agent-templates.json", exportRows(accountId, "templates", row));
+  yield list("agent-templates.json", exportRows(accountId, "templates", storedTemplate));
   yield list("runs.json", exportRows(accountId, "turns", row));
   yield list("task-runs.json", exportRows(accountId, "task_runs", row));
   yield list(

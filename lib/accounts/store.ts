@@ -8,12 +8,21 @@ import { type AppError, appError } from "../contract/app-error.ts";
 import { clearedFields } from "../contract/fields.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { hashIdentity } from "../identity/credentials/verify-bearer.ts";
+import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type AccountView, accountView } from "./account.ts";
 import type { AccountChanges } from "./contract.ts";
 
+const { account, organizations } = accountView.shape;
+const storedAccount = z.object({
+  account: rowOf(account),
+  organizations: z.array(
+    rowOf(organizations.element, { organization_id: "id", organization_name: "name" }),
+  ),
+});
+
 export const selectAccount = (accountId: string): Promise<AccountView> =>
-  call("get_account", { p_account_id: accountId }, accountView);
+  call("get_account", { p_account_id: accountId }, storedAccount);
 
 export function updateAccount(accountId: string, changes: AccountChanges): Promise<AccountView> {
   const { name, image, monthly_budget_usd: budget, timezone } = changes;
@@ -28,7 +37,7 @@ export function updateAccount(accountId: string, changes: AccountChanges): Promi
       p_timezone: timezone ?? null,
       p_clear: clearedFields(changes),
     },
-    accountView,
+    storedAccount,
   );
 }
 

@@ -6,15 +6,17 @@
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { clearedFields } from "../contract/fields.ts";
-import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type Artist, artist } from "./artist.ts";
 import type { ArtistChanges } from "./contract.ts";
 
 const MAX_ARTISTS = 1_000;
 
-const found = z.object({ artist }).transform((answer) => answer.artist);
+const storedArtist = rowOf(artist, { account_id: "id" });
+const found = z.object({ artist: storedArtist }).transform((answer) => answer.artist);
 
 const refusal = refusalOf({
   missing: appError("not_found", "Artist not found"),
@@ -53,7 +55,7 @@ export function selectArtists(
   page: PageRequest,
 ): Promise<Page<Artist>> {
   const args = { p_account_id: accountId, p_organization_id: organizationId ?? null };
-  return call("list_artists", { ...args, ...pageArguments(page) }, storedPage(artist));
+  return call("list_artists", { ...args, ...pageArguments(page) }, pageOf(storedArtist, page));
 }
 
 /** Errors: 404 `Artist not found`. */

@@ -17,7 +17,7 @@ export const chosenConnectors = z
   .max(20)
   .transform((connectors) => [...new Set(connectors)]);
 
-const connection = z
+export const connection = z
   .object({
     id: z.string(),
     connector: z.string(),

@@ -5,22 +5,16 @@
 import { z } from "zod";
 import type { AppError } from "../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
+import { dateTime } from "../contract/fields.ts";
 import { refusalOf } from "../contract/refusal.ts";
-import { timestamp } from "../platform/database/columns.ts";
+import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
-import type { Connection } from "./contract.ts";
+import { type Connection, connection } from "./contract.ts";
 import type { ConnectionStarter } from "./port.ts";
 
 const MAX_CONNECTIONS = 200;
 
-const row = z.object({
-  id: z.string(),
-  connector: z.string(),
-  status: z.enum(["pending", "active", "failed"]),
-  created_at: timestamp,
-  updated_at: timestamp,
-  expires_at: timestamp,
-});
+const row = rowOf(connection.extend({ expiresAt: dateTime }));
 const decided = z.object({ connector: z.string(), callback_url: z.string() });
 const starterArguments = ({ accountId, keyId }: ConnectionStarter) => ({
   p_started_by: accountId,
@@ -70,13 +64,9 @@ export async function selectConnections(accountId: string): Promise<Connection[]
   const args = { p_account_id: accountId, p_limit: MAX_CONNECTIONS };
   const connections = await call("list_connections", args, z.array(row));
   const now = new Date().toISOString();
-  return connections.map((one) => ({
-    id: one.id,
-    connector: one.connector,
-    status: one.status === "pending" && one.expires_at <= now ? "expired" : one.status,
-    createdAt: one.created_at,
-    updatedAt: one.updated_at,
-  }));
+  return connections.map(({ expiresAt, ...one }) =>
+    one.status === "pending" && expiresAt <= now ? { ...one, status: "expired" } : one,
+  );
 }
 
 /** Returns how many there were. */

@@ -53,28 +53,20 @@ export function pageArguments({ limit, cursor }: PageRequest) {
   return { p_limit: limit, p_after_at: cursor?.at ?? null, p_after_id: cursor?.id ?? null };
 }
 
-/** Converts the `next` of such a function, `<date> <id>` or null, to the cursor that callers get. */
-const storedCursor = z
-  .string()
-  .nullable()
-  .transform((place) =>
-    place === null ? null : Buffer.from(place, "latin1").toString("base64url"),
-  );
-
 export interface Page<T> {
   readonly items: T[];
   readonly nextCursor: string | null;
 }
 
-/**
- * Returns the schema of a SQL function's page: the next place, and its items.
- * @param name the function's name for the items
- */
-export const storedPage = <S extends z.ZodType>(item: S, name = "items") =>
-  z.object({ [name]: z.array(item), next: storedCursor }).transform((answer) => ({
-    items: answer[name] as z.output<S>[],
-    nextCursor: answer.next as string | null,
-  }));
+const place = z.looseObject({ created_at: z.string(), id: z.string() });
+
+/** Returns the schema of a page's rows, newest first, with one more row if there is another page. */
+export const pageOf = <S extends z.ZodType>(item: S, { limit }: PageRequest) =>
+  z.array(place).transform((rows): Page<z.output<S>> => {
+    const last = rows.length > limit ? rows[limit - 1] : undefined;
+    const items = z.array(item).parse(rows.slice(0, limit));
+    return { items, nextCursor: last ? encodeCursor(last) : null };
+  });
 
 /** Yields the items of all pages. */
 export async function* everyItem<T>(
@@ -85,6 +77,12 @@ export async function* everyItem<T>(
     yield* items;
     cursor = nextCursor;
   }
+}
+
+function encodeCursor({ created_at, id }: z.output<typeof place>): string {
+  const seconds = new Date(created_at).toISOString().slice(0, 19);
+  const microseconds = (/\.(\d+)/.exec(created_at)?.[1] ?? "").padEnd(6, "0");
+  return Buffer.from(`${seconds}.${microseconds}Z ${id}`, "latin1").toString("base64url");
 }
 
 function decodeCursor(text: string): PageCursor | null {

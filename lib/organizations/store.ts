@@ -5,8 +5,9 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import type { OrganizationChanges } from "./contract.ts";
 import {
@@ -33,7 +34,16 @@ const at = (accountId: string, organizationId: string) => ({
   p_organization_id: organizationId,
 });
 
-const found = z.object({ organization }).transform((answer) => answer.organization);
+const storedOrganization = rowOf(organization, {
+  organization_id: "id",
+  organization_name: "name",
+});
+const storedMember = rowOf(member, { account_id: "id" });
+const storedInvitation = rowOf(sentInvitation);
+
+const found = z
+  .object({ organization: storedOrganization })
+  .transform((answer) => answer.organization);
 const done = z.object({ done: z.literal(true) }).transform(() => undefined);
 
 /** Errors: 403 for an account that is no person's, or belongs to too many organizations. */
@@ -50,7 +60,7 @@ export function selectOrganizations(
   page: PageRequest,
 ): Promise<Page<Organization>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_organizations", args, storedPage(organization));
+  return call("list_organizations", args, pageOf(storedOrganization, page));
 }
 
 /** Errors: 404 `Organization not found`. */
@@ -88,7 +98,7 @@ export function selectMembers(
   page: PageRequest,
 ): Promise<Page<Member> | AppError> {
   const args = { ...at(accountId, organizationId), ...pageArguments(page) };
-  return call("list_organization_members", args, z.union([storedPage(member), refusal]));
+  return call("list_organization_members", args, z.union([pageOf(storedMember, page), refusal]));
 }
 
 /** Errors: 403 for members, 404, 409 for the last owner. */
@@ -99,7 +109,7 @@ export function updateMember(
   role: Role,
 ): Promise<Member | AppError> {
   const args = { ...at(accountId, organizationId), p_member_id: memberId, p_role: role };
-  const changed = z.object({ member }).transform((answer) => answer.member);
+  const changed = z.object({ member: storedMember }).transform((answer) => answer.member);
   return call("set_organization_role", args, z.union([changed, refusal]));
 }
 
@@ -114,7 +124,7 @@ export function removeMember(
 }
 
 const inserted = z.object({
-  invitation: sentInvitation,
+  invitation: storedInvitation,
   /** False when the address has had enough mails today. */
   mail: z.boolean(),
   organization_name: z.string(),
@@ -147,7 +157,7 @@ export function selectSentInvitations(
   page: PageRequest,
 ): Promise<Page<z.output<typeof sentInvitation>> | AppError> {
   const args = { ...at(accountId, organizationId), ...pageArguments(page) };
-  const schema = z.union([storedPage(sentInvitation), refusal]);
+  const schema = z.union([pageOf(storedInvitation, page), refusal]);
   return call("list_organization_invitations", args, schema);
 }
 
@@ -166,7 +176,7 @@ export function selectInvitations(
   page: PageRequest,
 ): Promise<Page<ReceivedInvitation>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_invitations", args, storedPage(receivedInvitation));
+  return call("list_invitations", args, pageOf(rowOf(receivedInvitation), page));
 }
 
 /** Errors: 403 when the organization or the account is full, 404. */

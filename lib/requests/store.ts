@@ -3,7 +3,8 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
+import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type LoggedRequest, loggedRequest, type RequestFilters } from "./contract.ts";
 
@@ -28,7 +29,7 @@ export function selectRequests(
     p_credential: query.credential ?? null,
     p_api_key_id: query.api_key_id ?? null,
   };
-  return call("list_requests", args, storedPage(loggedRequest, "requests"));
+  return call("list_requests", args, pageOf(rowOf(loggedRequest), query));
 }
 
 /** Deletes at most `batch` requests that are older, and returns their number. */

@@ -14,8 +14,8 @@ const missing = z
   .transform(() => appError("not_found", "Session not found"));
 
 const found = z
-  .object({ session: z.object({ sandboxState: storedSandbox.nullable() }) })
-  .transform(({ session }) => ({ sandbox: session.sandboxState }));
+  .object({ session: z.object({ sandbox_state: storedSandbox.nullable() }) })
+  .transform(({ session }) => ({ sandbox: session.sandbox_state }));
 
 /** Errors: 404 `Session not found`. */
 export function selectSandbox(

@@ -4,8 +4,9 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
 import { type Task, type TaskFiring, task, taskFiring } from "./task.ts";
@@ -19,7 +20,15 @@ const refused = refusalOf({
   full: appError("quota_exceeded", "The account has too many tasks: delete one first"),
   changed: appError("conflict", "The task was changed at the same time: try again"),
 });
-const found = z.object({ task }).transform((answer) => answer.task);
+const storedFiring = rowOf(taskFiring, {
+  status: "run_status",
+  error: "run_error",
+  scheduled_for: "fires_at",
+  created_at: "run_created_at",
+  finished_at: "run_finished_at",
+});
+const storedTask = rowOf(task.extend({ last_run: storedFiring.nullable() }), { model: "model_id" });
+const found = z.object({ task: storedTask }).transform((answer) => answer.task);
 
 /** Errors: 404 `Template not found`, 403 for too many tasks. Repeating an id has no effect. */
 export function insertTask(
@@ -46,7 +55,7 @@ export function insertTask(
 
 export function selectTasks(accountId: string, page: PageRequest): Promise<Page<Task>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_tasks", args, storedPage(task, "tasks"));
+  return call("list_tasks", args, pageOf(storedTask, page));
 }
 
 /** Errors: 404 `Task not found`. */
@@ -56,7 +65,7 @@ export function selectTaskFirings(
   page: PageRequest,
 ): Promise<Page<TaskFiring> | AppError> {
   const args = { p_account_id: accountId, p_task_id: taskId, ...pageArguments(page) };
-  return call("list_task_firings", args, z.union([storedPage(taskFiring, "runs"), refused]));
+  return call("list_task_firings", args, z.union([pageOf(storedFiring, page), refused]));
 }
 
 /** Errors: 404 `Task not found`. */

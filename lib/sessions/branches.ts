@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { rowOf, timestamp } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type Branch, branch, type Feedback, feedback } from "./session.ts";
 
@@ -16,6 +17,7 @@ const busy = z
     appError("conflict", "A response is streaming for this chat: wait for its end, or stop it"),
   );
 const branches = z.object({ branches: z.array(branch) });
+const rating = rowOf(feedback);
 
 /** Errors: 404 for the session and the chat. */
 export const selectBranches = (address: ChatAddress): Promise<{ branches: Branch[] } | AppError> =>
@@ -39,7 +41,7 @@ export const selectFeedback = (
   call(
     "list_feedback",
     chatArguments(address),
-    z.union([z.object({ feedback: z.array(feedback) }), missing]),
+    z.union([z.object({ feedback: z.array(rating) }), missing]),
   );
 
 /** Errors: 404 for the session, the chat and the message, which must be an assistant's. */
@@ -58,10 +60,10 @@ export const rateMessage = (
       p_rating: given.rating,
       p_comment: given.comment || null,
     },
-    z.union([z.object({ feedback: feedback.nullable() }), missing]),
+    z.union([z.object({ feedback: rating.nullable() }), missing]),
   );
 
-const row = z.record(z.string(), z.unknown());
+const hiddenMessage = z.looseObject({ created_at: timestamp });
 
 /**
  * Returns the parts that the body of a chat leaves out: the messages of its other branches, the ratings,
@@ -71,5 +73,9 @@ export const exportBranches = (accountId: string, chatId: string) =>
   call(
     "export_branches",
     { p_account_id: accountId, p_chat_id: chatId },
-    z.object({ messages: z.array(row), feedback: z.array(row), choices: row.nullable() }),
+    z.object({
+      messages: z.array(hiddenMessage),
+      feedback: z.array(rating),
+      choices: z.looseObject({}).nullable(),
+    }),
   );

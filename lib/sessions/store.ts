@@ -5,8 +5,9 @@
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
-import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { streamOf } from "../platform/stream-of.ts";
 import type { SandboxState } from "../sandbox/port.ts";
@@ -19,19 +20,20 @@ export interface StoredSession {
   readonly sandbox: SandboxState | null;
 }
 
-const storedSession = session.extend({ sandboxState: storedSandbox.nullable() }).transform(
+const storedSession = rowOf(session.extend({ sandboxState: storedSandbox.nullable() })).transform(
   ({ sandboxState, ...row }): StoredSession => ({
     session: { ...row, sandboxState: statusOfStored(sandboxState) },
     sandbox: sandboxState,
   }),
 );
+const storedChat = rowOf(chat);
 
 const missing = refusalOf(
   { ...chatErrors, template: appError("not_found", "Template not found") },
   "missing",
 );
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
-const oneChat = z.object({ chat }).transform((answer) => answer.chat);
+const oneChat = z.object({ chat: storedChat }).transform((answer) => answer.chat);
 
 export interface NewSession {
   readonly accountId: string;
@@ -52,18 +54,17 @@ export function insertSession(
     p_model_id: modelId,
   };
   const made = z
-    .object({ session: storedSession, chat })
+    .object({ session: storedSession, chat: storedChat })
     .transform((answer) => ({ session: answer.session.session, chat: answer.chat }));
   return call("create_session", args, made);
 }
 
-const pageOfSessions = storedPage(
-  storedSession.transform((row) => row.session),
-  "sessions",
-);
+const listedSession = storedSession.transform((row) => row.session);
 
-export const selectSessions = (accountId: string, page: PageRequest): Promise<Page<Session>> =>
-  call("list_sessions", { p_account_id: accountId, ...pageArguments(page) }, pageOfSessions);
+export function selectSessions(accountId: string, page: PageRequest): Promise<Page<Session>> {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call("list_sessions", args, pageOf(listedSession, page));
+}
 
 const sessionArguments = (accountId: string, sessionId: string) => ({
   p_account_id: accountId,
@@ -120,7 +121,7 @@ export function selectChats(
   return call(
     "list_chats",
     { ...sessionArguments(accountId, sessionId), ...pageArguments(page) },
-    z.union([storedPage(chat, "chats"), missing]),
+    z.union([pageOf(storedChat, page), missing]),
   );
 }
 
@@ -146,7 +147,7 @@ export function selectAccountChats(
       p_pinned: pinned ?? null,
       p_text: q ?? null,
     },
-    storedPage(foundChat, "chats"),
+    pageOf(rowOf(foundChat), page),
   );
 }
 
@@ -157,9 +158,8 @@ export const selectChat = (address: ChatAddress): Promise<Chat | AppError> =>
 const CHAT_PAGE_BYTES = 512 * 1024;
 
 /**
- * Returns the response body as the JSON text that the database prints, without parsing it. It is read page
- * by page as the reader takes it: a slow reader holds one page and no connection. A message that is stored
- * in the meantime may be in a later page.
+ * Returns the response body as JSON text. It is read page by page as the reader takes it: a slow reader holds
+ * one page and no connection. A message that is stored in the meantime may be in a later page.
  * @param more further fields of the body
  */
 export async function selectChatBody(
@@ -167,12 +167,12 @@ export async function selectChatBody(
   more: object = {},
 ): Promise<ReadableStream<Uint8Array> | AppError> {
   const args = chatArguments(address);
-  const first = await chatPage(args, null);
+  const first = await chatPage(args);
   if (first) {
-    const fields = JSON.stringify(more).slice(1, -1);
-    const start = fields === "" ? "{" : `{${fields},`;
-    const pages = chatPages(args, { ...first, text: start + first.text.slice(1) });
-    return streamOf(pages);
+    const { chat, messages } = first;
+    const fields = JSON.stringify({ ...more, chat, isStreaming: chat.activeStreamId !== null });
+    const start = `${fields.slice(0, -1)},"messages":[`;
+    return streamOf(chatPages(args, { ...first, messages: start + messages }));
   }
   const found = await selectChat(address);
   return isAppError(found) ? found : appError("not_found", "Chat not found");
@@ -180,38 +180,54 @@ export async function selectChatBody(
 
 type ChatArguments = ReturnType<typeof chatArguments>;
 
+const messageHead = z.object({ id: z.string(), role: z.string(), created_at: z.string() });
+
 interface ChatPage {
-  readonly text: string;
-  readonly next: { readonly at: string; readonly id: string } | null;
+  readonly chat: Chat;
+  readonly messages: string;
+  /** The last message, when others follow. */
+  readonly last: z.output<typeof messageHead> | undefined;
 }
 
-const AFTER = /^after (\S+) (.*)$/s;
-
 /** Null when the chat is missing. */
-async function chatPage(args: ChatArguments, after: ChatPage["next"]): Promise<ChatPage | null> {
-  const rows = await call(
+async function chatPage(args: ChatArguments, after?: ChatPage["last"]): Promise<ChatPage | null> {
+  const [head, ...texts] = await call(
     "get_chat_body_page",
     {
       ...args,
-      p_after_at: after?.at ?? null,
+      p_after_at: after?.created_at ?? null,
       p_after_id: after?.id ?? null,
       p_max_bytes: CHAT_PAGE_BYTES,
     },
     z.array(z.string()),
   );
-  const last = rows.at(-1);
-  if (last === undefined) return null;
-  const [, at, id] = AFTER.exec(last) ?? [];
-  return at === undefined || id === undefined
-    ? { text: rows.join(""), next: null }
-    : { text: rows.slice(0, -1).join(""), next: { at, id } };
+  if (head === undefined) return null;
+  const hasMore = texts.at(-1) === "more";
+  const messages = (hasMore ? texts.slice(0, -1) : texts).map(readMessage);
+  return {
+    chat: storedChat.parse(JSON.parse(head)),
+    messages: messages.map(({ text }) => text).join(","),
+    last: hasMore ? messages.at(-1)?.head : undefined,
+  };
+}
+
+/** Returns the message as JSON text. Its parts and metadata, which may be long, are not parsed. */
+function readMessage(lines: string) {
+  const end = lines.indexOf("\n");
+  const head = messageHead.parse(JSON.parse(lines.slice(0, end)));
+  const createdAt = new Date(head.created_at).toISOString();
+  const fields = JSON.stringify({ id: head.id, role: head.role, createdAt }).slice(0, -1);
+  const rest = lines.slice(end + 1).replace("\n", ',"metadata":');
+  return { head, text: `${fields},"parts":${rest}}` };
 }
 
 async function* chatPages(args: ChatArguments, first: ChatPage): AsyncGenerator<string> {
-  for (let page: ChatPage | null = first; ; page = await chatPage(args, page.next)) {
+  let page: ChatPage | null = first;
+  for (let text = page.messages; ; text = `,${page.messages}`) {
+    yield page.last ? text : `${text}]}`;
+    if (!page.last) return;
+    page = await chatPage(args, page.last);
     if (!page) throw new Error("The chat was deleted while it was read");
-    yield page.text;
-    if (!page.next) return;
   }
 }
 

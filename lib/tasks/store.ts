@@ -5,7 +5,9 @@
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
+import { uuid } from "../contract/fields.ts";
 import { budgetReached, mediaQuotaExceeded, unpricedModel } from "../contract/quota.ts";
+import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { type TaskRun, taskRun } from "./task-run.ts";
@@ -113,9 +115,16 @@ export async function endRun(
   if (await call("end_task_run", args, z.boolean())) deliveryWorker().wake();
 }
 
+const storedRun = rowOf(taskRun.extend({ artistId: uuid.nullable() })).transform(
+  ({ artistId, tags, ...run }): TaskRun => ({
+    ...run,
+    tags: artistId === null ? tags : [...tags, `artist:${artistId}`],
+  }),
+);
+
 /** Returns the runs of the account, newest first. */
 export const selectRuns = (accountId: string, limit: number): Promise<TaskRun[]> =>
-  call("list_task_runs", { p_account_id: accountId, p_limit: limit }, z.array(taskRun));
+  call("list_task_runs", { p_account_id: accountId, p_limit: limit }, z.array(storedRun));
 
 /** Returns the runs of the account that are for the artist, newest first. */
 export const selectArtistRuns = (
@@ -126,12 +135,12 @@ export const selectArtistRuns = (
   call(
     "list_artist_task_runs",
     { p_account_id: accountId, p_artist_id: artistId, p_limit: limit },
-    z.array(taskRun),
+    z.array(storedRun),
   );
 
 /** Returns null when the account has no such run. */
 export function selectRun(accountId: string, id: string): Promise<TaskRun | null> {
-  return call("get_task_run", { p_account_id: accountId, p_id: id }, taskRun.nullable());
+  return call("get_task_run", { p_account_id: accountId, p_id: id }, storedRun.nullable());
 }
 
 /** Returns whether the credential that asked for a generation still may. */

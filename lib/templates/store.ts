@@ -5,15 +5,17 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import type { TemplateChanges } from "./contract.ts";
 import { type Template, template } from "./template.ts";
 
 const notFound = appError("not_found", "Template not found");
 
-const found = z.object({ template }).transform((answer) => answer.template);
+export const storedTemplate = rowOf(template);
+const found = z.object({ template: storedTemplate }).transform((answer) => answer.template);
 const missing = refusalOf({ missing: notFound });
 const refusal = (action: "change" | "delete") =>
   refusalOf({
@@ -34,14 +36,10 @@ export function insertTemplate(
   );
 }
 
-const pageOfTemplates = storedPage(template, "templates");
-
-export const selectTemplates = (accountId: string, page: PageRequest): Promise<Page<Template>> =>
-  call(
-    "list_agent_templates",
-    { p_account_id: accountId, ...pageArguments(page) },
-    pageOfTemplates,
-  );
+export function selectTemplates(accountId: string, page: PageRequest): Promise<Page<Template>> {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call("list_agent_templates", args, pageOf(storedTemplate, page));
+}
 
 /** Errors: 404 `Template not found`. */
 export function selectTemplate(accountId: string, id: string): Promise<Template | AppError> {

@@ -6,7 +6,7 @@ import { dateTime, uuid } from "../contract/fields.ts";
 const shared = { tag: "Chat", family: "error", auth: "required" } as const;
 const chatId = uuid.describe("The chat's `id`");
 
-const queuedMessage = z
+export const queuedMessage = z
   .object({
     id: z.string().meta({ description: "The id of the message in the request that sent it" }),
     parts: z

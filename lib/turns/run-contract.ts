@@ -35,6 +35,7 @@ export const runItem = z
     duration_ms: count.nullable().meta({ description: "Null until the run has ended" }),
   })
   .meta({ id: "RunItem" });
+export type RunItem = z.output<typeof runItem>;
 
 export const listRunsContract = contract({
   ...shared,
@@ -75,7 +76,7 @@ export const cancelRunContract = contract({
   errors: ["not_found"],
 });
 
-const toolCall = z.object({
+export const toolCall = z.object({
   id: z.string(),
   name: z.string(),
   state: z.enum(["pending", "running", "completed", "failed"]).meta({
@@ -87,7 +88,7 @@ const toolCall = z.object({
   error: z.string().nullable(),
 });
 
-const runStep = z
+export const runStep = z
   .object({
     index: count,
     started_at: z.iso.datetime().nullable(),
@@ -102,7 +103,7 @@ const runStep = z
   .meta({ id: "RunStep" });
 export type RunStep = z.output<typeof runStep>;
 
-const runDetail = runItem
+export const runDetail = runItem
   .extend({
     prompt: z.string().nullable().meta({
       description:

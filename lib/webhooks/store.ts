@@ -5,8 +5,9 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
-import { type Page, type PageRequest, pageArguments, storedPage } from "../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import {
   type Delivery,
@@ -31,12 +32,13 @@ const refused = refusalOf({
     `The account has ${MAX_WEBHOOKS} webhooks: delete one to make room`,
   ),
 });
+const storedWebhook = rowOf(webhook, { previous_secret_expires_at: "previous_secret_until" });
 const foundWebhook = z.union([
-  z.object({ webhook }).transform((answer) => answer.webhook),
+  z.object({ webhook: storedWebhook }).transform((answer) => answer.webhook),
   refused,
 ]);
-const missingDelivery = z.object({ refused: z.literal("missing") });
-const foundDelivery = z.object({ delivery }).transform((answer) => answer.delivery);
+const storedDelivery = rowOf(delivery, { attempts: "log", next_attempt_at: "due_at" });
+const foundDelivery = z.object({ delivery: storedDelivery }).transform((answer) => answer.delivery);
 
 /** Errors: 403 when the account has 20 webhooks, 409 when it has one with this URL. */
 export function insertWebhook(
@@ -57,7 +59,7 @@ export function insertWebhook(
 
 export function selectWebhooks(accountId: string, page: PageRequest): Promise<Page<Webhook>> {
   const args = { p_account_id: accountId, ...pageArguments(page) };
-  return call("list_webhooks", args, storedPage(webhook, "webhooks"));
+  return call("list_webhooks", args, pageOf(storedWebhook, page));
 }
 
 /** Errors: 404. */
@@ -100,21 +102,16 @@ export function replaceSecret(
   return call("rotate_webhook_secret", args, foundWebhook);
 }
 
-const pageOfDeliveries = z.union([
-  storedPage(delivery, "deliveries"),
-  missingDelivery.transform(() => webhookNotFound),
-]);
-
 /** Errors: 404. */
 export function selectDeliveries(accountId: string, webhookId: string, page: PageRequest) {
   const args = { p_account_id: accountId, p_webhook_id: webhookId, ...pageArguments(page) };
-  return call("list_webhook_deliveries", args, pageOfDeliveries);
+  return call("list_webhook_deliveries", args, z.union([pageOf(storedDelivery, page), refused]));
 }
 
 /** Errors: 404. */
 export function insertTestDelivery(accountId: string, id: string): Promise<Delivery | AppError> {
-  const found = z.union([foundDelivery, missingDelivery.transform(() => webhookNotFound)]);
-  return call("test_webhook", { p_account_id: accountId, p_id: id }, found);
+  const args = { p_account_id: accountId, p_id: id };
+  return call("test_webhook", args, z.union([foundDelivery, refused]));
 }
 
 /** Errors: 404. */
@@ -124,8 +121,8 @@ export function repeatDelivery(
   id: string,
 ): Promise<Delivery | AppError> {
   const args = { p_account_id: accountId, p_webhook_id: webhookId, p_id: id };
-  const found = z.union([foundDelivery, missingDelivery.transform(() => deliveryNotFound)]);
-  return call("redeliver_webhook", args, found);
+  const missing = refusalOf({ missing: deliveryNotFound });
+  return call("redeliver_webhook", args, z.union([foundDelivery, missing]));
 }
 
 const claimed = z.array(

@@ -1,4 +1,4 @@
--- Formats of the API, the identity of the installation, and rate limits.
+-- The form of times in documents, the identity of the installation, and rate limits.
 --
 -- Every table has row-level security without a policy, and the public roles have no rights: only
 -- service_role reads and writes. Tables and functions that are created later are closed in the same way.
@@ -17,35 +17,7 @@ create function public.iso_date(p_at timestamptz) returns text
 language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
-comment on function public.iso_date is 'A time as the API prints it: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
-
-create function public.duration_ms(p_from timestamptz, p_to timestamptz) returns bigint
-language sql immutable set search_path = '' as $$
-  -- Of the times in milliseconds, as they are shown: their difference is the duration.
-  select (extract(epoch from date_trunc('milliseconds', p_to) - date_trunc('milliseconds', p_from))
-    * 1000)::bigint
-$$;
-comment on function public.duration_ms is 'The milliseconds between two times; null when one is null.';
-
--- Microseconds, because two rows may share a millisecond.
-create function public.page_cursor(p_at timestamptz, p_id uuid) returns text
-language sql stable as $$
-  select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || ' ' || p_id
-$$;
-comment on function public.page_cursor is 'The place of a row in a newest-first list, with microseconds. Inlined, hence no search_path.';
-
-create type public.page_row as (at timestamptz, id uuid, item jsonb);
-comment on type public.page_row is 'An item of a newest-first list, with its place.';
-
-create function public.page_json(p_name text, p_rows public.page_row[], p_limit integer) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    p_name, coalesce(jsonb_agg(r.item order by r.place) filter (where r.place <= p_limit), '[]'),
-    'next', max(public.page_cursor(r.at, r.id))
-      filter (where r.place = p_limit and cardinality(p_rows) > p_limit))
-  from unnest(p_rows) with ordinality as r (at, id, item, place)
-$$;
-comment on function public.page_json is 'A page of a newest-first list: {<p_name>: items, next}. p_rows has up to one row more than p_limit. It is cut off, and next is then the cursor of the last item.';
+comment on function public.iso_date is 'A time in a stored document, such as the data of an event: ISO 8601 in UTC with milliseconds. Inlined, hence no search_path.';
 
 create table public.installation (
   id uuid primary key default gen_random_uuid(),

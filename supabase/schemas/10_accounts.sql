@@ -164,18 +164,12 @@ create function public.get_account(p_account_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
     'account', jsonb_build_object(
-      'id', a.id,
-      'kind', a.kind,
-      'email', a.email,
-      'name', a.name,
-      'image', a.image,
+      'id', a.id, 'kind', a.kind, 'email', a.email, 'name', a.name, 'image', a.image,
       'monthly_budget_usd', a.monthly_budget_usd,
       'allow_unpriced_models', a.allow_unpriced_models,
-      'timezone', a.timezone,
-      'created_at', public.iso_date(a.created_at)),
+      'timezone', a.timezone, 'created_at', a.created_at),
     'organizations', coalesce((
-      select jsonb_agg(jsonb_build_object(
-        'organization_id', o.id, 'organization_name', coalesce(o.name, ''), 'role', m.role)
+      select jsonb_agg(public.organization_row(o, m.role)
         order by o.created_at desc, o.id desc)
       from public.organization_accounts m
       join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
@@ -221,7 +215,7 @@ begin
         select t.id::text from public.agent_templates t
         where t.account_id = p_account_id and t.id::text > p_after
         order by t.id::text limit p_limit);
-      v_items := public.agent_templates_json(p_account_id, v_ids::uuid[]);
+      v_items := public.agent_template_rows(p_account_id, v_ids::uuid[]);
     when 'task_runs' then
       v_ids := array(
         select r.id from public.task_runs r

@@ -48,21 +48,18 @@ language sql immutable set search_path = '' as $$
 $$;
 comment on function public.organization_refusal is 'Why who has this role may not do what only owners may: missing, not_owner; null for an owner.';
 
-create function public.organization_json(p_organization public.accounts, p_role text) returns jsonb
-language sql stable set search_path = '' as $$
+create function public.organization_row(p_organization public.accounts, p_role text) returns jsonb
+language sql stable as $$
   select jsonb_build_object(
-    'organization_id', p_organization.id,
-    'organization_name', coalesce(p_organization.name, ''),
-    'image', p_organization.image,
-    'role', p_role,
-    'created_at', public.iso_date(p_organization.created_at))
+    'id', p_organization.id, 'name', coalesce(p_organization.name, ''),
+    'image', p_organization.image, 'role', p_role, 'created_at', p_organization.created_at)
 $$;
-comment on function public.organization_json is 'An organization as a caller with this role sees it.';
+comment on function public.organization_row is 'The columns of an organization that its members see, with the role of one. Inlined, hence no search_path.';
 
 create function public.found_organization(p_account_id uuid, p_organization_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce((
-    select jsonb_build_object('organization', public.organization_json(o, m.role))
+    select jsonb_build_object('organization', public.organization_row(o, m.role))
     from public.organization_accounts m
     join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
     where m.organization_id = p_organization_id and m.account_id = p_account_id),
@@ -112,16 +109,16 @@ declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return public.page_json('items', array(
-    select row(o.created_at, o.id, public.organization_json(o, m.role))::public.page_row
+  return to_jsonb(array(
+    select public.organization_row(o, m.role)
     from public.organization_accounts m
     join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
     where m.account_id = p_account_id and (o.created_at, o.id) < (v_after_at, v_after_id)
     order by o.created_at desc, o.id desc
-    limit p_limit + 1), p_limit);
+    limit p_limit + 1));
 end
 $$;
-comment on function public.list_organizations is 'One page of the account''s organizations, newest first: {items, next}.';
+comment on function public.list_organizations is 'One page of the account''s organizations, newest first, with one more row if another page follows.';
 
 create function public.update_organization(
   p_account_id uuid, p_organization_id uuid, p_name text, p_image text, p_clear_image boolean
@@ -181,17 +178,17 @@ begin
   if public.organization_role(p_account_id, p_organization_id) is null then
     return jsonb_build_object('refused', 'missing');
   end if;
-  return public.page_json('items', array(
-    select row(m.created_at, a.id, jsonb_build_object(
-      'account_id', a.id, 'email', a.email, 'name', a.name, 'role', m.role))::public.page_row
+  return to_jsonb(array(
+    select jsonb_build_object('id', a.id, 'email', a.email, 'name', a.name, 'role', m.role,
+      'created_at', m.created_at)
     from public.organization_accounts m
     join public.accounts a on a.id = m.account_id and a.kind = 'personal'
     where m.organization_id = p_organization_id and (m.created_at, a.id) < (v_after_at, v_after_id)
     order by m.created_at desc, a.id desc
-    limit p_limit + 1), p_limit);
+    limit p_limit + 1));
 end
 $$;
-comment on function public.list_organization_members is 'One page of the people of an organization, newest first: {items, next}, or {refused: missing}.';
+comment on function public.list_organization_members is 'One page of the people of an organization, newest first, with one more row if another page follows; or {refused: missing}.';
 
 create function public.is_last_owner(p_organization_id uuid, p_member_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -250,7 +247,7 @@ begin
   where m.organization_id = p_organization_id and m.account_id = p_member_id;
   return (
     select jsonb_build_object('member', jsonb_build_object(
-      'account_id', a.id, 'email', a.email, 'name', a.name, 'role', p_role))
+      'id', a.id, 'email', a.email, 'name', a.name, 'role', p_role))
     from public.accounts a where a.id = p_member_id);
 end
 $$;
@@ -275,17 +272,6 @@ $$;
 comment on function public.remove_organization_member is 'Removes a member, or lets the caller leave: {done}, or as refuse_member_change.';
 
 -- Invitations -------------------------------------------------------------------------------------
-
-create function public.invitation_json(p_invitation public.organization_invitations) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    'id', p_invitation.id,
-    'email', p_invitation.email,
-    'role', p_invitation.role,
-    'created_at', public.iso_date(p_invitation.created_at),
-    'expires_at', public.iso_date(p_invitation.expires_at))
-$$;
-comment on function public.invitation_json is 'An invitation as the owners of its organization see it.';
 
 create function public.refuse_invitation(
   p_account_id uuid, p_organization_id uuid, p_email text, p_max_pending integer, p_max_a_day integer
@@ -348,7 +334,7 @@ begin
     clock_timestamp() + make_interval(days => p_valid_days))
   returning * into v_invitation;
   return jsonb_build_object(
-    'invitation', public.invitation_json(v_invitation),
+    'invitation', to_jsonb(v_invitation),
     'mail', v_mails < p_max_mails_a_day,
     'organization_name', (
       select coalesce(o.name, '') from public.accounts o where o.id = p_organization_id),
@@ -371,16 +357,16 @@ begin
   if v_refusal is not null then
     return v_refusal;
   end if;
-  return public.page_json('items', array(
-    select row(i.created_at, i.id, public.invitation_json(i))::public.page_row
+  return to_jsonb(array(
+    select to_jsonb(i)
     from public.organization_invitations i
     where i.organization_id = p_organization_id and i.status = 'pending' and i.expires_at > now()
       and (i.created_at, i.id) < (v_after_at, v_after_id)
     order by i.created_at desc, i.id desc
-    limit p_limit + 1), p_limit);
+    limit p_limit + 1));
 end
 $$;
-comment on function public.list_organization_invitations is 'One page of the invitations that are open, newest first, for an owner: {items, next}, or {refused: missing | not_owner}.';
+comment on function public.list_organization_invitations is 'One page of the invitations that are open, newest first, with one more row if another page follows, for an owner; or {refused: missing | not_owner}.';
 
 create function public.withdraw_invitation(
   p_account_id uuid, p_organization_id uuid, p_id uuid
@@ -412,9 +398,8 @@ declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return public.page_json('items', array(
-    select row(i.created_at, i.id, public.invitation_json(i) - 'email'
-      || jsonb_build_object('organization_name', coalesce(o.name, '')))::public.page_row
+  return to_jsonb(array(
+    select to_jsonb(i) || jsonb_build_object('organization_name', coalesce(o.name, ''))
     from public.accounts a
     join public.organization_invitations i on i.email = a.email
     join public.accounts o on o.id = i.organization_id
@@ -422,10 +407,10 @@ begin
       and i.status = 'pending' and i.expires_at > now()
       and (i.created_at, i.id) < (v_after_at, v_after_id)
     order by i.created_at desc, i.id desc
-    limit p_limit + 1), p_limit);
+    limit p_limit + 1));
 end
 $$;
-comment on function public.list_invitations is 'One page of the open invitations of the account''s address, newest first: {items, next}.';
+comment on function public.list_invitations is 'One page of the open invitations of the account''s address, newest first, with one more row if another page follows.';
 
 create function public.take_invitation(
   p_account_id uuid, p_id uuid, p_status text
@@ -513,15 +498,11 @@ create trigger withdraw_invitations_of_demoted after update of role on public.or
 
 -- Artists -----------------------------------------------------------------------------------------
 
-create function public.artist_json(p_account_id uuid, p_artist public.accounts)
-returns jsonb
+create function public.artist_row(p_account_id uuid, p_artist public.accounts) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
-    'account_id', p_artist.id,
-    'name', coalesce(p_artist.name, ''),
-    'label', p_artist.label,
-    'image', p_artist.image,
-    'catalog_artist_id', p_artist.catalog_artist_id,
+    'id', p_artist.id, 'name', coalesce(p_artist.name, ''), 'label', p_artist.label,
+    'image', p_artist.image, 'catalog_artist_id', p_artist.catalog_artist_id,
     'organization_id', (
       select l.organization_id
       from public.organization_accounts l
@@ -530,14 +511,14 @@ language sql stable set search_path = '' as $$
       -- Of several, one of the caller's.
       order by public.organization_role(p_account_id, o.id) is null, l.created_at, o.id
       limit 1),
-    'created_at', public.iso_date(p_artist.created_at))
+    'created_at', p_artist.created_at)
 $$;
-comment on function public.artist_json is 'An artist as this account sees it.';
+comment on function public.artist_row is 'The columns of an artist, with its organization: one of the account''s if there are several.';
 
 create function public.get_artist(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce((
-    select jsonb_build_object('artist', public.artist_json(p_account_id, a))
+    select jsonb_build_object('artist', public.artist_row(p_account_id, a))
     from public.accounts a
     where a.id = p_id and a.kind = 'artist' and public.may_act_for(p_account_id, p_id)),
     jsonb_build_object('refused', 'missing'))
@@ -553,7 +534,7 @@ declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return public.page_json('items', array(
+  return to_jsonb(array(
     with linked as (
       select l.account_id from public.organization_accounts l
       where l.organization_id = p_account_id
@@ -565,15 +546,15 @@ begin
       where m.account_id = p_account_id
         and coalesce(m.organization_id = p_organization_id, true)
     )
-    select row(a.created_at, a.id, public.artist_json(p_account_id, a))::public.page_row
+    select public.artist_row(p_account_id, a)
     from linked
     join public.accounts a on a.id = linked.account_id and a.kind = 'artist'
     where (a.created_at, a.id) < (v_after_at, v_after_id)
     order by a.created_at desc, a.id desc
-    limit p_limit + 1), p_limit);
+    limit p_limit + 1));
 end
 $$;
-comment on function public.list_artists is 'One page of the artists of the account and of its organizations, or of one of them, newest first: {items, next}.';
+comment on function public.list_artists is 'One page of the artists of the account and of its organizations, or of one of them, newest first, with one more row if another page follows.';
 
 create function public.create_artist(
   p_account_id uuid, p_name text, p_label text, p_image text, p_catalog_artist_id text,

@@ -171,21 +171,6 @@ comment on column public.shared_messages.position is 'From 0, oldest first.';
 
 -- Sessions ----------------------------------------------------------------------------------------
 
-create function public.session_json(p_session public.sessions) returns jsonb
-language sql stable as $$
-  select jsonb_build_object(
-    'id', p_session.id,
-    'accountId', p_session.account_id,
-    'organizationId', p_session.organization_id,
-    'artistId', p_session.artist_id,
-    'title', p_session.title,
-    'status', p_session.status,
-    'sandboxState', p_session.sandbox_state,
-    'createdAt', public.iso_date(p_session.created_at),
-    'updatedAt', public.iso_date(p_session.updated_at))
-$$;
-comment on function public.session_json is 'A session in the shape of the API, with the raw sandbox state. Inlined, hence no search_path.';
-
 create function public.create_session(
   p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
 ) returns jsonb
@@ -200,7 +185,7 @@ begin
   insert into public.chats (session_id, account_id, model_id)
   values (v_session.id, p_account_id, p_model_id)
   returning * into v_chat;
-  return jsonb_build_object('session', public.session_json(v_session), 'chat', public.chat_json(v_chat));
+  return jsonb_build_object('session', to_jsonb(v_session), 'chat', public.chat_row(v_chat));
 end
 $$;
 comment on function public.create_session is 'Creates a session and its first chat: {session, chat}. The caller has checked that the artist may be used.';
@@ -215,7 +200,9 @@ begin
   if not found then
     return jsonb_build_object('missing', 'session');
   end if;
-  return jsonb_build_object('session', public.session_json(v_session));
+  -- Running turns of servers of the version before read sandboxState.
+  return jsonb_build_object('session',
+    to_jsonb(v_session) || jsonb_build_object('sandboxState', v_session.sandbox_state));
 end
 $$;
 comment on function public.get_session is 'One session: {session}, or {missing: session}.';
@@ -229,15 +216,15 @@ declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return public.page_json('sessions', array(
-    select row(s.created_at, s.id, public.session_json(s))::public.page_row
+  return to_jsonb(array(
+    select to_jsonb(s)
     from public.sessions s
     where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
     order by s.created_at desc, s.id desc
-    limit p_limit + 1), p_limit);
+    limit p_limit + 1));
 end
 $$;
-comment on function public.list_sessions is 'One page of the sessions of an account, newest first: {sessions, next}.';
+comment on function public.list_sessions is 'One page of the sessions of an account, newest first, with one more row if another page follows.';
 
 create function public.update_session(p_account_id uuid, p_session_id uuid, p_title text) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -250,7 +237,7 @@ begin
   if not found then
     return jsonb_build_object('missing', 'session');
   end if;
-  return jsonb_build_object('session', public.session_json(v_session));
+  return jsonb_build_object('session', to_jsonb(v_session));
 end
 $$;
 comment on function public.update_session is 'Changes the title of a session: {session}, or {missing: session}.';
@@ -271,7 +258,7 @@ begin
   if not found then
     return jsonb_build_object('missing', 'session');
   end if;
-  return jsonb_build_object('session', public.session_json(v_session));
+  return jsonb_build_object('session', to_jsonb(v_session));
 end
 $$;
 comment on function public.delete_session is 'Deletes a session: {session} as it was, with the state of a sandbox that is to be destroyed, or {missing: session}.';
@@ -305,19 +292,15 @@ language sql stable as $$
 $$;
 comment on function public.active_stream_id is 'The run or claim that a chat streams; null for a claim that is void. Inlined, hence no search_path.';
 
-create function public.chat_json(p_chat public.chats) returns jsonb
+create function public.chat_row(p_chat public.chats) returns jsonb
 language sql stable as $$
   select jsonb_build_object(
-    'id', p_chat.id,
-    'sessionId', p_chat.session_id,
-    'title', p_chat.title,
-    'modelId', p_chat.model_id,
-    'createdAt', public.iso_date(p_chat.created_at),
-    'updatedAt', public.iso_date(p_chat.updated_at),
-    'activeStreamId', public.active_stream_id(p_chat),
-    'lastAssistantMessageAt', public.iso_date(p_chat.last_assistant_message_at))
+    'id', p_chat.id, 'session_id', p_chat.session_id, 'title', p_chat.title,
+    'model_id', p_chat.model_id, 'active_stream_id', public.active_stream_id(p_chat),
+    'created_at', p_chat.created_at, 'updated_at', p_chat.updated_at,
+    'last_assistant_message_at', p_chat.last_assistant_message_at)
 $$;
-comment on function public.chat_json is 'A chat in the shape of the API. Inlined, hence no search_path.';
+comment on function public.chat_row is 'The columns of a chat that its account sees; active_stream_id is null for a claim that is void. Inlined, hence no search_path.';
 
 create function public.missing_of_chat(p_account_id uuid, p_session_id uuid) returns text
 language sql stable set search_path = '' as $$
@@ -359,7 +342,7 @@ begin
       return jsonb_build_object('conflict', true);
     end if;
   end if;
-  return jsonb_build_object('chat', public.chat_json(v_chat));
+  return jsonb_build_object('chat', public.chat_row(v_chat));
 end
 $$;
 comment on function public.create_chat is 'Creates a chat: {chat} | {missing: session | template} | {conflict: true} for an id of another session''s chat. With an id of the client''s it can be repeated, and answers the chat unchanged.';
@@ -398,7 +381,7 @@ begin
   if not found then
     return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
   end if;
-  return jsonb_build_object('chat', public.chat_json(v_chat));
+  return jsonb_build_object('chat', public.chat_row(v_chat));
 end
 $$;
 comment on function public.get_chat is 'One chat: {chat}, or {missing: chat | session}.';
@@ -415,16 +398,16 @@ begin
   if not found then
     return jsonb_build_object('missing', 'session');
   end if;
-  return public.page_json('chats', array(
-    select row(c.created_at, c.id, public.chat_json(c))::public.page_row
+  return to_jsonb(array(
+    select public.chat_row(c)
     from public.chats c
     where c.session_id = p_session_id and c.account_id = p_account_id
       and (c.created_at, c.id) < (v_after_at, v_after_id)
     order by c.created_at desc, c.id desc
-    limit p_limit + 1), p_limit);
+    limit p_limit + 1));
 end
 $$;
-comment on function public.list_chats is 'One page of the chats of a session, newest first: {chats, next}, or {missing: session}.';
+comment on function public.list_chats is 'One page of the chats of a session, newest first, with one more row if another page follows; or {missing: session}.';
 
 create function public.list_account_chats(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -435,10 +418,9 @@ declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return public.page_json('chats', array(
-    select row(c.created_at, c.id,
-      public.chat_json(c) || case when p_text is null then '{}'
-        else jsonb_build_object('snippet', public.chat_snippet(c, p_text)) end)::public.page_row
+  return to_jsonb(array(
+    select public.chat_row(c) || case when p_text is null then '{}'
+      else jsonb_build_object('snippet', public.chat_snippet(c, p_text)) end
     from public.chats c
     where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
       and (p_archived is null or c.archived = p_archived)
@@ -455,10 +437,10 @@ begin
         where t.account_id = p_account_id
           and public.search_of_parts(m.parts) @@ public.search_query(p_text)))
     order by c.created_at desc, c.id desc
-    limit p_limit + 1), p_limit);
+    limit p_limit + 1));
 end
 $$;
-comment on function public.list_account_chats is 'A page of an account''s chats, newest first: {chats, next}. A filter that is null does not apply; with p_text each chat has a snippet.';
+comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has a snippet.';
 
 create function public.active_chats(p_account_id uuid, p_ids uuid[]) returns jsonb
 language sql stable set search_path = '' as $$
@@ -514,7 +496,7 @@ begin
   if not found then
     return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
   end if;
-  return jsonb_build_object('chat', public.chat_json(v_chat));
+  return jsonb_build_object('chat', public.chat_row(v_chat));
 end
 $$;
 comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template}. Null leaves a field as it is, empty instructions remove them.';
@@ -530,7 +512,7 @@ begin
   if not found then
     return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
   end if;
-  return jsonb_build_object('chat', public.chat_json(v_chat));
+  return jsonb_build_object('chat', public.chat_row(v_chat));
 end
 $$;
 comment on function public.delete_chat is 'Deletes a chat: {chat} as it was, or {missing: chat | session}.';
@@ -569,20 +551,13 @@ comment on function public.delete_chats is 'Deletes chats of the account, and th
 
 -- Stored messages ---------------------------------------------------------------------------------
 
-create function public.chat_body_start(p_chat public.chats) returns text
-language sql stable as $$
-  select concat('{"chat":', public.chat_json(p_chat),
-    ',"isStreaming":', to_json(public.active_stream_id(p_chat) is not null), ',"messages":[')
-$$;
-comment on function public.chat_body_start is 'The text of a chat''s body before its messages. Inlined, hence no search_path.';
-
 create function public.message_text(p_message public.messages) returns text
 language sql stable as $$
-  select concat('{"id":', to_json(p_message.id), ',"role":"', p_message.role,
-    '","parts":', p_message.parts, ',"metadata":' || p_message.metadata::text,
-    ',"createdAt":"', public.iso_date(p_message.created_at), '"}')
+  select concat_ws(chr(10),
+    jsonb_build_object('id', p_message.id, 'role', p_message.role, 'created_at', p_message.created_at),
+    p_message.parts, p_message.metadata)
 $$;
-comment on function public.message_text is 'A message as JSON text; not JSON, which would be parsed again. Inlined, hence no search_path.';
+comment on function public.message_text is 'A message as lines of JSON: {id, role, created_at}, the parts, and the metadata if it has any. Text, so that long parts are sent without being parsed. Inlined, hence no search_path.';
 
 -- A slow reader holds one page, and no connection between two pages.
 create function public.get_chat_body_page(
@@ -611,21 +586,15 @@ language sql stable set search_path = '' as $$
     select * from sized where place <= 500 and (place = 1 or bytes_before < p_max_bytes)
   )
   select piece.answer from (
-    select 0 as place, public.chat_body_start(chat.c) as answer from chat where p_after_at is null
+    select 0 as place, public.chat_row(chat.c)::text as answer from chat
     union all
-    select page.place, concat(
-      case when p_after_at is not null or page.place > 1 then ',' end, public.message_text(page.m))
-    from page
+    select page.place, public.message_text(page.m) from page
     union all
-    select 502, coalesce(
-      (select concat('after ', to_json(page.created_at) #>> '{}', ' ', page.id) from page
-        where page.place < page.total and page.place = (select max(p.place) from page p)),
-      ']}')
-    from chat
+    select 502, 'more' from page having count(*) < max(page.total)
   ) piece
   order by piece.place
 $$;
-comment on function public.get_chat_body_page is 'The text of a chat with its messages, from the message after (p_after_at, p_after_id) on, null for the start: a row for each message, at most 500 and not many more than p_max_bytes. The last row is the end of the text, or "after <created_at> <id>" of the last message when more follow. No row when the chat is missing.';
+comment on function public.get_chat_body_page is 'A chat as JSON, and its messages from the one after (p_after_at, p_after_id) on, null for the first, each as message_text: at most 500, and not many more than p_max_bytes. The last text is "more" when others follow. No text when the chat is missing.';
 
 -- Branches ----------------------------------------------------------------------------------------
 
@@ -672,7 +641,7 @@ end
 $$;
 comment on function public.show_path is 'Makes the path of a chat the one that ends with a message; with p_goes_on the one through it, continued with the newest message after each.';
 
-create function public.branches_json(p_chat_id uuid) returns jsonb
+create function public.branches_of_chat(p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(
     jsonb_build_object('message_id', place.message_id, 'sibling_ids', place.sibling_ids)
@@ -691,7 +660,7 @@ language sql stable set search_path = '' as $$
   ) place
   where place.message_id is not null
 $$;
-comment on function public.branches_json is 'The messages that a chat shows and that are not the only ones at their place: [{message_id, sibling_ids}], the latter with message_id and oldest first.';
+comment on function public.branches_of_chat is 'The messages that a chat shows and that are not the only ones at their place: [{message_id, sibling_ids}], the latter with message_id and oldest first.';
 
 create function public.list_branches(p_account_id uuid, p_session_id uuid, p_chat_id uuid)
 returns jsonb
@@ -702,10 +671,10 @@ begin
   if not found then
     return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
   end if;
-  return jsonb_build_object('branches', public.branches_json(p_chat_id));
+  return jsonb_build_object('branches', public.branches_of_chat(p_chat_id));
 end
 $$;
-comment on function public.list_branches is '{branches}, as of branches_json | {missing: session | chat}.';
+comment on function public.list_branches is '{branches} of branches_of_chat | {missing: session | chat}.';
 
 create function public.choose_branch(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_message_id text
@@ -729,10 +698,10 @@ begin
     return jsonb_build_object('busy', true);
   end if;
   perform public.show_path(p_chat_id, p_message_id, true);
-  return jsonb_build_object('branches', public.branches_json(p_chat_id));
+  return jsonb_build_object('branches', public.branches_of_chat(p_chat_id));
 end
 $$;
-comment on function public.choose_branch is 'Shows the path through a message: {branches}, as of branches_json | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
+comment on function public.choose_branch is 'Shows the path through a message: {branches} of branches_of_chat | {busy: true} while a turn is active or waits | {missing: session | chat | message}.';
 
 create function public.export_branches(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -740,12 +709,12 @@ language sql stable set search_path = '' as $$
     'messages', (
       select coalesce(jsonb_agg(jsonb_build_object(
         'id', m.id, 'parent_id', m.parent_id, 'role', m.role, 'parts', m.parts,
-        'metadata', m.metadata, 'created_at', public.iso_date(m.created_at))
+        'metadata', m.metadata, 'created_at', m.created_at)
         order by m.created_at, m.id), '[]')
       from public.messages m join public.chats c on c.id = m.chat_id
       where m.chat_id = p_chat_id and c.account_id = p_account_id and not m.on_path),
     'feedback', (
-      select coalesce(jsonb_agg(public.feedback_json(f) order by f.created_at, f.message_id), '[]')
+      select coalesce(jsonb_agg(to_jsonb(f) order by f.created_at, f.message_id), '[]')
       from public.message_feedback f
       where f.chat_id = p_chat_id and f.account_id = p_account_id),
     'choices', (
@@ -758,16 +727,6 @@ $$;
 comment on function public.export_branches is 'The additions of an export to the body of a chat: {messages, feedback, choices}. The messages are the hidden ones, the choices {instructions, template_id, connectors} as far as they were made.';
 
 -- Feedback ----------------------------------------------------------------------------------------
-
-create function public.feedback_json(p_feedback public.message_feedback) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    'message_id', p_feedback.message_id,
-    'rating', p_feedback.rating,
-    'comment', p_feedback.comment,
-    'updated_at', public.iso_date(p_feedback.updated_at))
-$$;
-comment on function public.feedback_json is 'A rating as the API shows it: {message_id, rating, comment, updated_at}.';
 
 create function public.rate_message(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_message_id text,
@@ -799,7 +758,7 @@ begin
   on conflict (chat_id, message_id)
   do update set rating = excluded.rating, comment = excluded.comment, updated_at = now()
   returning * into v_feedback;
-  return jsonb_build_object('feedback', public.feedback_json(v_feedback));
+  return jsonb_build_object('feedback', to_jsonb(v_feedback));
 end
 $$;
 comment on function public.rate_message is 'Stores or, with a null rating, removes the rating of an answer: {feedback} | {missing: session | chat | message}.';
@@ -814,7 +773,7 @@ begin
     return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
   end if;
   return jsonb_build_object('feedback', (
-    select coalesce(jsonb_agg(public.feedback_json(f) order by f.created_at, f.message_id), '[]')
+    select coalesce(jsonb_agg(to_jsonb(f) order by f.created_at, f.message_id), '[]')
     from public.message_feedback f
     where f.chat_id = p_chat_id and f.account_id = p_account_id));
 end
@@ -822,18 +781,6 @@ $$;
 comment on function public.list_feedback is 'The ratings of a chat''s answers, oldest first: {feedback} | {missing: session | chat}.';
 
 -- Shares ------------------------------------------------------------------------------------------
-
-create function public.chat_share_json(p_share public.chat_shares) returns jsonb
-language sql stable as $$
-  select jsonb_build_object(
-    'id', p_share.id,
-    'chat_id', p_share.chat_id,
-    'title', p_share.title,
-    'message_count', p_share.message_count,
-    'created_at', public.iso_date(p_share.created_at),
-    'updated_at', public.iso_date(p_share.updated_at))
-$$;
-comment on function public.chat_share_json is 'A share as its owner sees it. Inlined, hence no search_path.';
 
 create function public.share_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_messages jsonb
@@ -858,7 +805,7 @@ begin
   insert into public.shared_messages (share_id, position, account_id, role, parts)
   select v_share.id, m.place - 1, p_account_id, m.message ->> 'role', m.message -> 'parts'
   from jsonb_array_elements(p_messages) with ordinality m (message, place);
-  return jsonb_build_object('share', public.chat_share_json(v_share));
+  return jsonb_build_object('share', to_jsonb(v_share));
 end
 $$;
 comment on function public.share_chat is 'Shares a chat with these messages, [{role, parts}], or replaces the messages of its share: {share} | {missing: session | chat}.';
@@ -873,7 +820,7 @@ begin
     return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
   end if;
   return jsonb_build_object('share', (
-    select public.chat_share_json(s) from public.chat_shares s
+    select to_jsonb(s) from public.chat_shares s
     where s.chat_id = p_chat_id and s.account_id = p_account_id));
 end
 $$;
@@ -902,21 +849,21 @@ declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
-  return public.page_json('shares', array(
-    select row(s.created_at, s.id, public.chat_share_json(s))::public.page_row
+  return to_jsonb(array(
+    select to_jsonb(s)
     from public.chat_shares s
     where s.account_id = p_account_id and (s.created_at, s.id) < (v_after_at, v_after_id)
     order by s.created_at desc, s.id desc
-    limit p_limit + 1), p_limit);
+    limit p_limit + 1));
 end
 $$;
-comment on function public.list_chat_shares is 'A page of an account''s shares, newest first: {shares, next}.';
+comment on function public.list_chat_shares is 'A page of an account''s shares, newest first, with one more row if another page follows.';
 
 create function public.read_chat_share(p_share_id uuid, p_from integer, p_limit integer)
 returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
-    'share', public.chat_share_json(s),
+    'share', to_jsonb(s),
     'messages', coalesce((
       select jsonb_agg(
         jsonb_build_object('role', m.role, 'parts', m.parts) order by m.position)

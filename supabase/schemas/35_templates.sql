@@ -71,17 +71,12 @@ $$;
 comment on function public.is_visible_template is 'Whether an account may see a template; false for one that does not exist.';
 
 -- One query for all ids, with nothing that is planned again for each row.
-create function public.agent_templates_json(p_account_id uuid, p_ids uuid[]) returns jsonb
+create function public.agent_template_rows(p_account_id uuid, p_ids uuid[]) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
     select coalesce(jsonb_agg(
-      jsonb_build_object(
-        'id', t.id,
-        'title', t.title,
-        'description', t.description,
-        'prompt', t.prompt,
-        'tags', t.tags,
+      to_jsonb(t) || jsonb_build_object(
         'creator', jsonb_build_object(
           'id', a.id,
           'name', coalesce(a.name, ''),
@@ -98,32 +93,28 @@ begin
                 )
               )
           )),
-        'is_private', t.is_private,
         'is_favourite', exists (
           select 1 from public.agent_template_favorites f
           where f.template_id = t.id and f.account_id = p_account_id
         ),
-        'favorites_count', t.favorites_count,
         'shared_emails', case when t.account_id = p_account_id then
           array(
             select s.email from public.agent_template_shares s
             where s.template_id = t.id order by s.email
           )
-          else array[]::text[] end,
-        'created_at', public.iso_date(t.created_at),
-        'updated_at', public.iso_date(t.updated_at))
+          else array[]::text[] end)
       order by t.created_at desc, t.id desc), '[]')
     from public.agent_templates t
     join public.accounts a on a.id = t.account_id
     where t.id = any (p_ids));
 end
 $$;
-comment on function public.agent_templates_json is 'Templates as an account sees them, newest first: only the owner sees the shared addresses.';
+comment on function public.agent_template_rows is 'Templates as an account sees them, newest first, each with its creator: only the owner sees the shared addresses.';
 
 create function public.found_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
-    'template', public.agent_templates_json(p_account_id, array[p_id]) -> 0)
+    'template', public.agent_template_rows(p_account_id, array[p_id]) -> 0)
 $$;
 comment on function public.found_agent_template is 'The answer {template} of a function that has found its template.';
 
@@ -135,7 +126,6 @@ declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
   v_email constant text := (select a.email from public.accounts a where a.id = p_account_id);
-  v_times timestamptz[];
   v_ids uuid[];
 begin
   with visible as (
@@ -156,18 +146,12 @@ begin
       limit p_limit + 1
     )
   )
-  select array_agg(page.created_at), array_agg(page.id) into v_times, v_ids
-  from (
-    select v.created_at, v.id from visible v order by v.created_at desc, v.id desc limit p_limit + 1
-  ) page;
-  return public.page_json('templates', array(
-    select row(v_times[t.place], v_ids[t.place], t.item)::public.page_row
-    from jsonb_array_elements(public.agent_templates_json(p_account_id, v_ids))
-      with ordinality as t (item, place)
-    order by t.place), p_limit);
+  select array_agg(page.id) into v_ids
+  from (select v.id from visible v order by v.created_at desc, v.id desc limit p_limit + 1) page;
+  return public.agent_template_rows(p_account_id, v_ids);
 end
 $$;
-comment on function public.list_agent_templates is 'One page of the templates that an account sees, newest first: {templates, next}. Own, public and shared templates each come from their own index, so the cost of a page does not grow with the table.';
+comment on function public.list_agent_templates is 'One page of the templates that an account sees, newest first, with one more row if another page follows. Own, public and shared templates each come from their own index, so the cost of a page does not grow with the table.';
 
 create function public.get_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -1041,7 +1041,7 @@ language sql stable set search_path = '' as $$
       select coalesce(
         jsonb_agg(
           jsonb_build_object('id', q.message_id, 'parts', (q.claim).parts,
-            'created_at', public.iso_date(q.created_at))
+            'created_at', q.created_at)
           order by q.goes_first desc, case when q.goes_first then -q.position else q.position end),
         '[]')
       from public.queued_turns q
@@ -1091,33 +1091,24 @@ create trigger count_removed_queued_turns after delete on public.queued_turns
 
 -- Runs --------------------------------------------------------------------------------------------
 
-create function public.run_json(p_turn public.turns) returns jsonb
-language sql stable set search_path = '' as $$
+create function public.run_row(p_turn public.turns) returns jsonb
+language sql stable as $$
   select jsonb_build_object(
-    'runId', p_turn.run_id,
-    'status', p_turn.status,
-    'chatId', p_turn.chat_id,
-    'sessionId', p_turn.session_id,
-    'createdAt', public.iso_date(p_turn.created_at),
-    'finishedAt', public.iso_date(p_turn.finished_at),
-    'error', p_turn.error)
+    'id', p_turn.id, 'run_id', p_turn.run_id, 'kind', p_turn.kind, 'status', p_turn.status,
+    'error', p_turn.error, 'session_id', p_turn.session_id, 'chat_id', p_turn.chat_id,
+    'artist_id', p_turn.artist_id, 'model_id', p_turn.model_id,
+    'created_at', p_turn.created_at, 'finished_at', p_turn.finished_at)
 $$;
-comment on function public.run_json is 'A run as GET /api/chat/runs/{runId} has it.';
+comment on function public.run_row is 'The columns of a turn that its account sees as a run. Inlined, hence no search_path.';
 
-create function public.run_item_json(p_turn public.turns) returns jsonb
+create function public.run_with_usage(p_turn public.turns) returns jsonb
 language sql stable set search_path = '' as $$
-  select public.run_json(p_turn) || jsonb_build_object(
-    'kind', p_turn.kind,
+  select public.run_row(p_turn) || jsonb_build_object(
     'title', (select c.title from public.chats c where c.id = p_turn.chat_id),
-    'artist_id', p_turn.artist_id,
-    'model_id', p_turn.model_id,
-    'usage', jsonb_build_object(
-      'input_tokens', coalesce(sum(u.input), 0),
-      'output_tokens', coalesce(sum(u.output), 0),
-      'total_tokens', coalesce(sum(u.input + u.output), 0)),
+    'input_tokens', coalesce(sum(u.input), 0),
+    'output_tokens', coalesce(sum(u.output), 0),
     'cost_usd', public.summed_cost(count(*), count(*) filter (where u.cost is null), sum(u.cost)),
-    'unpriced_calls', count(*) filter (where u.cost is null),
-    'duration_ms', public.duration_ms(p_turn.created_at, p_turn.finished_at))
+    'unpriced_calls', count(*) filter (where u.cost is null))
   from (
     select least(greatest(e.input_tokens, 0), 100000000) as input,
       least(greatest(e.output_tokens, 0), 100000000) as output,
@@ -1125,24 +1116,14 @@ language sql stable set search_path = '' as $$
     from public.usage_entries e
     where e.account_id = p_turn.account_id and e.source = p_turn.id::text) u
 $$;
-comment on function public.run_item_json is 'A run as GET /api/chat/runs lists it.';
+comment on function public.run_with_usage is 'A run_row with the title of its chat and the sums of its model calls.';
 
 create function public.get_run(p_account_id uuid, p_run_id text) returns jsonb
-language plpgsql stable set search_path = '' as $$
-declare
-  v_turn public.turns;
-begin
-  select * into v_turn from public.turns where run_id = p_run_id and account_id = p_account_id;
-  if not found then
-    return jsonb_build_object('missing', true);
-  end if;
-  return jsonb_build_object(
-    'missing', false,
-    'turnId', v_turn.id,
-    'run', public.run_json(v_turn));
-end
+language sql stable set search_path = '' as $$
+  select public.run_row(t) from public.turns t
+  where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
-comment on function public.get_run is 'A turn as the run that its account sees: {missing: false, turnId, run}, or {missing: true}.';
+comment on function public.get_run is 'A run of the account as run_row; null when it has no such run.';
 
 create function public.list_runs(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -1154,8 +1135,8 @@ declare
 begin
   -- Planned for the given filters, each of which has its index.
   execute $query$
-    select public.page_json('runs', array(
-      select row(t.created_at, t.id, public.run_item_json(t))::public.page_row
+    select to_jsonb(array(
+      select public.run_with_usage(t)
       from public.turns t
       where t.account_id = $1 and t.run_id is not null
         and (t.created_at, t.id) < ($3, $4)
@@ -1165,33 +1146,16 @@ begin
         and ($8 is null or t.artist_id = $8)
         and ($9 is null or t.created_at >= $9)
       order by t.created_at desc, t.id desc
-      limit $2 + 1), $2)
+      limit $2 + 1))
   $query$ into v_page using p_account_id, p_limit,
     coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
     p_status, p_kind, p_chat_id, p_artist_id, p_since;
   return v_page;
 end
 $$;
-comment on function public.list_runs is 'Runs of an account, newest first, of a status, a kind, a chat, an artist and since a time where these are given: {runs, next}.';
+comment on function public.list_runs is 'Runs of an account, newest first, of a status, a kind, a chat, an artist and since a time where these are given: a page of run_with_usage, with one more row if another page follows.';
 
-create function public.tool_call_json(p_call jsonb, p_run public.tool_runs) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    'id', left(p_call ->> 'id', 200),
-    'name', left(p_call ->> 'name', 100),
-    'state', case
-      when p_run.turn_id is null then 'pending'
-      when not p_run.finished then 'running'
-      when p_run.output #> '{value,error}' is not null then 'failed'
-      else 'completed' end,
-    'started_at', public.iso_date(p_run.started_at),
-    'finished_at', public.iso_date(p_run.finished_at),
-    'duration_ms', public.duration_ms(p_run.started_at, p_run.finished_at),
-    'error', left(p_run.output #>> '{value,error}', 500))
-$$;
-comment on function public.tool_call_json is 'A tool call of a trace, from the call in the model''s answer and its record, if it has one.';
-
-create function public.run_steps_json(p_turn_id uuid) returns jsonb
+create function public.run_steps(p_turn_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object(
     'index', s.index,
@@ -1207,7 +1171,17 @@ language sql stable set search_path = '' as $$
     'attempts', coalesce(s.result #> '{trace,attempts}', '1'),
     'tool_calls', (
       -- A call is recorded by the next step, under its index.
-      select coalesce(jsonb_agg(public.tool_call_json(c.value, r) order by c.ordinality), '[]')
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'id', left(c.value ->> 'id', 200),
+        'name', left(c.value ->> 'name', 100),
+        'state', case
+          when r.turn_id is null then 'pending'
+          when not r.finished then 'running'
+          when r.output #> '{value,error}' is not null then 'failed'
+          else 'completed' end,
+        'started_at', r.started_at,
+        'finished_at', r.finished_at,
+        'error', left(r.output #>> '{value,error}', 500)) order by c.ordinality), '[]')
       from jsonb_array_elements(coalesce(s.result -> 'calls', '[]')) with ordinality as c
       left join public.tool_runs r
         on r.turn_id = s.turn_id and r.tool_call_id = (s.index + 1) || ' ' || (c.value ->> 'id'))
@@ -1215,13 +1189,13 @@ language sql stable set search_path = '' as $$
   from public.turn_steps s join public.turns t on t.id = s.turn_id
   where s.turn_id = p_turn_id
 $$;
-comment on function public.run_steps_json is 'The steps of a running turn as GET /api/chat/runs/{runId}/steps has them.';
+comment on function public.run_steps is 'The steps of a running turn, as its trace stores them.';
 
 create function public.keep_run_trace() returns trigger
 language plpgsql set search_path = '' as $$
 begin
   insert into public.run_traces (turn_id, account_id, steps)
-  select new.id, new.account_id, public.run_steps_json(new.id)
+  select new.id, new.account_id, public.run_steps(new.id)
   where exists (select from public.turn_steps where turn_id = new.id)
   on conflict do nothing;
   return null;
@@ -1235,13 +1209,13 @@ execute function public.keep_run_trace();
 create function public.get_run_trace(p_account_id uuid, p_run_id text) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
-    'run', public.run_item_json(t) || jsonb_build_object(
+    'run', public.run_with_usage(t) || jsonb_build_object(
       'prompt', (
         select left(public.words_of_parts(m.parts), 10000) from public.messages m
         where m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user')),
     'steps', coalesce(
       (select r.steps from public.run_traces r where r.turn_id = t.id),
-      public.run_steps_json(t.id)))
+      public.run_steps(t.id)))
   from public.turns t
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;

@@ -247,39 +247,21 @@ end
 $$;
 comment on function public.crash_lost_task_runs is 'Ends the runs of an account whose process no longer renews their lease, as CRASHED.';
 
-create function public.task_run_json(p_run public.task_runs) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_strip_nulls(jsonb_build_object(
-      'id', p_run.id,
-      'status', p_run.status,
-      'taskIdentifier', p_run.task_identifier,
-      'createdAt', public.iso_date(p_run.created_at),
-      'updatedAt', public.iso_date(p_run.updated_at),
-      'idempotencyKey', p_run.idempotency_key,
-      'version', p_run.version,
-      'isTest', p_run.is_test,
-      'startedAt', public.iso_date(p_run.started_at),
-      'finishedAt', public.iso_date(p_run.finished_at),
-      'delayedUntil', public.iso_date(p_run.delayed_until),
-      'expiredAt', public.iso_date(p_run.expired_at),
-      'ttl', p_run.ttl,
-      'costInCents', p_run.cost_in_cents,
-      'baseCostInCents', p_run.base_cost_in_cents,
-      'durationMs', p_run.duration_ms,
-      'depth', p_run.depth,
-      'batchId', p_run.batch_id,
-      'triggerFunction', p_run.trigger_function))
-    || jsonb_build_object(
-      'tags', p_run.tags || case when p_run.artist_id is null then '{}'
-        else array['artist:' || p_run.artist_id] end,
-      'metadata', p_run.metadata,
-      'env', p_run.env,
-      'attempts', p_run.attempts,
-      'relatedRuns', p_run.related_runs)
-    || case when p_run.payload is null then '{}' else jsonb_build_object('payload', p_run.payload) end
-    || case when p_run.schedule is null then '{}' else jsonb_build_object('schedule', p_run.schedule) end
+create function public.task_run_row(p_run public.task_runs) returns jsonb
+language sql stable as $$
+  select jsonb_build_object(
+    'id', p_run.id, 'status', p_run.status, 'task_identifier', p_run.task_identifier,
+    'created_at', p_run.created_at, 'updated_at', p_run.updated_at,
+    'idempotency_key', p_run.idempotency_key, 'version', p_run.version, 'is_test', p_run.is_test,
+    'started_at', p_run.started_at, 'finished_at', p_run.finished_at,
+    'delayed_until', p_run.delayed_until, 'expired_at', p_run.expired_at, 'ttl', p_run.ttl,
+    'cost_in_cents', p_run.cost_in_cents, 'base_cost_in_cents', p_run.base_cost_in_cents,
+    'duration_ms', p_run.duration_ms, 'depth', p_run.depth, 'batch_id', p_run.batch_id,
+    'trigger_function', p_run.trigger_function, 'artist_id', p_run.artist_id, 'tags', p_run.tags,
+    'metadata', p_run.metadata, 'env', p_run.env, 'attempts', p_run.attempts,
+    'related_runs', p_run.related_runs, 'payload', p_run.payload, 'schedule', p_run.schedule)
 $$;
-comment on function public.task_run_json is 'A task run without output and error, as the external task service answers it. Inlined, hence no search_path.';
+comment on function public.task_run_row is 'The columns of a task run that its account sees, without output and error. Inlined, hence no search_path.';
 
 create function public.list_task_runs(p_account_id uuid, p_limit integer) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -287,7 +269,7 @@ begin
   perform public.crash_lost_task_runs(p_account_id);
   return (
     select coalesce(
-      jsonb_agg(public.task_run_json(r) order by r.created_at desc, r.id desc), '[]')
+      jsonb_agg(public.task_run_row(r) order by r.created_at desc, r.id desc), '[]')
     from (
       select * from public.task_runs
       where account_id = p_account_id
@@ -305,7 +287,7 @@ begin
   perform public.crash_lost_task_runs(p_account_id);
   return (
     select coalesce(
-      jsonb_agg(public.task_run_json(r) order by r.created_at desc, r.id desc), '[]')
+      jsonb_agg(public.task_run_row(r) order by r.created_at desc, r.id desc), '[]')
     from (
       select * from public.task_runs
       where account_id = p_account_id and artist_id = p_artist_id
@@ -318,17 +300,15 @@ comment on function public.list_artist_task_runs is 'The task runs of an account
 
 create function public.get_task_run(p_account_id uuid, p_id text) returns jsonb
 language plpgsql volatile set search_path = '' as $$
-declare
-  v_run public.task_runs;
 begin
   perform public.crash_lost_task_runs(p_account_id);
-  select * into v_run from public.task_runs where id = p_id and account_id = p_account_id;
-  if not found then
-    return null;
-  end if;
-  return public.task_run_json(v_run)
-    || case when v_run.output is null then '{}' else jsonb_build_object('output', v_run.output) end
-    || case when v_run.error is null then '{}' else jsonb_build_object('error', v_run.error) end;
+  -- Generations of servers of the version before read the camel case, and nothing that is null.
+  return (
+    select jsonb_object_agg(c.key, c.value) filter (where c.value <> 'null' or c.key = 'artist_id')
+    from public.task_runs r, jsonb_each(public.task_run_row(r) || jsonb_build_object(
+      'output', r.output, 'error', r.error, 'taskIdentifier', r.task_identifier,
+      'createdAt', public.iso_date(r.created_at), 'updatedAt', public.iso_date(r.updated_at))) c
+    where r.id = p_id and r.account_id = p_account_id);
 end
 $$;
-comment on function public.get_task_run is 'One run of an account; null when the account has no such run.';
+comment on function public.get_task_run is 'One run of an account as task_run_row, with output and error; null when the account has no such run.';

@@ -72,28 +72,15 @@ comment on column public.task_jobs.job is 'Its request is sealed.';
 
 -- Tasks -------------------------------------------------------------------------------------------
 
-create function public.task_json(p_task public.scheduled_prompts) returns jsonb
+create function public.task_row(p_task public.scheduled_prompts) returns jsonb
 language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    'id', p_task.id,
-    'title', p_task.title,
-    'prompt', p_task.prompt,
-    'template_id', p_task.template_id,
-    'schedule', p_task.schedule,
-    'timezone', p_task.timezone,
-    'artist_id', p_task.artist_id,
-    'model', p_task.model_id,
-    'enabled', p_task.enabled,
-    'next_run_at', public.iso_date(p_task.next_run_at),
-    'last_run', (
-      select public.firing_run_json(f)
-      from public.scheduled_firings f
-      where f.task_id = p_task.id
-      order by f.created_at desc limit 1),
-    'created_at', public.iso_date(p_task.created_at),
-    'updated_at', public.iso_date(p_task.updated_at))
+  select to_jsonb(p_task) || jsonb_build_object('last_run', (
+    select public.firing_row(f)
+    from public.scheduled_firings f
+    where f.task_id = p_task.id
+    order by f.created_at desc limit 1))
 $$;
-comment on function public.task_json is 'A scheduled prompt in the shape of the API.';
+comment on function public.task_row is 'A scheduled prompt with the firing_row of its last run.';
 
 create function public.create_task(
   p_account_id uuid, p_id uuid, p_title text, p_prompt text, p_template_id uuid, p_artist_id uuid,
@@ -108,7 +95,7 @@ begin
   select * into v_task from public.scheduled_prompts
   where id = p_id and account_id = p_account_id;
   if found then
-    return jsonb_build_object('task', public.task_json(v_task));
+    return jsonb_build_object('task', public.task_row(v_task));
   end if;
   if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
     return jsonb_build_object('refused', 'template');
@@ -123,7 +110,7 @@ begin
   values (p_id, p_account_id, p_title, p_prompt, p_template_id, p_artist_id,
     p_model_id, p_schedule, p_timezone, p_next_run_at is not null, p_next_run_at)
   returning * into v_task;
-  return jsonb_build_object('task', public.task_json(v_task));
+  return jsonb_build_object('task', public.task_row(v_task));
 end
 $$;
 comment on function public.create_task is 'Creates a scheduled prompt, enabled if it has a next time: {task} | {refused: template | full}. It can be repeated with the same id.';
@@ -132,21 +119,21 @@ create function public.list_tasks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language sql stable set search_path = '' as $$
-  select public.page_json('tasks', array(
-    select row(t.created_at, t.id, public.task_json(t))::public.page_row
+  select to_jsonb(array(
+    select public.task_row(t)
     from public.scheduled_prompts t
     where t.account_id = p_account_id and (t.created_at, t.id) < (
       coalesce(p_after_at, 'infinity'),
       coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
     order by t.created_at desc, t.id desc
-    limit p_limit + 1), p_limit)
+    limit p_limit + 1))
 $$;
-comment on function public.list_tasks is 'One page of the account''s scheduled prompts, newest first: {tasks, next}.';
+comment on function public.list_tasks is 'One page of the account''s scheduled prompts, newest first, with one more row if another page follows.';
 
 create function public.get_task(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(
-    (select jsonb_build_object('task', public.task_json(t)) from public.scheduled_prompts t
+    (select jsonb_build_object('task', public.task_row(t)) from public.scheduled_prompts t
       where t.id = p_id and t.account_id = p_account_id),
     jsonb_build_object('refused', 'missing'))
 $$;
@@ -180,7 +167,7 @@ begin
     and date_trunc('milliseconds', updated_at) = p_expected_updated_at
   returning * into v_task;
   if found then
-    return jsonb_build_object('task', public.task_json(v_task));
+    return jsonb_build_object('task', public.task_row(v_task));
   end if;
   return case when public.get_task(p_account_id, p_id) ? 'task'
     then jsonb_build_object('refused', 'changed')
@@ -212,21 +199,14 @@ comment on function public.pause_tasks_of_artist is 'Disables the scheduled prom
 create trigger pause_tasks_of_artist after delete on public.accounts
   for each row when (old.kind = 'artist') execute function public.pause_tasks_of_artist();
 
-create function public.firing_run_json(p_firing public.scheduled_firings) returns jsonb
+create function public.firing_row(p_firing public.scheduled_firings) returns jsonb
 language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    'task_run_id', p_firing.task_run_id,
-    'run_id', p_firing.run_id,
-    'chat_id', p_firing.chat_id,
-    'session_id', p_firing.session_id,
-    'status', r.status,
-    'error', left(r.error ->> 'message', 500),
-    'scheduled_for', public.iso_date(p_firing.fires_at),
-    'created_at', public.iso_date(r.created_at),
-    'finished_at', public.iso_date(r.finished_at))
+  select to_jsonb(p_firing) || jsonb_build_object(
+    'run_status', r.status, 'run_error', left(r.error ->> 'message', 500),
+    'run_created_at', r.created_at, 'run_finished_at', r.finished_at)
   from public.task_runs r where r.id = p_firing.task_run_id
 $$;
-comment on function public.firing_run_json is 'The run of a firing in the shape of the API.';
+comment on function public.firing_row is 'A firing with the state of its task run.';
 
 create function public.list_task_firings(
   p_account_id uuid, p_task_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -236,17 +216,17 @@ language sql stable set search_path = '' as $$
     when not exists (
       select from public.scheduled_prompts t where t.id = p_task_id and t.account_id = p_account_id)
     then jsonb_build_object('refused', 'missing')
-    else public.page_json('runs', array(
-      select row(f.created_at, f.id, public.firing_run_json(f))::public.page_row
+    else to_jsonb(array(
+      select public.firing_row(f)
       from public.scheduled_firings f
       where f.task_id = p_task_id
         and (f.created_at, f.id) < (coalesce(p_after_at, 'infinity'),
           coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
       order by f.created_at desc, f.id desc
-      limit p_limit + 1), p_limit)
+      limit p_limit + 1))
     end
 $$;
-comment on function public.list_task_firings is 'A page of the runs of an account''s scheduled prompt, newest first: {runs, next} or {refused: missing}.';
+comment on function public.list_task_firings is 'A page of the runs of an account''s scheduled prompt, newest first, with one more row if another page follows; or {refused: missing}.';
 
 -- Firings -----------------------------------------------------------------------------------------
 

@@ -64,21 +64,17 @@ comment on column public.webhook_deliveries.due_at is 'When it is to be attempte
 
 -- Webhooks ----------------------------------------------------------------------------------------
 
-create function public.webhook_json(p_webhook public.webhooks) returns jsonb
+create function public.webhook_row(p_webhook public.webhooks) returns jsonb
 language sql stable as $$
   select jsonb_build_object(
-    'id', p_webhook.id,
-    'url', p_webhook.url,
-    'events', p_webhook.events,
-    'enabled', p_webhook.enabled,
-    'disabled_reason', p_webhook.disabled_reason,
-    'failing_since', public.iso_date(p_webhook.failing_since),
-    'previous_secret_expires_at', case when p_webhook.previous_secret_until > now()
-      then public.iso_date(p_webhook.previous_secret_until) end,
-    'created_at', public.iso_date(p_webhook.created_at),
-    'updated_at', public.iso_date(p_webhook.updated_at))
+    'id', p_webhook.id, 'url', p_webhook.url, 'events', p_webhook.events,
+    'enabled', p_webhook.enabled, 'disabled_reason', p_webhook.disabled_reason,
+    'failing_since', p_webhook.failing_since,
+    'previous_secret_until', case when p_webhook.previous_secret_until > now()
+      then p_webhook.previous_secret_until end,
+    'created_at', p_webhook.created_at, 'updated_at', p_webhook.updated_at)
 $$;
-comment on function public.webhook_json is 'A webhook in the shape of the API, without its secrets. Inlined, hence no search_path.';
+comment on function public.webhook_row is 'The columns of a webhook without its secrets. previous_secret_until is null once it has passed. Inlined, hence no search_path.';
 
 create function public.create_webhook(
   p_account_id uuid, p_id uuid, p_url text, p_events text[], p_enabled boolean, p_secret text,
@@ -100,7 +96,7 @@ begin
   if not found then
     return jsonb_build_object('refused', 'taken');
   end if;
-  return jsonb_build_object('webhook', public.webhook_json(v_webhook));
+  return jsonb_build_object('webhook', public.webhook_row(v_webhook));
 end
 $$;
 comment on function public.create_webhook is 'Creates a webhook of an account that has fewer than p_max: {webhook} or {refused: full | taken}.';
@@ -109,21 +105,21 @@ create function public.list_webhooks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
 language sql stable set search_path = '' as $$
-  select public.page_json('webhooks', array(
-    select row(w.created_at, w.id, public.webhook_json(w))::public.page_row
+  select to_jsonb(array(
+    select public.webhook_row(w)
     from public.webhooks w
     where w.account_id = p_account_id
       and (w.created_at, w.id) < (coalesce(p_after_at, 'infinity'),
         coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
     order by w.created_at desc, w.id desc
-    limit p_limit + 1), p_limit)
+    limit p_limit + 1))
 $$;
-comment on function public.list_webhooks is 'A page of an account''s webhooks, newest first: {webhooks, next}.';
+comment on function public.list_webhooks is 'A page of an account''s webhooks, newest first, with one more row if another page follows.';
 
 create function public.get_webhook(p_account_id uuid, p_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce(
-    (select jsonb_build_object('webhook', public.webhook_json(w)) from public.webhooks w
+    (select jsonb_build_object('webhook', public.webhook_row(w)) from public.webhooks w
       where w.id = p_id and w.account_id = p_account_id),
     jsonb_build_object('refused', 'missing'))
 $$;
@@ -155,7 +151,7 @@ begin
   if not v_webhook.enabled then
     perform public.drop_webhook_deliveries(p_id);
   end if;
-  return jsonb_build_object('webhook', public.webhook_json(v_webhook));
+  return jsonb_build_object('webhook', public.webhook_row(v_webhook));
 exception when unique_violation then
   return jsonb_build_object('refused', 'taken');
 end
@@ -191,7 +187,7 @@ begin
     updated_at = now()
   where id = p_id and account_id = p_account_id
   returning * into v_webhook;
-  return case when found then jsonb_build_object('webhook', public.webhook_json(v_webhook))
+  return case when found then jsonb_build_object('webhook', public.webhook_row(v_webhook))
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
@@ -281,21 +277,6 @@ comment on function public.has_due_webhooks is 'Whether a worker is to be woken 
 
 -- Deliveries --------------------------------------------------------------------------------------
 
-create function public.webhook_delivery_json(p_delivery public.webhook_deliveries) returns jsonb
-language sql stable as $$
-  select jsonb_build_object(
-    'id', p_delivery.id,
-    'webhook_id', p_delivery.webhook_id,
-    'event_type', p_delivery.event_type,
-    'data', p_delivery.data,
-    'status', p_delivery.status,
-    'attempts', p_delivery.log,
-    'next_attempt_at', public.iso_date(p_delivery.due_at),
-    'created_at', public.iso_date(p_delivery.created_at),
-    'finished_at', public.iso_date(p_delivery.finished_at))
-$$;
-comment on function public.webhook_delivery_json is 'A delivery in the shape of the API. Inlined, hence no search_path.';
-
 create function public.list_webhook_deliveries(
   p_account_id uuid, p_webhook_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
 ) returns jsonb
@@ -304,17 +285,17 @@ language sql stable set search_path = '' as $$
     when not exists (
       select from public.webhooks w where w.id = p_webhook_id and w.account_id = p_account_id)
     then jsonb_build_object('refused', 'missing')
-    else public.page_json('deliveries', array(
-      select row(d.created_at, d.id, public.webhook_delivery_json(d))::public.page_row
+    else to_jsonb(array(
+      select to_jsonb(d)
       from public.webhook_deliveries d
       where d.webhook_id = p_webhook_id
         and (d.created_at, d.id) < (coalesce(p_after_at, 'infinity'),
           coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
       order by d.created_at desc, d.id desc
-      limit p_limit + 1), p_limit)
+      limit p_limit + 1))
     end
 $$;
-comment on function public.list_webhook_deliveries is 'A page of the deliveries of an account''s webhook, newest first: {deliveries, next} or {refused: missing}.';
+comment on function public.list_webhook_deliveries is 'A page of the deliveries of an account''s webhook, newest first, with one more row if another page follows; or {refused: missing}.';
 
 create function public.test_webhook(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -327,7 +308,7 @@ begin
   from public.webhooks w where w.id = p_id and w.account_id = p_account_id
   returning * into v_delivery;
   return case when found
-    then jsonb_build_object('delivery', public.webhook_delivery_json(v_delivery))
+    then jsonb_build_object('delivery', to_jsonb(v_delivery))
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
@@ -352,7 +333,7 @@ begin
     and w.id = d.webhook_id and w.account_id = p_account_id
   returning d.* into v_delivery;
   return case when found
-    then jsonb_build_object('delivery', public.webhook_delivery_json(v_delivery))
+    then jsonb_build_object('delivery', to_jsonb(v_delivery))
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;

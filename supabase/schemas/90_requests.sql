@@ -54,10 +54,8 @@ declare
 begin
   -- Planned for the given filters, each of which has its index.
   execute $query$
-    select public.page_json('requests', array(
-      select row(r.created_at, r.id,
-        to_jsonb(r) - 'account_id'
-          || jsonb_build_object('created_at', public.iso_date(r.created_at)))::public.page_row
+    select to_jsonb(array(
+      select to_jsonb(r)
       from public.requests r
       where r.account_id = $1
         and (r.created_at, r.id) < ($3, $4)
@@ -66,14 +64,14 @@ begin
         and ($7 is null or r.credential = $7)
         and ($8 is null or r.api_key_id = $8)
       order by r.created_at desc, r.id desc
-      limit $2 + 1), $2)
+      limit $2 + 1))
   $query$ into v_page using p_account_id, p_limit,
     coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
     p_status_class, p_route, p_credential, p_api_key_id;
   return v_page;
 end
 $$;
-comment on function public.list_requests is 'Requests of an account, newest first, of a class of statuses (4 for 4xx), a route, a kind of credential and an API key where these are given: {requests, next}.';
+comment on function public.list_requests is 'Requests of an account, newest first, of a class of statuses (4 for 4xx), a route, a kind of credential and an API key where these are given: a page, with one more row if another page follows.';
 
 -- Idempotency keys --------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import { claimTurn, endTurn } from "./open-chat.ts";
 import { createChat, noRows } from "./rows.ts";
 import { rolledBack, Transaction } from "./transaction.ts";
 
-const bodyView = z.object({ messages: z.array(z.object({ id: z.string() })) });
+const messageView = z.object({ id: z.string() });
 const branchesView = z.object({
   branches: z.array(z.object({ message_id: z.string(), sibling_ids: z.array(z.string()) })),
 });
@@ -80,11 +80,12 @@ class Chat {
   }
 
   async shown(): Promise<string[]> {
-    const [body] = await this.transaction.sql`
-      select string_agg(piece, '') as text from get_chat_body_page(
+    const [chat, ...messages] = await this.transaction.sql<{ text: string }[]>`
+      select text from get_chat_body_page(
         ${this.address.account_id}, ${this.address.session_id}, ${this.address.chat_id},
-        null, null, 1000000) piece`;
-    return bodyView.parse(JSON.parse(body?.text)).messages.map(({ id }) => id);
+        null, null, 1000000) text`;
+    expect(JSON.parse(chat?.text ?? "")).toMatchObject({ id: this.address.chat_id });
+    return messages.map(({ text }) => messageView.parse(JSON.parse(text.split("\n")[0] ?? "")).id);
   }
 
   async branches() {

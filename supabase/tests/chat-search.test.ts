@@ -29,9 +29,9 @@ test("a page of ten thousand chats reads no more rows than it has, with each fil
     expect(await transaction.rowsRead("chats", list({ pinned: true }))).toBeLessThan(50);
     expect(await transaction.rowsRead("chats", list({ archived: true }))).toBeLessThan(50);
     expect(await transaction.rowsRead("messages", list({ text: "needle" }))).toBeLessThan(50);
-    expect(await list({ text: "needle" })()).toMatchObject({
-      chats: [{ title: "chat 7777", snippet: "a needle" }],
-    });
+    expect(await list({ text: "needle" })()).toMatchObject([
+      { title: "chat 7777", snippet: "a needle" },
+    ]);
   });
 });
 
@@ -48,7 +48,7 @@ test("a page of what is not archived reads no more rows than it has, where nearl
     await sql`analyze public.chats`;
     const filters = { ...none, archived: false, pinned: false };
     const list = () => transaction.call("list_account_chats", { account_id, ...page, ...filters });
-    expect(await list()).toMatchObject({ chats: [{ title: "chat 10000" }], next: null });
+    expect(await list()).toMatchObject([{ title: "chat 10000" }]);
     expect(await transaction.rowsRead("chats", list)).toBeLessThan(50);
   });
 });

@@ -366,8 +366,8 @@ const withoutLookup = [
   // Called by the functions above, for rows that these have found.
   "has_generation_authority",
   "may_connect",
-  "agent_templates_json",
-  "artist_json",
+  "agent_template_rows",
+  "artist_row",
   "can_see_agent_template",
   "found_agent_template",
 ];

@@ -21,8 +21,9 @@ test("a page of a long log reads no more rows than it has, with each filter", as
     const list = (filters: object) => () =>
       transaction.call("list_requests", { account_id, ...page, ...none, ...filters });
     for (const [filters, count] of [
-      [{}, 25],
-      [{ status_class: 2 }, 25],
+      // One more than the page, which shows that there is another page.
+      [{}, 26],
+      [{ status_class: 2 }, 26],
       [{ status_class: 5 }, 10],
       [{ route: "/api/rare" }, 10],
       [{ credential: "api_key" }, 10],
@@ -31,7 +32,7 @@ test("a page of a long log reads no more rows than it has, with each filter", as
     ] as const) {
       const read = await transaction.rowsRead("requests", list(filters));
       expect({ filters, isFew: read < 100, read }).toMatchObject({ isFew: true });
-      expect(Object(await list(filters)()).requests).toHaveLength(count);
+      expect(await list(filters)()).toHaveLength(count);
     }
   });
 });
@@ -64,11 +65,8 @@ test("requests of an account that is deleted meanwhile are left out, the others 
       { ...request, account_id },
     ];
     await transaction.call("record_requests", { requests });
-    expect(await transaction.call("list_requests", { account_id, ...page, ...none })).toMatchObject(
-      {
-        requests: [{ request_id: "r", duration_ms: 12.34 }],
-      },
-    );
+    const listed = await transaction.call("list_requests", { account_id, ...page, ...none });
+    expect(listed).toMatchObject([{ request_id: "r", duration_ms: 12.34 }]);
     await transaction.sql`delete from accounts where id = ${account_id}`;
     const rows = await transaction.sql`select from requests where account_id = ${account_id}`;
     expect(rows).toHaveLength(0);

@@ -53,6 +53,10 @@ describe("GET /api/chat/runs/{runId}/steps 200", () => {
     expect([createdAt, ...times, finishedAt].toSorted()).toEqual([createdAt, ...times, finishedAt]);
     expect(steps[1]).toMatchObject({ finish_reason: "stop", cost_usd: 0 });
 
+    // A trace that an earlier version stored has the form of the response.
+    await sql`update run_traces set steps = ${sql.json(steps)} where account_id = ${person.id}`;
+    expect(await readSteps(person.withKey, run.runId)).toEqual(steps);
+
     await sql`update run_traces set created_at = now() - interval '31 days'
       where account_id = ${person.id}`;
     const [swept] = await sql`select sweep_run_traces(1000, 30) as count`;

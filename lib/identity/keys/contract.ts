@@ -15,7 +15,7 @@ const createdKey = z
   })
   .meta({ id: "CreatedKey" });
 
-const listedKey = z
+export const listedKey = z
   .object({
     id: uuid,
     key_name: z.string(),

@@ -1,24 +1,18 @@
 /** The API keys of an account, which is an argument of every function. */
 import { z } from "zod";
 import { appError } from "../../contract/app-error.ts";
+import { dateTime } from "../../contract/fields.ts";
 import { config } from "../../platform/config.ts";
-import { timestamp } from "../../platform/database/columns.ts";
+import { rowOf } from "../../platform/database/columns.ts";
 import { call, isRaised, type Raised, rpc } from "../../platform/database/query.ts";
+import { listedKey } from "./contract.ts";
 import { newKey } from "./key-format.ts";
 
 /** The maximum of listed keys, which come in one answer. */
 const MAX_KEYS = 1_000;
 const DAY_MS = 86_400_000;
 
-const row = z.object({
-  id: z.string(),
-  name: z.string(),
-  prefix: z.string(),
-  created_at: timestamp,
-  last_used_at: timestamp.nullable(),
-  expires_at: timestamp.nullable(),
-  revoked_at: timestamp.nullable(),
-});
+const row = rowOf(listedKey.extend({ revoked_at: dateTime.nullable() }), { key_name: "name" });
 type KeyRow = z.output<typeof row>;
 
 /** Returns the account's valid keys as lists show them, newest first, without keys of runs. */
@@ -74,15 +68,8 @@ function describeCreatedKey(answer: KeyRow | Raised, raw: string) {
   return { status: "success", key: raw, ...shown } as const;
 }
 
-function describeKey({ name, revoked_at: revokedAt, expires_at: expiresAt, ...row }: KeyRow) {
+function describeKey({ revoked_at: revokedAt, ...key }: KeyRow) {
   // ISO 8601 in UTC sorts as text.
-  const [endsAt = null] = [expiresAt, revokedAt].filter((time) => time !== null).sort();
-  return {
-    id: row.id,
-    key_name: name,
-    prefix: row.prefix,
-    created_at: row.created_at,
-    last_used_at: row.last_used_at,
-    expires_at: endsAt,
-  };
+  const [endsAt = null] = [key.expires_at, revokedAt].filter((time) => time !== null).sort();
+  return { ...key, expires_at: endsAt };
 }

@@ -6,17 +6,13 @@ import { z } from "zod";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../../contract/chat-address.ts";
 import { dateTime, uuid } from "../../contract/fields.ts";
-import {
-  type Page,
-  type PageRequest,
-  pageArguments,
-  storedPage,
-} from "../../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../../contract/pagination.ts";
 import { refusalOf } from "../../contract/refusal.ts";
+import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
 import { type SharedMessage, sharedChat, sharedMessage } from "./contract.ts";
 
-const storedShare = sharedChat.extend({ id: uuid, chat_id: uuid, created_at: dateTime });
+const storedShare = rowOf(sharedChat.extend({ id: uuid, chat_id: uuid, created_at: dateTime }));
 export type StoredShare = z.output<typeof storedShare>;
 
 export const shareNotFound = appError("not_found", "Share not found");
@@ -48,17 +44,15 @@ export const removeShare = (address: ChatAddress): Promise<AppError | undefined>
     z.union([z.object({ revoked: z.literal(true) }).transform(() => undefined), missing]),
   );
 
-export const selectShares = (accountId: string, page: PageRequest): Promise<Page<StoredShare>> =>
-  call(
-    "list_chat_shares",
-    { p_account_id: accountId, ...pageArguments(page) },
-    storedPage(storedShare, "shares"),
-  );
+export function selectShares(accountId: string, page: PageRequest): Promise<Page<StoredShare>> {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call("list_chat_shares", args, pageOf(storedShare, page));
+}
 
 /** Resolves to null when there is no such share. @param from the position of the first message */
 export const selectSharedChat = (shareId: string, from: number, limit: number) =>
   call(
     "read_chat_share",
     { p_share_id: shareId, p_from: from, p_limit: limit },
-    z.object({ share: sharedChat, messages: z.array(sharedMessage) }).nullable(),
+    z.object({ share: rowOf(sharedChat), messages: z.array(sharedMessage) }).nullable(),
   );

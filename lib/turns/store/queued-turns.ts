@@ -3,8 +3,9 @@ import { z } from "zod";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { refusalOf } from "../../contract/refusal.ts";
 import { config } from "../../platform/config.ts";
+import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
-import { type QueuedMessages, queuedMessages } from "../queue-contract.ts";
+import { type QueuedMessages, queuedMessage } from "../queue-contract.ts";
 
 /** A turn whose run was not started within this time was left behind by a server that has died. */
 const STALE_SECONDS = 10;
@@ -43,6 +44,7 @@ const state = z.discriminatedUnion("state", [
 export const queuedTurnState = (accountId: string, turnId: string) =>
   call("queued_turn_state", { p_account_id: accountId, p_turn_id: turnId }, state);
 
+const waiting = z.object({ messages: z.array(rowOf(queuedMessage)) });
 const refused = refusalOf({
   chat: appError("not_found", "Chat not found"),
   message: appError("not_found", "Message not found"),
@@ -56,7 +58,7 @@ export const selectQueuedMessages = (
   call(
     "list_queued_messages",
     { p_account_id: accountId, p_chat_id: chatId },
-    z.union([queuedMessages, refused]),
+    z.union([waiting, refused]),
   );
 
 const removed = z.object({ removed: z.literal(true) });

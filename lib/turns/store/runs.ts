@@ -1,16 +1,20 @@
 /** The queries of runs: how they are provisioned, listed, watched and cancelled. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import {
-  type Page,
-  type PageRequest,
-  pageArguments,
-  storedPage,
-} from "../../contract/pagination.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../../contract/pagination.ts";
 import { config } from "../../platform/config.ts";
+import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
 import { type Run, run } from "../contract.ts";
-import { type RunFilters, type RunTrace, runItem, runTrace } from "../run-contract.ts";
+import {
+  type RunFilters,
+  type RunItem,
+  type RunTrace,
+  runDetail,
+  runItem,
+  runStep,
+  toolCall,
+} from "../run-contract.ts";
 import type { RunKey } from "./claims.ts";
 
 export interface RunPlan {
@@ -29,20 +33,15 @@ export interface RunPlan {
   readonly callerKeyId: string | null;
 }
 
-const provisionedRun = z
-  .object({
-    turn_id: z.string(),
-    session_id: z.string(),
-    chat_id: z.string(),
-    run_id: z.string().nullable(),
-  })
-  .transform((row) => ({
-    turnId: row.turn_id,
-    sessionId: row.session_id,
-    chatId: row.chat_id,
+const provisionedRun = rowOf(
+  z.object({
+    turnId: z.string(),
+    sessionId: z.string(),
+    chatId: z.string(),
     /** Null until the run is started. */
-    runId: row.run_id,
-  }));
+    runId: z.string().nullable(),
+  }),
+);
 export type ProvisionedRun = z.output<typeof provisionedRun>;
 
 const provisioned = z.union([
@@ -136,25 +135,38 @@ export async function setTurnWebhook(accountId: string, turnId: string, url: str
   await call("set_turn_webhook", args, z.null());
 }
 
-const foundRun = z.discriminatedUnion("missing", [
-  z.object({ missing: z.literal(true) }),
-  z.object({ missing: z.literal(false), turnId: z.string(), run }),
-]);
+const foundRun = rowOf(run.extend({ turnId: z.string() }), { turnId: "id" })
+  .transform(({ turnId, ...run }) => ({ turnId, run }))
+  .nullable();
 
 /** Returns a run of the account, headless or not, or null when there is none. */
-export async function selectRun(
+export const selectRun = (
   accountId: string,
   runId: string,
-): Promise<{ turnId: string; run: Run } | null> {
-  const found = await call("get_run", { p_account_id: accountId, p_run_id: runId }, foundRun);
-  return found.missing ? null : found;
-}
+): Promise<{ turnId: string; run: Run } | null> =>
+  call("get_run", { p_account_id: accountId, p_run_id: runId }, foundRun);
+
+const durationMs = (from: string | null, to: string | null) =>
+  from === null || to === null ? null : Date.parse(to) - Date.parse(from);
+
+const tokens = { input_tokens: z.int(), output_tokens: z.int() };
+type WithTokens = Omit<RunItem, "usage" | "duration_ms"> & z.output<z.ZodObject<typeof tokens>>;
+
+const withUsage = <R extends WithTokens>({ input_tokens, output_tokens, ...run }: R) => ({
+  ...run,
+  usage: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
+  duration_ms: durationMs(run.createdAt, run.finishedAt),
+});
+
+const storedRun = rowOf(runItem.omit({ usage: true, duration_ms: true }).extend(tokens)).transform(
+  withUsage,
+);
 
 /** Returns a page of the account's runs, newest first. */
 export function selectRuns(
   accountId: string,
   query: PageRequest & RunFilters,
-): Promise<Page<z.output<typeof runItem>>> {
+): Promise<Page<RunItem>> {
   const args = {
     p_account_id: accountId,
     ...pageArguments(query),
@@ -164,12 +176,23 @@ export function selectRuns(
     p_artist_id: query.artist_id ?? null,
     p_since: query.since ?? null,
   };
-  return call("list_runs", args, storedPage(runItem, "runs"));
+  return call("list_runs", args, pageOf(storedRun, query));
 }
+
+const storedCall = rowOf(toolCall.omit({ duration_ms: true })).transform((call) => ({
+  ...call,
+  duration_ms: durationMs(call.started_at, call.finished_at),
+}));
+const storedTrace = z.object({
+  run: rowOf(runDetail.omit({ usage: true, duration_ms: true }).extend(tokens)).transform(
+    withUsage,
+  ),
+  steps: z.array(rowOf(runStep.extend({ tool_calls: z.array(storedCall) }))),
+});
 
 /** Returns null when the account has no such run. */
 export const selectRunTrace = (accountId: string, runId: string): Promise<RunTrace | null> =>
-  call("get_run_trace", { p_account_id: accountId, p_run_id: runId }, runTrace.nullable());
+  call("get_run_trace", { p_account_id: accountId, p_run_id: runId }, storedTrace.nullable());
 
 const stopped = z.discriminatedUnion("outcome", [
   z.object({ outcome: z.literal("missing") }),
