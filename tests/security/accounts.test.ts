@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { hashKey } from "../../lib/identity/keys/key-format.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import {
   client,
   createAccount,
@@ -126,10 +127,7 @@ describe("account_id", () => {
   it("artistId takes no account that is no artist", async () => {
     for (const name of ["organization", "workspace", "fellow", "member"]) {
       const answer = await member.withKey.post("/api/sessions", { artistId: ids[name] });
-      expect([answer.status, answer.body], name).toEqual([
-        404,
-        { status: "error", error: "Artist not found" },
-      ]);
+      expectError(answer, 404, "error", "Artist not found");
     }
   });
 });
