@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chat } from "../../lib/sessions/session.ts";
 import { createSession } from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 
 const page = z.strictObject({
@@ -38,20 +38,7 @@ describe("GET /api/sessions/{sessionId}/chats 400", () => {
       ["limit=1000", "limit must be at most 100"],
       ["cursor=abc", "cursor is invalid"],
     ]) {
-      const answer = await person.withKey.get(`${path}?${query}`);
-      expect([answer.status, answer.body]).toEqual([400, { status: "error", error }]);
-    }
-  });
-});
-
-describe("GET /api/sessions/{sessionId}/chats 404", () => {
-  test("a foreign session answers as a missing one, and not with an empty list", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { session } = await createSession(owner.withKey);
-    for (const id of [session.id, randomUUID()]) {
-      const answer = await other.withKey.get(`/api/sessions/${id}/chats`);
-      expect(answer.status).toBe(404);
-      expect(answer.text).toBe('{"status":"error","error":"Session not found"}');
+      expectError(await person.withKey.get(`${path}?${query}`), 400, "error", error);
     }
   });
 });

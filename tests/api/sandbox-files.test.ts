@@ -211,16 +211,6 @@ describe("404", () => {
       expect([file.status, file.body]).toEqual([404, refusal("File not found")]);
     }
   });
-
-  test("a foreign session answers as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const sessionId = await createSandbox(owner.withKey);
-    await writeSandboxFile(sessionId, "notes.txt", "theirs");
-    for (const path of [...paths(sessionId), ...paths(randomUUID())]) {
-      const answer = await other.withKey.get(path);
-      expect([answer.status, answer.body]).toEqual([404, refusal("Session not found")]);
-    }
-  });
 });
 
 describe("502", () => {
