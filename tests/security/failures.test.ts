@@ -73,8 +73,7 @@ describe("an unexpected failure", () => {
     ["no connection to PostgreSQL", 503, '{"code":"PGRST001","message":"could not connect"}'],
   ])("of the database, %s, is 503 and never 401", async (_, status, body) => {
     database = { status, body };
-    const answer = await ask();
-    expectError(answer, 503, "error", "Service temporarily unavailable");
+    expectError(await ask(), 503, "error", "Service temporarily unavailable");
   });
 });
 

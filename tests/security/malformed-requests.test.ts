@@ -253,8 +253,7 @@ describe("unknown paths", () => {
   it.each(["/api", "/api/", "/api/nothing", "/api/keys/1/2/3", "/api/KEYS", "/api/%00"])(
     "%s answers JSON 404 or leads to it",
     async (path) => {
-      const answer = await client().get(path);
-      expectError(answer, 404, "error", "Not found");
+      expectError(await client().get(path), 404, "error", "Not found");
     },
   );
 });
