@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createSession } from "../support/fixtures/sessions.ts";
+import { createPersonWithSession } from "../support/fixtures/sessions.ts";
 import { expectError, expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { createPerson, type Person } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
@@ -185,15 +185,13 @@ describe("POST /api/chat 400", () => {
   });
 
   it("when the session has no sandbox", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const answer = await person.withKey.post("/api/chat", {
       sessionId: session.id,
       chatId: chat.id,
       messages: [message],
     });
-    expectError(answer, 400, "message", "Sandbox not initialized");
-    expect(answer.headers.get("x-error-code")).toBe("sandbox_missing");
+    expectError(answer, 400, "message", "Sandbox not initialized", "sandbox_missing");
     const read = await person.withKey.get(`/api/sessions/${session.id}/chats/${chat.id}`);
     expect(read.body).toMatchObject({ messages: [], isStreaming: false });
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { paths } from "../generated/api.ts";
-import { createSession } from "../support/fixtures/sessions.ts";
+import { createPersonWithSession, createSession } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
 import { type Client, createPerson, dataOf } from "../support/harness/clients.ts";
@@ -17,8 +17,7 @@ const createChat = async (caller: Client, sessionId: string, body: NewChat) =>
 
 describe("POST /api/sessions/{sessionId}/chats 201", () => {
   test("answers a chat of exactly the eight fields, with the service's default model", async () => {
-    const person = await createPerson();
-    const { session, chat: first } = await createSession(person.withKey);
+    const { person, session, chat: first } = await createPersonWithSession();
     expect(await createChat(person.withKey, session.id, { title: " Second " })).toMatchObject({
       sessionId: session.id,
       title: "Second",
@@ -29,8 +28,7 @@ describe("POST /api/sessions/{sessionId}/chats 201", () => {
   });
 
   test("instructions and a template are kept, and a repetition does not change them", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const template = await createTemplate(person.withKey, { is_private: true });
     const id = randomUUID();
     const instructed = { id, instructions: " Be brief. ", templateId: template.id };
@@ -42,15 +40,13 @@ describe("POST /api/sessions/{sessionId}/chats 201", () => {
   });
 
   test("the model chosen is the chat's", async () => {
-    const person = await createPerson();
-    const { session, chat: first } = await createSession(person.withKey);
+    const { person, session, chat: first } = await createPersonWithSession();
     const { modelId } = first;
     expect((await createChat(person.withKey, session.id, { modelId })).modelId).toBe(modelId);
   });
 
   test("repeated with the client's id it answers the chat that is there, unchanged", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const id = randomUUID();
     const create = (body: NewChat) => createChat(person.withKey, session.id, body);
     const first = await create({ id: id.toUpperCase(), title: "First" });
@@ -59,8 +55,7 @@ describe("POST /api/sessions/{sessionId}/chats 201", () => {
   });
 
   test("twenty creations at once with one id make one chat", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const id = randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -82,8 +77,7 @@ describe("POST /api/sessions/{sessionId}/chats 400", () => {
     [{ templateId: "42" }, "templateId must be a valid UUID"],
     [{ modelId: "no/such-model" }, "modelId must be one of the available models"],
   ])("%j is refused", async (body, sentence) => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const answer = await person.withKey.post(`/api/sessions/${session.id}/chats`, body);
     expectError(answer, 400, "error", sentence);
   });

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chat } from "../../lib/sessions/session.ts";
-import { createSession } from "../support/fixtures/sessions.ts";
+import { createPersonWithSession } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
-import { createPerson } from "../support/harness/clients.ts";
 import { startEndlessTurn } from "../support/harness/conversation.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -11,8 +10,7 @@ const created = z.object({ chat });
 
 describe("DELETE /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   test("the chat and its messages are gone, its session and the other chats stay", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const other = await person.withKey.post(`/api/sessions/${session.id}/chats`, { title: "b" });
     await sql`insert into messages (chat_id, id, role, parts) values (${chat.id}, 'm', 'user', '[]')`;
 
@@ -29,8 +27,7 @@ describe("DELETE /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("its running turn ends first, and the sandbox stays", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const ids = { sessionId: session.id, chatId: chat.id };
     const { stream } = await startEndlessTurn(person.withKey, ids);
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chat } from "../../lib/sessions/session.ts";
-import { createSession } from "../support/fixtures/sessions.ts";
+import { createPersonWithSession, createSession } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
-import { createPerson } from "../support/harness/clients.ts";
 
 const page = z.strictObject({
   chats: z.array(z.strictObject(chat.shape)),
@@ -12,8 +11,7 @@ const page = z.strictObject({
 
 describe("GET /api/sessions/{sessionId}/chats 200", () => {
   test("pages, newest first, hold every chat of the session once and none of another", async () => {
-    const person = await createPerson();
-    const { session, chat: first } = await createSession(person.withKey);
+    const { person, session, chat: first } = await createPersonWithSession();
     await createSession(person.withKey);
     const path = `/api/sessions/${session.id}/chats`;
     for (const title of ["b", "c", "d"]) await person.withKey.post(path, { title });
@@ -31,8 +29,7 @@ describe("GET /api/sessions/{sessionId}/chats 200", () => {
 
 describe("GET /api/sessions/{sessionId}/chats 400", () => {
   test("a limit out of range and a made-up cursor are refused", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats`;
     for (const [query, error] of [
       ["limit=1000", "limit must be at most 100"],

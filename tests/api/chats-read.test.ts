@@ -2,17 +2,15 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chatWithMessages } from "../../lib/sessions/session.ts";
-import { createSession } from "../support/fixtures/sessions.ts";
+import { createPersonWithSession } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
-import { createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const body = z.strictObject(chatWithMessages.shape);
 
 describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   test("a new chat has no messages and is not streaming", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const answer = await person.withBearer.get(`/api/sessions/${session.id}/chats/${chat.id}`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toContain("application/json");
@@ -22,8 +20,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("messages come oldest first, ties by id, whole and unchanged", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const parts = [
       { type: "text", text: 'quote " backslash \\ line\nbreak\ttab \u2028 🎵 </script> \u007f' },
       {
@@ -54,8 +51,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("isStreaming is true exactly while activeStreamId is not null", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats/${chat.id}`;
     const read = async () => body.parse((await person.withKey.get(path)).body);
 
@@ -68,8 +64,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("a claim that never became a run is a stream for a minute, and then none", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats/${chat.id}`;
     const read = async () => body.parse((await person.withKey.get(path)).body);
     const claim = `pending:${randomUUID()}`;
@@ -83,8 +78,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("include adds branches, ratings and the queue", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     await sql`insert into messages (chat_id, id, role, parts)
       values (${chat.id}, 'a', 'assistant', '[]')`;
     const path = `/api/sessions/${session.id}/chats/${chat.id}`;
@@ -101,8 +95,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("a chat of 1,000 messages comes whole", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     await sql`insert into messages (chat_id, id, role, parts)
       select ${chat.id}, 'm' || i, 'user', jsonb_build_array(
         jsonb_build_object('type', 'text', 'text', repeat('word ', 100)))
@@ -117,8 +110,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
 
 describe("GET /api/sessions/{sessionId}/chats/{chatId} 404", () => {
   test("a chat that is missing answers the same with include", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats/${randomUUID()}?include=branches,feedback,queue`;
     expectError(await person.withKey.get(path), 404, "error", "Chat not found");
   });

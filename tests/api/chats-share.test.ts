@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sharedMessage } from "../../lib/sessions/shares/contract.ts";
 import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
-import { createSession } from "../support/fixtures/sessions.ts";
+import { createPersonWithSession } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
-import { type Client, client, createPerson } from "../support/harness/clients.ts";
+import { type Client, client } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const share = z.strictObject({
@@ -34,8 +34,7 @@ const addressOf = (url: string) => `/api/shares/${new URL(url).pathname.split("/
 const readByAnyone = (url: string, query = "") => client().get(addressOf(url) + query);
 
 async function openShared(title = "Release plan") {
-  const person = await createPerson();
-  const { session, chat } = await createSession(person.withKey);
+  const { person, session, chat } = await createPersonWithSession();
   const path = `/api/sessions/${session.id}/chats/${chat.id}`;
   await person.withKey.patch(path, { title });
   await say(chat.id, "user", [{ type: "text", text: "Plan the release" }]);

@@ -1,14 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createSession } from "../support/fixtures/sessions.ts";
+import { createPersonWithSession, createSession } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
 import { createPerson } from "../support/harness/clients.ts";
 
 describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   test("what is given changes, what is not given stays", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats/${chat.id}`;
     const renamed = await person.withKey.patch(path, { title: " Hooks ", activeStreamId: "mine" });
     expect(renamed.status).toBe(200);
@@ -32,8 +31,7 @@ describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 400", () => {
     [{ modelId: "" }, "modelId must not be empty"],
     [{ modelId: "no/such-model" }, "modelId must be one of the available models"],
   ])("%j is refused", async (body, sentence) => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const answer = await person.withKey.patch(`/api/sessions/${session.id}/chats/${chat.id}`, body);
     expectError(answer, 400, "error", sentence);
   });

@@ -37,8 +37,7 @@ describe("404", () => {
     async (id) => {
       const { withKey } = await createPerson();
       const answer = await withKey.get(`/api/content/templates/${id}`);
-      expectError(answer, 404, "plain", "Template not found");
-      expect(answer.headers.get("x-error-code")).toBe("not_found");
+      expectError(answer, 404, "plain", "Template not found", "not_found");
     },
   );
 });

@@ -83,8 +83,7 @@ describe("POST /api/keys", () => {
       [[], "Request body must be a JSON object"],
     ] as const) {
       const answer = await withKey.post("/api/keys", body);
-      expectError(answer, 400, "error", sentence);
-      expect(answer.headers.get("x-error-code")).toBe("invalid_request");
+      expectError(answer, 400, "error", sentence, "invalid_request");
     }
   });
 });

@@ -3,7 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sandbox } from "../../lib/sandbox/contract.ts";
-import { createSession, sandboxFolderExists } from "../support/fixtures/sessions.ts";
+import {
+  createPersonWithSession,
+  createSession,
+  sandboxFolderExists,
+} from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { startEndlessTurn } from "../support/harness/conversation.ts";
@@ -30,8 +34,7 @@ async function stateInSession(caller: Awaited<ReturnType<typeof createPerson>>, 
 
 describe("POST /api/sandbox 200", () => {
   test("provisions, and the session says so", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const answer = await person.withKey.post("/api/sandbox", { sessionId: session.id });
     expect(answer.status).toBe(200);
     const body = answered.parse(answer.body);
@@ -43,8 +46,7 @@ describe("POST /api/sandbox 200", () => {
   });
 
   test("a second call, with the other credential, answers the same sandbox", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const first = await person.withKey.post("/api/sandbox", { sessionId: session.id });
     const second = await person.withBearer.post("/api/sandbox", { sessionId: session.id });
     expect([second.status, second.text]).toEqual([200, first.text]);
@@ -65,8 +67,7 @@ describe("POST /api/sandbox 200", () => {
   });
 
   test("a sandbox made by a request that died before it was stored is taken up", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     await person.withKey.post("/api/sandbox", { sessionId: session.id });
     await sql`update sessions set sandbox_state = null where id = ${session.id}`;
     const answer = await person.withKey.post("/api/sandbox", { sessionId: session.id });
@@ -75,8 +76,7 @@ describe("POST /api/sandbox 200", () => {
   });
 
   test("an expired sandbox is replaced by a new one", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const first = await person.withKey.post("/api/sandbox", { sessionId: session.id });
     await rm(join(setting("DATA_DIR"), "sandboxes", session.id), { recursive: true });
     const path = `/api/sandbox?sessionId=${session.id}`;
@@ -102,8 +102,7 @@ describe("POST /api/sandbox 400", () => {
 
 describe("GET /api/sandbox 200", () => {
   test("none before, active after, none when it was stopped", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const path = `/api/sandbox?sessionId=${session.id}`;
     const before = await person.withKey.get(path);
     expect(before.body).toEqual({ status: "success", sessionId: session.id, sandbox: none });
@@ -125,8 +124,7 @@ describe("GET /api/sandbox 400", () => {
 
 describe("DELETE /api/sandbox 200", () => {
   test("its files are gone and sandbox_state is null; repeated it says the same", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     await person.withKey.post("/api/sandbox", { sessionId: session.id });
     for (let time = 0; time < 2; time++) {
       const answer = await person.withKey.delete(`/api/sandbox?sessionId=${session.id}`);
@@ -140,8 +138,7 @@ describe("DELETE /api/sandbox 200", () => {
   });
 
   test("a turn that uses it ends, and what it had answered is kept", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const ids = { sessionId: session.id, chatId: chat.id };
     const { stream } = await startEndlessTurn(person.withKey, ids);
 
@@ -158,8 +155,7 @@ describe("DELETE /api/sandbox 200", () => {
   });
 
   test("whatever provisions and stops at once, the next provision gives one that answers", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const path = `/api/sandbox?sessionId=${session.id}`;
     for (let round = 0; round < 10; round++) {
       const answers = await Promise.all([
@@ -177,8 +173,7 @@ describe("DELETE /api/sandbox 200", () => {
 
 describe("502 while the provider fails", () => {
   test("POST says so in the words of the contract, and nothing is stuck afterwards", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const inTheWay = join(setting("DATA_DIR"), "sandboxes", session.id);
     await writeFile(inTheWay, "a file where the folder should be");
 
@@ -193,8 +188,7 @@ describe("502 while the provider fails", () => {
   });
 
   test("GET, DELETE and the deletion of the session change nothing and may be repeated", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     await person.withKey.post("/api/sandbox", { sessionId: session.id });
     const rename = (name: string) => sql`
       update sessions set sandbox_state = jsonb_set(sandbox_state, '{name}', to_jsonb(${name}::text))

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { createSession, sandboxFolderExists } from "../support/fixtures/sessions.ts";
+import {
+  createPersonWithSession,
+  createSession,
+  sandboxFolderExists,
+} from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { startEndlessTurn } from "../support/harness/conversation.ts";
@@ -7,8 +11,7 @@ import { sql } from "../support/harness/stack.ts";
 
 describe("DELETE /api/sessions/{sessionId} 200", () => {
   test("the session, its chats, its messages and its sandbox's files are gone", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     await sql`insert into messages (chat_id, id, role, parts) values (${chat.id}, 'm', 'user', '[]')`;
     await person.withKey.post("/api/sandbox", { sessionId: session.id });
     expect(await sandboxFolderExists(session.id)).toBe(true);
@@ -25,8 +28,7 @@ describe("DELETE /api/sessions/{sessionId} 200", () => {
   });
 
   test("of many deletions at once one succeeds", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => person.withKey.delete(`/api/sessions/${session.id}`)),
     );
@@ -52,8 +54,7 @@ describe("DELETE /api/sessions/{sessionId} 200", () => {
   });
 
   test("its running turn ends, and writes nothing afterwards", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const ids = { sessionId: session.id, chatId: chat.id };
     const { stream } = await startEndlessTurn(person.withKey, ids);
 

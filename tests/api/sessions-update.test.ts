@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createSession } from "../support/fixtures/sessions.ts";
+import { createPersonWithSession, createSession } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 
@@ -27,8 +27,7 @@ describe("PATCH /api/sessions/{sessionId} 400", () => {
     [{ title: null }, "title must be a string"],
     [{ title: "x".repeat(201) }, "title must be at most 200 characters"],
   ])("%j is refused", async (body, sentence) => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const answer = await person.withKey.patch(`/api/sessions/${session.id}`, body);
     expectError(answer, 400, "error", sentence);
   });

@@ -56,8 +56,7 @@ describe("an unexpected failure", () => {
       database = { status, body };
       const requestId = randomUUID();
       const answer = await ask(requestId);
-      expectError(answer, 500, "error", "Internal server error");
-      expect(answer.headers.get("x-error-code")).toBe("internal");
+      expectError(answer, 500, "error", "Internal server error", "internal");
       expect(answer.headers.get("x-request-id")).toBe(requestId);
       await expect.poll(() => linesOf(broken, requestId)).toHaveLength(1);
       const line = logLine.parse(JSON.parse(linesOf(broken, requestId)[0] ?? ""));

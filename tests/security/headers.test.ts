@@ -127,8 +127,7 @@ describe("a path that is unknown or ends with a slash", () => {
     for (const path of unknownPaths) {
       const options = { headers: { "x-request-id": "mine" } };
       const answer = await client({ key: person.key }, secure.url).request(method, path, options);
-      expectError(answer, 404, "error", "Not found");
-      expect(answer.headers.get("x-error-code")).toBe("not_found");
+      expectError(answer, 404, "error", "Not found", "not_found");
       expect(answer.headers.get("x-request-id")).toBe("mine");
       expect(answer.headers.get("access-control-allow-origin")).toBe("*");
       expect(answer.headers.get("location")).toBeNull();
