@@ -41,9 +41,12 @@ export function describeFailure(failure: unknown): string {
   }
 }
 
+/** Returns whether a signal's deadline passed, or one of the HTTP client or of the connection. */
 function isTimeout(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false;
-  return /timeout/i.test(cause.name) || (cause.cause !== undefined && isTimeout(cause.cause));
+  const code = "code" in cause ? cause.code : undefined;
+  if (code === DOMException.TIMEOUT_ERR || /TIMEOUT|TIMEDOUT/.test(String(code))) return true;
+  return isTimeout(cause.cause);
 }
 
 const textOf = (cause: Error): string =>

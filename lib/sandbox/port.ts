@@ -25,6 +25,9 @@ export interface CommandResult {
   readonly truncated: boolean;
 }
 
+/** Marks the class, of which each separately bundled part of the server has its own copy. */
+const SANDBOX_ERROR = Symbol.for("agent-platform.SandboxError");
+
 /**
  * An operation that the sandbox refuses or cannot do, such as the read of a missing file. The code
  * `busy` means that too many requests of the account wait for a process, `incomplete` that the
@@ -33,6 +36,7 @@ export interface CommandResult {
  */
 export class SandboxError extends Error {
   override readonly name = "SandboxError";
+  readonly [SANDBOX_ERROR] = true;
   readonly code:
     | "not_found"
     | "refused"
@@ -48,9 +52,8 @@ export class SandboxError extends Error {
   }
 }
 
-/** Compares by name, because the parts of the server are bundled apart, and each bundle has its own class. */
 export function isSandboxError(error: unknown): error is SandboxError {
-  return error instanceof Error && error.name === "SandboxError";
+  return error instanceof Error && SANDBOX_ERROR in error;
 }
 
 /** A `readFile` or `writeFile` of more bytes fails with `too_large`. */

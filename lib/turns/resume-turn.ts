@@ -1,9 +1,8 @@
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { awaitRun } from "./await-run.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
-import { findRun } from "./get-run.ts";
+import { awaitRun, findRun } from "./get-run.ts";
 import { namedChatId } from "./named-chat-id.ts";
 import { replayTurn } from "./replay-turn.ts";
 import type { StreamedTurn } from "./stream-turn.ts";

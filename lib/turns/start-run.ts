@@ -54,6 +54,13 @@ export interface StartedRun {
   readonly sessionId: string;
 }
 
+/** Returns the response to a run that has started: the URL to poll for its end, and the time of the first poll. */
+export const startedAnswer = (body: StartedRun) => ({
+  status: 202 as const,
+  body,
+  headers: { location: `/api/chat/runs/${body.runId}`, "retry-after": "1" },
+});
+
 const refusals = {
   too_many_turns: tooManyTurns,
   budget_reached: budgetReached,

@@ -9,6 +9,7 @@ import {
   makeOrganization,
 } from "../support/fixtures/people.ts";
 import { sandboxFolderExists, writeSandboxFile } from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
 import { client, createBearer, createPerson, type Person } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -109,7 +110,7 @@ describe("DELETE /api/accounts/me 400", () => {
     for (const confirm of [other.email, "nobody@example.com"]) {
       const answer = await person.withKey.delete(PATH, { body: { confirm } });
       const error = "confirm must be the account's e-mail address";
-      expect([answer.status, answer.body]).toEqual([400, { status: "error", error }]);
+      expectError(answer, 400, "error", error);
     }
     expect((await person.withKey.delete(PATH)).status).toBe(400);
     const { body } = await person.withKey.get("/api/sessions");

@@ -120,8 +120,3 @@ test("200: lists of more than a page are whole, and what cannot be read is named
   expect(sessions).toHaveLength(130);
   expect(read("missing.json")).toEqual([`media/${lost}`]);
 });
-
-test("401: without a credential", async () => {
-  const { withKey } = await createPerson();
-  expect((await fetch(`${withKey.url}/api/accounts/me/export`)).status).toBe(401);
-});

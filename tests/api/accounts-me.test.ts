@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { joinOrganization, makeOrganization } from "../support/fixtures/people.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
 
@@ -102,7 +103,6 @@ describe("PATCH /api/accounts/me 400", () => {
     [{ timezone: "+02:00" }, "timezone must be an IANA time zone"],
   ])("%j is refused", async (body, error) => {
     const { withKey } = await createPerson();
-    const answer = await withKey.patch(PATH, body);
-    expect([answer.status, answer.body]).toEqual([400, { status: "error", error }]);
+    expectError(await withKey.patch(PATH, body), 400, "error", error);
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type FakeSmtp, startFakeSmtp } from "../support/fakes/smtp.ts";
-import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { expectError, expectErrorShape } from "../support/fixtures/shapes.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 import { codeSentTo, mailsTo } from "../support/harness/mailbox.ts";
 import { startServer } from "../support/harness/server.ts";
@@ -85,10 +85,7 @@ describe("400", () => {
       ["Somebody <a@example.com>", "email must be a valid e-mail address"],
       [`a@${"example.".repeat(40)}com`, "email must be at most 254 characters"],
     ] as const) {
-      const answer = await signUp(email);
-      expect(answer.status, String(email)).toBe(400);
-      expect(answer.body).toEqual({ status: "error", error: sentence });
-      expectErrorShape(answer, "error");
+      expectError(await signUp(email), 400, "error", sentence);
     }
   });
 });
@@ -117,10 +114,7 @@ describe("429", () => {
     expect((await verify(from)).status).toBe(400);
     const email = newAddress();
     for (const refused of [await signUp(email, from, server.url), await verify(from)]) {
-      expect(refused.status).toBe(429);
-      expectErrorShape(refused, "error");
-      expect(refused.body).toEqual({ status: "error", error: "Too many requests" });
-      expect(refused.headers.get("x-error-code")).toBe("rate_limited");
+      expectError(refused, 429, "error", "Too many requests", "rate_limited");
       expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
       expect(refused.headers.get("ratelimit-policy")).toBe('"address";q=3;w=60');
     }
@@ -167,13 +161,7 @@ describe("with a mail server", () => {
     const email = newAddress();
     for (let index = 0; index < 6; index++) {
       const answer = await signUp(email, {}, server.url);
-      expect(answer.status).toBe(502);
-      expectErrorShape(answer, "error");
-      expect(answer.body).toEqual({
-        status: "error",
-        error: "Failed to send the verification code",
-      });
-      expect(answer.headers.get("x-error-code")).toBe("upstream_error");
+      expectError(answer, 502, "error", "Failed to send the verification code", "upstream_error");
     }
     const [row] = await sql`select code_hash from signup_codes where email = ${email}`;
     expect(row?.code_hash).toBeNull();

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { isWellFormedKey } from "../../lib/identity/keys/key-format.ts";
-import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { expectError, expectErrorShape } from "../support/fixtures/shapes.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 import { codeSentTo, wrongCode } from "../support/harness/mailbox.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -129,9 +129,7 @@ describe("400", () => {
       [{ email, code: "١٢٣٤٥٦" }, "code must be six digits"],
       [{ email: "nobody", code: "123456" }, "email must be a valid e-mail address"],
     ] as const) {
-      const answer = await verify(body);
-      expect(answer.status).toBe(400);
-      expect(answer.body).toEqual({ status: "error", error: sentence });
+      expectError(await verify(body), 400, "error", sentence);
     }
     expect((await verify({ email, code })).status).toBe(200);
   });

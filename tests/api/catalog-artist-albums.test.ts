@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { albumPage } from "../../lib/catalog/present.ts";
 import type { paths } from "../generated/api.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
-import { client, createPerson, dataOf } from "../support/harness/clients.ts";
+import { client, dataOf } from "../support/harness/clients.ts";
 import { sql, stack } from "../support/harness/stack.ts";
 
 const path = "/api/catalog/artist/albums";
@@ -131,17 +131,6 @@ describe("GET /api/catalog/artist/albums 400", () => {
     const answer = await client().get(`${path}?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({ error: { status: 400, message: sentence } });
-    expectErrorShape(answer, "catalog");
-  });
-});
-
-describe("GET /api/catalog/artist/albums 401", () => {
-  test("both credentials at once are refused although none is needed", async () => {
-    const person = await createPerson();
-    const answer = await person.withKey.get(`${path}?id=${id}`, {
-      headers: { authorization: `Bearer ${person.bearer}` },
-    });
-    expect(answer.status).toBe(401);
     expectErrorShape(answer, "catalog");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { searchResult } from "../../lib/catalog/present.ts";
 import type { paths } from "../generated/api.ts";
-import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { type Client, client, createPerson, dataOf } from "../support/harness/clients.ts";
 import { stack } from "../support/harness/stack.ts";
 
@@ -157,20 +157,5 @@ describe("GET /api/catalog/search 400", () => {
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({ error: { status: 400, message: sentence } });
     expectErrorShape(answer, "catalog");
-  });
-});
-
-describe("GET /api/catalog/search 401", () => {
-  test("both credentials, and one that does not hold, are refused although none is needed", async () => {
-    const person = await createPerson();
-    const path = "/api/catalog/search?q=velvet&type=artist";
-    const both = await person.withKey.get(path, {
-      headers: { authorization: `Bearer ${person.bearer}` },
-    });
-    expect(both.status).toBe(401);
-    expect(sentenceOf(both)).toBe("Exactly one of x-api-key or Authorization must be provided");
-    const wrong = await client({ key: "ap_wrong" }).get(path);
-    expect(wrong.body).toEqual({ error: { status: 401, message: "Unauthorized" } });
-    expectErrorShape(wrong, "catalog");
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { branch, feedback } from "../../lib/sessions/session.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import {
   type Conversation,
@@ -97,7 +98,7 @@ describe("POST /api/chat with parentId 400, 404 and 409", () => {
     ] as const) {
       const messages = [{ id, content: "hello" }];
       const answer = await caller.post("/api/chat", { sessionId, chatId, messages, parentId });
-      expect([answer.status, answer.body]).toEqual([status, { status: "error", message }]);
+      expectError(answer, status, "message", message);
     }
     expect(await shown()).toEqual(["u1", a1]);
   });
@@ -109,22 +110,17 @@ describe("PUT /api/sessions/{sessionId}/chats/{chatId}/branch 400, 404 and 409",
     const theirs = await foreign.say("u1", "theirs");
     await say("u1", "hello");
     for (const id of [theirs, "nobody's"]) {
-      const answer = await choose(id);
-      expect([answer.status, answer.body]).toEqual([
-        404,
-        { status: "error", error: "Message not found" },
-      ]);
+      expectError(await choose(id), 404, "error", "Message not found");
     }
     expect((await choose("")).body).toMatchObject({ error: "message_id must not be empty" });
     const { stream } = await startEndlessTurn(caller, conversation);
     const busy = await choose("u1");
-    expect([busy.status, busy.body]).toEqual([
+    expectError(
+      busy,
       409,
-      {
-        status: "error",
-        error: "A response is streaming for this chat: wait for its end, or stop it",
-      },
-    ]);
+      "error",
+      "A response is streaming for this chat: wait for its end, or stop it",
+    );
     await conversation.stop();
     await stream;
     expect((await choose("u1")).status).toBe(200);
@@ -156,15 +152,10 @@ describe("PUT /api/sessions/{sessionId}/chats/{chatId}/messages/{messageId}/feed
       [{}, "rating is required"],
       [{ rating: "up", comment: "x".repeat(2001) }, "comment must be at most 2000 characters"],
     ] as const) {
-      const answer = await rate(id, body);
-      expect([answer.status, answer.body]).toEqual([400, { status: "error", error }]);
+      expectError(await rate(id, body), 400, "error", error);
     }
     for (const other of [theirs, "nobody's", "u / ü"]) {
-      const answer = await rate(other, { rating: "up" });
-      expect([answer.status, answer.body]).toEqual([
-        404,
-        { status: "error", error: "Message not found" },
-      ]);
+      expectError(await rate(other, { rating: "up" }), 404, "error", "Message not found");
     }
   });
 

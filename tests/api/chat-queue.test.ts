@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { queuedMessages } from "../../lib/turns/queue-contract.ts";
 import { queueMessage } from "../support/fixtures/queued-messages.ts";
 import { expectErrorShape } from "../support/fixtures/shapes.ts";
-import { client, createPerson, type Person } from "../support/harness/clients.ts";
+import { createPerson, type Person } from "../support/harness/clients.ts";
 import {
   Conversation,
   openConversation,
@@ -101,11 +101,5 @@ describe("the queue of a chat", () => {
       expect(answer.status).toBe(400);
       expectErrorShape(answer, "error");
     }
-  });
-
-  it("401: without a credential", async () => {
-    const answer = await client().get(`/api/chat/${randomUUID()}/queue`);
-    expect(answer.status).toBe(401);
-    expectErrorShape(answer, "error");
   });
 });

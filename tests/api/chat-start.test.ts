@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createSession } from "../support/fixtures/sessions.ts";
-import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { createPersonWithSession } from "../support/fixtures/sessions.ts";
+import { expectError, expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { createPerson, type Person } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -184,26 +184,14 @@ describe("POST /api/chat 400", () => {
     expect(isStreaming).toBe(false);
   });
 
-  it("when the body is no JSON", async () => {
-    const { person } = await open();
-    const answer = await person.withKey.post("/api/chat", "{");
-    expect(answer.status).toBe(400);
-    expectErrorShape(answer, "message");
-    expect(sentenceOf(answer)).toBe("Invalid JSON body");
-  });
-
   it("when the session has no sandbox", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const answer = await person.withKey.post("/api/chat", {
       sessionId: session.id,
       chatId: chat.id,
       messages: [message],
     });
-    expect(answer.status).toBe(400);
-    expectErrorShape(answer, "message");
-    expect(sentenceOf(answer)).toBe("Sandbox not initialized");
-    expect(answer.headers.get("x-error-code")).toBe("sandbox_missing");
+    expectError(answer, 400, "message", "Sandbox not initialized", "sandbox_missing");
     const read = await person.withKey.get(`/api/sessions/${session.id}/chats/${chat.id}`);
     expect(read.body).toMatchObject({ messages: [], isStreaming: false });
   });
@@ -223,9 +211,7 @@ describe("POST /api/chat 404", () => {
         chatId,
         messages: [{ id: "m", content: "hello" }],
       });
-      expect(answer.status).toBe(404);
-      expectErrorShape(answer, "message");
-      expect(sentenceOf(answer)).toBe(sentence);
+      expectError(answer, 404, "message", sentence);
     }
     expect((await other.read()).messages).toEqual([]);
   });
@@ -251,9 +237,7 @@ describe("POST /api/chat 409", () => {
       chatId: conversation.chatId,
       messages: [{ id: "other", content: "hello" }],
     });
-    expect(answer.status).toBe(409);
-    expectErrorShape(answer, "message");
-    expect(sentenceOf(answer)).toBe("A response is already streaming for this chat");
+    expectError(answer, 409, "message", "A response is already streaming for this chat");
     expect(answer.headers.get("x-error-code")).toBe("stream_active");
     expect(answer.headers.get("x-workflow-run-id")).toBe(running.runId);
     expect((await conversation.read()).messages).toHaveLength(1);
@@ -291,9 +275,7 @@ describe("POST /api/chat 413", () => {
         ],
       });
     const refused = await send(4 * 1024 * 1024);
-    expect(refused.status).toBe(413);
-    expectErrorShape(refused, "message");
-    expect(sentenceOf(refused)).toBe("Request body too large");
+    expectError(refused, 413, "message", "Request body too large");
     expect((await send(3 * 1024 * 1024)).status).toBe(200);
   });
 });

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { paths } from "../generated/api.ts";
-import { createSession } from "../support/fixtures/sessions.ts";
+import { createPersonWithSession, createSession } from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
 import { type Client, createPerson, dataOf } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -16,8 +17,7 @@ const createChat = async (caller: Client, sessionId: string, body: NewChat) =>
 
 describe("POST /api/sessions/{sessionId}/chats 201", () => {
   test("answers a chat of exactly the eight fields, with the service's default model", async () => {
-    const person = await createPerson();
-    const { session, chat: first } = await createSession(person.withKey);
+    const { person, session, chat: first } = await createPersonWithSession();
     expect(await createChat(person.withKey, session.id, { title: " Second " })).toMatchObject({
       sessionId: session.id,
       title: "Second",
@@ -28,8 +28,7 @@ describe("POST /api/sessions/{sessionId}/chats 201", () => {
   });
 
   test("instructions and a template are kept, and a repetition does not change them", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const template = await createTemplate(person.withKey, { is_private: true });
     const id = randomUUID();
     const instructed = { id, instructions: " Be brief. ", templateId: template.id };
@@ -41,15 +40,13 @@ describe("POST /api/sessions/{sessionId}/chats 201", () => {
   });
 
   test("the model chosen is the chat's", async () => {
-    const person = await createPerson();
-    const { session, chat: first } = await createSession(person.withKey);
+    const { person, session, chat: first } = await createPersonWithSession();
     const { modelId } = first;
     expect((await createChat(person.withKey, session.id, { modelId })).modelId).toBe(modelId);
   });
 
   test("repeated with the client's id it answers the chat that is there, unchanged", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const id = randomUUID();
     const create = (body: NewChat) => createChat(person.withKey, session.id, body);
     const first = await create({ id: id.toUpperCase(), title: "First" });
@@ -58,8 +55,7 @@ describe("POST /api/sessions/{sessionId}/chats 201", () => {
   });
 
   test("twenty creations at once with one id make one chat", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const id = randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -81,11 +77,9 @@ describe("POST /api/sessions/{sessionId}/chats 400", () => {
     [{ templateId: "42" }, "templateId must be a valid UUID"],
     [{ modelId: "no/such-model" }, "modelId must be one of the available models"],
   ])("%j is refused", async (body, sentence) => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const answer = await person.withKey.post(`/api/sessions/${session.id}/chats`, body);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({ status: "error", error: sentence });
+    expectError(answer, 400, "error", sentence);
   });
 });
 
@@ -96,19 +90,7 @@ describe("POST /api/sessions/{sessionId}/chats 404", () => {
     const { session } = await createSession(owner.withKey);
     for (const templateId of [template.id, randomUUID()]) {
       const answer = await owner.withKey.post(`/api/sessions/${session.id}/chats`, { templateId });
-      expect(answer.status).toBe(404);
-      expect(answer.text).toBe('{"status":"error","error":"Template not found"}');
-    }
-    expect(await sql`select 1 from chats where session_id = ${session.id}`).toHaveLength(1);
-  });
-
-  test("a foreign session gets no chat and answers as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { session } = await createSession(owner.withKey);
-    for (const id of [session.id, randomUUID()]) {
-      const answer = await other.withKey.post(`/api/sessions/${id}/chats`, {});
-      expect(answer.status).toBe(404);
-      expect(answer.text).toBe('{"status":"error","error":"Session not found"}');
+      expectError(answer, 404, "error", "Template not found");
     }
     expect(await sql`select 1 from chats where session_id = ${session.id}`).toHaveLength(1);
   });

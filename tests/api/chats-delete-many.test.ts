@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSession } from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
 import { startEndlessTurn } from "../support/harness/conversation.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -76,7 +77,6 @@ describe("POST /api/chats/delete 400", () => {
     [{ ids: Array.from({ length: 101 }, () => randomUUID()) }, "ids must have at most 100 items"],
   ])("%j", async (given, error) => {
     const { withKey } = await createPerson();
-    const answer = await withKey.post("/api/chats/delete", given);
-    expect([answer.status, answer.body]).toEqual([400, { status: "error", error }]);
+    expectError(await withKey.post("/api/chats/delete", given), 400, "error", error);
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { createSession } from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -78,26 +79,6 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId}/export 400", () => {
   test("another format is refused", async () => {
     const { withKey, path } = await openWritten("");
     const answer = await withKey.get(`${path}/export?format=pdf`);
-    expect([answer.status, answer.body]).toEqual([
-      400,
-      { status: "error", error: "format must be one of markdown, json" },
-    ]);
+    expectError(answer, 400, "error", "format must be one of markdown, json");
   });
-});
-
-describe("GET /api/sessions/{sessionId}/chats/{chatId}/export 404", () => {
-  test.each(["markdown", "json"])(
-    "a foreign chat answers as a missing one (%s)",
-    async (format) => {
-      const [{ path, chat }, other] = await Promise.all([openWritten("Mine"), createPerson()]);
-      const own = await createSession(other.withKey);
-      for (const [address, error] of [
-        [path, "Session not found"],
-        [`/api/sessions/${own.session.id}/chats/${chat.id}`, "Chat not found"],
-      ]) {
-        const answer = await other.withKey.get(`${address}/export?format=${format}`);
-        expect([answer.status, answer.body]).toEqual([404, { status: "error", error }]);
-      }
-    },
-  );
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chat } from "../../lib/sessions/session.ts";
 import { createSession } from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { type Client, createAccount, createPerson, link } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -118,7 +119,6 @@ describe("GET /api/chats 400", () => {
     ["pinned=1", "pinned must be one of true, false"],
   ])("%s is refused", async (query, error) => {
     const { withKey } = await createPerson();
-    const answer = await withKey.get(`/api/chats?${query}`);
-    expect([answer.status, answer.body]).toEqual([400, { status: "error", error }]);
+    expectError(await withKey.get(`/api/chats?${query}`), 400, "error", error);
   });
 });

@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chat } from "../../lib/sessions/session.ts";
-import { createSession } from "../support/fixtures/sessions.ts";
-import { createPerson } from "../support/harness/clients.ts";
+import { createPersonWithSession, createSession } from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 
 const page = z.strictObject({
   chats: z.array(z.strictObject(chat.shape)),
@@ -12,8 +11,7 @@ const page = z.strictObject({
 
 describe("GET /api/sessions/{sessionId}/chats 200", () => {
   test("pages, newest first, hold every chat of the session once and none of another", async () => {
-    const person = await createPerson();
-    const { session, chat: first } = await createSession(person.withKey);
+    const { person, session, chat: first } = await createPersonWithSession();
     await createSession(person.withKey);
     const path = `/api/sessions/${session.id}/chats`;
     for (const title of ["b", "c", "d"]) await person.withKey.post(path, { title });
@@ -31,27 +29,13 @@ describe("GET /api/sessions/{sessionId}/chats 200", () => {
 
 describe("GET /api/sessions/{sessionId}/chats 400", () => {
   test("a limit out of range and a made-up cursor are refused", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats`;
     for (const [query, error] of [
       ["limit=1000", "limit must be at most 100"],
       ["cursor=abc", "cursor is invalid"],
     ]) {
-      const answer = await person.withKey.get(`${path}?${query}`);
-      expect([answer.status, answer.body]).toEqual([400, { status: "error", error }]);
-    }
-  });
-});
-
-describe("GET /api/sessions/{sessionId}/chats 404", () => {
-  test("a foreign session answers as a missing one, and not with an empty list", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { session } = await createSession(owner.withKey);
-    for (const id of [session.id, randomUUID()]) {
-      const answer = await other.withKey.get(`/api/sessions/${id}/chats`);
-      expect(answer.status).toBe(404);
-      expect(answer.text).toBe('{"status":"error","error":"Session not found"}');
+      expectError(await person.withKey.get(`${path}?${query}`), 400, "error", error);
     }
   });
 });

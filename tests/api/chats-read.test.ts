@@ -2,16 +2,15 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chatWithMessages } from "../../lib/sessions/session.ts";
-import { createSession } from "../support/fixtures/sessions.ts";
-import { createPerson } from "../support/harness/clients.ts";
+import { createPersonWithSession } from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const body = z.strictObject(chatWithMessages.shape);
 
 describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   test("a new chat has no messages and is not streaming", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const answer = await person.withBearer.get(`/api/sessions/${session.id}/chats/${chat.id}`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toContain("application/json");
@@ -21,8 +20,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("messages come oldest first, ties by id, whole and unchanged", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const parts = [
       { type: "text", text: 'quote " backslash \\ line\nbreak\ttab \u2028 🎵 </script> \u007f' },
       {
@@ -53,8 +51,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("isStreaming is true exactly while activeStreamId is not null", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats/${chat.id}`;
     const read = async () => body.parse((await person.withKey.get(path)).body);
 
@@ -67,8 +64,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("a claim that never became a run is a stream for a minute, and then none", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats/${chat.id}`;
     const read = async () => body.parse((await person.withKey.get(path)).body);
     const claim = `pending:${randomUUID()}`;
@@ -82,8 +78,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("include adds branches, ratings and the queue", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     await sql`insert into messages (chat_id, id, role, parts)
       values (${chat.id}, 'a', 'assistant', '[]')`;
     const path = `/api/sessions/${session.id}/chats/${chat.id}`;
@@ -100,8 +95,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 
   test("a chat of 1,000 messages comes whole", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     await sql`insert into messages (chat_id, id, role, parts)
       select ${chat.id}, 'm' || i, 'user', jsonb_build_array(
         jsonb_build_object('type', 'text', 'text', repeat('word ', 100)))
@@ -114,63 +108,10 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   });
 });
 
-describe("GET /api/sessions/{sessionId}/chats/{chatId} 400", () => {
-  test("the first malformed id is named", async () => {
-    const person = await createPerson();
-    for (const [path, field] of [
-      ["/api/sessions/x/chats/y", "sessionId"],
-      [`/api/sessions/${randomUUID()}/chats/y`, "chatId"],
-    ]) {
-      const answer = await person.withKey.get(path ?? "");
-      expect([answer.status, answer.body]).toEqual([
-        400,
-        { status: "error", error: `${field} must be a valid UUID` },
-      ]);
-    }
-  });
-});
-
 describe("GET /api/sessions/{sessionId}/chats/{chatId} 404", () => {
   test("a chat that is missing answers the same with include", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats/${randomUUID()}?include=branches,feedback,queue`;
-    const answer = await person.withKey.get(path);
-    expect(answer.status).toBe(404);
-    expect(answer.text).toBe('{"status":"error","error":"Chat not found"}');
-  });
-
-  test("a chat of another session of the same caller is not found in this one", async () => {
-    const person = await createPerson();
-    const [here, there] = [
-      await createSession(person.withKey),
-      await createSession(person.withKey),
-    ];
-    for (const chatId of [there.chat.id, randomUUID()]) {
-      const answer = await person.withKey.get(`/api/sessions/${here.session.id}/chats/${chatId}`);
-      expect(answer.status).toBe(404);
-      expect(answer.text).toBe('{"status":"error","error":"Chat not found"}');
-    }
-  });
-
-  test("a foreign session with its chat answers the same bytes as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { session, chat } = await createSession(owner.withKey);
-    for (const sessionId of [session.id, randomUUID()]) {
-      const answer = await other.withKey.get(`/api/sessions/${sessionId}/chats/${chat.id}`);
-      expect(answer.status).toBe(404);
-      expect(answer.text).toBe('{"status":"error","error":"Session not found"}');
-    }
-  });
-
-  test("a foreign chat under the caller's own session answers as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { chat } = await createSession(owner.withKey);
-    const { session } = await createSession(other.withKey);
-    for (const chatId of [chat.id, randomUUID()]) {
-      const answer = await other.withKey.get(`/api/sessions/${session.id}/chats/${chatId}`);
-      expect(answer.status).toBe(404);
-      expect(answer.text).toBe('{"status":"error","error":"Chat not found"}');
-    }
+    expectError(await person.withKey.get(path), 404, "error", "Chat not found");
   });
 });

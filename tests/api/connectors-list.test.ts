@@ -2,8 +2,6 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { composioItem, type FakeComposio, startFakeComposio } from "../support/fakes/composio.ts";
-import { createOrganization, type Organization } from "../support/fixtures/organization.ts";
-import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { authorize, connectionsIn, statesOf } from "../support/harness/connections.ts";
 import { decide, openConsent } from "../support/harness/consent.ts";
@@ -38,17 +36,6 @@ describe("200", () => {
     expect(await statesOf(withKey)).toEqual(["gmail active"]);
     await decide(await openConsent(await begin()), "allow");
     expect(await statesOf(withKey)).toEqual(["gmail active"]);
-  });
-
-  it("both credentials see the same", async () => {
-    const { withKey, withBearer } = await createPerson();
-    await authorize(withKey, { connector: "gmail" });
-    const [one, other] = [
-      await withKey.get("/api/connectors"),
-      await withBearer.get("/api/connectors"),
-    ];
-    expect(connectionsIn(one)).toHaveLength(1);
-    expect(one.text).toBe(other.text);
   });
 });
 
@@ -91,42 +78,5 @@ describe("200 with Composio", () => {
     composio.add(id, composioItem(id, "gmail", "ACTIVE"));
     composio.ignoreUserFilter();
     expect(await statesOf(withKey)).toEqual(["gmail active"]);
-  });
-});
-
-describe("400", () => {
-  it("a malformed account_id", async () => {
-    const { withKey } = await createPerson();
-    const answer = await withKey.get("/api/connectors?account_id=42");
-    expect(answer.status).toBe(400);
-    expectErrorShape(answer, "plain");
-    expect(answer.body).toEqual({ error: "account_id must be a valid UUID" });
-  });
-});
-
-describe("account_id", () => {
-  let organization: Organization;
-  beforeAll(async () => {
-    organization = await createOrganization();
-    await authorize(organization.member, {
-      connector: "gmail",
-      account_id: organization.artistId,
-    });
-  });
-
-  it("200: a member and the admin organization see the artist's connections", async () => {
-    const { member, admin, artistId } = organization;
-    expect(await statesOf(member, artistId)).toEqual(["gmail pending"]);
-    expect(await statesOf(admin, artistId)).toEqual(["gmail pending"]);
-  });
-
-  it("403: a stranger gets what a missing account gets", async () => {
-    const { stranger, artistId } = organization;
-    const missing = await stranger.get(`/api/connectors?account_id=${randomUUID()}`);
-    const answer = await stranger.get(`/api/connectors?account_id=${artistId}`);
-    expect(answer.status).toBe(403);
-    expectErrorShape(answer, "plain");
-    expect(answer.body).toEqual({ error: "Access denied to specified account_id" });
-    expect(answer.text).toBe(missing.text);
   });
 });

@@ -13,9 +13,9 @@ import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
 import { download, imagesIn, runOf, waitForOnlyRun } from "../support/fixtures/generations.ts";
 import { digest, makeImage, makeVideo, storeMedia } from "../support/fixtures/media.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
-import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { expectError, expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
-import { client, createAccount, createPerson, type Person } from "../support/harness/clients.ts";
+import { client, createPerson, type Person } from "../support/harness/clients.ts";
 import { expectPublished } from "../support/harness/published.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
 import { startServer } from "../support/harness/server.ts";
@@ -139,9 +139,7 @@ describe("where loopback is allowed, on a disk of its own", () => {
     const other = await createPerson(server.url);
     const body = { prompt: "A red kite", images: [`${origin}/elsewhere.png`] };
     const answer = await post(other, body);
-    expect(answer.status).toBe(400);
-    expectErrorShape(answer, "plain");
-    expect(sentenceOf(answer)).toBe("images.0 could not be fetched");
+    expectError(answer, 400, "plain", "images.0 could not be fetched");
     expect(await waitForOnlyRun(other.withKey)).toMatchObject({
       status: "FAILED",
       error: { name: "invalid_request", message: "images.0 could not be fetched" },
@@ -188,17 +186,10 @@ describe("400", () => {
     async ({ body, sentence }) => {
       const person = await createPerson();
       const answer = await post(person, body);
-      expect(answer.status).toBe(400);
-      expectErrorShape(answer, "plain");
-      expect(sentenceOf(answer)).toBe(sentence);
+      expectError(answer, 400, "plain", sentence);
       expect(runsIn(await person.withKey.get("/api/tasks/runs"))).toEqual([]);
     },
   );
-
-  test("a body that is no JSON", async () => {
-    const answer = await post(await createPerson(), "{");
-    expect([answer.status, answer.body]).toEqual([400, { error: "Invalid JSON body" }]);
-  });
 
   test("an image of another account's is as one that is not there", async () => {
     const [person, other] = await Promise.all([createPerson(), createPerson()]);
@@ -209,10 +200,7 @@ describe("400", () => {
       [theirs, missing, malformed].map((image) => post(person, { prompt: "x", images: [image] })),
     );
     for (const answer of answers) {
-      expect([answer.status, answer.text]).toEqual([
-        400,
-        '{"error":"images.0 could not be fetched"}',
-      ]);
+      expectError(answer, 400, "plain", "images.0 could not be fetched");
     }
   });
 
@@ -236,25 +224,7 @@ describe("400", () => {
 describe("404", () => {
   test("a template that does not exist", async () => {
     const answer = await post(await createPerson(), { template: "no-such-template" });
-    expect([answer.status, answer.body]).toEqual([404, { error: "Template not found" }]);
-  });
-
-  test("an artist of somebody else, as one that does not exist", async () => {
-    const [person, foreign] = [await createPerson(), await createAccount({ kind: "artist" })];
-    for (const path of ["image", "video"]) {
-      for (const artist_id of [foreign.id, randomUUID()]) {
-        const body = { prompt: "A red kite", image_url: "https://example.com/i.png", artist_id };
-        const answer = await person.withKey.post(`/api/content/${path}`, body);
-        expect([answer.status, answer.body]).toEqual([404, { error: "Artist not found" }]);
-      }
-    }
-  });
-});
-
-describe("413", () => {
-  test("a body that is too large", async () => {
-    const answer = await post(await createPerson(), { prompt: "x".repeat(1024 * 1024) });
-    expect([answer.status, answer.body]).toEqual([413, { error: "Request body too large" }]);
+    expectError(answer, 404, "plain", "Template not found");
   });
 });
 
@@ -274,7 +244,7 @@ describe("502", () => {
     const person = await createPerson(server.url);
     fal.failNext("/fal-ai", { status: 500 });
     const answer = await post(person, { prompt: "A red kite" });
-    expect([answer.status, answer.body]).toEqual([502, { error: "Image generation failed" }]);
+    expectError(answer, 502, "plain", "Image generation failed");
     expectErrorShape(answer, "plain");
     expect(answer.headers.get("x-error-code")).toBe("upstream_error");
     const error = { name: "upstream_error", message: "Image generation failed", stackTrace: "" };

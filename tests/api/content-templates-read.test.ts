@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { getContentTemplateContract } from "../../lib/content/contract.ts";
 import { contentTemplate } from "../../lib/content/template.ts";
-import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { expectPublished } from "../support/harness/published.ts";
 
@@ -37,10 +37,7 @@ describe("404", () => {
     async (id) => {
       const { withKey } = await createPerson();
       const answer = await withKey.get(`/api/content/templates/${id}`);
-      expect(answer.status, answer.text).toBe(404);
-      expectErrorShape(answer, "plain");
-      expect(answer.body).toEqual({ error: "Template not found" });
-      expect(answer.headers.get("x-error-code")).toBe("not_found");
+      expectError(answer, 404, "plain", "Template not found", "not_found");
     },
   );
 });

@@ -13,7 +13,7 @@ import {
   waitForOnlyRun,
 } from "../support/fixtures/generations.ts";
 import { makeImage, storeMedia } from "../support/fixtures/media.ts";
-import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { expectError, expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
 import { type Client, client, createPerson } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
@@ -114,7 +114,7 @@ describe("with a provider that takes its time", () => {
     const asked = { ...body, template: "rooftop-dusk" };
     fal.failNext("/fal-ai/veo", { status: 500 });
     const failed = await post(caller, asked, key);
-    expect([failed.status, failed.body]).toEqual([502, { error: "Video generation failed" }]);
+    expectError(failed, 502, "plain", "Video generation failed");
     expectErrorShape(failed, "plain");
     expect(failed.headers.get("x-error-code")).toBe("upstream_error");
     const done = await post(caller, asked, key);
@@ -151,7 +151,7 @@ describe("with a provider that takes its time", () => {
     fal.hold(true);
     expect((await post(caller, body)).status).toBe(504);
     const answer = await post(caller, body);
-    expect([answer.status, answer.body]).toEqual([429, { error: "Too many requests" }]);
+    expectError(answer, 429, "plain", "Too many requests");
     expectErrorShape(answer, "plain");
     expect(answer.headers.get("retry-after")).toBe("5");
     fal.hold(false);
@@ -164,7 +164,7 @@ describe("with a provider that takes its time", () => {
     const key = { "idempotency-key": randomUUID() };
     fal.hold(true);
     const late = await post(caller, body, key);
-    expect([late.status, late.body]).toEqual([504, { error: "Video generation timed out" }]);
+    expectError(late, 504, "plain", "Video generation timed out");
     expectErrorShape(late, "plain");
     expect(late.headers.get("x-error-code")).toBe("upstream_timeout");
     expect((await runOf(caller, late)).status).toBe("EXECUTING");

@@ -14,7 +14,7 @@ import {
   makeVideoWithSound,
   storeMedia,
 } from "../support/fixtures/media.ts";
-import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { expectError, sentenceOf } from "../support/fixtures/shapes.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
 import { decodeVideo } from "../support/harness/decode.ts";
@@ -155,9 +155,7 @@ describe("400", () => {
     async ({ body, sentence }) => {
       const { withKey } = await createPerson();
       const answer = await post(withKey, body);
-      expect(answer.status).toBe(400);
-      expectErrorShape(answer, "plain");
-      expect(answer.body).toEqual({ error: sentence });
+      expectError(answer, 400, "plain", sentence);
       expect(runsIn(await withKey.get("/api/tasks/runs"))).toEqual([]);
     },
   );
@@ -165,10 +163,7 @@ describe("400", () => {
   test("a name that leads to this machine", async () => {
     const { withKey } = await createPerson();
     const answer = await post(withKey, { image_url: "https://localhost:1/a.png" });
-    expect([answer.status, answer.body]).toEqual([
-      400,
-      { error: "image_url could not be fetched" },
-    ]);
+    expectError(answer, 400, "plain", "image_url could not be fetched");
   });
 
   test("media of another account's are as those that are not there", async () => {
@@ -187,10 +182,7 @@ describe("400", () => {
     const sound = await storeMedia(person.id, await makeSound("m4a", 61), "video/mp4");
     const body = { image_url: await anImage(person), audio_url: sound };
     const answer = await post(person.withKey, body);
-    expect([answer.status, answer.body]).toEqual([
-      400,
-      { error: "audio_url must be at most 60 seconds" },
-    ]);
+    expectError(answer, 400, "plain", "audio_url must be at most 60 seconds");
   });
 
   test("a video to extend that is longer than 8 seconds", async () => {
@@ -224,8 +216,7 @@ describe("400", () => {
       ]),
     ];
     for (const [body, sentence] of cases) {
-      const answer = await post(person.withKey, body);
-      expect([answer.status, answer.body]).toEqual([400, { error: sentence }]);
+      expectError(await post(person.withKey, body), 400, "plain", sentence);
     }
   });
 });
@@ -234,7 +225,6 @@ describe("404", () => {
   test("a template that does not exist", async () => {
     const person = await createPerson();
     const body = { image_url: await anImage(person), template: "no-such-template" };
-    const answer = await post(person.withKey, body);
-    expect([answer.status, answer.body]).toEqual([404, { error: "Template not found" }]);
+    expectError(await post(person.withKey, body), 404, "plain", "Template not found");
   });
 });

@@ -1,5 +1,6 @@
 /** What a task at Trigger.dev asks; what it starts is in tests/adapters/tasks/trigger-tasks.test.ts. */
 import { describe, expect, test } from "vitest";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { insertRun, newRunId, plainRun } from "../support/fixtures/task-runs.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 import { setting } from "../support/harness/stack.ts";
@@ -36,17 +37,12 @@ describe("POST /api/cron/task-runs/{id} 200", () => {
 
 describe("POST /api/cron/task-runs/{id} 401", () => {
   test.each(["", "Bearer wrong", "wrong"])("%j is refused", async (authorization) => {
-    const answer = await drive(await aRun({}), authorization);
-    expect([answer.status, answer.body]).toEqual([401, { status: "error", error: "Unauthorized" }]);
+    expectError(await drive(await aRun({}), authorization), 401, "error", "Unauthorized");
   });
 });
 
 describe("POST /api/cron/task-runs/{id} 404", () => {
   test.each([newRunId(), "run_", "../tasks"])("%s is no run", async (id) => {
-    const answer = await drive(id);
-    expect([answer.status, answer.body]).toEqual([
-      404,
-      { status: "error", error: "Task run not found" },
-    ]);
+    expectError(await drive(id), 404, "error", "Task run not found");
   });
 });

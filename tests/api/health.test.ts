@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { RunningNext } from "../../scripts/run-next.ts";
-import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { client, createAccount, createKey } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 
@@ -78,10 +78,7 @@ describe("with a database that fails", () => {
   it("a good key gets 503, never 401 or an empty list", async () => {
     const { id } = await createAccount();
     const answer = await client({ key: await createKey(id) }, broken.url).get("/api/keys");
-    expect(answer.status).toBe(503);
-    expectErrorShape(answer, "error");
-    expect(answer.body).toEqual({ status: "error", error: "Service temporarily unavailable" });
-    expect(answer.headers.get("x-error-code")).toBe("unavailable");
+    expectError(answer, 503, "error", "Service temporarily unavailable", "unavailable");
     expect(answer.headers.get("retry-after")).toBeTruthy();
   });
 });

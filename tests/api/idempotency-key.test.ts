@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { contracts } from "../../lib/openapi/registry.ts";
-import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { type Client, createAccount, createPerson } from "../support/harness/clients.ts";
 import { startedOf, waitForRun } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -42,9 +42,7 @@ describe("the same key and body", () => {
         Array.from({ length: 10 }, () => post(person.withKey, key, { prompt: "hello" })),
       );
       for (const answer of answers.filter(({ status }) => status !== 202)) {
-        expect(answer.status).toBe(409);
-        expectErrorShape(answer, "message");
-        expect(sentenceOf(answer)).toBe("A request with this Idempotency-Key is still running");
+        expectError(answer, 409, "message", "A request with this Idempotency-Key is still running");
         expect(answer.headers.get("x-error-code")).toBe("idempotency_in_progress");
         expect(answer.headers.get("retry-after")).toBe("1");
       }
@@ -90,9 +88,7 @@ describe("422", () => {
     const key = randomUUID();
     const run = startedOf(await post(person.withKey, key, { prompt: "hello" }));
     const other = await post(person.withKey, key, { prompt: "hello " });
-    expect(other.status).toBe(422);
-    expectErrorShape(other, "message");
-    expect(sentenceOf(other)).toBe("Idempotency-Key was used with a different request");
+    expectError(other, 422, "message", "Idempotency-Key was used with a different request");
     expect(other.headers.get("x-error-code")).toBe("idempotency_mismatch");
     expect(startedOf(await post(person.withKey, key, { prompt: "hello" }))).toEqual(run);
     expect(await turnsOf(person.id)).toBe(1);
@@ -138,9 +134,7 @@ describe("400", () => {
   it.each(["", "k".repeat(256)])("a key that is empty or too long (%#)", async (key) => {
     const person = await createPerson();
     const answer = await post(person.withKey, key, { prompt: "hello" });
-    expect(answer.status).toBe(400);
-    expectErrorShape(answer, "message");
-    expect(sentenceOf(answer)).toBe("Idempotency-Key must be 1 to 255 characters");
+    expectError(answer, 400, "message", "Idempotency-Key must be 1 to 255 characters");
     expect(await turnsOf(person.id)).toBe(0);
   });
 });

@@ -118,8 +118,7 @@ describe("POST /api/organizations/{id}/invitations", () => {
 
   test("409: a member's address", async () => {
     const { withKey, organization, email } = await createOwner();
-    const answer = await withKey.post(sentBy(organization), { email, role: "member" });
-    expect(answer.status).toBe(409);
+    expect((await withKey.post(sentBy(organization), { email, role: "member" })).status).toBe(409);
   });
 
   test("429: an account sends at most 50 a day, withdrawn ones included", async () => {
@@ -175,8 +174,7 @@ describe("GET /api/invitations 200", () => {
     const session = await person.withKey.post("/api/sessions", { organization_id: organization });
     expect(session.status).toBe(403);
     // Nor can its members act for who has not accepted.
-    const runs = await withKey.get(`/api/tasks/runs?account_id=${person.id}`);
-    expect(runs.status).toBe(403);
+    expect((await withKey.get(`/api/tasks/runs?account_id=${person.id}`)).status).toBe(403);
   });
 });
 

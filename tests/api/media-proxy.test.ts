@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type ImageHost, startImageHost } from "../support/fakes/image-host.ts";
 import { makeImage } from "../support/fixtures/media.ts";
-import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { expectError, expectErrorShape } from "../support/fixtures/shapes.ts";
 import { client, createAccount, createKey, createPerson } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 
@@ -104,9 +104,7 @@ describe("GET /api/media/proxy 400", () => {
   ])("%s", async (url, sentence) => {
     const { withKey } = await createPerson();
     const answer = await withKey.get(`/api/media/proxy?${new URLSearchParams({ url })}`);
-    expect(answer.status).toBe(400);
-    expectErrorShape(answer, "plain");
-    expect(sentenceOf(answer)).toBe(sentence);
+    expectError(answer, 400, "plain", sentence);
   });
 });
 

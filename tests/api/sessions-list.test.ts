@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { paths } from "../generated/api.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -98,8 +99,6 @@ describe("GET /api/sessions 400", () => {
     ["cursor=", "cursor is invalid"],
   ])("%s is refused", async (query, sentence) => {
     const person = await createPerson();
-    const answer = await person.withKey.get(`/api/sessions?${query}`);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({ status: "error", error: sentence });
+    expectError(await person.withKey.get(`/api/sessions?${query}`), 400, "error", sentence);
   });
 });

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { taskFiring } from "../../lib/schedules/task.ts";
-import { expectErrorShape } from "../support/fixtures/shapes.ts";
 import { createTask, readTask } from "../support/fixtures/tasks.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
 import { waitForRun } from "../support/harness/runs.ts";
@@ -61,18 +60,5 @@ describe("GET /api/tasks/{id}/runs 200", () => {
     }
     expect(seen.map(({ task_run_id }) => task_run_id)).toEqual(taskRuns);
     expect(seen[0]).toMatchObject({ run_id: null, chat_id: null, error: "Template not found" });
-  });
-});
-
-describe("GET /api/tasks/{id}/runs 404", () => {
-  test("a foreign task answers as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { id } = await createTask(owner.withKey);
-    for (const foreign of [id, randomUUID()]) {
-      const answer = await other.withKey.get(`/api/tasks/${foreign}/runs`);
-      expect(answer.status).toBe(404);
-      expectErrorShape(answer, "error");
-      expect(answer.text).toBe('{"status":"error","error":"Task not found"}');
-    }
   });
 });

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { createSession } from "../support/fixtures/sessions.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { runsIn } from "../support/fixtures/task-runs.ts";
 import { createTask, fireTasks, readTask } from "../support/fixtures/tasks.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
@@ -153,8 +154,7 @@ describe("GET /api/cron/tasks 200", () => {
 describe("GET /api/cron/tasks 401", () => {
   test.each(["", "Bearer wrong", "wrong"])("%j is refused", async (authorization) => {
     const headers = { authorization };
-    const answer = await client().get("/api/cron/tasks", { headers });
-    expect([answer.status, answer.body]).toEqual([401, { status: "error", error: "Unauthorized" }]);
+    expectError(await client().get("/api/cron/tasks", { headers }), 401, "error", "Unauthorized");
   });
 });
 
@@ -199,17 +199,11 @@ describe("POST /api/tasks/{id}/run 404", () => {
     const { id } = await createTask(owner.withKey, { template_id: template.id });
     for (const foreign of [id, randomUUID()]) {
       const answer = await other.withKey.post(`/api/tasks/${foreign}/run`);
-      expect([answer.status, answer.body]).toEqual([
-        404,
-        { status: "error", error: "Task not found" },
-      ]);
+      expectError(answer, 404, "error", "Task not found");
     }
     await other.withKey.delete(`/api/agents/templates/${template.id}`);
     const answer = await owner.withKey.post(`/api/tasks/${id}/run`);
-    expect([answer.status, answer.body]).toEqual([
-      404,
-      { status: "error", error: "Template not found" },
-    ]);
+    expectError(answer, 404, "error", "Template not found");
     expect(await taskRunsOf(owner.withKey)).toEqual([]);
     expect(await turnsOf(owner)).toHaveLength(0);
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createTemplate, templateNotFound } from "../support/fixtures/templates.ts";
+import { createTemplate } from "../support/fixtures/templates.ts";
 import {
   type Client,
   client,
@@ -36,27 +36,5 @@ describe("GET /api/agents/templates/{id} 200", () => {
     const late = client({ bearer: await createBearer(email) });
     const after = await late.get(`${path}/${id}`);
     expect([before.status, after.status]).toEqual([404, 200]);
-  });
-});
-
-describe("GET /api/agents/templates/{id} 404", () => {
-  test("a foreign private template answers as a missing one", async () => {
-    const [owner, other] = await Promise.all([createPerson(), createPerson()]);
-    const { id } = await createTemplate(owner.withKey, { is_private: true });
-    for (const each of [id, randomUUID()]) {
-      const answer = await other.withKey.get(`${path}/${each}`);
-      expect([answer.status, answer.text]).toEqual([404, templateNotFound]);
-    }
-  });
-});
-
-describe("GET /api/agents/templates/{id} 400", () => {
-  test("an id that is no UUID is named", async () => {
-    const { withKey } = await createPerson();
-    const answer = await withKey.get(`${path}/1`);
-    expect([answer.status, answer.body]).toEqual([
-      400,
-      { status: "error", error: "id must be a valid UUID", missing_fields: ["id"] },
-    ]);
   });
 });

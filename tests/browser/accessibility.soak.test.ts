@@ -8,7 +8,7 @@ import { endCopies, newFolder, npmRun } from "../adapters/supabase/copies.ts";
 import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";
 import { createTask } from "../support/fixtures/tasks.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import { client, createKey } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { untilLoaded } from "../support/harness/page-costs.ts";
@@ -37,11 +37,9 @@ const failed = { status: "error", error: "Not now", message: "Not now" };
 
 afterEach(endCopies);
 
-describeInBrowser("axe has no finding", ({ newTab }) => {
+describeInBrowser("axe has no finding", ({ newTab, signedIn }) => {
   it.each(pages)("on %s: loading, unreadable and empty", async (path, heading) => {
-    const tab = await newTab({ expected: /status of 503/ });
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn({ expected: /status of 503/ });
     const held = Promise.withResolvers<void>();
     await page.route("**/api/**", async (route) => {
       await held.promise;
@@ -65,9 +63,7 @@ describeInBrowser("axe has no finding", ({ newTab }) => {
   });
 
   it("in the dialogs of lists, with what they say of wrong input", async () => {
-    const tab = await newTab({ expected: /status of 40[049]/ });
-    const { page } = tab;
-    const { id, bearer } = await signIn(tab);
+    const { page, id, bearer } = await signedIn({ expected: /status of 40[049]/ });
     const api = client({ bearer });
     await createKey(id);
     await createTask(api);
@@ -104,9 +100,7 @@ describeInBrowser("axe has no finding", ({ newTab }) => {
   });
 
   it("on the tabs of an artist and in the menus of a chat", async () => {
-    const tab = await newTab({ expected: /status of 40[04]/ });
-    const { page } = tab;
-    const { bearer } = await signIn(tab);
+    const { page, bearer } = await signedIn({ expected: /status of 40[04]/ });
     const api = client({ bearer });
     const artist = await makeArtist(api);
     await page.goto(`/artists/${artist}`);
@@ -136,9 +130,7 @@ describeInBrowser("axe has no finding", ({ newTab }) => {
   });
 
   it("on an album and an artist of the catalog, known and unknown", async () => {
-    const tab = await newTab({ expected: /status of 404/ });
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn({ expected: /status of 404/ });
     for (const [kind, missing] of [
       ["albums", "Album not found"],
       ["artists", "Artist not found"],
@@ -155,9 +147,7 @@ describeInBrowser("axe has no finding", ({ newTab }) => {
   });
 
   it("on the page of an error that nobody has caught", async () => {
-    const tab = await newTab({ expected: /TypeError/ });
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn({ expected: /TypeError/ });
     await page.route("**/api/tasks/*", (route) => route.fulfill({ json: {} }));
     await page.goto(`/schedules/${crypto.randomUUID()}`);
     await page.getByRole("heading", { name: "Something went wrong" }).waitFor();

@@ -1,9 +1,9 @@
 /** What axe finds on the pages of the shell and of the documentation, in all appearances. */
 import { it } from "vitest";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import { createKey } from "../support/harness/clients.ts";
 
-describeInBrowser("axe has no finding", ({ newTab }) => {
+describeInBrowser("axe has no finding", ({ newTab, signedIn }) => {
   it("on pages without sign-in, and in the documentation", async () => {
     const { page } = await newTab({ expected: /status of 404/ });
     await page.goto("/");
@@ -24,9 +24,7 @@ describeInBrowser("axe has no finding", ({ newTab }) => {
   });
 
   it("on pages of a signed-in account", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const { id } = await signIn(tab);
+    const { page, id } = await signedIn();
     await page.goto("/keys");
     await page.getByRole("heading", { name: "No keys yet" }).waitFor();
     await expectGood(page);

@@ -8,16 +8,13 @@ import {
   expectGood,
   type SignedIn,
   sidewaysScroll,
-  signIn,
 } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
-describeInBrowser("agent runs", ({ newTab }) => {
+describeInBrowser("agent runs", ({ signedIn }) => {
   it("are listed by the server, page by page and by filters that stay in the address", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { page, ...account } = await signedIn();
     await page.goto("/runs");
     await page.getByRole("heading", { name: "No agent runs yet" }).waitFor();
 
@@ -42,9 +39,7 @@ describeInBrowser("agent runs", ({ newTab }) => {
   });
 
   it("name the artist that they work for, and can be narrowed to it", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { page, ...account } = await signedIn();
     const api = client({ bearer: account.bearer });
     const { body } = await api.post("/api/artists", { name: "Mara Vale" });
     const { account_id: artist } = Object(body).artist;
@@ -60,9 +55,7 @@ describeInBrowser("agent runs", ({ newTab }) => {
   });
 
   it("are started, followed on a timeline, run again and cancelled", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn();
     await page.goto("/runs");
     await page.getByRole("button", { name: "Start agent run" }).first().click();
     const dialog = page.getByRole("dialog");
@@ -106,9 +99,7 @@ describeInBrowser("agent runs", ({ newTab }) => {
   });
 
   it("show hostile text as text, and a run that is not there as missing", async () => {
-    const tab = await newTab({ expected: /status of 404/ });
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { page, ...account } = await signedIn({ expected: /status of 404/ });
     const texts = hostileTexts();
     for (const text of texts) {
       await storeRuns(account, {
@@ -131,9 +122,7 @@ describeInBrowser("agent runs", ({ newTab }) => {
   });
 
   it("have no findings", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { page, ...account } = await signedIn();
     for (const status of ["queued", "running", "completed", "failed", "cancelled"]) {
       await storeRuns(account, { count: 1, status, error: status === "failed" ? "Why" : null });
     }

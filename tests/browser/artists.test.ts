@@ -2,15 +2,13 @@ import { expect, it } from "vitest";
 import { makeImage, storeMedia } from "../support/fixtures/media.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
 import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
-describeInBrowser("artists and the catalog", ({ newTab }) => {
+describeInBrowser("artists and the catalog", ({ signedIn }) => {
   it("an artist is added, linked to the catalog, worked for, changed and deleted", async () => {
-    const tab = await newTab({ expected: /status of 40[04]/ });
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { tab, page, ...account } = await signedIn({ expected: /status of 40[04]/ });
     await page.goto("/artists");
     await page.getByRole("button", { name: "New artist" }).click();
     const form = page.getByRole("dialog", { name: "New artist" });
@@ -92,9 +90,7 @@ describeInBrowser("artists and the catalog", ({ newTab }) => {
   });
 
   it("the catalog is searched, and leads from a track to its album, artist and a new artist", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn();
     await page.goto("/catalog");
     await page.getByRole("heading", { name: "Recent releases" }).waitFor();
     await page.getByLabel("Search the catalog").fill("glass orchard");
@@ -118,9 +114,7 @@ describeInBrowser("artists and the catalog", ({ newTab }) => {
   });
 
   it("are without findings", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const { bearer } = await signIn(tab);
+    const { page, bearer } = await signedIn();
     const id = await makeArtist(client({ bearer }));
     await page.goto("/artists");
     await page

@@ -1,6 +1,6 @@
 /** Messages that are edited and answered again, the way between their versions, and ratings. */
 import { expect, it } from "vitest";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import {
   answers,
   goTo,
@@ -83,9 +83,7 @@ describeInBrowser("versions of messages", (browsing) => {
   });
 
   it("go on in mid-stream after a reload, and a command that is stopped says so", async () => {
-    const tab = await browsing.newTab();
-    const { page } = tab;
-    const { bearer } = await signIn(tab);
+    const { page, bearer } = await browsing.signedIn();
     const conversation = await openConversation(client({ bearer }, stack.url));
     const first = await conversation.send("hello");
     await first.ended;

@@ -1,7 +1,7 @@
 /** A chat as a person uses it: the first answer, stopping, scrolling, the list and the files. */
 import { expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import {
   answers,
   expectShown,
@@ -38,9 +38,7 @@ describeInBrowser("the chat", (browsing) => {
   });
 
   it("tells the name of each page that is opened after it", async () => {
-    const tab = await browsing.newTab({ url: place.server.url });
-    const { page } = tab;
-    await signIn(tab, place.server.url);
+    const { page } = await browsing.signedIn({ url: place.server.url });
     // Leads to the new chat.
     await page.goto("/");
     await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();

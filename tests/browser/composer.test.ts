@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { sessionFor } from "../support/harness/auth-session.ts";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import {
   messageBox,
   openChatPage,
@@ -72,9 +72,7 @@ const IMAGE = Buffer.from(
 
 describeInBrowser("the message box", (browsing) => {
   it("attaches files by button, drop and paste, and says what cannot be attached", async () => {
-    const tab = await browsing.newTab({ expected: /ERR_FAILED|status of 413/ });
-    const { page } = tab;
-    const { bearer } = await signIn(tab);
+    const { page, bearer } = await browsing.signedIn({ expected: /ERR_FAILED|status of 413/ });
     await page.goto("/chat");
     await choose(page, "royalty-statement.csv", CSV);
     await attachments(page).getByText("45 B", { exact: true }).waitFor();
@@ -229,9 +227,7 @@ describeInBrowser("the message box", (browsing) => {
   });
 
   it("begins with a suggestion, which can be completed before it is sent", async () => {
-    const tab = await browsing.newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await browsing.signedIn();
     await page.goto("/chat");
     await page.getByRole("button", { name: "Budget a tour" }).click();
     await expect.poll(() => messageBox(page).inputValue()).toContain("six club shows");

@@ -5,11 +5,9 @@ import { client } from "../support/harness/clients.ts";
 import { statesOf } from "../support/harness/connections.ts";
 import { sql } from "../support/harness/stack.ts";
 
-describeInBrowser("the connectors", ({ newTab }) => {
+describeInBrowser("the connectors", ({ newTab, signedIn }) => {
   it("a service is chosen, agreed to at its page, linked back here, and disconnected", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const { email, bearer } = await signIn(tab);
+    const { page, email, bearer } = await signedIn();
     await page.goto("/connectors");
     // Each card has a logo or a drawing, which no other host serves.
     await page.getByRole("article", { name: "YouTube" }).locator('svg[fill="#FF0000"]').waitFor();
@@ -64,9 +62,7 @@ describeInBrowser("the connectors", ({ newTab }) => {
   });
 
   it("one that is refused at the service is not linked, and says so", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn();
     await page.goto("/connectors");
     await page.getByLabel("Service").fill("slack");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
@@ -76,9 +72,7 @@ describeInBrowser("the connectors", ({ newTab }) => {
   });
 
   it("the chosen artist has connections of its own", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const { bearer } = await signIn(tab);
+    const { page, bearer } = await signedIn();
     const artist = await makeArtist(client({ bearer }));
     await page.goto("/connectors");
     await page.getByRole("button", { name: /Working for/ }).click();
@@ -93,9 +87,7 @@ describeInBrowser("the connectors", ({ newTab }) => {
   });
 
   it("what the provider does not know, or no name at all, is told in the form", async () => {
-    const tab = await newTab({ expected: /status of 40[04]/ });
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn({ expected: /status of 40[04]/ });
     await page.goto("/connectors");
     await page.getByLabel("Service").fill("nothing-of-that-name");
     await page.getByRole("button", { name: "Connect", exact: true }).click();

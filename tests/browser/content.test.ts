@@ -19,7 +19,7 @@ const RENDERED = 150_000;
 
 vi.setConfig({ testTimeout: 2 * RENDERED + 60_000 });
 
-describeInBrowser("the page of content", ({ newTab }) => {
+describeInBrowser("the page of content", ({ newTab, signedIn }) => {
   it("makes an image, makes a video of it, and plays it", async () => {
     const tab = await newTab();
     const { page } = tab;
@@ -138,9 +138,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
   });
 
   it("offers earlier results as inputs", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { tab, page, ...account } = await signedIn();
     const image = await storeMedia(account.id, await makeImage(), "image/png");
     await insertRun(account.id, imageRun(account.id, "A blue wall", image));
     await goto(page);
@@ -179,9 +177,7 @@ describeInBrowser("the page of content", ({ newTab }) => {
   });
 
   it("has no findings", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { tab, page, ...account } = await signedIn();
     const image = await storeMedia(account.id, await makeImage(), "image/png");
     await insertRun(account.id, imageRun(account.id, "A blue wall", image));
     await goto(page);

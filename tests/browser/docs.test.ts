@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import { groups, pages } from "../../app/(console)/docs/_content/pages.ts";
-import { describeInBrowser, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser } from "../support/harness/browser.ts";
 import { countScripts, untilLoaded } from "../support/harness/page-costs.ts";
 import { stack } from "../support/harness/stack.ts";
 
 /** The compressed size of the script that a page of the documentation may load at first. */
 const MAX_SCRIPT_BYTES = 250_000;
 
-describeInBrowser("the documentation", ({ newTab }) => {
+describeInBrowser("the documentation", ({ newTab, signedIn }) => {
   it("is read by those who are not signed in, page after page, with little script", async () => {
     const { page } = await newTab();
     const scripts = countScripts(page);
@@ -82,9 +82,7 @@ describeInBrowser("the documentation", ({ newTab }) => {
   });
 
   it("sends a request that is tried with the bearer of who is signed in", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn();
     await page.goto("/docs/reference/keys");
     const article = page.getByRole("article", { name: "Revoke an API key" });
     await article.getByText("Errors", { exact: true }).click();
@@ -97,9 +95,7 @@ describeInBrowser("the documentation", ({ newTab }) => {
   });
 
   it("is entered and left like any page, since its policy is that of the others", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn();
     await page.goto("/keys");
     const loaded = page.waitForResponse((one) => new URL(one.url()).pathname === "/docs");
     await page.getByRole("link", { name: "Docs", exact: true }).click();

@@ -1,7 +1,13 @@
-/** The console's chat over HTTP, through a proxy that cuts its connections, and across restarts. */
+/**
+ * The console's chat over HTTP, through a proxy that cuts its connections. Cuts after every chunk, and the
+ * sandbox of a new session, are with the client that it uses (tests/client/library-suite.ts).
+ */
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ApiError } from "@/packages/client/src/api-error.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fakes/fault-proxy.ts";
 import { gate } from "../support/fakes/openai.ts";
+import { createSession } from "../support/fixtures/sessions.ts";
 import {
   collect,
   expectCompleteTurn,
@@ -11,7 +17,8 @@ import {
 } from "../support/harness/chat-transport.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { Conversation, openConversation } from "../support/harness/conversation.ts";
-import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { textOf } from "../support/harness/turn-stream.ts";
+import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 let workspace: Workspace;
 let caller: Client;
@@ -20,16 +27,6 @@ beforeAll(async () => {
   workspace = await startWorkspace();
   caller = await workspace.createCaller();
   proxy = await startFaultProxy(workspace.server.port);
-  workspace.model.script("varied", function* ({ step }) {
-    yield { reasoning: "First a look." };
-    yield { text: `Step ${step}: a word, ` };
-    yield { text: "and “another”\n\n— 𝄞" };
-    if (step === 0) yield { tool: "todo", input: { todos: [] }, pieces: 3 };
-    if (step === 1) {
-      yield { tool: "write", input: { filePath: "a.txt", content: "a\n\nb" } };
-      yield { tool: "bash", input: { command: "cat a.txt" } };
-    }
-  });
 });
 afterAll(async () => {
   await proxy.close();
@@ -40,24 +37,6 @@ const transportOf = (conversation: Conversation, options?: Parameters<typeof ope
   openTransport({ origin: proxy.url, headers: () => caller.headers }, conversation, options);
 
 describe("a connection that is cut", () => {
-  it.each([
-    ["after every single chunk", false],
-    ["inside every single chunk", true],
-  ])("%s loses nothing and repeats nothing", async (_, inside) => {
-    const conversation = await openConversation(caller);
-    proxy.cutAfterFrames({ frames: 1, inside });
-    try {
-      const before = proxy.connections;
-      const chunks = await collect(
-        await sendThrough(transportOf(conversation), conversation, userMessage("[script:varied]")),
-      );
-      expect(proxy.connections - before).toBeGreaterThan(1);
-      await expectCompleteTurn(chunks, conversation);
-    } finally {
-      proxy.cutAfterFrames(null);
-    }
-  });
-
   it("at any one chunk, while the turn goes on, is taken up again at the next", async () => {
     const held = gate();
     workspace.model.script("held", async function* ({ step }) {
@@ -155,40 +134,68 @@ describe("a connection that is cut", () => {
   });
 });
 
-describe("a server that is killed in mid-turn and comes back", () => {
-  it("is waited for, and the stream goes on to a whole turn", async () => {
+describe("a message", () => {
+  it("while another turn runs is refused, and says why", async () => {
     const held = gate();
-    workspace.model.script("restart", async function* ({ step }) {
-      yield { text: `Step ${step} ` };
-      if (step === 0) yield { tool: "bash", input: { command: "echo once >> effects" } };
-      else {
-        await held.pass();
-        yield { text: "done" };
-      }
+    workspace.model.script("busy", async function* () {
+      yield { text: "busy" };
+      await held.pass();
     });
     const conversation = await openConversation(caller);
+    const running = await conversation.send("[script:busy]");
+    await held.reached;
+    const refusal = await sendThrough(
+      transportOf(conversation),
+      conversation,
+      userMessage("me too"),
+    ).catch((e) => e);
+    expect(refusal).toBeInstanceOf(ApiError);
+    expect(refusal).toMatchObject({ status: 409, code: "stream_active" });
+    held.open();
+    await running.ended;
+  });
+
+  it.each([
+    ["a sandbox that cannot be provisioned", 502, "upstream_error"],
+    ["too many requests", 429, "rate_limited"],
+  ])("that meets %s is refused at once", async (_, status, code) => {
+    const { session, chat } = await createSession(caller);
+    const conversation = new Conversation(caller, session.id, chat.id);
     const mine = transportOf(conversation, {
-      waitForRetry: () => new Promise((resolve) => setTimeout(resolve, 50)),
+      answer: (path) =>
+        path === "/api/sandbox"
+          ? Response.json({ error: "Told so" }, { status, headers: { "x-error-code": code } })
+          : null,
     });
-    const stream = await sendThrough(mine, conversation, userMessage("[script:restart]"));
-    let restarted: Promise<void> | undefined;
-    const restart = async () => {
-      await held.reached;
-      await crash(workspace.server);
-      const { port, url } = await workspace.startServer();
-      proxy.setTarget(port);
-      caller = clientAt(url, caller);
-      held.open();
-    };
-    const chunks = await collect(stream, (chunk) => {
-      if (chunk.type === "tool-output-available") restarted ??= restart();
-    });
-    await restarted;
-    await expectCompleteTurn(
-      chunks,
-      new Conversation(caller, conversation.sessionId, conversation.chatId),
+    const refusal = await sendThrough(mine, conversation, userMessage("hello")).catch(
+      (error) => error,
     );
-    expect(mine.reported.connections).toContain("lost");
-    expect(await workspace.readSandboxFile(conversation.sessionId, "effects")).toBe("once\n");
-  }, 120_000);
+    expect(refusal).toBeInstanceOf(ApiError);
+    expect(refusal).toMatchObject({ status, code, message: "Told so" });
+    expect(mine.reported.connections).not.toContain("lost");
+  });
+
+  it("that is given up stops the reading, and nothing else", async () => {
+    const held = gate();
+    workspace.model.script("left", async function* () {
+      yield { text: "half" };
+      await held.pass();
+      yield { text: " whole" };
+    });
+    const conversation = await openConversation(caller);
+    const leave = new AbortController();
+    const stream = await sendThrough(
+      transportOf(conversation),
+      conversation,
+      userMessage("[script:left]"),
+      leave.signal,
+    );
+    await collect(stream, (chunk) => {
+      if (chunk.type === "text-delta") leave.abort();
+    }).catch(() => []);
+    const rest = await conversation.resume();
+    held.open();
+    await rest.ended;
+    expect(textOf(await conversation.answer())).toBe("half whole");
+  });
 });

@@ -1,13 +1,11 @@
 import { expect, it } from "vitest";
 import { inviteTo, makeOrganization } from "../support/fixtures/people.ts";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import { createPerson } from "../support/harness/clients.ts";
 
-describeInBrowser("the invitations", ({ newTab }) => {
+describeInBrowser("the invitations", ({ signedIn }) => {
   it("are declined and accepted at the page that the mail links to", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const { email } = await signIn(tab);
+    const { page, email } = await signedIn();
     const { withKey } = await createPerson();
     const joined = await makeOrganization(withKey, "Velvet Harbor");
     const other = await makeOrganization(withKey, "Night Drive");

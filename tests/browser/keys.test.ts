@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeInBrowser, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 
 async function create(page: Page, name: string): Promise<string> {
@@ -25,11 +25,9 @@ const row = (page: Page, name: string) => page.getByRole("table").getByText(name
 
 const statusOf = async (key: string) => (await client({ key }).get("/api/sessions")).status;
 
-describeInBrowser("the keys", ({ newTab }) => {
+describeInBrowser("the keys", ({ signedIn }) => {
   it("a key is made, shown once, used, revoked, and refused", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn();
     await page.goto("/keys");
     const key = await create(page, "release script");
     expect(key).toMatch(/^ap_[A-Za-z0-9]{49}$/);
@@ -48,9 +46,7 @@ describeInBrowser("the keys", ({ newTab }) => {
   });
 
   it("rotation gives another key while the old one works on for its grace", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn();
     await page.goto("/keys");
     const old = await create(page, "server");
     await page.getByRole("button", { name: "Rotate server" }).click();
@@ -63,9 +59,7 @@ describeInBrowser("the keys", ({ newTab }) => {
   });
 
   it("a hostile name is shown as text, and a huge one does not widen the page", async () => {
-    const tab = await newTab({ width: 360 });
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn({ width: 360 });
     await page.goto("/keys");
     const hostile = `"><img src=x onerror=alert(1)><script>alert(2)</script>`;
     await create(page, hostile);

@@ -1,13 +1,11 @@
 import { expect, it } from "vitest";
 import { inviteTo, joinOrganization, makeOrganization } from "../support/fixtures/people.ts";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 
-describeInBrowser("organizations", ({ newTab }) => {
+describeInBrowser("organizations", ({ signedIn }) => {
   it("one is created, people are invited, get roles, and it becomes what new work is for", async () => {
-    const tab = await newTab({ expected: /status of 40[09]/ });
-    const { page } = tab;
-    const { email } = await signIn(tab);
+    const { page, email } = await signedIn({ expected: /status of 40[09]/ });
     const friend = await createPerson();
     await page.goto("/settings/organizations");
     await page.getByRole("button", { name: "New organization" }).click();
@@ -51,9 +49,7 @@ describeInBrowser("organizations", ({ newTab }) => {
   });
 
   it("are without findings", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const { email, bearer } = await signIn(tab);
+    const { page, email, bearer } = await signedIn();
     const other = await createPerson();
     const owner = client({ bearer });
     const id = await makeOrganization(owner);

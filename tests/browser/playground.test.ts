@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { agentTools } from "../../app/(console)/playground/agent-tools.ts";
 import { toolSchemas } from "../../lib/agent/tools/index.ts";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import {
   messageBox,
   openChatPage,
@@ -23,9 +23,7 @@ it("the playground names the tools of the agent", () => {
 
 describeInBrowser("the playground", (browsing) => {
   it("sets an agent up, streams its answer, and shows the same as code", async () => {
-    const tab = await browsing.newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await browsing.signedIn();
     await page.goto("/playground");
     await page.getByLabel("Instructions to the agent").fill("Answer in one line.");
     await page.getByLabel("Context limit").fill("0");
@@ -82,9 +80,7 @@ describeInBrowser("the playground", (browsing) => {
   });
 
   it("shows a run as code", async () => {
-    const tab = await browsing.newTab();
-    const { page } = tab;
-    const { bearer } = await signIn(tab);
+    const { page, bearer } = await browsing.signedIn();
     const body = { prompt: "Check the tour budget" };
     const started = await client({ bearer }).post("/api/chat/runs", body);
     const { runId } = z.object({ runId: z.string() }).parse(started.body);
@@ -95,9 +91,7 @@ describeInBrowser("the playground", (browsing) => {
   });
 
   it("has no findings", async () => {
-    const tab = await browsing.newTab({ width: 360 });
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await browsing.signedIn({ width: 360 });
     await page.goto("/playground");
     await page.getByRole("button", { name: "Setup" }).click();
     await page.getByText("ask_user_question").waitFor();

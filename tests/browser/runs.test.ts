@@ -14,7 +14,7 @@ import { sql } from "../support/harness/stack.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
-describeInBrowser("the list of task runs", ({ newTab }) => {
+describeInBrowser("the list of task runs", ({ newTab, signedIn }) => {
   it("says what to do where no task has run", async () => {
     const tab = await newTab();
     await open(tab);
@@ -46,9 +46,7 @@ describeInBrowser("the list of task runs", ({ newTab }) => {
   });
 
   it("shows all that a run has, by its address", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { page, ...account } = await signedIn();
     const video = await storeMedia(account.id, await makeVideo(1), "video/mp4");
     const run = fullRun(account.id, { output: { videoSourceUrl: video } });
     await insertRun(account.id, run);
@@ -66,9 +64,7 @@ describeInBrowser("the list of task runs", ({ newTab }) => {
   });
 
   it("does not load what a run's output has elsewhere on the web", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { page, ...account } = await signedIn();
     const run = fullRun(account.id);
     await insertRun(account.id, run);
     await page.goto(`/runs?runId=${run.id}`);
@@ -78,9 +74,7 @@ describeInBrowser("the list of task runs", ({ newTab }) => {
   });
 
   it("says that a run is not there, and goes back to the list", async () => {
-    const tab = await newTab({ expected: /status of 404/ });
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn({ expected: /status of 404/ });
     await page.goto("/runs?runId=run_0000000000000000");
     await page.getByText("This no longer exists").waitFor();
     await page.getByRole("button", { name: "Close" }).click();

@@ -3,20 +3,13 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { createTask, readTask } from "../support/fixtures/tasks.ts";
-import {
-  describeInBrowser,
-  expectGood,
-  type SignedIn,
-  signIn,
-} from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, type SignedIn } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
-describeInBrowser("schedules", ({ newTab }) => {
+describeInBrowser("schedules", ({ signedIn }) => {
   it("are made in the time zone of the account, changed, run, paused and deleted", async () => {
-    const tab = await newTab({ expected: /status of 404/ });
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { page, ...account } = await signedIn({ expected: /status of 404/ });
     const api = client({ bearer: account.bearer });
     await api.patch("/api/accounts/me", { timezone: "America/New_York" });
     const manyModels = Array.from({ length: 40 }, (_, index) => ({
@@ -116,11 +109,9 @@ describeInBrowser("schedules", ({ newTab }) => {
   });
 });
 
-describeInBrowser("usage", ({ newTab }) => {
+describeInBrowser("usage", ({ signedIn }) => {
   it("is shown by day and by cause, as a table and as a file, beside the budget", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { page, ...account } = await signedIn();
     await storeUsage(account);
     await page.goto("/usage");
     const chart = page.getByRole("region", { name: "Cost by day" });
@@ -159,9 +150,7 @@ describeInBrowser("usage", ({ newTab }) => {
   });
 
   it("divides each day by the models with the most, and by what else may have caused it", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { page, ...account } = await signedIn();
     await sql`insert into usage_entries (account_id, source, step, tool, call, kind, model_id,
         input_tokens, output_tokens, cost_usd)
       select ${account.id}, 'turn', n, 0, 0, 'chat', 'model-' || n, 1000, 500, n
@@ -184,9 +173,7 @@ describeInBrowser("usage", ({ newTab }) => {
   });
 
   it("has a log of requests with filters and the details of each", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { tab, page, ...account } = await signedIn();
     const requestId = `seen-${randomUUID()}`;
     await storeRequest(account, "/api/models", 500, requestId);
     await page.goto("/usage?tab=requests&status=5xx");
@@ -212,11 +199,9 @@ describeInBrowser("usage", ({ newTab }) => {
   });
 });
 
-describeInBrowser("schedules and usage", ({ newTab }) => {
+describeInBrowser("schedules and usage", ({ signedIn }) => {
   it("have no findings", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const account = await signIn(tab);
+    const { tab, page, ...account } = await signedIn();
     const api = client({ bearer: account.bearer });
     const { id } = await createTask(api);
     await createTask(api, { enabled: false, schedule: "*/5 1-3 * * *" });

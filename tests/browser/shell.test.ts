@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { describeInBrowser, signIn } from "../support/harness/browser.ts";
 
-describeInBrowser("the console shell", ({ newTab }) => {
+describeInBrowser("the console shell", ({ newTab, signedIn }) => {
   it("shows who is signed in and the way to every page", async () => {
     const tab = await newTab();
     const { email } = await signIn(tab);
@@ -50,9 +50,7 @@ describeInBrowser("the console shell", ({ newTab }) => {
   });
 
   it("is a drawer on a phone, which closes when a page is chosen", async () => {
-    const tab = await newTab({ width: 360, height: 740 });
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn({ width: 360, height: 740 });
     await page.goto("/keys");
     await page.getByRole("button", { name: "Open navigation" }).click();
     const drawer = page.getByRole("dialog", { name: "Navigation" });
@@ -68,9 +66,7 @@ describeInBrowser("the console shell", ({ newTab }) => {
   });
 
   it("leads from the start to the chat who is signed in, and from a key press to the content", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn();
     await page.goto("/");
     await page.waitForURL(/\/chat/);
     await page.goto("/keys");

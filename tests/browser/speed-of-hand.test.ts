@@ -1,16 +1,14 @@
 /** Commands by keyboard, the settings of an account, and notices of answers. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import { stack } from "../support/harness/stack.ts";
 
 const palette = (page: Page) => page.getByRole("dialog", { name: "Search and commands" });
 
-describeInBrowser("the speed of hand", ({ newTab }) => {
+describeInBrowser("the speed of hand", ({ newTab, signedIn }) => {
   it("finds pages, actions and chats in the palette, and shows the shortcuts", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    const { bearer } = await signIn(tab);
+    const { page, bearer } = await signedIn();
     const headers = { authorization: `Bearer ${bearer}`, "content-type": "application/json" };
     const body = JSON.stringify({ title: "Aurora release plan" });
     const made = await fetch(`${stack.url}/api/sessions`, { method: "POST", headers, body });
@@ -56,9 +54,7 @@ describeInBrowser("the speed of hand", ({ newTab }) => {
 
   it("changes the settings of an account, and deletes it", async () => {
     // A refused picture, what is asked while the account is deleted, and the end of its ended session.
-    const tab = await newTab({ expected: /status of 40[013]/ });
-    const { page } = tab;
-    const { email } = await signIn(tab);
+    const { page, email } = await signedIn({ expected: /status of 40[013]/ });
     await page.goto("/settings");
     await page.getByRole("heading", { name: "Profile" }).waitFor();
     await expectGood(page);
@@ -85,9 +81,7 @@ describeInBrowser("the speed of hand", ({ newTab }) => {
   });
 
   it("tells on another page that an answer is ready, with a link to it", async () => {
-    const tab = await newTab();
-    const { page } = tab;
-    await signIn(tab);
+    const { page } = await signedIn();
     await page.goto("/chat");
     await page.getByPlaceholder("Message the agent").fill("run `sleep 3; echo done`");
     await page.keyboard.press("Enter");

@@ -1,4 +1,7 @@
-/** The log of chunks on a PostgreSQL whose writes the test holds back. */
+/**
+ * The log of chunks on a PostgreSQL whose writes the test holds back. What every engine guarantees is in
+ * `turn-log.test.ts`.
+ */
 import { randomUUID } from "node:crypto";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -34,23 +37,6 @@ test("who waits for chunks that are in no write yet is told when their run is ha
     await expect(flushed).rejects.toThrow("another writer");
   });
   await expect(one.flushed()).rejects.toThrow("another writer");
-});
-
-test("a released log drops the chunks that are in no write yet, and can be written again", async () => {
-  const [owner, turn] = [randomUUID(), randomUUID()];
-  await insertRun(turn, owner);
-  const log = await new ChunkLog(pool.sql, owner).open(turn, `wrun_${turn}`, true);
-  await holder.begin(async (transaction) => {
-    await transaction`lock table engine.chunks in exclusive mode`;
-    log.append(["start"]);
-    log.append(["of a step that has ended"]);
-    log.release();
-  });
-  await log.flushed();
-  expect(log.committed()).toEqual(["start"]);
-  log.append(["start-step"]);
-  await log.close(["finish"]);
-  expect(await storedChunks(turn)).toBe("start start-step finish");
 });
 
 test("a repeated step knows of the write that was in flight when the step failed", async () => {

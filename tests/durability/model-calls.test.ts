@@ -1,5 +1,8 @@
-/** The model calls of a turn: the first one, which starts before the run, and many quick ones in one durable step. */
+/** The model calls of a turn: how many, which starts before the run, and which ends before its answer does. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { gate } from "../support/fakes/openai.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn } from "../support/harness/turn-stream.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
@@ -39,6 +42,28 @@ it("a turn whose model calls tools for ever ends after a hundred calls", async (
     ...Array.from({ length: MAX_MODEL_CALLS - 1 }, () => "output-available"),
     "output-error",
   ]);
+});
+
+it("a process whose run belongs to another one ends its model call, which would keep its slot for ever", async () => {
+  const held = gate();
+  workspace.model.script("lost", async function* () {
+    yield { text: "first" };
+    await held.pass();
+    for (;;) {
+      yield { text: "more" };
+      await delay(10);
+    }
+  });
+  const conversation = await openConversation(await workspace.createCaller());
+  const stream = await conversation.send("[script:lost]");
+  await stream.until(({ type }) => type === "text-delta");
+  await workspace.sql`
+    update engine.runs set owner = ${randomUUID()} where run_id = ${stream.runId}`;
+  held.open();
+  await expect.poll(() => workspace.model.callsOf("lost")[0]?.outcome).toBe("abandoned");
+  const { frames } = stream;
+  expect(frames.filter(({ chunk }) => chunk.type === "text-delta")).toHaveLength(1);
+  stream.leave();
 });
 
 describe("the first model call", () => {

@@ -28,8 +28,7 @@ beforeAll(async () => {
   endpoint = await startWebhookEndpoint();
   caller = await workspace.createCaller();
   const events = ["run.completed"];
-  const made = await caller.post("/api/webhooks", { url: endpoint.url, events });
-  expect(made.status).toBe(201);
+  expect((await caller.post("/api/webhooks", { url: endpoint.url, events })).status).toBe(201);
 });
 afterAll(async () => {
   await endpoint?.stop();

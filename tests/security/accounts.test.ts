@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { hashKey } from "../../lib/identity/keys/key-format.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import {
   client,
   createAccount,
@@ -11,8 +11,7 @@ import {
   link,
   type Person,
 } from "../support/harness/clients.ts";
-import { createRunCredential } from "../support/harness/run-credentials.ts";
-import { admin, setting, sql } from "../support/harness/stack.ts";
+import { admin, sql } from "../support/harness/stack.ts";
 
 const verdict = z.object({
   account_id: z.string(),
@@ -100,18 +99,6 @@ describe("account_id", () => {
     expect(await granted(chief.email, "outsider")).toBe(false);
   });
 
-  it("a run key reaches its own account only", async () => {
-    const { raw } = await createRunCredential(member.id, "key");
-    const hash = hashKey(raw, setting("API_KEY_SECRET"));
-    const asked = async (name: string) => {
-      const args = { p_hash: hash, p_account_id: ids[name] };
-      return verdict.parse((await admin.rpc("authenticate_key", args)).data).access.account;
-    };
-    expect(await asked("member")).toBe(true);
-    expect(await asked("organization")).toBe(false);
-    expect(await asked("artist")).toBe(false);
-  });
-
   it("organization_id takes the organization's own key, and nothing that is no organization", async () => {
     const open = (key: string, name: string) =>
       client({ key }).post("/api/sessions", { organization_id: ids[name] });
@@ -126,10 +113,7 @@ describe("account_id", () => {
   it("artistId takes no account that is no artist", async () => {
     for (const name of ["organization", "workspace", "fellow", "member"]) {
       const answer = await member.withKey.post("/api/sessions", { artistId: ids[name] });
-      expect([answer.status, answer.body], name).toEqual([
-        404,
-        { status: "error", error: "Artist not found" },
-      ]);
+      expectError(answer, 404, "error", "Artist not found");
     }
   });
 });
@@ -157,12 +141,5 @@ describe("the account of an e-mail", () => {
     expect(kinds).toEqual(["organization", "personal"]);
     const access = await ask(email, { p_organization_id: organization.id });
     expect(access.organization).toBe(false);
-  });
-
-  it("is the same by key and by bearer", async () => {
-    const person = await createPerson();
-    await person.withKey.post("/api/sessions", { title: "one account" });
-    const { body } = await person.withBearer.get("/api/sessions");
-    expect(JSON.stringify(body)).toContain("one account");
   });
 });

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { RunningNext } from "../../scripts/run-next.ts";
-import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { client, createBearer, createPerson, unknownKey } from "../support/harness/clients.ts";
 import { startServer } from "../support/harness/server.ts";
 
@@ -56,10 +56,7 @@ describe("an unexpected failure", () => {
       database = { status, body };
       const requestId = randomUUID();
       const answer = await ask(requestId);
-      expect(answer.status).toBe(500);
-      expectErrorShape(answer, "error");
-      expect(answer.body).toEqual({ status: "error", error: "Internal server error" });
-      expect(answer.headers.get("x-error-code")).toBe("internal");
+      expectError(answer, 500, "error", "Internal server error", "internal");
       expect(answer.headers.get("x-request-id")).toBe(requestId);
       await expect.poll(() => linesOf(broken, requestId)).toHaveLength(1);
       const line = logLine.parse(JSON.parse(linesOf(broken, requestId)[0] ?? ""));
@@ -75,10 +72,7 @@ describe("an unexpected failure", () => {
     ["no connection to PostgreSQL", 503, '{"code":"PGRST001","message":"could not connect"}'],
   ])("of the database, %s, is 503 and never 401", async (_, status, body) => {
     database = { status, body };
-    const answer = await ask();
-    expect(answer.status).toBe(503);
-    expectErrorShape(answer, "error");
-    expect(answer.body).toEqual({ status: "error", error: "Service temporarily unavailable" });
+    expectError(await ask(), 503, "error", "Service temporarily unavailable");
   });
 });
 

@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
-import { expectErrorShape } from "../support/fixtures/shapes.ts";
+import { expectError } from "../support/fixtures/shapes.ts";
 import { client, createPerson, type Person } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { startServer } from "../support/harness/server.ts";
@@ -127,10 +127,7 @@ describe("a path that is unknown or ends with a slash", () => {
     for (const path of unknownPaths) {
       const options = { headers: { "x-request-id": "mine" } };
       const answer = await client({ key: person.key }, secure.url).request(method, path, options);
-      expect(answer.status, path).toBe(404);
-      expectErrorShape(answer, "error");
-      expect(answer.body).toEqual({ status: "error", error: "Not found" });
-      expect(answer.headers.get("x-error-code")).toBe("not_found");
+      expectError(answer, 404, "error", "Not found", "not_found");
       expect(answer.headers.get("x-request-id")).toBe("mine");
       expect(answer.headers.get("access-control-allow-origin")).toBe("*");
       expect(answer.headers.get("location")).toBeNull();

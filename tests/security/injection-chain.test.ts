@@ -203,8 +203,7 @@ describe.each(Object.keys(victims) as Form[])("who came with a %s", (form) => {
     }
     const keys = await victim.get("/api/keys");
     expect(keys.text).not.toContain("backup");
-    const templates = await attacker.get("/api/agents/templates?limit=100");
-    expect(templates.text).not.toContain("Found");
+    expect((await attacker.get("/api/agents/templates?limit=100")).text).not.toContain("Found");
   });
 
   it("and stops the turn: what was stolen is worthless at once", async () => {

@@ -83,7 +83,8 @@ export class ChunkLog {
       close: (last: readonly string[]) => this.#close(writer, last),
       release: () => {
         writer.pending = [];
-        this.#dirty.delete(writer);
+        // An end that is in no write yet is dropped as well.
+        if (this.#dirty.delete(writer)) writer.closing = false;
         this.#settle(writer);
       },
     };
@@ -121,12 +122,13 @@ export class ChunkLog {
 
   /** The last chunks are in one write with the end, because no reader may see one without the other. */
   async #close(writer: Writer, last: readonly string[]): Promise<void> {
-    if (!writer.closed) {
+    writer.failing.signal.throwIfAborted();
+    if (!writer.closed && !writer.closing) {
       for (const chunk of last) writer.pending.push(chunk);
       writer.closing = true;
       this.#schedule(writer);
-      await this.#flushed(writer);
     }
+    await this.#flushed(writer);
     this.#forget(writer);
   }
 

@@ -175,8 +175,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const token = async () => (await server.effects(key))[0];
       await until(token, (text) => expect(text).toBeDefined());
       const url = `${server.url}/.well-known/workflow/v1/webhook/${await token()}`;
-      const answer = await fetch(url, { method: "PUT", body: "sent" });
-      expect(answer.status).toBe(202);
+      expect((await fetch(url, { method: "PUT", body: "sent" })).status).toBe(202);
     },
     expected: { method: "PUT", text: "sent" },
   },

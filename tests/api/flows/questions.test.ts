@@ -1,34 +1,27 @@
 /** `ask_user_question` ends the turn and leaves the question open. */
 
 import type { UIMessage } from "ai";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { gate } from "../../support/fakes/openai.ts";
 import { oneQuestion } from "../../support/fixtures/questions.ts";
+import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import {
   type Conversation,
   type Entry,
   openConversation,
 } from "../../support/harness/conversation.ts";
-import { startServer } from "../../support/harness/server.ts";
 import { assemble, expectCompleteTurn, textOf } from "../../support/harness/turn-stream.ts";
 
-let model: FakeOpenAI;
-let server: Awaited<ReturnType<typeof startServer>>;
+const place = provideChatServer();
 let caller: Client;
 beforeAll(async () => {
-  model = await startFakeOpenAI();
-  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
-  caller = (await createPerson(server.url)).withKey;
-});
-afterAll(async () => {
-  await model.close();
-  await server.stop();
+  caller = (await createPerson(place.server.url)).withKey;
 });
 
 /** Asks, and then says what it was told. */
 function scriptQuestion(name: string, before: () => Promise<void> = async () => {}): void {
-  model.script(name, async function* ({ step, toolResults }) {
+  place.model.script(name, async function* ({ step, toolResults }) {
     if (step === 0) {
       yield { text: "Let me ask. " };
       yield { tool: "ask_user_question", input: oneQuestion, id: `ask-${name}` };
@@ -100,7 +93,7 @@ describe("a question", () => {
     expect(stored.parts.slice(0, asked.parts.length)).toEqual(answered(asked, output).parts);
     expect(textOf(stored)).toContain("I was told");
     // The model is given the answer itself.
-    const received = model.callsOf(name).at(-1)?.toolResults.at(-1);
+    const received = place.model.callsOf(name).at(-1)?.toolResults.at(-1);
     expect(JSON.parse(received ?? "")).toEqual(output);
     // A client that holds the answered question and reads the rest holds the stored message.
     const held = { ...asked, parts: answered(asked, output).parts } as UIMessage;
@@ -169,11 +162,13 @@ describe("a question", () => {
     const stored = JSON.stringify(await conversation.answer());
     expect(stored).not.toContain("never said");
     expect(stored).not.toContain('"toolCallId":"forged"');
-    expect(JSON.stringify(model.callsOf("forged").at(-1)?.messages)).not.toContain("never said");
+    expect(JSON.stringify(place.model.callsOf("forged").at(-1)?.messages)).not.toContain(
+      "never said",
+    );
   });
 
   it("asked along with a command waits for it, and the answer comes with its result", async () => {
-    model.script("along", async function* ({ step, toolResults }) {
+    place.model.script("along", async function* ({ step, toolResults }) {
       if (step === 0) {
         yield { tool: "bash", input: { command: "echo meanwhile" } };
         yield { tool: "ask_user_question", input: oneQuestion, id: "ask-along" };
@@ -189,17 +184,19 @@ describe("a question", () => {
     const stream = await conversation.send([answered(asked, { declined: true })]);
     expectCompleteTurn(await stream.ended);
     expect(textOf(await conversation.answer())).toMatch(/meanwhile.*declined/);
-    expect(model.callsOf("along")).toHaveLength(2);
+    expect(place.model.callsOf("along")).toHaveLength(2);
   });
 
   it("may be passed over by a new message", async () => {
     scriptQuestion("ignored");
     const { conversation, asked } = await ask("ignored");
-    const stream = await conversation.send("forget it, say hello");
+    place.model.script("passed", function* () {
+      yield { text: "hello" };
+    });
+    const stream = await conversation.send("[script:passed] forget it");
     expectCompleteTurn(await stream.ended);
-    expect(textOf(await conversation.answer())).toBe("You said: forget it, say hello");
-    const sent = model.calls.at(-1)?.messages;
-    expect(JSON.stringify(sent)).toContain("declined");
+    expect(textOf(await conversation.answer())).toBe("hello");
+    expect(JSON.stringify(place.model.callsOf("passed").at(-1)?.messages)).toContain("declined");
     // What was asked stays as it was.
     const { messages } = await conversation.read();
     expect(messages.map((message) => message.role)).toEqual([

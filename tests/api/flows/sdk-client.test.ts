@@ -8,28 +8,21 @@ import {
   lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from "ai";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { gate } from "../../support/fakes/openai.ts";
+import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import {
   asClientHolds,
   type Conversation,
   openConversation,
 } from "../../support/harness/conversation.ts";
-import { startServer } from "../../support/harness/server.ts";
 
-let model: FakeOpenAI;
-let server: Awaited<ReturnType<typeof startServer>>;
+const place = provideChatServer();
 let caller: Client;
 beforeAll(async () => {
-  model = await startFakeOpenAI();
-  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
-  caller = (await createPerson(server.url)).withKey;
-});
-afterAll(async () => {
-  await model.close();
-  await server.stop();
+  caller = (await createPerson(place.server.url)).withKey;
 });
 
 /** The SDK's chat with plain fields for state. */
@@ -60,7 +53,7 @@ const openDefaultChat = (id: string, messages: UIMessage[] = []) =>
     id,
     messages,
     transport: new DefaultChatTransport({
-      api: `${server.url}/api/chat`,
+      api: `${place.server.url}/api/chat`,
       headers: { authorization: `Bearer ${caller.headers["x-api-key"]}` },
     }),
     onError: (error) => {
@@ -79,13 +72,13 @@ function openChat(
     id: conversation.chatId,
     messages,
     transport: new DefaultChatTransport({
-      api: `${server.url}/api/chat`,
+      api: `${place.server.url}/api/chat`,
       headers: { ...caller.headers },
       prepareSendMessagesRequest: ({ messages: all, id }) => ({
         body: { chatId: id, sessionId: conversation.sessionId, messages: all.slice(-1) },
       }),
       prepareReconnectToStreamRequest: ({ id }) => ({
-        api: `${server.url}/api/chat/${id}/stream`,
+        api: `${place.server.url}/api/chat/${id}/stream`,
       }),
     }),
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls,
@@ -119,7 +112,7 @@ describe("the AI SDK's chat", () => {
 
   it("reconnects in the middle of a turn, from a page that was loaded anew", async () => {
     const held = gate();
-    model.script("reload", async function* ({ step }) {
+    place.model.script("reload", async function* ({ step }) {
       yield { text: `step ${step} ` };
       if (step === 0) yield { tool: "bash", input: { command: "echo hi" } };
       else {
@@ -149,7 +142,7 @@ describe("the AI SDK's chat", () => {
   });
 
   it("answers a question, and the turn goes on by itself", async () => {
-    model.script("sdk-question", function* ({ step, toolResults }) {
+    place.model.script("sdk-question", function* ({ step, toolResults }) {
       if (step === 0) {
         yield { text: "One moment. " };
         yield {
@@ -180,14 +173,14 @@ describe("the AI SDK's chat", () => {
       output: { answers: { "Sure?": "Yes" } },
     });
     await expect
-      .poll(() => chat.status === "ready" && model.callsOf("sdk-question").length === 2)
+      .poll(() => chat.status === "ready" && place.model.callsOf("sdk-question").length === 2)
       .toBe(true);
     await expectInStep(chat, conversation);
     expect(JSON.stringify(chat.messages)).toContain("Told");
   });
 
   it("receives an error and can continue", async () => {
-    model.script("sdk-error", function* () {
+    place.model.script("sdk-error", function* () {
       yield { text: "so far" };
       yield { fail: 400 };
     });
@@ -231,7 +224,7 @@ describe("the default transport, with nothing but a key", () => {
 
   it("finds the chat again by any id, of the account alone, and resumes it by a UUID", async () => {
     const held = gate();
-    model.script("resumed", async function* () {
+    place.model.script("resumed", async function* () {
       yield { text: "before " };
       await held.pass();
       yield { text: "after" };
@@ -259,7 +252,7 @@ describe("the default transport, with nothing but a key", () => {
       messages: [{ id: "m2", content: "hello" }],
     });
     expect(again.headers.get("location")).toBe(location);
-    const { withKey: stranger } = await createPerson(server.url);
+    const { withKey: stranger } = await createPerson(place.server.url);
     const foreign = await stranger.post("/api/chat", {
       id: location.split("/").at(-1),
       messages: [{ id: "m1", content: "hello" }],
@@ -269,7 +262,7 @@ describe("the default transport, with nothing but a key", () => {
   });
 
   it("keeps no chat whose first message was refused, and makes one of two at once", async () => {
-    const person = (await createPerson(server.url)).withKey;
+    const person = (await createPerson(place.server.url)).withKey;
     const refused = await person.post("/api/chat", {
       id: "empty",
       messages: [{ id: "m1", content: " " }],

@@ -90,16 +90,6 @@ export function resumeSuite(world?: World): void {
       expect(await assemble(first.chunks)).toEqual(await conversation.answer());
     });
 
-    it("waits for a start index that is still to come", async () => {
-      const { held, conversation, first } = await startHeld("ahead");
-      const ahead = first.frames.length + 1;
-      const late = await conversation.resume({ startIndex: ahead });
-      held.open();
-      const whole = await first.ended;
-      expect(await late.ended).toEqual(whole.slice(ahead));
-      expect(late.isDone).toBe(true);
-    });
-
     it("reads the same to 50 readers that join at any moment", async () => {
       const count = 600;
       const held = gate();

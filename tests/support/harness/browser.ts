@@ -49,6 +49,8 @@ export interface TabOptions {
 export interface Browsing {
   /** A browser of its own: no session, no storage. Closed after the test, and judged by its faults. */
   newTab(options?: TabOptions): Promise<Tab>;
+  /** A browser of a new person who is signed in. */
+  signedIn(options?: TabOptions): Promise<{ readonly tab: Tab; readonly page: Page } & SignedIn>;
   /** One more tab of the same browser. */
   anotherTab(tab: Tab, options?: TabOptions): Promise<Tab>;
 }
@@ -89,17 +91,22 @@ export function describeInBrowser(title: string, body: (browsing: Browsing) => v
       tabs.push({ tab, options });
       return tab;
     };
+    const newTab = async (options: TabOptions = {}) => {
+      const { width = 1280, height = 800 } = options;
+      const context = await browser.newContext({
+        baseURL: options.url ?? stack.url,
+        colorScheme: "light",
+        viewport: { width, height },
+        reducedMotion: "reduce",
+      });
+      await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+      return watch(context, options);
+    };
     body({
-      newTab: async (options = {}) => {
-        const { width = 1280, height = 800 } = options;
-        const context = await browser.newContext({
-          baseURL: options.url ?? stack.url,
-          colorScheme: "light",
-          viewport: { width, height },
-          reducedMotion: "reduce",
-        });
-        await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-        return watch(context, options);
+      newTab,
+      signedIn: async (options) => {
+        const tab = await newTab(options);
+        return { tab, page: tab.page, ...(await signIn(tab, options?.url)) };
       },
       anotherTab: (tab, options = {}) => watch(tab.context, options),
     });

@@ -2,9 +2,8 @@ import { answer, listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { startRunContract } from "@/lib/turns/contract.ts";
-import { startedAnswer } from "@/lib/turns/get-run.ts";
 import { listRunsContract } from "@/lib/turns/run-contract.ts";
-import { startRun } from "@/lib/turns/start-run.ts";
+import { startedAnswer, startRun } from "@/lib/turns/start-run.ts";
 import { selectRuns } from "@/lib/turns/store/runs.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({

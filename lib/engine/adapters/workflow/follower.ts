@@ -46,15 +46,20 @@ export class Follower {
     return this.#ended || this.order.ended;
   }
 
-  /** Follows the stream until the returned function is called. */
-  use(): () => void {
+  /**
+   * Follows the stream until the returned function is called.
+   * @param onChange is called at each change until then
+   */
+  use(onChange?: () => void): () => void {
     this.#users++;
+    if (onChange) this.#waiting.add(onChange);
     clearTimeout(this.#linger);
     if (!this.#open && !this.ended && !this.#failure) void this.#follow();
     let isUsing = true;
     return () => {
       if (!isUsing) return;
       isUsing = false;
+      if (onChange) this.#waiting.delete(onChange);
       if (--this.#users === 0) this.#linger = setTimeout(() => this.#leave(), LINGER_MS).unref();
     };
   }

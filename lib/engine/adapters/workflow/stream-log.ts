@@ -21,7 +21,9 @@ export class StreamLog implements TurnLog {
   /** Held from the first use in a step until the step ends. */
   #held: { readonly writer: Writer; readonly leave: () => void } | undefined;
   #pending: string[] = [];
+  /** Whether the next write is the last one. */
   #closing = false;
+  #ending: Promise<void> | undefined;
   #writing = false;
   #nextIndex: number;
   #nextNumber = 0;
@@ -39,6 +41,8 @@ export class StreamLog implements TurnLog {
   }
 
   append(chunks: readonly string[]): void {
+    this.failed.throwIfAborted();
+    if (this.#ending || this.#follower.order.ended) throw new Error("The stream has ended");
     if (chunks.length === 0) return;
     for (const chunk of chunks) this.#pending.push(chunk);
     this.#schedule();
@@ -52,38 +56,55 @@ export class StreamLog implements TurnLog {
     }
   }
 
-  async close(last: readonly string[]): Promise<void> {
-    if (!this.#follower.order.ended) {
-      for (const chunk of last) this.#pending.push(chunk);
-      this.#closing = true;
-      this.#schedule();
-      await this.flushed();
-    }
-    await this.#hold().close();
+  close(last: readonly string[]): Promise<void> {
+    this.#ending ??= this.#end(last);
+    return this.#ending;
   }
 
   release(): void {
     const held = this.#held;
     this.#held = undefined;
     this.#pending = [];
+    // An end that is in no write yet is dropped as well.
+    if (this.#closing) this.#ending = undefined;
+    this.#closing = false;
     held?.writer.releaseLock();
     held?.leave();
   }
 
-  #isCommitted(): boolean {
+  async #end(last: readonly string[]): Promise<void> {
     this.failed.throwIfAborted();
-    if (this.#nextNumber > 0) {
-      const outcome = this.#follower.order.outcomeOf(this.#id, this.#nextNumber - 1);
-      // Its step continues elsewhere. To the SDK this error means that there is nothing left to do.
-      if (outcome === "superseded") throw new RunExpiredError("The turn has another writer");
-      // Nothing of this attempt counts, so it can be repeated.
-      if (outcome === "refused") throw new Error("The turn was written to at the same time");
-      if (outcome === undefined) return false;
+    if (!this.#follower.order.ended) {
+      for (const chunk of last) this.#pending.push(chunk);
+      this.#closing = true;
+      this.#schedule();
+      await this.flushed();
     }
-    return !this.#writing;
+    if (this.#follower.order.ended) await this.#hold().close();
+  }
+
+  #isCommitted(): boolean {
+    const outcome = this.#checkOutcome();
+    this.failed.throwIfAborted();
+    return !this.#writing && (outcome !== undefined || this.#nextNumber === 0);
+  }
+
+  /** Returns the outcome of the latest write, and fails the log unless it counts. */
+  #checkOutcome() {
+    const outcome = this.#follower.order.outcomeOf(this.#id, this.#nextNumber - 1);
+    // Its step continues elsewhere. To the SDK this error means that there is nothing left to do.
+    if (outcome === "superseded") {
+      this.#failing.abort(new RunExpiredError("The turn has another writer"));
+    }
+    // Nothing of this attempt counts, so it can be repeated.
+    if (outcome === "refused") {
+      this.#failing.abort(new Error("The turn was written to at the same time"));
+    }
+    return outcome;
   }
 
   #schedule(): void {
+    this.#hold();
     if (this.#writing) return;
     this.#writing = true;
     void this.#writeAll();
@@ -91,10 +112,9 @@ export class StreamLog implements TurnLog {
 
   async #writeAll(): Promise<void> {
     try {
-      const writer = this.#hold();
       // Chunks that are appended one after the other in the same moment are one write.
       await Promise.resolve();
-      while (this.#pending.length > 0 || this.#closing) {
+      while (!this.failed.aborted && (this.#pending.length > 0 || this.#closing)) {
         const chunks = this.#pending;
         const isLast = this.#closing;
         this.#pending = [];
@@ -107,7 +127,7 @@ export class StreamLog implements TurnLog {
           isLast,
         };
         this.#nextIndex += chunks.length;
-        await writer.write(write);
+        await this.#hold().write(write);
       }
     } catch (error) {
       this.#failing.abort(error);
@@ -120,7 +140,7 @@ export class StreamLog implements TurnLog {
   #hold(): Writer {
     if (!this.#held) {
       const writer = getWritable<StreamWrite>().getWriter();
-      this.#held = { writer, leave: this.#follower.use() };
+      this.#held = { writer, leave: this.#follower.use(() => this.#checkOutcome()) };
       writer.closed.catch((error: unknown) => {
         // A released writer rejects as well.
         if (this.#held?.writer !== writer) return;

@@ -131,7 +131,7 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
         signal?.removeEventListener("abort", stop);
       }
     } catch (error) {
-      if (isStreamLost(error)) return killed("the sandbox stopped under it");
+      if (await isStreamLost(error)) return killed("the sandbox stopped under it");
       throw refusal(error);
     }
   }

@@ -19,6 +19,6 @@ export function statusOf(error: unknown): number | undefined {
 }
 
 /** Returns whether the machine stopped while a command's output was being read. */
-export function isStreamLost(error: unknown): boolean {
-  return error instanceof Error && error.name === "StreamError";
+export async function isStreamLost(error: unknown): Promise<boolean> {
+  return error instanceof (await vercelSdk()).StreamError;
 }
