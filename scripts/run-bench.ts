@@ -60,7 +60,7 @@ async function withDatabase(
       ACCOUNT_RATE_LIMIT: "1000000",
       ADDRESS_RATE_LIMIT: "1000000",
       ACCOUNT_ACTIVE_TURNS: "0",
-      ACCOUNT_STREAMS: "1000",
+      TEST_CONSTANTS: '{"ACCOUNT_STREAMS":1000}',
     };
     return await work(env, await seedAccount(parts.env));
   } finally {
