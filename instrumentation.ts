@@ -14,12 +14,16 @@ export async function register(): Promise<void> {
   const { startApp } = await import("./lib/app.ts");
   const app = await startApp(settings);
   const { checkStart } = await import("./lib/health/diagnose.ts");
-  await checkStart();
+  await checkStart(app);
   await app.engine.start();
   const { drain } = await import("./lib/platform/drain.ts");
   drain().add(async (deadline) => {
     await app.engine.drain(deadline);
     if (flushTelemetry) await flushTelemetry();
+  });
+  drain().add(async (_deadline, served) => {
+    await served;
+    await app.requestLog.flush();
   });
   const { scheduleTasks } = await import("./lib/schedules/fire-tasks.ts");
   scheduleTasks(app);
@@ -28,5 +32,5 @@ export async function register(): Promise<void> {
   const { scheduleQueuedTurns } = await import("./lib/turns/start-workflow.ts");
   scheduleQueuedTurns(app);
   const { scheduleDeliveries } = await import("./lib/webhooks/delivery-worker.ts");
-  scheduleDeliveries();
+  scheduleDeliveries(app);
 }

@@ -1,5 +1,5 @@
 import { type NextRequest, NextResponse } from "next/server";
-import { guardPage } from "@/lib/http/guard-page.ts";
+import { createPageCache, guardPage } from "@/lib/http/guard-page.ts";
 import { answerUnknownPath, refuseUndecodablePath } from "@/lib/http/unknown-path.ts";
 
 /** Paths that are not pages of the console, or pages with their own policy. */
@@ -8,6 +8,9 @@ const NO_PAGE = /^\/(?:api(?:\/|$)|auth\/|connectors\/consent|_next\/|\.well-kno
 /** Paths under which clients of other APIs look for endpoints and metadata that do not exist here. */
 const NO_ROUTE = /^\/(?:v1|\.well-known)(?:\/|$)/;
 
+/** Of this process: it evaluates this file once. */
+const pageCache = createPageCache();
+
 export function proxy(request: NextRequest): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   const isEngine = pathname.startsWith("/.well-known/workflow/");
@@ -15,7 +18,7 @@ export function proxy(request: NextRequest): Response | Promise<Response> {
   const isPage = !NO_PAGE.test(pathname);
   if (isPage) {
     const hasTrailingSlash = pathname.length > 1 && pathname.endsWith("/");
-    return hasTrailingSlash ? redirectWithoutSlash(request) : guardPage(request);
+    return hasTrailingSlash ? redirectWithoutSlash(request) : guardPage(pageCache, request);
   }
   // The engine's health check would reveal the version of the runtime.
   if (isEngine && searchParams.has("__health")) return answerUnknownPath(request);

@@ -1,25 +1,29 @@
 /**
  * The composition root: creates the adapter of each port as the settings select it, and loads no other.
- * A domain gets its adapter from `services()` and never imports one.
+ * A use case gets the parts that it needs as a parameter, and imports no adapter.
  */
 import { join, resolve } from "node:path";
 import type { ModelProvider } from "./agent/models/port.ts";
 import type { CatalogProvider } from "./catalog/port.ts";
 import type { ConnectorProvider } from "./connectors/port.ts";
+import { createThumbnailCache } from "./content/media/shrink-image.ts";
 import type { ContentProvider } from "./content/port.ts";
+import { createProxyCache } from "./content/proxy-image.ts";
 import type { MediaStorage } from "./content/storage/port.ts";
 import type { PostgresEngineOptions } from "./engine/adapters/postgres.ts";
 import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts";
 import type { Engine } from "./engine/port.ts";
+import { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
 import type { Mailer } from "./mail/port.ts";
 import { type Config, poolSize, processShare } from "./platform/config.ts";
-import { FairQueue } from "./platform/fair-queue.ts";
+import { createQueues, type FairQueue } from "./platform/fair-queue.ts";
 import { localOrigin } from "./platform/local-origin.ts";
 import { log } from "./platform/log.ts";
 import { setProcessWide } from "./platform/process-wide.ts";
 import { runtimePath } from "./platform/runtime-path.ts";
 import { serviceOrigin } from "./platform/service-origin.ts";
 import { count, observePool } from "./platform/telemetry/metrics.ts";
+import { RequestLog } from "./requests/request-log.ts";
 import type { ResearchProvider } from "./research/port.ts";
 import type { SandboxProvider } from "./sandbox/port.ts";
 import type { TaskRunner } from "./tasks/port.ts";
@@ -33,12 +37,6 @@ const DEADLINE_MS = 10_000;
 const MEDIA_BUCKET = "media";
 /** What the files of one local sandbox may take; a running one reserves all of it. */
 const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
-/** More than an account's turns and subagents can make at a time, unless their limits are off. */
-const MAX_WAITERS_PER_ACCOUNT = 1_000;
-/** The same as the timeout of a database call. */
-const MAX_REQUEST_WAIT_MS = 10_000;
-/** The limit for all accounts in this process. A stream costs little memory and a query a second. */
-const MAX_STREAMS = 4_000;
 
 /** On Vercel no process lives long enough to own a run, so its World runs the turns. */
 export async function createEngine(settings: Config): Promise<Engine> {
@@ -118,21 +116,19 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
 }
 
 /** Null without a vendor where the renderer is not installed, as on Vercel. */
-export async function createContent({
-  FAL_KEY: key,
-  FAL_BASE_URL: baseUrl,
-  FAL_STORAGE_URL: storageUrl,
-  DATA_DIR,
-}: Config): Promise<ContentProvider | null> {
+export async function createContent(
+  { FAL_KEY: key, FAL_BASE_URL: baseUrl, FAL_STORAGE_URL: storageUrl, DATA_DIR }: Config,
+  { probes, renderings }: Readonly<Record<"probes" | "renderings", FairQueue>>,
+): Promise<ContentProvider | null> {
   if (key) {
     const { FalContent } = await import("./content/adapters/fal/provider.ts");
-    return new FalContent({ key, baseUrl, storageUrl });
+    return new FalContent({ key, baseUrl, storageUrl, probes });
   }
   const { canRender } = await import("./content/adapters/embedded/render-process.ts");
   if (!canRender("images")) return null;
   const { EmbeddedContent } = await import("./content/adapters/embedded/provider.ts");
   const root = runtimePath(resolve(DATA_DIR), "content-work");
-  return new EmbeddedContent(root);
+  return new EmbeddedContent(root, { queue: renderings });
 }
 
 /** Media is stored with the database: on this machine's disk, or in the Supabase project's Storage. */
@@ -203,55 +199,33 @@ export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promis
   return createMailboxMailer({ folder: mailboxFolder(), from });
 }
 
-/** What the accounts of this process share, except for the slots that belong to one adapter. */
-export function createQueues(settings: Config) {
-  return {
-    /** A request's slot stands for a database connection. */
-    requests: new FairQueue({
-      name: "requests",
-      slots: settings.REQUESTS_AT_ONCE,
-      waitersPerAccount: MAX_WAITERS_PER_ACCOUNT,
-      maxWaitMs: MAX_REQUEST_WAIT_MS,
-    }),
-    /** Limits the streams of an account, so none can take all readers of a process. */
-    streams: new FairQueue({
-      name: "streams",
-      slots: MAX_STREAMS,
-      slotsPerAccount: settings.ACCOUNT_STREAMS,
-      waitersPerAccount: 0,
-      maxWaitMs: 0,
-    }),
-    modelCalls: new FairQueue({
-      name: "model_calls",
-      slots: settings.MODEL_CALLS_AT_ONCE,
-      waitersPerAccount: MAX_WAITERS_PER_ACCOUNT,
-      maxWaitMs: settings.QUEUE_WAIT_MS,
-    }),
-  };
-}
-
 export async function createApp(settings: Config) {
+  const queues = createQueues(settings);
   return {
     engine: await createEngine(settings),
     models: await createModels(settings),
     sandboxes: await createSandboxes(settings),
-    content: await createContent(settings),
+    content: await createContent(settings, queues),
     media: await createMediaStorage(settings),
     tasks: await createTaskRunner(settings),
     catalog: await createCatalog(settings),
     research: await createResearch(settings),
     connectors: await createConnectors(settings),
     mail: await createMailer(settings),
-    queues: createQueues(settings),
+    identity: new TokenVerifier(),
+    queues,
+    thumbnails: createThumbnailCache(),
+    proxiedImages: createProxyCache(),
     runningTurns: new RunningTurns(),
     deliveryWorker: new DeliveryWorker(),
+    requestLog: new RequestLog(),
   };
 }
 
-/** The adapters of a process. */
+/** The parts of a process: an adapter of each port, and the queues, caches and workers. */
 export type App = Readonly<Awaited<ReturnType<typeof createApp>>>;
 
-/** Creates the adapters of this process, which `services()` returns from then on. */
+/** Creates the parts of this process, which `currentApp()` returns from then on. */
 export async function startApp(settings: Config): Promise<App> {
-  return setProcessWide("services", await createApp(settings));
+  return setProcessWide("app", await createApp(settings));
 }

@@ -75,7 +75,7 @@ async function* entriesOf(app: Parts, request: ExportRequest): AsyncGenerator<Zi
   else if (listed) missing.push("connections.json");
 
   for await (const name of exportRows(accountId, "media", z.string())) {
-    const content = await openMedia({ accountId, name });
+    const content = await openMedia(app, { accountId, name });
     if (content) yield { name: `media/${name}`, modifiedAt, content };
     else missing.push(`media/${name}`);
   }

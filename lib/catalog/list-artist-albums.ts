@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import type { listArtistAlbumsContract } from "./contract.ts";
 import { type albumPage, presentAlbum, presentPage } from "./present.ts";
 import { albumGroups } from "./records.ts";
@@ -11,10 +11,11 @@ import { albumGroups } from "./records.ts";
  * Errors: 404 `Artist not found`, 429 with `retry-after`, 502, 504.
  */
 export async function listArtistAlbums(
+  { catalog }: Pick<App, "catalog">,
   query: z.output<typeof listArtistAlbumsContract.query>,
 ): Promise<z.input<typeof albumPage> | AppError> {
   const { id, include_groups: groups, market, limit, offset } = query;
-  const found = await services().catalog.listAlbums({
+  const found = await catalog.listAlbums({
     artistId: id,
     groups: groups ?? albumGroups,
     market: market ?? null,

@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import { MAX_SEARCH_OFFSET, type searchCatalogContract } from "./contract.ts";
 import {
   type PagePlace,
@@ -18,12 +18,13 @@ import type { Found, Kind, NamedRecord } from "./records.ts";
  * Errors: 429 with `retry-after`, 502, 504.
  */
 export async function searchCatalog(
+  { catalog }: Pick<App, "catalog">,
   query: z.output<typeof searchCatalogContract.query>,
 ): Promise<z.input<typeof searchResult> | AppError> {
   const { q, type: kinds, market, limit, offset } = query;
   // `from_token`: the service authenticates as itself and has no country.
   const country = market === "from_token" ? null : (market ?? null);
-  const found = await services().catalog.search({ q, kinds, market: country, limit, offset });
+  const found = await catalog.search({ q, kinds, market: country, limit, offset });
   if (isAppError(found)) return found;
 
   const placeOf = (kind: Kind): PagePlace => ({

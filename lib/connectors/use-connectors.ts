@@ -1,26 +1,30 @@
 /** The use cases of connectors. Each answers `not_configured` where the service has none. */
 import type { Logger } from "pino";
+import type { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
-import { services } from "../platform/services.ts";
 import { isAllowedOrigin } from "./check-callback.ts";
+import type { createConnectionContract } from "./contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "./port.ts";
 import { hasChatConnector } from "./store.ts";
+
+type Parts = Pick<App, "connectors">;
 
 /**
  * Calls the provider, and returns its answer or the error that callers see for a fault, whose details are
  * logged. Errors: not_found, conflict, upstream_error, upstream_timeout, not_configured.
  */
 async function ask<A extends { readonly kind: string }, const R>(
+  { connectors }: Parts,
   log: Logger,
   question: (provider: ConnectorProvider) => Promise<A | ConnectorFault>,
   describe: (answer: A) => R,
 ): Promise<R | AppError> {
-  const provider = services().connectors;
-  if (!provider) return appError("not_configured", "Connectors are not configured");
-  const answer = await question(provider);
+  if (!connectors) return appError("not_configured", "Connectors are not configured");
+  const answer = await question(connectors);
   return isFault(answer) ? describeFault(answer, log) : describe(answer);
 }
 
@@ -60,14 +64,11 @@ async function checkRun(
  * caller's access to the account. Errors: invalid_request, and as the provider's.
  */
 export async function authorizeConnector(
-  request: {
-    readonly caller: Caller;
-    readonly connector: string;
-    readonly callbackUrl: string | null | undefined;
-  },
+  app: Parts,
+  caller: Caller,
+  { connector, callback_url: callbackUrl }: z.output<typeof createConnectionContract.body>,
   log: Logger,
 ) {
-  const { caller, connector, callbackUrl } = request;
   const { CONNECTOR_CALLBACK_ORIGINS: origins } = config();
   // The console is the default callback, so it need not be listed.
   const allowed = origins.length === 0 ? origins : [...origins, serviceOrigin()];
@@ -82,6 +83,7 @@ export async function authorizeConnector(
     callbackUrl: callbackUrl ?? `${serviceOrigin()}/connectors`,
   };
   return ask(
+    app,
     log,
     (provider) => provider.authorize(given),
     ({ url }) => success({ connector, redirectUrl: url }),
@@ -89,16 +91,18 @@ export async function authorizeConnector(
 }
 
 /** Returns the connections of the account, newest first. */
-export const listConnections = (accountId: string, log: Logger) =>
+export const listConnections = (app: Parts, accountId: string, log: Logger) =>
   ask(
+    app,
     log,
     (provider) => provider.list(accountId),
     ({ connections }) => success({ connections }),
   );
 
 /** Removes the connections of the account to a connector. Errors: not_found without one. */
-export const disconnectConnector = (accountId: string, connector: string, log: Logger) =>
+export const removeConnections = (app: Parts, accountId: string, connector: string, log: Logger) =>
   ask(
+    app,
     log,
     (provider) => provider.disconnect({ accountId, connector }),
     ({ count }) =>
@@ -109,6 +113,7 @@ export const disconnectConnector = (accountId: string, connector: string, log: L
 
 /** Returns a page of a connector's actions. Errors: forbidden, not_found. */
 export async function listActions(
+  app: Parts,
   caller: Caller,
   page: Parameters<ConnectorProvider["listActions"]>[0],
   log: Logger,
@@ -116,6 +121,7 @@ export async function listActions(
   const refused = await checkRun(caller, page.connector);
   if (refused) return refused;
   return ask(
+    app,
     log,
     (provider) => provider.listActions(page),
     ({ actions, nextCursor }) => success({ actions, nextCursor }),
@@ -124,6 +130,7 @@ export async function listActions(
 
 /** Runs an action with the connection of the account that the caller acts for. Errors: forbidden, not_found, conflict. */
 export async function runAction(
+  app: Parts,
   caller: Caller,
   request: Omit<Parameters<ConnectorProvider["runAction"]>[0], "accountId">,
   log: Logger,
@@ -131,6 +138,7 @@ export async function runAction(
   const refused = await checkRun(caller, request.connector);
   if (refused) return refused;
   return ask(
+    app,
     log,
     (provider) => provider.runAction({ accountId: caller.accountId, ...request }),
     ({ result }) => success(result),

@@ -1,8 +1,8 @@
 import { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import type { ImageRequest } from "./contract.ts";
-import { type Attempt, queueGeneration } from "./generation.ts";
+import { type Attempt, queueGeneration, type StartParts } from "./generation.ts";
 import { planImages, showRequest } from "./generation-order.ts";
 import { filePrice } from "./media-store.ts";
 
@@ -16,15 +16,16 @@ const output = z.object({ imageUrl: z.url(), images: z.array(z.url()) });
  * without a provider; 504. @throws DatabaseUnavailable
  */
 export async function createImage(
+  app: StartParts & Pick<App, "content" | "media" | "models">,
   attempt: Attempt,
   body: ImageRequest,
 ): Promise<{ imageUrl: string; images: readonly string[]; location: string } | AppError> {
   const { effectId } = attempt;
-  const provider = services().content;
+  const provider = app.content;
   if (!provider) return notConfigured;
-  const plan = await planImages(body, effectId);
+  const plan = await planImages(app, body, effectId);
   if (isAppError(plan)) return plan;
-  const price = await filePrice("image", provider.imageModel(plan.order, plan.inputs.length));
+  const price = await filePrice(app, "image", provider.imageModel(plan.order, plan.inputs.length));
   const generation = {
     ...attempt,
     costUsd: price === null ? null : price * plan.order.count,
@@ -33,7 +34,7 @@ export async function createImage(
     payload: showRequest(body),
     metadata: {},
   } as const;
-  const done = await queueGeneration(generation, { kind: "image", effectId, body }, output);
+  const done = await queueGeneration(app, generation, { kind: "image", effectId, body }, output);
   if (isAppError(done)) return done;
   const { imageUrl, images } = done.output;
   return { imageUrl, images, location: done.location };

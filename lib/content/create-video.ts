@@ -1,8 +1,8 @@
 import { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import type { VideoRequest } from "./contract.ts";
-import { type Attempt, queueGeneration } from "./generation.ts";
+import { type Attempt, queueGeneration, type StartParts } from "./generation.ts";
 import { planVideo, showRequest } from "./generation-order.ts";
 import { filePrice } from "./media-store.ts";
 import type { VideoMode } from "./port.ts";
@@ -17,24 +17,25 @@ const output = z.object({ videoSourceUrl: z.url() });
  * 504. @throws DatabaseUnavailable
  */
 export async function createVideo(
+  app: StartParts & Pick<App, "content" | "media" | "models">,
   attempt: Attempt,
   body: VideoRequest,
 ): Promise<{ videoUrl: string; mode: VideoMode; location: string } | AppError> {
   const { effectId } = attempt;
-  const provider = services().content;
+  const provider = app.content;
   if (!provider?.makesVideos) return notConfigured;
-  const plan = await planVideo(body, effectId);
+  const plan = await planVideo(app, body, effectId);
   if (isAppError(plan)) return plan;
   const { mode, movement, mood } = plan.order;
   const generation = {
     ...attempt,
-    costUsd: await filePrice("video", provider.videoModel(plan.order)),
+    costUsd: await filePrice(app, "video", provider.videoModel(plan.order)),
     artistId: body.artist_id,
     kind: "video",
     payload: showRequest({ ...body, mode }),
     metadata: { mode, movement, mood },
   } as const;
-  const done = await queueGeneration(generation, { kind: "video", effectId, body }, output);
+  const done = await queueGeneration(app, generation, { kind: "video", effectId, body }, output);
   if (isAppError(done)) return done;
   return { videoUrl: done.output.videoSourceUrl, mode, location: done.location };
 }

@@ -1,8 +1,9 @@
 /** The orders of image and video requests: planned before a run starts, and fetched within the run. */
 import { basename } from "node:path";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { ImageRequest, VideoRequest } from "./contract.ts";
-import { checkInputs, fetchInputs, type Input } from "./media/fetch-inputs.ts";
+import { checkInputs, fetchInputs, type Input, type InputParts } from "./media/fetch-inputs.ts";
 import {
   aspectRatioOf,
   audioInputs,
@@ -45,6 +46,7 @@ interface VideoPlan {
  * cannot use, and when mode `prompt` has neither a prompt nor a template with motion; 404.
  */
 export async function planVideo(
+  app: Pick<App, "media">,
   body: VideoRequest,
   effectId: string,
 ): Promise<VideoPlan | AppError> {
@@ -55,7 +57,7 @@ export async function planVideo(
     const text = body[field];
     return text ? [{ field, url: new URL(text), kind: KIND_OF[field] }] : [];
   });
-  const refused = checkInputs(inputs);
+  const refused = checkInputs(app.media, inputs);
   if (refused) return refused;
   const template = body.template ? await selectContentTemplate(body.template) : null;
   if (isAppError(template)) return template;
@@ -87,13 +89,14 @@ export async function planVideo(
  * one that cannot be used; 429; 503.
  */
 export async function fetchVideoOrder(
+  app: InputParts,
   accountId: string,
   plan: VideoPlan,
   folder: string,
   signal: AbortSignal,
 ): Promise<{ order: Ordered<VideoOrder>; details: object } | AppError> {
   const { inputs, captionText, template } = plan;
-  const files = await fetchInputs(accountId, inputs, folder, signal);
+  const files = await fetchInputs(app, accountId, inputs, folder, signal);
   if (isAppError(files)) return files;
   const fileOf = (field: InputField) => files[inputs.findIndex((one) => one.field === field)];
   const [image, audio, video] = [fileOf("image_url"), fileOf("audio_url"), fileOf("video_url")];
@@ -128,13 +131,15 @@ export async function fetchVideoOrder(
 
 /** Fetches the files that the template's edit needs. Errors: 429; 502; 503. */
 export async function fetchEdit(
+  app: InputParts,
   accountId: string,
   { steps }: VideoPlan,
   folder: string,
   signal: AbortSignal,
 ): Promise<readonly EditStep[] | AppError> {
   const inputs = audioInputs(steps);
-  const files = checkInputs(inputs) ?? (await fetchInputs(accountId, inputs, folder, signal));
+  const files =
+    checkInputs(app.media, inputs) ?? (await fetchInputs(app, accountId, inputs, folder, signal));
   if (isAppError(files)) return excuseCaller(files, "video");
   const audio = files.values();
   return steps.map((step) => {
@@ -162,6 +167,7 @@ interface ImagePlan {
  * a reference that cannot be used; 404 `Template not found`.
  */
 export async function planImages(
+  app: Pick<App, "media">,
   body: ImageRequest,
   effectId: string,
 ): Promise<ImagePlan | AppError> {
@@ -174,7 +180,7 @@ export async function planImages(
     });
   }
   const inputs = referencesOf(body, template);
-  const refused = checkInputs(inputs);
+  const refused = checkInputs(app.media, inputs);
   if (refused) return excuseCaller(refused, "image");
   const captionText = chooseCaption(template, effectId);
   const order = {
@@ -195,12 +201,13 @@ export async function planImages(
 
 /** Fetches the references. Errors: 400 for one that cannot be used; 429; 502; 503. */
 export async function fetchImageOrder(
+  app: InputParts,
   accountId: string,
   { order, inputs }: ImagePlan,
   folder: string,
   signal: AbortSignal,
 ): Promise<Ordered<ImageOrder> | AppError> {
-  const references = await fetchInputs(accountId, inputs, folder, signal);
+  const references = await fetchInputs(app, accountId, inputs, folder, signal);
   if (isAppError(references)) return excuseCaller(references, "image");
   return { ...order, accountId, references };
 }

@@ -1,9 +1,9 @@
 /** The steps of `generation-workflow.ts`. Each may run in another process. */
 import { z } from "zod";
+import type { App } from "../app.ts";
 import { appError, isAppError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import { openText } from "../platform/seal-text.ts";
-import { services } from "../platform/services.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import {
   endRun,
@@ -37,6 +37,8 @@ const MAX_WORK_MS = 15 * 60 * 1000;
 /** The lease of a run whose workflow is on its way: it is not renewed while the workflow sleeps. */
 const LEASE_SECONDS = 30 * 60;
 const STEP_TIMEOUT_MS = 4 * 60 * 1000;
+
+type Parts = Pick<App, "content" | "deliveryWorker" | "media" | "models" | "queues">;
 
 export interface GenerationJob {
   readonly runId: string;
@@ -72,13 +74,14 @@ const authorityEnded = appError(
 
 /** @param made the URLs of the images that earlier orders have made */
 export async function submitGeneration(
+  app: Parts,
   job: GenerationJob,
   made: readonly string[],
 ): Promise<SubmittedGeneration | null> {
   const { runId, accountId } = job;
   if (!(await isActive(job))) return null;
   if (!(await hasAuthority(accountId, runId, job.credentialId ?? null))) {
-    await endRun(runId, failureOf(authorityEnded));
+    await endRun(app, runId, failureOf(authorityEnded));
     return null;
   }
   const request = open(job);
@@ -86,25 +89,25 @@ export async function submitGeneration(
   await mergeMetadata(runId, { step: "fetching" });
   const submitted = await withWorkFolder(async (folder) => {
     if (request.kind === "video") {
-      const plan = await planVideo(request.body, request.effectId);
+      const plan = await planVideo(app, request.body, request.effectId);
       if (isAppError(plan)) return plan;
-      const fetched = await fetchVideoOrder(accountId, plan, folder, signal);
+      const fetched = await fetchVideoOrder(app, accountId, plan, folder, signal);
       if (isAppError(fetched)) return fetched;
-      const submission = await provider().submitVideo(fetched.order, signal);
+      const submission = await provider(app).submitVideo(fetched.order, signal);
       return isAppError(submission)
         ? submission
         : { submission, details: fetched.details, count: 1 };
     }
-    const plan = await planImages(request.body, request.effectId);
+    const plan = await planImages(app, request.body, request.effectId);
     if (isAppError(plan)) return plan;
-    const order = await fetchImageOrder(accountId, plan, folder, signal);
+    const order = await fetchImageOrder(app, accountId, plan, folder, signal);
     if (isAppError(order)) return order;
     const [count, seed] = [order.count - made.length, order.seed + made.length];
-    const submission = await provider().submitImages({ ...order, count, seed }, signal);
+    const submission = await provider(app).submitImages({ ...order, count, seed }, signal);
     return isAppError(submission) ? submission : { submission, details: plan.details, count };
   });
   if (isAppError(submitted)) {
-    await endRun(runId, failureOf(submitted));
+    await endRun(app, runId, failureOf(submitted));
     return null;
   }
   return { ...submitted, submittedAt: Date.now() };
@@ -115,6 +118,7 @@ export async function submitGeneration(
  * with `ended` when the run has ended.
  */
 export async function collectGeneration(
+  app: Parts,
   job: GenerationJob,
   { submission, submittedAt, details, count }: SubmittedGeneration,
   made: readonly string[],
@@ -126,40 +130,40 @@ export async function collectGeneration(
   // Not earlier: from here on the submission is committed.
   await mergeMetadata(runId, { step: "generating" });
   const urls = await withWorkFolder(async (folder) => {
-    const files = await provider().collect(submission, folder, signal);
+    const files = await provider(app).collect(submission, folder, signal);
     if (files === null || isAppError(files)) return files;
     await mergeMetadata(runId, { step: "storing" });
-    const finished = kind === "video" ? await edit(job, files, folder, signal) : files;
+    const finished = kind === "video" ? await edit(app, job, files, folder, signal) : files;
     // An attempt that died may have stored some.
     await discardTornMedia(accountId, runId, made);
-    const model = typeof submission.model === "string" ? submission.model : provider().name;
+    const model = typeof submission.model === "string" ? submission.model : provider(app).name;
     const { credentialId = null } = job;
     const origin = { accountId, runId, kind, model, credentialId, earlier: made.length };
-    return storeResults(origin, finished);
+    return storeResults(app, origin, finished);
   });
   if (urls === null) {
     if (Date.now() - submittedAt < MAX_WORK_MS) return "pending";
-    await provider().cancel(submission);
-    await endRun(runId, failureOf(generationTimedOut(kind)));
+    await provider(app).cancel(submission);
+    await endRun(app, runId, failureOf(generationTimedOut(kind)));
     return "ended";
   }
   if (isAppError(urls)) {
-    await endRun(runId, failureOf(urls));
-    await provider().forget?.(submission);
+    await endRun(app, runId, failureOf(urls));
+    await provider(app).forget?.(submission);
     return "ended";
   }
   const all = [...made, ...urls];
   if (urls.length < count) return all;
   const result = kind === "video" ? { videoSourceUrl: all[0] } : { imageUrl: all[0], images: all };
-  await endRun(runId, { status: "COMPLETED", output: { ...result, ...details } });
-  await provider().forget?.(submission);
+  await endRun(app, runId, { status: "COMPLETED", output: { ...result, ...details } });
+  await provider(app).forget?.(submission);
   return "ended";
 }
 
 /** Ends the run as failed, unless it has ended. */
-export async function failGeneration(job: GenerationJob): Promise<void> {
+export async function failGeneration(app: Pick<App, "deliveryWorker">, job: GenerationJob) {
   const { kind } = open(job);
-  await endRun(job.runId, failureOf(generationFailed(kind)));
+  await endRun(app, job.runId, failureOf(generationFailed(kind)));
 }
 
 /** Keeps the run alive. Returns false when it has ended, or its account was deleted. */
@@ -171,14 +175,14 @@ async function isActive({ runId, accountId }: GenerationJob): Promise<boolean> {
 const open = ({ runId, sealed }: GenerationJob): GenerationRequest =>
   generationRequest.parse(JSON.parse(openText(sealed, runId)));
 
-function provider(): ContentProvider {
-  const { content } = services();
+function provider({ content }: Parts): ContentProvider {
   if (!content) throw new Error("The settings have no provider of images and videos");
   return content;
 }
 
 /** Applies the template's edit. The video has been paid for: without its edit it is better than an error. */
 async function edit(
+  app: Parts,
   job: GenerationJob,
   files: readonly GeneratedFile[],
   folder: string,
@@ -188,12 +192,15 @@ async function edit(
   const request = open(job);
   const [video] = files;
   if (request.kind !== "video" || !video) return files;
-  const plan = await planVideo(request.body, request.effectId);
+  const plan = await planVideo(app, request.body, request.effectId);
   if (isAppError(plan) || plan.steps.length === 0) return files;
-  const steps = await fetchEdit(accountId, plan, folder, signal);
+  const steps = await fetchEdit(app, accountId, plan, folder, signal);
   if (isAppError(steps)) return files;
   const edit = { op: "edit", video: { ...video, url: "" }, steps } as const;
-  const edited = canRender("videos") ? await render(accountId, edit, folder, signal) : notEdited;
+  const settings = { queue: app.queues.renderings };
+  const edited = canRender("videos")
+    ? await render(accountId, edit, folder, signal, settings)
+    : notEdited;
   if (!isAppError(edited)) return edited;
   log().warn({ cause: edited.message }, "A generated video was not edited");
   return files;

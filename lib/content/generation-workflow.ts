@@ -6,6 +6,7 @@
 import { getStepMetadata, sleep } from "workflow";
 import { retryOutage } from "../engine/retry-outage.ts";
 import { nameStep, nameWorkflow } from "../engine/workflow-names.ts";
+import { currentApp } from "../platform/current-app.ts";
 import {
   collectGeneration,
   failGeneration,
@@ -51,7 +52,7 @@ async function submit(
   made: readonly string[],
 ): Promise<SubmittedGeneration | null> {
   "use step";
-  return traceGeneration(job, "submit", () => submitGeneration(job, made));
+  return traceGeneration(job, "submit", () => submitGeneration(currentApp(), job, made));
 }
 submit.maxRetries = 0;
 
@@ -62,7 +63,7 @@ async function collect(
 ): Promise<"pending" | "ended" | readonly string[]> {
   "use step";
   return retryOutage(getStepMetadata().attempt, () =>
-    traceGeneration(job, "collect", () => collectGeneration(job, submitted, made)),
+    traceGeneration(job, "collect", () => collectGeneration(currentApp(), job, submitted, made)),
   );
 }
 collect.maxRetries = MAX_ATTEMPTS;
@@ -70,7 +71,7 @@ collect.maxRetries = MAX_ATTEMPTS;
 async function fail(job: GenerationJob): Promise<void> {
   "use step";
   await retryOutage(getStepMetadata().attempt, () =>
-    traceGeneration(job, "fail", () => failGeneration(job)),
+    traceGeneration(job, "fail", () => failGeneration(currentApp(), job)),
   );
 }
 fail.maxRetries = MAX_ATTEMPTS;

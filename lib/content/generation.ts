@@ -4,18 +4,21 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
 import { sealText } from "../platform/seal-text.ts";
-import { services } from "../platform/services.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
 import { beginRun, queueJob, recordRemoteRun, selectRun, takeJob } from "../tasks/store.ts";
 import type { TaskRun } from "../tasks/task-run.ts";
 import { failGeneration, type GenerationJob, type GenerationRequest } from "./generation-steps.ts";
 import { GENERATION_WORKFLOW } from "./generation-workflow.ts";
 import { generationFailed, generationTimedOut } from "./port.ts";
+
+/** The parts of the service that start a generation. */
+export type StartParts = Pick<App, "deliveryWorker" | "engine" | "tasks">;
 
 export interface Attempt {
   readonly caller: Caller;
@@ -84,6 +87,7 @@ const endingError = z.object({
  * @throws DatabaseUnavailable
  */
 export async function queueGeneration<T extends object>(
+  app: StartParts,
   generation: Generation,
   request: GenerationRequest,
   outputSchema: z.ZodType<T>,
@@ -108,7 +112,7 @@ export async function queueGeneration<T extends object>(
   const sealed = sealText(JSON.stringify(request), runId);
   const trace = traceparent();
   const traced = trace === undefined ? {} : { traceparent: trace };
-  await dispatchJob({ runId, accountId, sealed, credentialId, ...traced }, generation);
+  await dispatchJob(app, { runId, accountId, sealed, credentialId, ...traced }, generation);
   const run = await untilEnded(accountId, runId, kind);
   if (isAppError(run)) return { ...run, headers: { ...run.headers, location } };
   return { output: outputSchema.parse(run.output), location };
@@ -138,12 +142,12 @@ function errorOf(run: TaskRun | null, kind: Generation["kind"]): AppError {
 }
 
 /** @throws Error when the run cannot be started, after the task run has been ended as failed */
-export async function startJob(stored: unknown): Promise<void> {
+export async function startJob(app: Omit<StartParts, "tasks">, stored: unknown): Promise<void> {
   const job = generationJob.parse(stored);
   try {
-    await services().engine.startWorkflow(GENERATION_WORKFLOW, job);
+    await app.engine.startWorkflow(GENERATION_WORKFLOW, job);
   } catch (error) {
-    await failGeneration(job);
+    await failGeneration(app, job);
     throw error;
   }
 }
@@ -153,19 +157,20 @@ export async function startJob(stored: unknown): Promise<void> {
  * task. @throws Error as `startJob`
  */
 async function dispatchJob(
+  app: StartParts,
   job: GenerationJob,
   { kind, keepAlive }: Pick<Generation, "kind" | "keepAlive">,
 ): Promise<void> {
-  const { tasks } = services();
-  if (!tasks.start) return startJob(job);
+  const { tasks } = app;
+  if (!tasks.start) return startJob(app, job);
   const { accountId, runId } = job;
   await queueJob(accountId, runId, job);
   const task = { accountId, taskIdentifier: `generate-${kind}`, taskRunId: runId } as const;
   const remoteId = await tasks.start(task, log());
   // It may have taken a task that it did not confirm in time.
-  if (isAppError(remoteId)) return startUntaken(job);
+  if (isAppError(remoteId)) return startUntaken(app, job);
   await recordRemoteRun(accountId, runId, remoteId);
-  const late = delay(PATIENCE_MS, undefined, { ref: false }).then(() => startUntaken(job));
+  const late = delay(PATIENCE_MS, undefined, { ref: false }).then(() => startUntaken(app, job));
   keepAlive(
     late.catch((error: unknown) =>
       log().error({ err: error, runId }, "a generation could not be started"),
@@ -173,7 +178,7 @@ async function dispatchJob(
   );
 }
 
-async function startUntaken({ accountId, runId }: GenerationJob): Promise<void> {
+async function startUntaken(app: StartParts, { accountId, runId }: GenerationJob): Promise<void> {
   const job = await takeJob(accountId, runId);
-  if (job !== null) await startJob(job);
+  if (job !== null) await startJob(app, job);
 }

@@ -4,11 +4,11 @@
  */
 import { stat } from "node:fs/promises";
 import { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { mediaQuotaExceeded } from "../contract/quota.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
-import { services } from "../platform/services.ts";
 import type { GeneratedFile } from "./port.ts";
 import { type MediaKey, newMediaKey, parseMediaKey } from "./storage/media-name.ts";
 
@@ -32,11 +32,12 @@ interface Origin {
  * Errors: 403 when the account has no room for them. @throws Error when the run is no longer active
  */
 export async function storeResults(
+  app: Pick<App, "content" | "media" | "models">,
   { accountId, runId, kind, model, credentialId, earlier = 0 }: Origin,
   files: readonly GeneratedFile[],
 ): Promise<readonly string[] | AppError> {
   const run = { p_account_id: accountId, p_run_id: runId };
-  const price = await filePrice(kind, model);
+  const price = await filePrice(app, kind, model);
   const usage = {
     ...{ step: earlier, tool: 0, call: 0, model_id: model },
     ...(kind === "image" ? { images: files.length } : { videos: files.length }),
@@ -55,16 +56,18 @@ export async function storeResults(
   const outcome = await call("reserve_media", reserved, z.enum(["reserved", "full", "ended"]));
   if (outcome === "ended") throw new Error(`The task run ${runId} has lost its lease`);
   if (outcome === "full") return mediaQuotaExceeded;
-  const storage = services().media;
-  return Promise.all(results.map(({ key, file }) => storage.store(key, file)));
+  return Promise.all(results.map(({ key, file }) => app.media.store(key, file)));
 }
 
 /**
  * Returns the price of an image or a video in USD, or null when it is not known. Renderings on this
  * machine are free, unless `MODEL_PRICES` says otherwise.
  */
-export async function filePrice(kind: Origin["kind"], model: string): Promise<number | null> {
-  const { models, content } = services();
+export async function filePrice(
+  { content, models }: Pick<App, "content" | "models">,
+  kind: Origin["kind"],
+  model: string,
+): Promise<number | null> {
   return (await models.price(model))?.[kind] ?? (content?.name === "embedded" ? 0 : null);
 }
 
@@ -92,6 +95,7 @@ export async function discardTornMedia(
  * @throws DatabaseUnavailable
  */
 export async function deleteMedia(
+  { media }: Pick<App, "media">,
   callerId: string,
   accountId: string,
   name: string,
@@ -101,7 +105,7 @@ export async function deleteMedia(
   if (!key || !(await call("delete_media", args, z.boolean()))) {
     return appError("not_found", "Media not found");
   }
-  await services().media.remove(key);
+  await media.remove(key);
   await endMediaRemoval(key);
   return undefined;
 }

@@ -2,23 +2,26 @@ import { createReadStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { services } from "../platform/services.ts";
+import type { App } from "../app.ts";
 import type { MediaKey } from "./storage/media-name.ts";
+import type { MediaStorage } from "./storage/port.ts";
 
 /** Opens a stored file, wherever the storage is; null when it does not have the file. */
-export async function openMedia(key: MediaKey): Promise<AsyncIterable<Uint8Array> | null> {
-  const storage = services().media;
-  const found = await storage.find(key);
+export async function openMedia(
+  { media }: Pick<App, "media">,
+  key: MediaKey,
+): Promise<AsyncIterable<Uint8Array> | null> {
+  const found = await media.find(key);
   if (found) return createReadStream(found.path);
-  return (await storage.sizeOf(key)) === null ? null : copyOf(key);
+  return (await media.sizeOf(key)) === null ? null : copyOf(media, key);
 }
 
 /** Reads a file that is stored elsewhere by way of a temporary copy, which keeps it out of memory. */
-async function* copyOf(key: MediaKey): AsyncGenerator<Uint8Array> {
+async function* copyOf(media: MediaStorage, key: MediaKey): AsyncGenerator<Uint8Array> {
   const folder = await mkdtemp(join(tmpdir(), "agent-platform-media-"));
   try {
     const path = join(folder, key.name);
-    if (await services().media.copyTo(key, path)) yield* createReadStream(path);
+    if (await media.copyTo(key, path)) yield* createReadStream(path);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,13 +1,13 @@
 /** Fetches an image of the web for a reader whose address its server must not learn. */
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { FairQueue } from "../platform/fair-queue.ts";
+import type { FairQueue } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { readBytes } from "../platform/outbound/vendor-fetch.ts";
-import { processWide } from "../platform/process-wide.ts";
 import { createTtlCache } from "../platform/ttl-cache.ts";
 import { fetchPublic } from "./media/download.ts";
 import { allowLoopback } from "./media/fetch-inputs.ts";
-import { shrinkImage, THUMBNAIL_CACHE, thumbnailQueue } from "./media/shrink-image.ts";
+import { shrinkImage, THUMBNAIL_CACHE } from "./media/shrink-image.ts";
 import { IMAGE_TYPES, sniffType } from "./media/sniff-type.ts";
 
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -21,41 +21,24 @@ const HEADERS = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/**
- * Bounds the memory of images that are being fetched or made small: each is held whole, because its size is not
- * known before.
- */
-const queue = () =>
-  processWide(
-    "proxied images",
-    () =>
-      new FairQueue({
-        name: "proxied_images",
-        slots: 16,
-        waitersPerAccount: 24,
-        maxWaitMs: 10_000,
-      }),
-  );
-
 interface Fetched {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
 }
 
 /** One cache per account: timing reveals nothing about other accounts. */
-const thumbnails = () =>
-  processWide("proxied thumbnails", () =>
-    createTtlCache<Fetched | AppError>({
-      ...THUMBNAIL_CACHE,
-      shouldKeep: (image) => !isAppError(image) && image.bytes.byteLength <= MAX_KEPT_BYTES,
-    }),
-  );
+export const createProxyCache = () =>
+  createTtlCache<Fetched | AppError>({
+    ...THUMBNAIL_CACHE,
+    shouldKeep: (image) => !isAppError(image) && image.bytes.byteLength <= MAX_KEPT_BYTES,
+  });
 
 /**
  * Returns the image, or a WebP of at most `width` pixels where it can be decoded. Small ones are kept for an hour.
  * Errors: 400 for a URL that is not allowed; 502; 504. @throws QueueRefusal
  */
 export async function proxyImage(
+  { proxiedImages, queues }: Pick<App, "proxiedImages" | "queues">,
   accountId: string,
   address: string,
   width: number | undefined,
@@ -66,10 +49,10 @@ export async function proxyImage(
   if (fault !== null) return appError("invalid_request", `url ${fault}`, { fields: ["url"] });
   const image =
     width === undefined
-      ? await queue().run(accountId, signal, () => fetchImage(url, signal))
-      : await thumbnails().get(`${accountId} ${width} ${url.href}`, () =>
-          queue().run(accountId, undefined, async () =>
-            shrink(accountId, await fetchImage(url), width),
+      ? await queues.proxiedImages.run(accountId, signal, () => fetchImage(url, signal))
+      : await proxiedImages.get(`${accountId} ${width} ${url.href}`, () =>
+          queues.proxiedImages.run(accountId, undefined, async () =>
+            shrink(queues.thumbnails, accountId, await fetchImage(url), width),
           ),
         );
   if (isAppError(image)) return image;
@@ -77,14 +60,13 @@ export async function proxyImage(
 }
 
 async function shrink(
+  queue: FairQueue,
   accountId: string,
   image: Fetched | AppError,
   width: number,
 ): Promise<Fetched | AppError> {
   if (isAppError(image)) return image;
-  const small = await thumbnailQueue().run(accountId, undefined, () =>
-    shrinkImage(image.bytes, width),
-  );
+  const small = await queue.run(accountId, undefined, () => shrinkImage(image.bytes, width));
   return small ? { bytes: small, type: "image/webp" } : image;
 }
 

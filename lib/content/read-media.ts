@@ -1,7 +1,7 @@
 /** Serves files of the disk storage with the conditions and ranges of RFC 9110. */
 import { createReadStream } from "node:fs";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import { streamOf } from "../platform/stream-of.ts";
 import { readThumbnail } from "./media/shrink-image.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
@@ -17,13 +17,14 @@ const POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 
  * Errors: 404 `Media not found`; 416; for a small version also 429 and 503.
  */
 export async function readMedia(
+  app: Pick<App, "media" | "queues" | "thumbnails">,
   accountId: string,
   name: string,
   requestHeaders: Headers,
   width?: number,
 ): Promise<Response | AppError> {
   const key = parseMediaKey(accountId, name);
-  const file = key && (await services().media.find(key));
+  const file = key && (await app.media.find(key));
   if (!key || !file) return appError("not_found", "Media not found");
 
   const small = mediaTypeOf(key).startsWith("image/") ? width : undefined;
@@ -44,7 +45,7 @@ export async function readMedia(
     "cross-origin-resource-policy": "cross-origin",
   };
   if (small !== undefined) {
-    const bytes = await readThumbnail(key, file.path, small);
+    const bytes = await readThumbnail(app, key, file.path, small);
     if (isAppError(bytes)) return bytes;
     return new Response(bytes, {
       headers: { ...headers, ...safety, "accept-ranges": "none", "content-type": "image/webp" },

@@ -3,7 +3,6 @@ import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { config } from "../platform/config.ts";
-import { processWide } from "../platform/process-wide.ts";
 
 /** Far longer than any generation may take. */
 const STALE_AFTER_MS = 60 * 60 * 1000;
@@ -12,7 +11,7 @@ const STALE_AFTER_MS = 60 * 60 * 1000;
 export async function withWorkFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const root = workRoot();
   await mkdir(root, { recursive: true });
-  await processWide("content work folder sweep", () => sweep(root));
+  await sweep(root);
   const folder = await mkdtemp(join(root, "run-"));
   try {
     return await work(folder);
@@ -28,8 +27,7 @@ const workRoot = (): string =>
     : join(resolve(config().DATA_DIR), "content-work");
 
 /**
- * Removes the folders of processes that died. It runs once per process and goes by age, because
- * another server may be working in the same root.
+ * Removes the folders of processes that died. It goes by age, because another server may be working in the same root.
  */
 async function sweep(root: string): Promise<void> {
   for (const name of await readdir(root)) {

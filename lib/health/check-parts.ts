@@ -2,20 +2,18 @@ import { statfs } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { checkIdentity } from "../identity/credentials/verify-bearer.ts";
+import type { App } from "../app.ts";
 import { type Config, config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
-import { services } from "../platform/services.ts";
 import type { Part } from "./contract.ts";
 
 /** A part that does not respond in this time is not ready. */
 const DEADLINE_MS = 3_000;
 
 /** Returns the adapter that each part of this process uses according to the settings. */
-export function listParts(): Part[] {
+export function listParts(app: App): Part[] {
   const settings = config();
-  const app = services();
   return [
     { name: "database", adapter: settings.EMBEDDED_SUPABASE ? "embedded" : "supabase" },
     { name: "identity", adapter: identityAdapter(settings) },
@@ -53,30 +51,30 @@ export async function checkRoom(folder: string, minBytes = MIN_FREE_BYTES): Prom
 
 const dataDir = () => resolve(/* turbopackIgnore: true */ config().DATA_DIR);
 
-const checks: Partial<Record<Part["name"], () => Promise<void>>> = {
+const checks: Partial<Record<Part["name"], (app: App) => Promise<void>>> = {
   database: async () => {
     await call("installation_id", {}, z.string());
   },
-  identity: checkIdentity,
-  durableRuns: () => services().engine.check(),
-  sandbox: async () => {
-    if (services().sandboxes.name !== "vercel") await checkRoom(dataDir());
+  identity: ({ identity }) => identity.check(),
+  durableRuns: ({ engine }) => engine.check(),
+  sandbox: async ({ sandboxes }) => {
+    if (sandboxes.name !== "vercel") await checkRoom(dataDir());
   },
-  mediaStorage: async () => {
-    if (services().media.name === "disk") await checkRoom(dataDir());
+  mediaStorage: async ({ media }) => {
+    if (media.name === "disk") await checkRoom(dataDir());
   },
 };
 
 /** Checks every part concurrently. A part without a check is ready as soon as it is configured. */
-export async function checkParts(): Promise<CheckedPart[]> {
-  return Promise.all(listParts().map(checkPart));
+export async function checkParts(app: App): Promise<CheckedPart[]> {
+  return Promise.all(listParts(app).map((part) => checkPart(app, part)));
 }
 
-async function checkPart(part: Part): Promise<CheckedPart> {
+async function checkPart(app: App, part: Part): Promise<CheckedPart> {
   const check = checks[part.name];
   if (!check) return { ...part, ready: true, ms: 0 };
   const started = performance.now();
-  const ready = await Promise.race([check(), lateAfter(DEADLINE_MS)]).then(
+  const ready = await Promise.race([check(app), lateAfter(DEADLINE_MS)]).then(
     () => true,
     (error: unknown) => {
       log().warn({ part: part.name, err: error }, "A part is not ready");

@@ -10,7 +10,6 @@ import { isolation } from "../platform/isolation/isolation.ts";
 import { log } from "../platform/log.ts";
 import { codeOf, type Probe } from "../platform/outbound/probe.ts";
 import { runtimePath } from "../platform/runtime-path.ts";
-import { services } from "../platform/services.ts";
 import { checkConnection, checkDatabase } from "./check-database.ts";
 import { checkUse, refuse } from "./check-settings.ts";
 import { type Finding, failed, findingOf, misconfigured, ok, warning } from "./finding.ts";
@@ -34,12 +33,12 @@ type Check = () => Promise<readonly Finding[]>;
  *
  * @throws Error when the settings cannot work: the server would serve half-configured
  */
-export async function checkStart(): Promise<void> {
+export async function checkStart(app: App): Promise<void> {
   const settings = config();
   // Detected here, so no request waits for it. On Vercel nothing is started on the machine.
   if (!settings.VERCEL) isolation();
   if (!settings.CHECK_START) return;
-  const found = await diagnose(settings, services(), {
+  const found = await diagnose(settings, app, {
     timeoutMs: START_TIMEOUT_MS,
     asksServices: !settings.VERCEL,
   });

@@ -9,7 +9,7 @@ import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
-import { services } from "../platform/services.ts";
+import { currentApp } from "../platform/current-app.ts";
 import { openExchange, type Plan } from "./exchange.ts";
 import { serve } from "./pipeline.ts";
 import { validator } from "./read-input.ts";
@@ -70,5 +70,5 @@ export function endpoint<
     handle: (input) => handle(input as Input<C>),
   };
   return (request, context) =>
-    serve(openExchange(services(), plan, request), contract.params && context.params);
+    serve(openExchange(currentApp(), plan, request), contract.params && context.params);
 }

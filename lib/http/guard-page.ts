@@ -8,12 +8,11 @@ import { mediaOrigin } from "../content/storage/media-origin.ts";
 import { rateHeaders } from "../contract/rate-limit.ts";
 import { limitPages } from "../identity/credentials/resolve-caller.ts";
 import { config } from "../platform/config.ts";
-import { processWide } from "../platform/process-wide.ts";
 import { createTtlCache } from "../platform/ttl-cache.ts";
 import { addressOf } from "./address.ts";
 import { isDecodable } from "./unknown-path.ts";
 
-export async function guardPage(request: Request): Promise<Response> {
+export async function guardPage(cache: PageCache, request: Request): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (!isDecodable(pathname)) {
     return new Response("The path is not well-formed\n", {
@@ -21,13 +20,14 @@ export async function guardPage(request: Request): Promise<Response> {
       headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
     });
   }
-  const cacheNonce = nonceOfCache(request.headers);
+  const cacheNonce = nonceOfCache(cache, request.headers);
   const refusal = cacheNonce === null ? await refusePage(request.headers) : null;
   if (refusal) return refusal;
   const nonce = cacheNonce ?? randomBytes(16).toString("base64");
   const policy = pagePolicy(nonce);
   const response =
-    (cacheNonce === null && (await cachedPage(request, nonce))) || continueWith(request, policy);
+    (cacheNonce === null && (await cachedPage(cache, request, nonce))) ||
+    continueWith(request, policy);
   response.headers.set("content-security-policy", policy);
   response.headers.set("x-content-type-options", "nosniff");
   response.headers.set("x-frame-options", "DENY");
@@ -118,22 +118,20 @@ interface PageCache {
   readonly pages: ReturnType<typeof createTtlCache<RenderedPage | null>>;
 }
 
-const cache = (): PageCache =>
-  processWide("page cache", () => ({
-    secret: randomBytes(32).toString("base64url"),
-    nonce: randomBytes(32).toString("base64url"),
-    pages: createTtlCache<RenderedPage | null>({
-      ttlMs: TTL_MS,
-      maxEntries: MAX_PAGES,
-      shouldKeep: (page) => page?.isKept ?? false,
-    }),
-  }));
+export const createPageCache = (): PageCache => ({
+  secret: randomBytes(32).toString("base64url"),
+  nonce: randomBytes(32).toString("base64url"),
+  pages: createTtlCache<RenderedPage | null>({
+    ttlMs: TTL_MS,
+    maxEntries: MAX_PAGES,
+    shouldKeep: (page) => page?.isKept ?? false,
+  }),
+});
 
 const SECRET_HEADER = "x-page-cache";
 
 /** Returns the nonce for a page that the cache itself asks for, else null. */
-function nonceOfCache(headers: Headers): string | null {
-  const { secret, nonce } = cache();
+function nonceOfCache({ secret, nonce }: PageCache, headers: Headers): string | null {
   return headers.get(SECRET_HEADER) === secret ? nonce : null;
 }
 
@@ -142,12 +140,15 @@ function nonceOfCache(headers: Headers): string | null {
  * and the page for unknown paths depend on no account and are rendered once: that takes 50 to 160 ms of CPU,
  * and anyone may ask for it.
  */
-async function cachedPage(request: Request, nonce: string): Promise<Response | null> {
+async function cachedPage(
+  { pages, secret, nonce: placeholder }: PageCache,
+  request: Request,
+  nonce: string,
+): Promise<Response | null> {
   const { SELF_ORIGIN: origin, NODE_ENV } = config();
   const path = cacheablePath(request);
   if (path === null || origin === undefined || NODE_ENV !== "production") return null;
   const cookie = shownCookies(request.headers);
-  const { pages, secret, nonce: placeholder } = cache();
   const page = await pages.get(`${path} ${cookie}`, () =>
     render(new URL(path, origin), { cookie, [SECRET_HEADER]: secret }).catch(() => null),
   );

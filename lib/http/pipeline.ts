@@ -52,7 +52,7 @@ export function serve(
  * contract does not allow it.
  */
 export async function identify(exchange: Exchange): Promise<AppError | undefined> {
-  const { plan, request } = exchange;
+  const { app, plan, request } = exchange;
   const { contract } = plan;
   const { headers } = request;
   const address = addressOf(headers);
@@ -63,7 +63,7 @@ export async function identify(exchange: Exchange): Promise<AppError | undefined
     return undefined;
   }
   const mayBeAnonymous = contract.auth === "optional" && config().ANONYMOUS_LOOKUPS;
-  const credential = await readCredential(headers, mayBeAnonymous);
+  const credential = await readCredential(app, headers, mayBeAnonymous);
   if (isAppError(credential)) return credential;
   if (!credential) {
     exchange.rate = await limitAnonymous(address);

@@ -1,13 +1,12 @@
 /** The outer stages of every request: they see each outcome, refusals and throws included. */
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { rateHeaders } from "../contract/rate-limit.ts";
-import { IdentityProviderUnavailable } from "../identity/credentials/verify-bearer.ts";
+import { isIdentityUnavailable } from "../identity/credentials/verify-bearer.ts";
 import { config } from "../platform/config.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { startTimer } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
-import { requestLog } from "../requests/request-log.ts";
 import { errorResponse } from "./error-response.ts";
 import type { Exchange } from "./exchange.ts";
 import { withSharedHeaders } from "./shared-headers.ts";
@@ -58,7 +57,7 @@ export async function log(exchange: Exchange, answer: () => Promise<Answer>): Pr
   if (!caller || config().REQUEST_LOG_RETENTION_DAYS === 0) return response;
   const { ownerId, credential } = caller;
   if (credential.kind === "schedule") return response;
-  requestLog().record({
+  exchange.app.requestLog.record({
     method,
     route,
     status,
@@ -107,7 +106,7 @@ const clientGone = appError("invalid_request", "The client closed the request");
 
 function failureOf(error: unknown): AppError {
   if (isQueueRefusal(error)) return queueRefused(error);
-  if (isDatabaseUnavailable(error) || error instanceof IdentityProviderUnavailable) {
+  if (isDatabaseUnavailable(error) || isIdentityUnavailable(error)) {
     return appError("unavailable", "Service temporarily unavailable", {
       headers: { "retry-after": "1" },
     });

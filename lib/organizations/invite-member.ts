@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
+import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
-import { services } from "../platform/services.ts";
 import type { Role, SentInvitation } from "./organization.ts";
 import { insertInvitation, withdrawInvitation } from "./store.ts";
 
@@ -10,19 +10,18 @@ import { insertInvitation, withdrawInvitation } from "./store.ts";
  * address: one that its mail server refuses, or that has had enough mails today, looks like any other.
  * Errors: as `insertInvitation`; 502 and 504 when the mail cannot be sent, without an invitation then.
  */
-export async function inviteMember(input: {
-  readonly accountId: string;
-  readonly organizationId: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly log: Logger;
-}): Promise<SentInvitation | AppError> {
-  const { accountId, organizationId, email, role, log } = input;
+export async function inviteMember(
+  app: Pick<App, "mail">,
+  accountId: string,
+  organizationId: string,
+  { email, role }: { readonly email: string; readonly role: Role },
+  log: Logger,
+): Promise<SentInvitation | AppError> {
   const invited = await insertInvitation(accountId, organizationId, email, role);
   if (isAppError(invited)) return invited;
   const { invitation, mail, organization_name: organization, inviter } = invited;
   if (!mail) return invitation;
-  const { name, send } = services().mail;
+  const { name, send } = app.mail;
   const sent = await send({
     to: email,
     subject: `Invitation to join “${organization}”`,

@@ -51,13 +51,11 @@ export function runPeriodically(
   work: () => Promise<unknown>,
 ): void {
   if (intervalSeconds === 0) return;
-  processWide(`${name} timer`, () => {
-    let isRunning = false;
-    return setInterval(async () => {
-      if (isRunning || drain().hasBegun) return;
-      isRunning = true;
-      await work().catch((error: unknown) => log().warn({ err: error }, `${name} failed`));
-      isRunning = false;
-    }, intervalSeconds * 1_000).unref();
-  });
+  let isRunning = false;
+  setInterval(async () => {
+    if (isRunning || drain().hasBegun) return;
+    isRunning = true;
+    await work().catch((error: unknown) => log().warn({ err: error }, `${name} failed`));
+    isRunning = false;
+  }, intervalSeconds * 1_000).unref();
 }

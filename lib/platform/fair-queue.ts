@@ -9,21 +9,12 @@
  * - The number of waiting callers per account and the wait of each caller are bounded.
  */
 import { type AppError, appError } from "../contract/app-error.ts";
+import { type Config, processShare } from "./config.ts";
 import { observe, startTimer } from "./telemetry/metrics.ts";
 
 export interface FairQueueLimits {
   /** The label of its metrics. */
-  readonly name:
-    | "model_calls"
-    | "probes"
-    | "proxied_images"
-    | "renderings"
-    | "requests"
-    | "sandbox_commands"
-    | "sandbox_reads"
-    | "streams"
-    | "task_runner_calls"
-    | "thumbnails";
+  readonly name: string;
   /** The slots that all accounts share. */
   readonly slots: number;
   /** The maximum of one account, where that is less than its fair share. */
@@ -189,4 +180,34 @@ export class FairQueue {
     line.splice(line.indexOf(waiter), 1);
     if (line.length === 0) this.#lines.delete(accountId);
   }
+}
+
+/** More than an account's turns and subagents make at a time, unless their limits are off. */
+const MAX_WAITERS_PER_ACCOUNT = 1_000;
+
+/** Creates the queues of a process. A queue that only one adapter uses is a field of that adapter. */
+export function createQueues(settings: Config) {
+  const { QUEUE_WAIT_MS, REQUESTS_AT_ONCE, MODEL_CALLS_AT_ONCE, RENDERS_AT_ONCE } = settings;
+  const queue = (name: string, slots: number, waitersPerAccount: number, maxWaitMs: number) =>
+    new FairQueue({ name, slots, waitersPerAccount, maxWaitMs });
+  const renders = processShare(settings, RENDERS_AT_ONCE, 1);
+  const streams = { slots: 4_000, slotsPerAccount: settings.ACCOUNT_STREAMS };
+  return {
+    /** The database connections of requests, which wait as long as a call of the database may take. */
+    requests: queue("requests", REQUESTS_AT_ONCE, MAX_WAITERS_PER_ACCOUNT, 10_000),
+    modelCalls: queue("model_calls", MODEL_CALLS_AT_ONCE, MAX_WAITERS_PER_ACCOUNT, QUEUE_WAIT_MS),
+    /** No account can take all readers. A stream costs little memory and a query a second. */
+    streams: new FairQueue({ name: "streams", ...streams, waitersPerAccount: 0, maxWaitMs: 0 }),
+    /**
+     * A rendering takes all processors for minutes, so more at a time would only delay each. More may wait
+     * than `CONTENT_AT_ONCE` admits by default: an admitted run must not be refused here.
+     */
+    renderings: queue("renderings", renders, 200, 2 * QUEUE_WAIT_MS),
+    /** Separate from renderings: a probe takes moments and must not wait for minutes. */
+    probes: queue("probes", 4, 100, 60_000),
+    /** Bounds how many images are decoded at a time. */
+    thumbnails: queue("thumbnails", 2, 100, 10_000),
+    /** Bounds the memory of images of the web: each is held whole, because its size is not known before. */
+    proxiedImages: queue("proxied_images", 16, 24, 10_000),
+  };
 }

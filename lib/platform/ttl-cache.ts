@@ -7,12 +7,12 @@ export interface TtlCache<T> {
 /**
  * @param options.ttlMs how long a value is served
  * @param options.maxEntries beyond which the oldest entry is evicted
- * @param options.shouldKeep false for a value that only its concurrent readers get
+ * @param options.shouldKeep false for a value that only its concurrent readers get. Default: true
  */
 export function createTtlCache<T>(options: {
   readonly ttlMs: number;
   readonly maxEntries: number;
-  readonly shouldKeep: (value: T) => boolean;
+  readonly shouldKeep?: (value: T) => boolean;
 }): TtlCache<T> {
   // A Map keeps its keys in insertion order, so the first one is the oldest.
   const entries = new Map<string, { readonly value: Promise<T>; readonly until: number }>();
@@ -28,7 +28,7 @@ export function createTtlCache<T>(options: {
         if (entries.get(key) === entry) entries.delete(key);
       };
       value.then((loaded) => {
-        if (!options.shouldKeep(loaded)) evict();
+        if (options.shouldKeep?.(loaded) === false) evict();
       }, evict);
       const [oldest] = entries.keys();
       if (entries.size > options.maxEntries && oldest !== undefined) entries.delete(oldest);

@@ -3,9 +3,7 @@
  * because of the log. A process that crashes loses the requests since its last batch.
  */
 import { waitUntil } from "@vercel/functions";
-import { drain } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
-import { processWide } from "../platform/process-wide.ts";
 import { continueTrace } from "../platform/telemetry/spans.ts";
 import { insertRequests, type NewRequest } from "./store.ts";
 
@@ -20,9 +18,9 @@ export class RequestLog {
   #isScheduled = false;
   #flushed: Promise<void> = Promise.resolve();
 
-  readonly #insert: (requests: readonly NewRequest[]) => Promise<void>;
+  readonly #insert: typeof insertRequests;
 
-  constructor(insert: (requests: readonly NewRequest[]) => Promise<void>) {
+  constructor(insert = insertRequests) {
     this.#insert = insert;
   }
 
@@ -72,13 +70,3 @@ export class RequestLog {
     this.#dropped = 0;
   }
 }
-
-export const requestLog = () =>
-  processWide("request log", () => {
-    const requests = new RequestLog(insertRequests);
-    drain().add(async (_deadline, served) => {
-      await served;
-      await requests.flush();
-    });
-    return requests;
-  });

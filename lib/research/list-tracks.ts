@@ -1,5 +1,5 @@
+import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import type { ResearchTrack } from "./contract.ts";
 
 /**
@@ -7,10 +7,10 @@ import type { ResearchTrack } from "./contract.ts";
  *
  * Errors: 404 `Artist not found`, 429 with `retry-after`, 501, 502, 504.
  */
-export function listTracks(query: {
-  readonly artist?: string | undefined;
-  readonly id?: string | undefined;
-}): Promise<readonly ResearchTrack[] | AppError> {
+export function listTracks(
+  { research }: Pick<App, "research">,
+  query: { readonly artist?: string | undefined; readonly id?: string | undefined },
+): Promise<readonly ResearchTrack[] | AppError> {
   const { artist = "", id } = query;
-  return services().research.listTracks(id === undefined ? { name: artist } : { id });
+  return research.listTracks(id === undefined ? { name: artist } : { id });
 }

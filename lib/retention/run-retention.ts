@@ -81,7 +81,7 @@ export async function endLostTurns(app: EndParts): Promise<number> {
   return ended;
 }
 
-type Parts = EndParts & Pick<App, "sandboxes">;
+type Parts = EndParts & Pick<App, "mail" | "media" | "sandboxes">;
 type Part = (app: Parts) => Promise<number | Readonly<Record<string, number>>>;
 
 /** The lease of a process that dies expires after this long. */

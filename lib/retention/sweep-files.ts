@@ -1,9 +1,9 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { App } from "../app.ts";
 import { endMediaRemoval } from "../content/media-store.ts";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { mailboxFolder } from "../mail/mailbox-folder.ts";
-import { services } from "../platform/services.ts";
 import { dueMediaRemovals, mediaToCheck, noteMediaCheck, unownedMedia } from "./store.ts";
 
 const BATCH = 200;
@@ -12,13 +12,12 @@ const MAX_BATCHES = 20;
 const GRACE_MS = 60 * 60 * 1000;
 
 /** Removes the files of deleted rows, and returns their number. */
-export async function removeDeletedMedia(): Promise<number> {
-  const storage = services().media;
+export async function removeDeletedMedia({ media }: Pick<App, "media">): Promise<number> {
   let removed = 0;
   for (let batch = 1; batch <= MAX_BATCHES; batch++) {
     const due = await dueMediaRemovals(BATCH);
     for (const key of due) {
-      await storage.remove(key);
+      await media.remove(key);
       await endMediaRemoval(key);
       removed += 1;
     }
@@ -31,11 +30,10 @@ export async function removeDeletedMedia(): Promise<number> {
  * Measures files that have not been checked for a day, and deletes the rows of files that the storage
  * does not have. Returns the number of deleted rows.
  */
-export async function checkMediaRows(): Promise<number> {
-  const storage = services().media;
+export async function checkMediaRows({ media }: Pick<App, "media">): Promise<number> {
   let deleted = 0;
   for (const key of await mediaToCheck(BATCH)) {
-    const bytes = await storage.sizeOf(key);
+    const bytes = await media.sizeOf(key);
     await noteMediaCheck(key, bytes);
     if (bytes === null) deleted += 1;
   }
@@ -46,18 +44,17 @@ export async function checkMediaRows(): Promise<number> {
  * Removes old files without a row from this machine's disk, and returns their number. A row is
  * created before its file, so a recent file without one belongs to a row that was just deleted.
  */
-export async function removeUnownedMedia(): Promise<number> {
-  const storage = services().media;
+export async function removeUnownedMedia({ media }: Pick<App, "media">): Promise<number> {
   let removed = 0;
   let batch: MediaKey[] = [];
   const flush = async () => {
     for (const key of batch.length > 0 ? await unownedMedia(batch) : []) {
-      await storage.remove(key);
+      await media.remove(key);
       removed += 1;
     }
     batch = [];
   };
-  for await (const key of storage.filesOlderThan(GRACE_MS)) {
+  for await (const key of media.filesOlderThan(GRACE_MS)) {
     batch.push(key);
     if (batch.length >= BATCH) await flush();
   }
@@ -70,8 +67,8 @@ const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 const MAX_FILES = 10_000;
 
 /** Deletes old mails and unfinished files from the mailbox folder, and returns their number. */
-export async function sweepMailbox(): Promise<number> {
-  if (services().mail.name !== "mailbox") return 0;
+export async function sweepMailbox({ mail }: Pick<App, "mail">): Promise<number> {
+  if (mail.name !== "mailbox") return 0;
   const folder = mailboxFolder();
   const oldest = Date.now() - RETENTION_MS;
   // There is no folder before the first mail.

@@ -24,11 +24,7 @@ export async function destroySandbox(
  * Destroys a sandbox whose state was not stored, because its provisioning did not finish. Its name
  * is the session's id. Never throws; a failure is logged.
  */
-export async function clearSandbox(
-  app: Pick<App, "sandboxes">,
-  sessionId: string,
-  log: Logger,
-): Promise<void> {
+export async function clearSandbox(app: Pick<App, "sandboxes">, sessionId: string, log: Logger) {
   try {
     const placeholders = { createdAt: new Date().toISOString(), expiresAt: null, readyMs: 0 };
     const state = { provider: app.sandboxes.name, name: sessionId, ...placeholders };

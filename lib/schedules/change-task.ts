@@ -17,7 +17,7 @@ export async function createTask(
   id: string,
   values: NewTask,
 ): Promise<Task | AppError> {
-  const fault = values.model && (await checkModel(app, values.model, "model"));
+  const fault = await checkModel(app, values.model, "model");
   if (fault) return fault;
   const next = firstRun(values);
   if (isAppError(next)) return next;
@@ -35,7 +35,7 @@ export async function updateTask(
   id: string,
   changes: TaskChanges,
 ): Promise<Task | AppError> {
-  const fault = changes.model ? await checkModel(app, changes.model, "model") : undefined;
+  const fault = await checkModel(app, changes.model, "model");
   if (fault) return fault;
   const read = await selectTask(accountId, id);
   if (isAppError(read)) return read;

@@ -1,3 +1,4 @@
+import type { App } from "../app.ts";
 import { startJob } from "../content/generation.ts";
 import type { AppError } from "../contract/app-error.ts";
 import { RUN_ID, taskRunNotFound } from "../tasks/port.ts";
@@ -11,12 +12,12 @@ import { takeTaskRun } from "./store.ts";
  * 404 `Task run not found`.
  */
 export async function driveTaskRun(
-  app: RunParts,
+  app: RunParts & Pick<App, "deliveryWorker">,
   id: string,
 ): Promise<{ id: string; status: string; finished_at: string | null } | AppError> {
   const found = RUN_ID.test(id) ? await takeTaskRun(id) : null;
   if (!found) return taskRunNotFound;
   if (found.firing) await startTaken(app, found.firing, null);
-  if (found.job !== null) await startJob(found.job);
+  if (found.job !== null) await startJob(app, found.job);
   return { id, status: found.status, finished_at: found.finishedAt };
 }

@@ -5,6 +5,7 @@
  */
 import type { Logger } from "pino";
 import type { App } from "../app.ts";
+import type { Attempt } from "../content/generation.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
@@ -127,11 +128,7 @@ async function handOver({ tasks }: Parts, firing: Firing, now: Date | null): Pro
  * Starts the run of a firing that was leased, or records why it cannot be started. Returns whether it
  * has started. Never throws: a firing that is not settled is taken again after its lease.
  */
-export async function startTaken(
-  app: RunParts,
-  firing: Firing,
-  now: Date | null,
-): Promise<boolean> {
+export async function startTaken(app: RunParts, firing: Firing, now: Date | null) {
   const { id, taskRunId } = firing;
   try {
     const run = await startFiring(app, firing, log());
@@ -174,20 +171,9 @@ async function startFiring(app: RunParts, firing: Firing, log: Logger) {
  * runner, if any, afterwards. A run that cannot be started leaves nothing behind. Errors: 404 `Task not
  * found`, and as `startRun`.
  */
-export async function runTaskNow(
-  app: Parts,
-  request: {
-    readonly accountId: string;
-    readonly id: string;
-    readonly effectId: string;
-    readonly idempotencyKey: string | null;
-    readonly log: Logger;
-    /** Keeps a serverless platform from suspending the process after the response. */
-    readonly keepAlive: (work: Promise<unknown>) => void;
-  },
-) {
-  const { accountId, id, effectId, idempotencyKey, log, keepAlive } = request;
-  const firing = await fireTaskNow(accountId, id, effectId, idempotencyKey);
+export async function runTaskNow(app: Parts, attempt: Attempt, id: string, log: Logger) {
+  const { caller, effectId, idempotencyKey, keepAlive } = attempt;
+  const firing = await fireTaskNow(caller.accountId, id, effectId, idempotencyKey);
   if (isAppError(firing)) return firing;
   const run = await startFiring(app, firing, log);
   if (!isAppError(run)) {

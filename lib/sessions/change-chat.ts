@@ -3,7 +3,7 @@ import { checkModel } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
-import type { Chat, Session } from "./session.ts";
+import type { Chat } from "./session.ts";
 import {
   type ChatChanges,
   insertChat,
@@ -17,10 +17,8 @@ import {
  * Creates a session and its first chat in one transaction. The pipeline has checked the caller's
  * access to the artist and the organization.
  */
-export const createSession = (
-  { models }: Pick<App, "models">,
-  input: NewSession,
-): Promise<{ session: Session; chat: Chat }> => insertSession(input, models.defaultModelId);
+export const createSession = ({ models }: Pick<App, "models">, input: NewSession) =>
+  insertSession(input, models.defaultModelId);
 
 /**
  * Creates a chat in a session. A request with an `id` can be repeated.
@@ -31,7 +29,7 @@ export async function createChat(
   app: Pick<App, "models">,
   input: Omit<NewChat, "modelId"> & { readonly modelId?: string | undefined },
 ): Promise<Chat | AppError> {
-  const fault = input.modelId === undefined ? undefined : await checkModel(app, input.modelId);
+  const fault = await checkModel(app, input.modelId);
   const modelId = input.modelId ?? app.models.defaultModelId;
   return fault ?? insertChat({ ...input, modelId });
 }

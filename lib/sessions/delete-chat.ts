@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { App } from "../app.ts";
-import { type AppError, isAppError } from "../contract/app-error.ts";
+import { isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import { destroySandbox } from "../sandbox/destroy-sandbox.ts";
 import { stopTurn } from "../turns/stop-turn.ts";
@@ -10,10 +10,7 @@ import { removeChat, removeChats, selectActiveChats, selectChat } from "./store.
  * Deletes a chat with its messages, after it has stopped its run.
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
-export async function deleteChat(
-  app: Pick<App, "engine">,
-  address: ChatAddress,
-): Promise<AppError | undefined> {
+export async function deleteChat(app: Pick<App, "engine">, address: ChatAddress) {
   const found = await selectChat(address);
   if (isAppError(found)) return found;
   if (found.activeStreamId !== null) {

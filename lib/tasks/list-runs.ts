@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
-import { services } from "../platform/services.ts";
 import { listQuery, type listTaskRunsContract } from "./contract.ts";
 import { RUN_ID, taskRunNotFound } from "./port.ts";
 import type { TaskRun } from "./task-run.ts";
@@ -12,6 +12,7 @@ import type { TaskRun } from "./task-run.ts";
  * Errors: 404 `Task run not found`, 502 `Task runner unavailable`, 504.
  */
 export async function listRuns(
+  { tasks }: Pick<App, "tasks">,
   accountId: string,
   query: z.output<typeof listTaskRunsContract.query>,
   log: Logger,
@@ -19,9 +20,9 @@ export async function listRuns(
   const { runId, artist_id: artistId } = query;
   if (runId === undefined) {
     const { limit } = listQuery.parse(query);
-    return services().tasks.list({ accountId, limit, artistId }, log);
+    return tasks.list({ accountId, limit, artistId }, log);
   }
   if (!RUN_ID.test(runId)) return taskRunNotFound;
-  const run = await services().tasks.find(accountId, runId, log);
+  const run = await tasks.find(accountId, runId, log);
   return isAppError(run) ? run : [run];
 }

@@ -4,12 +4,12 @@
  */
 import { randomBytes } from "node:crypto";
 import { z } from "zod";
+import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { uuid } from "../contract/fields.ts";
 import { budgetReached, mediaQuotaExceeded, unpricedModel } from "../contract/quota.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
-import { deliveryWorker } from "../webhooks/delivery-worker.ts";
 import { type TaskRun, taskRun } from "./task-run.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -101,6 +101,7 @@ export async function mergeMetadata(id: string, metadata: JsonObject): Promise<v
  * Ends a run and queues the event for webhooks. Has no effect on a run that has already ended.
  */
 export async function endRun(
+  { deliveryWorker }: Pick<App, "deliveryWorker">,
   id: string,
   end:
     | { readonly status: "COMPLETED"; readonly output: unknown }
@@ -112,7 +113,7 @@ export async function endRun(
     p_output: "output" in end ? end.output : null,
     p_error: "error" in end ? end.error : null,
   };
-  if (await call("end_task_run", args, z.boolean())) deliveryWorker().wake();
+  if (await call("end_task_run", args, z.boolean())) deliveryWorker.wake();
 }
 
 const storedRun = rowOf(taskRun.extend({ artistId: uuid.nullable() })).transform(

@@ -67,10 +67,7 @@ async function failTurn(
  * the engine's data. The streamed part of its answer is stored.
  * @returns whether the chat is free now.
  */
-export async function reapDeadTurn(
-  app: EndParts,
-  { turnId, runId }: TurnAddress,
-): Promise<boolean> {
+export async function reapDeadTurn(app: EndParts, { turnId, runId }: TurnAddress) {
   if (runId === null || (await app.engine.runState(runId)) === "running") return false;
   const turn = await loadTurn(turnId, runId);
   if (turn.outcome !== "active") return true;

@@ -7,11 +7,7 @@ import { findActiveTurn } from "./store/claims.ts";
 import { selectRun } from "./store/runs.ts";
 
 /** Returns the status of a run. Errors: 404 `Run not found`. */
-export async function getRun(
-  app: EndParts,
-  accountId: string,
-  runId: string,
-): Promise<Run | AppError> {
+export async function getRun(app: EndParts, accountId: string, runId: string) {
   const found = await findRun(app, accountId, runId);
   return found?.run ?? appError("not_found", "Run not found");
 }

@@ -79,7 +79,7 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
   if (drain().hasBegun) return draining;
   const messages = await readConversation(given);
   if (isAppError(messages)) return messages;
-  const fault = model === null ? undefined : await checkModel(app, model, "model");
+  const fault = await checkModel(app, model, "model");
   if (fault) return fault;
   const urlFault = webhook_url ? checkEndpoint("webhook_url", webhook_url) : undefined;
   if (urlFault) return urlFault;

@@ -208,22 +208,16 @@ function alreadyStreaming(runId: string | null): AppError {
  * Starts the run, and resolves when its first chunk is committed. From then on the chat names the run, so
  * a client that has this answer finds the turn in the chat, its stream and a conflict.
  */
-async function startClaimed(
-  app: Parts,
-  { caller, signal }: TurnRequest,
-  turnId: string,
-): Promise<StreamedTurn> {
-  let runId: string;
-  try {
-    runId = await startWorkflow(app, turnId, runCredentialForm(caller));
-  } catch (error) {
+async function startClaimed(app: Parts, { caller, signal }: TurnRequest, turnId: string) {
+  const started = startWorkflow(app, turnId, runCredentialForm(caller));
+  const runId = await started.catch(async (error: unknown) => {
     app.runningTurns.takeFirstCall(turnId)?.cancel();
     // Release the claim, because the chat would stay blocked. If this fails as well, the claim expires
     // after a minute.
     await abandonTurn(turnId);
     count("agent_platform.turns.ended", 1, { status: "failed" });
     throw error;
-  }
+  });
   const rest = app.engine.read({ turnId, runId }, 0, signal);
   const first = await rest.next();
   return { turnId, runId, ...(!first.done && { opened: { first: first.value, rest } }) };

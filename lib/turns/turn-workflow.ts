@@ -6,7 +6,7 @@ import { getStepMetadata, getWorkflowMetadata } from "workflow";
 import { retryOutage } from "../engine/retry-outage.ts";
 import { nameStep, nameWorkflow, TURN_WORKFLOW } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
-import { services } from "../platform/services.ts";
+import { currentApp } from "../platform/current-app.ts";
 import { endTurn } from "./end-turn.ts";
 import { runModelSteps } from "./run-model-step.ts";
 
@@ -52,15 +52,8 @@ async function callModel(
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
-  const next = await retryOutage(attempt, () =>
-    runModelSteps(services(), {
-      ...turn,
-      runId: workflowRunId,
-      index,
-      attempt,
-      maxModelCalls: MAX_MODEL_CALLS,
-    }),
-  );
+  const step = { ...turn, runId: workflowRunId, index, attempt, maxModelCalls: MAX_MODEL_CALLS };
+  const next = await retryOutage(attempt, () => runModelSteps(currentApp(), step));
   return next === null ? { done: true } : { done: false, next };
 }
 callModel.maxRetries = MAX_ATTEMPTS;
@@ -69,6 +62,8 @@ async function endFailedTurn(turn: TurnInput, reason: string): Promise<void> {
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
-  await retryOutage(attempt, () => endTurn(services(), { ...turn, runId: workflowRunId, reason }));
+  await retryOutage(attempt, () =>
+    endTurn(currentApp(), { ...turn, runId: workflowRunId, reason }),
+  );
 }
 endFailedTurn.maxRetries = MAX_ATTEMPTS;

@@ -1,9 +1,9 @@
 /** Creates and changes webhooks, and starts deliveries that their owner asks for. */
 import { randomUUID } from "node:crypto";
+import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { checkEndpoint } from "./check-endpoint.ts";
 import type { Delivery, NewWebhook, Webhook, WebhookChanges } from "./contract.ts";
-import { deliveryWorker } from "./delivery-worker.ts";
 import { newSecret } from "./secret.ts";
 import {
   changeWebhook,
@@ -47,18 +47,17 @@ export async function rotateSecret(
 }
 
 /** Queues a test event and starts its delivery. Errors: 404. */
-export const testWebhook = (accountId: string, id: string): Promise<Delivery | AppError> =>
-  started(insertTestDelivery(accountId, id));
+export const testWebhook = (app: Parts, accountId: string, id: string) =>
+  started(app, insertTestDelivery(accountId, id));
 
 /** Makes a delivery due and starts it. Errors: 404. */
-export const redeliver = (
-  accountId: string,
-  webhookId: string,
-  id: string,
-): Promise<Delivery | AppError> => started(repeatDelivery(accountId, webhookId, id));
+export const redeliver = (app: Parts, accountId: string, webhookId: string, id: string) =>
+  started(app, repeatDelivery(accountId, webhookId, id));
 
-async function started(queued: Promise<Delivery | AppError>): Promise<Delivery | AppError> {
+type Parts = Pick<App, "deliveryWorker">;
+
+async function started({ deliveryWorker }: Parts, queued: Promise<Delivery | AppError>) {
   const delivery = await queued;
-  if (!isAppError(delivery)) deliveryWorker().wake();
+  if (!isAppError(delivery)) deliveryWorker.wake();
   return delivery;
 }

@@ -4,11 +4,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { waitUntil } from "@vercel/functions";
+import type { App } from "../app.ts";
 import { config } from "../platform/config.ts";
-import { drain } from "../platform/drain.ts";
+import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
-import { processWide } from "../platform/process-wide.ts";
-import { services } from "../platform/services.ts";
 import { continueTrace } from "../platform/telemetry/spans.ts";
 import { sendEvent } from "./send-event.ts";
 import { type ClaimedDelivery, claimDeliveries, recordAttempt } from "./store.ts";
@@ -20,7 +19,7 @@ const SLOTS_PER_ACCOUNT = 4;
 /** Between the end of an attempt and the end of its lease. */
 const LEASE_MARGIN_SECONDS = 15;
 /** Between two polls for deliveries that are due for another attempt. */
-const RETRY_CHECK_MS = 5_000;
+const RETRY_CHECK_SECONDS = 5;
 /** Seconds between the ten attempts of 24 hours, after which a delivery fails. */
 const RETRY_DELAYS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 21_600] as const;
 const FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000";
@@ -82,14 +81,9 @@ export class DeliveryWorker {
   }
 }
 
-/** The worker of this process. */
-export const deliveryWorker = () => services().deliveryWorker;
-
 /** Starts the timer of this process for deliveries that are due for another attempt. */
-export function scheduleDeliveries(): void {
-  processWide("webhook timer", () =>
-    setInterval(() => deliveryWorker().wake(), RETRY_CHECK_MS).unref(),
-  );
+export function scheduleDeliveries({ deliveryWorker }: Pick<App, "deliveryWorker">): void {
+  runPeriodically("webhooks", RETRY_CHECK_SECONDS, async () => deliveryWorker.wake());
 }
 
 /**

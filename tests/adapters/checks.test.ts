@@ -28,6 +28,7 @@ import { startFakeStorage } from "../support/fakes/supabase-storage.ts";
 import { startFakeTrigger } from "../support/fakes/trigger.ts";
 import type { serveHandlers } from "../support/fakes/vendor-server.ts";
 import { startFakeVercel } from "../support/fakes/vercel-sandbox.ts";
+import { probes } from "../support/fixtures/content.ts";
 import { sql } from "../support/harness/stack.ts";
 
 type Vendor = Awaited<ReturnType<typeof serveHandlers>>;
@@ -114,7 +115,7 @@ const subjects: Record<string, () => Promise<Subject>> = {
     return {
       vendor,
       key: vendor.key,
-      connect: (key) => new FalContent({ key, baseUrl, storageUrl }),
+      connect: (key) => new FalContent({ key, probes, baseUrl, storageUrl }),
     };
   },
   async "Supabase Storage"() {

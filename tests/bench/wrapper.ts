@@ -21,7 +21,7 @@ const echo = contract({
 
 export const benchWrapper: Bench = async () => {
   // An endpoint without a caller and without a use case needs no part of the App.
-  setProcessWide("services", {});
+  setProcessWide("app", {});
   const wrapped = endpoint(echo, async ({ body }) => ({ body: { title: body.title } }));
   const bare = async (request: Request) => {
     const body: { title: string } = await request.json();

@@ -131,15 +131,15 @@ describe("media", () => {
     const { key, path } = await writeMedia(account, true);
     await insertMedia(account, key.name);
     await sql`delete from accounts where id = ${account}`;
-    expect(await removeDeletedMedia()).toBe(1);
+    expect(await removeDeletedMedia(app)).toBe(1);
     expect(await isThere(path)).toBe(false);
-    expect(await removeDeletedMedia()).toBe(0);
+    expect(await removeDeletedMedia(app)).toBe(0);
 
     // A process that was taken for dead had not stored it yet.
     await writeFile(path, "late");
     await sql`update media_removals set removed_at = now() - interval '61 minutes'
       where account_id = ${account}`;
-    expect(await removeDeletedMedia()).toBe(1);
+    expect(await removeDeletedMedia(app)).toBe(1);
     expect(await isThere(path)).toBe(false);
     expect(await sql`select from media_removals where account_id = ${account}`).toHaveLength(0);
   });
@@ -155,7 +155,7 @@ describe("media", () => {
     const stranger = join(dataDir, "media", account, "notes.txt");
     await writeFile(stranger, "not a media file");
     await utimes(stranger, twoHoursAgo(), twoHoursAgo());
-    expect(await removeUnownedMedia()).toBe(1);
+    expect(await removeUnownedMedia(app)).toBe(1);
     const paths = [unowned.path, young.path, owned.path, stranger];
     expect(await Promise.all(paths.map(isThere))).toEqual([false, true, true, true]);
   });
@@ -165,10 +165,10 @@ describe("media", () => {
     const { key } = await writeMedia(account);
     await insertMedia(account, key.name, 0);
     await insertMedia(account, newMediaKey(account, "image/png").name, 1000);
-    expect(await checkMediaRows()).toBe(0);
+    expect(await checkMediaRows(app)).toBe(0);
     await sql`update media_files set checked_at = now() - interval '25 hours'
       where account_id = ${account}`;
-    expect(await checkMediaRows()).toBe(1);
+    expect(await checkMediaRows(app)).toBe(1);
     expect(
       await sql`select name, bytes::int from media_files where account_id = ${account}`,
     ).toEqual([{ name: key.name, bytes: 5 }]);
@@ -244,7 +244,7 @@ test("mail in the mailbox goes after a week", async () => {
     await writeFile(join(folder, name), "mail");
     await utimes(join(folder, name), age(days), age(days));
   }
-  expect(await sweepMailbox()).toBe(1);
+  expect(await sweepMailbox(app)).toBe(1);
   expect(await readdir(folder)).toEqual(["young.eml"]);
 });
 

@@ -3,14 +3,15 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createMediaStorage } from "../../lib/app.ts";
 import { checkInputs } from "../../lib/content/media/fetch-inputs.ts";
 import { audioInputs, excuseCaller } from "../../lib/content/plan-edit.ts";
+import type { MediaStorage } from "../../lib/content/storage/port.ts";
 import { appError } from "../../lib/contract/app-error.ts";
 import { config } from "../../lib/platform/config.ts";
-import { setProcessWide } from "../../lib/platform/process-wide.ts";
 import { stack } from "../support/harness/stack.ts";
 
+let media: MediaStorage;
 beforeAll(async () => {
   Object.assign(process.env, stack.env);
-  setProcessWide("services", { media: await createMediaStorage(config()) });
+  media = await createMediaStorage(config());
 });
 
 describe("the audio of a template's edit", () => {
@@ -22,7 +23,10 @@ describe("the audio of a template's edit", () => {
     "https://user:password@example.com/a.mp3",
     "file:///etc/passwd",
   ])("is not fetched from %s, and that is a failure of ours", (url) => {
-    const refused = checkInputs(audioInputs([{ kind: "audio", url, start: 0, replace: true }]));
+    const refused = checkInputs(
+      media,
+      audioInputs([{ kind: "audio", url, start: 0, replace: true }]),
+    );
     expect(refused).not.toBeNull();
     if (!refused) return;
     expect(excuseCaller(refused, "video")).toEqual(

@@ -9,6 +9,7 @@ import {
   createSandboxes,
 } from "../../lib/app.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
+import { createQueues } from "../../lib/platform/fair-queue.ts";
 
 const required = {
   SUPABASE_URL: "https://project.supabase.co",
@@ -62,8 +63,9 @@ it("selects no part that keeps files on the machine", async () => {
 describe("images and videos", () => {
   const project = process.cwd();
   afterEach(() => process.chdir(project));
+  const queuesOf = (settings: Record<string, string>) => createQueues(parseConfig(settings));
   const contentOf = async (settings: Record<string, string>) =>
-    (await createContent(parseConfig(settings)))?.name ?? "none";
+    (await createContent(parseConfig(settings), queuesOf(settings)))?.name ?? "none";
 
   it("are made by nobody where neither a vendor is set nor the renderer is installed", async () => {
     process.chdir(tmpdir());

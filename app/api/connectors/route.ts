@@ -4,10 +4,10 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(createConnectionContract, ({ caller, body, log }) =>
-    authorizeConnector({ caller, connector: body.connector, callbackUrl: body.callback_url }, log),
+  POST: endpoint(createConnectionContract, ({ app, caller, body, log }) =>
+    authorizeConnector(app, caller, body, log),
   ),
-  GET: endpoint(listConnectionsContract, ({ caller, log }) =>
-    listConnections(caller.accountId, log),
+  GET: endpoint(listConnectionsContract, ({ app, caller, log }) =>
+    listConnections(app, caller.accountId, log),
   ),
 });

@@ -4,5 +4,7 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(healthContract, async () => ({ body: { status: "ok", parts: listParts() } })),
+  GET: endpoint(healthContract, async ({ app }) => ({
+    body: { status: "ok", parts: listParts(app) },
+  })),
 });

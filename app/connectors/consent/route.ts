@@ -1,4 +1,5 @@
-export {
-  askConsent as GET,
-  decideConsent as POST,
-} from "@/lib/connectors/adapters/embedded/consent.ts";
+import { askConsent, decideConsent } from "@/lib/connectors/adapters/embedded/consent.ts";
+import { currentApp } from "@/lib/platform/current-app.ts";
+
+export const GET = (request: Request) => askConsent(currentApp(), request);
+export const POST = (request: Request) => decideConsent(currentApp(), request);

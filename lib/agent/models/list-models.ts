@@ -23,15 +23,15 @@ export async function listModels({
 }
 
 /**
- * Checks that a model can be chosen. Any id is accepted while the list of models cannot be read; an
+ * Checks that a model can be chosen, if one is. Any id is accepted while the list of models cannot be read; an
  * unknown model then fails when it is called. Errors: 400 when `GET /api/models` does not have it.
  */
 export async function checkModel(
   { models }: Pick<App, "models">,
-  modelId: string,
+  modelId: string | null | undefined,
   field = "modelId",
 ): Promise<AppError | undefined> {
-  if (await isKnownModel(models, modelId)) return undefined;
+  if (!modelId || (await isKnownModel(models, modelId))) return undefined;
   return appError("invalid_request", `${field} must be one of the available models`, {
     fields: [field],
   });

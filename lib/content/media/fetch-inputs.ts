@@ -1,10 +1,11 @@
 /** Fetches the media that a request names into files, and checks their content. */
 import { join } from "node:path";
+import type { App } from "../../app.ts";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
 import { faultOfUrl } from "../../platform/outbound/public-address.ts";
-import { services } from "../../platform/services.ts";
 import type { MediaFile } from "../port.ts";
+import type { MediaStorage } from "../storage/port.ts";
 import { download } from "./download.ts";
 import { probeMedia } from "./probe-media.ts";
 import { sniffFile } from "./sniff-file.ts";
@@ -37,11 +38,14 @@ export interface FetchedInput extends MediaFile {
   readonly seconds?: number | undefined;
 }
 
+/** The parts of the service that fetch inputs. */
+export type InputParts = Pick<App, "media" | "queues">;
+
 /** Checks the URLs without fetching them. Errors: 400. */
-export function checkInputs(inputs: readonly Input[]): AppError | null {
+export function checkInputs(media: MediaStorage, inputs: readonly Input[]): AppError | null {
   for (const { field, url } of inputs) {
     // Media of this service are read from the storage, not over HTTP.
-    const fault = services().media.keyOf(url) === null && faultOfUrl(url, allowLoopback());
+    const fault = media.keyOf(url) === null && faultOfUrl(url, allowLoopback());
     if (fault) return badInput(field, fault);
   }
   return null;
@@ -52,6 +56,7 @@ export function checkInputs(inputs: readonly Input[]): AppError | null {
  * 429; 503.
  */
 export async function fetchInputs(
+  app: InputParts,
   accountId: string,
   inputs: readonly Input[],
   folder: string,
@@ -59,19 +64,20 @@ export async function fetchInputs(
 ): Promise<FetchedInput[] | AppError> {
   const fetched = await Promise.all(
     inputs.map((input, index) =>
-      fetchInput(accountId, input, join(folder, `input-${index}`), signal),
+      fetchInput(app, accountId, input, join(folder, `input-${index}`), signal),
     ),
   );
   return fetched.find(isAppError) ?? fetched.flatMap((one) => (isAppError(one) ? [] : [one]));
 }
 
 async function fetchInput(
+  app: InputParts,
   accountId: string,
   { field, url, kind }: Input,
   path: string,
   signal: AbortSignal,
 ): Promise<FetchedInput | AppError> {
-  const fault = await copyInput(accountId, url, path, MAX_BYTES[kind], signal);
+  const fault = await copyInput(app.media, accountId, url, path, MAX_BYTES[kind], signal);
   if (fault !== null) return badInput(field, fault);
   const contentType = await sniffFile(path);
   const wrong = badInput(field, `must be ${DESCRIPTIONS[kind]}`);
@@ -79,7 +85,7 @@ async function fetchInput(
   const file = { path, contentType, url: url.href };
   if (kind === "image") return contentType.startsWith("image/") ? file : wrong;
   if (contentType.startsWith("image/")) return wrong;
-  const probed = await probeMedia(path, accountId, signal);
+  const probed = await probeMedia(app.queues.probes, path, accountId, signal);
   if (isAppError(probed)) return probed;
   if (!probed || probed.kind === "image") return wrong;
   const fits = kind === "audio" ? probed.hasAudio : probed.kind === kind;
@@ -91,20 +97,20 @@ async function fetchInput(
  * account fail exactly like missing media.
  */
 async function copyInput(
+  media: MediaStorage,
   accountId: string,
   url: URL,
   path: string,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const storage = services().media;
-  const key = storage.keyOf(url);
+  const key = media.keyOf(url);
   if (key === null) {
     const limits = { maxBytes, deadlineMs: DEADLINE_MS, allowLoopback: allowLoopback() };
     return download(url, path, limits, signal);
   }
   const isOwned = key !== "malformed" && key.accountId === accountId;
-  return isOwned && (await storage.copyTo(key, path)) ? null : "could not be fetched";
+  return isOwned && (await media.copyTo(key, path)) ? null : "could not be fetched";
 }
 
 /** Whether media may come from this machine, as in development. */

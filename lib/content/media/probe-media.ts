@@ -7,19 +7,11 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
 import type { AppError } from "../../contract/app-error.ts";
-import { FairQueue, isQueueRefusal, queueRefused } from "../../platform/fair-queue.ts";
+import { type FairQueue, isQueueRefusal, queueRefused } from "../../platform/fair-queue.ts";
 import { log } from "../../platform/log.ts";
-import { processWide } from "../../platform/process-wide.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_HEAP_MIB = 256;
-
-/** Separate from the queue of renderings: a probe takes moments and must not wait for minutes. */
-const probeQueue = () =>
-  processWide(
-    "probes",
-    () => new FairQueue({ name: "probes", slots: 4, waitersPerAccount: 100, maxWaitMs: 60_000 }),
-  );
 
 const probedMedia = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("image"), width: z.number(), height: z.number() }),
@@ -37,12 +29,13 @@ export type ProbedMedia = z.output<typeof probedMedia>;
  * the heap limit. Errors: 429 or 503 when too many probes of the account are waiting.
  */
 export async function probeMedia(
+  queue: FairQueue,
   path: string,
   accountId: string,
   signal: AbortSignal,
 ): Promise<ProbedMedia | AppError | null> {
   try {
-    const found = await probeQueue().run(accountId, signal, () => runWorker(path, signal));
+    const found = await queue.run(accountId, signal, () => runWorker(path, signal));
     return probedMedia.safeParse(found).data ?? null;
   } catch (error) {
     if (isQueueRefusal(error)) return queueRefused(error);

@@ -1,8 +1,7 @@
 /** Small WebP versions of images, for lists that load quickly. */
 import { readFile } from "node:fs/promises";
+import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
-import { FairQueue } from "../../platform/fair-queue.ts";
-import { processWide } from "../../platform/process-wide.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
 import type { MediaKey } from "../storage/media-name.ts";
 import { sniffFile } from "./sniff-file.ts";
@@ -21,17 +20,9 @@ const START_OF_SCAN = Buffer.from([0xff, 0xda]);
 /** How long a small version is kept, and how many: one has about 10 to 60 kB. */
 export const THUMBNAIL_CACHE = { ttlMs: 60 * 60 * 1000, maxEntries: 300 } as const;
 
-/** Bounds how many images are decoded at a time. */
-export const thumbnailQueue = (): FairQueue =>
-  processWide(
-    "thumbnail queue",
-    () =>
-      new FairQueue({ name: "thumbnails", slots: 2, waitersPerAccount: 100, maxWaitMs: 10_000 }),
-  );
-
 /**
  * Resolves to the image as WebP of at most this width, upright and not enlarged; null for a file that
- * cannot be decoded. To be called within `thumbnailQueue`.
+ * cannot be decoded. To be called in a slot of `queues.thumbnails`.
  */
 export async function shrinkImage(
   bytes: Uint8Array,
@@ -61,22 +52,21 @@ function hasManyScans(bytes: Uint8Array): boolean {
   return true;
 }
 
-const cache = () =>
-  processWide("thumbnails", () =>
-    createTtlCache<Uint8Array<ArrayBuffer> | null>({ ...THUMBNAIL_CACHE, shouldKeep: () => true }),
-  );
+export const createThumbnailCache = () =>
+  createTtlCache<Uint8Array<ArrayBuffer> | null>(THUMBNAIL_CACHE);
 
 /**
  * Returns the image as WebP of at most this width, upright.
  * Errors: 404 for a file that is no image. @throws QueueRefusal while too many are waiting
  */
 export async function readThumbnail(
+  { queues, thumbnails }: Pick<App, "queues" | "thumbnails">,
   key: MediaKey,
   path: string,
   width: number,
 ): Promise<Uint8Array<ArrayBuffer> | AppError> {
-  const made = await cache().get(`${key.accountId}/${key.name} ${width}`, () =>
-    thumbnailQueue().run(key.accountId, undefined, () => shrink(path, width)),
+  const made = await thumbnails.get(`${key.accountId}/${key.name} ${width}`, () =>
+    queues.thumbnails.run(key.accountId, undefined, () => shrink(path, width)),
   );
   return made ?? appError("not_found", "Media not found");
 }

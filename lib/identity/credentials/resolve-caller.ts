@@ -3,13 +3,14 @@
  * database, and resolves it with the access to named accounts and the rate limits in one round trip.
  */
 import { z } from "zod";
+import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
 import { call, isRaised, rpc } from "../../platform/database/query.ts";
 import { hashKey, isWellFormedKey, isWellFormedRunToken } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
-import { hashIdentity, type VerifiedToken, verifyBearer } from "./verify-bearer.ts";
+import { hashIdentity, type VerifiedToken } from "./verify-bearer.ts";
 
 export type Credential =
   /** An API key in either header, or the token of a run, which is stored like a key. */
@@ -25,6 +26,7 @@ const notExactlyOne = appError(
 
 /** Resolves to null without a credential, if it is optional. Errors: 401. */
 export async function readCredential(
+  { identity }: Pick<App, "identity">,
   headers: Headers,
   optional: boolean,
 ): Promise<Credential | AppError | null> {
@@ -39,7 +41,7 @@ export async function readCredential(
     const isWellFormed = isWellFormedKey(token) || isWellFormedRunToken(token);
     return isWellFormed ? { kind: "key", raw: token } : unauthorized;
   }
-  const verified = await verifyBearer(token);
+  const verified = await identity.verify(token);
   return verified === null ? unauthorized : { kind: "bearer", ...verified };
 }
 

@@ -4,7 +4,6 @@ import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtV
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
 import { readJson, vendorFetch } from "../../platform/outbound/vendor-fetch.ts";
-import { processWide } from "../../platform/process-wide.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
 
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -22,89 +21,132 @@ export interface VerifiedToken {
   readonly issuedAt: Date | null;
 }
 
-/**
- * Resolves to the identity that a token proves, or to null when it does not verify.
- * @throws IdentityProviderUnavailable
- */
-export async function verifyBearer(token: string): Promise<VerifiedToken | null> {
-  const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience } = config();
-  try {
-    return issuer !== undefined && audience !== undefined
-      ? await verifyOidc(token, issuer, audience)
-      : await verifySupabase(token);
-  } catch (error) {
-    if (isProviderFailure(error)) {
-      throw new IdentityProviderUnavailable(String(error), { cause: error });
-    }
-    if (error instanceof errors.JOSEError) return null;
-    throw error;
-  }
-}
+/** Userinfo answers that are cached; the oldest is evicted first. */
+const MAX_USERINFO_ENTRIES = 10_000;
+/** A token expires after about as long. */
+const USERINFO_TTL_MS = 60 * 60_000;
 
-/** Checks that the provider's keys can be read. @throws IdentityProviderUnavailable */
-export async function checkIdentity(): Promise<void> {
-  const provider = await configuredProvider();
-  if (provider !== null && (await askProvider(provider.jwksUrl, {})) === null) {
-    throw new IdentityProviderUnavailable("The identity provider refuses to publish its keys");
-  }
-}
-
-/** Resolves to null where a shared secret verifies all tokens. */
-async function configuredProvider(): Promise<Provider | null> {
-  const { OIDC_ISSUER: issuer, SUPABASE_JWT_SECRET: secret } = config();
-  if (issuer !== undefined) return oidcProvider(issuer);
-  return secret === undefined ? supabaseProvider() : null;
-}
-
-async function verifyOidc(
-  token: string,
-  issuer: string,
-  audience: string,
-): Promise<VerifiedToken | null> {
-  const { keys, userinfoUrl } = await oidcProvider(issuer);
-  const { payload } = await jwtVerify(token, keys, {
-    algorithms: ASYMMETRIC_ALGORITHMS,
-    issuer,
-    audience,
-    clockTolerance: CLOCK_TOLERANCE_SECONDS,
-    requiredClaims: ["exp", "iss", "sub"],
+/** Verifies tokens of the identity provider that the settings name. */
+export class TokenVerifier {
+  /** The provider is discovered once. A failed discovery is retried. */
+  readonly #providers = createTtlCache<Provider>({ ttlMs: Infinity, maxEntries: 1 });
+  /** Under the hashes of tokens; refusals are cached, too. */
+  readonly #userinfo = createTtlCache<string | null>({
+    ttlMs: USERINFO_TTL_MS,
+    maxEntries: MAX_USERINFO_ENTRIES,
   });
-  const address = await verifiedEmail(token, payload, userinfoUrl);
-  return address === null
-    ? null
-    : { email: address, sessionId: null, issuedAt: issueTime(payload) };
+
+  /**
+   * Resolves to the identity that a token proves, or to null when it does not verify.
+   * @throws IdentityProviderUnavailable
+   */
+  async verify(token: string): Promise<VerifiedToken | null> {
+    const { OIDC_ISSUER: issuer, OIDC_AUDIENCE: audience } = config();
+    try {
+      return issuer !== undefined && audience !== undefined
+        ? await this.#verifyOidc(token, issuer, audience)
+        : await this.#verifySupabase(token);
+    } catch (error) {
+      if (isProviderFailure(error)) {
+        throw new IdentityProviderUnavailable(String(error), { cause: error });
+      }
+      if (error instanceof errors.JOSEError) return null;
+      throw error;
+    }
+  }
+
+  /** Checks that the provider's keys can be read. @throws IdentityProviderUnavailable */
+  async check(): Promise<void> {
+    const { OIDC_ISSUER: issuer, SUPABASE_JWT_SECRET: secret } = config();
+    // The shared secret verifies all tokens.
+    if (issuer === undefined && secret !== undefined) return;
+    const { jwksUrl } = await this.#provider();
+    if ((await askProvider(jwksUrl, {})) === null) {
+      throw new IdentityProviderUnavailable("The identity provider refuses to publish its keys");
+    }
+  }
+
+  #provider(): Promise<Provider> {
+    const { OIDC_ISSUER: issuer, SUPABASE_URL } = config();
+    return this.#providers.get(issuer ?? SUPABASE_URL, async () =>
+      issuer === undefined ? supabaseProvider(SUPABASE_URL) : discover(issuer),
+    );
+  }
+
+  async #verifyOidc(token: string, issuer: string, audience: string) {
+    const { keys, userinfoUrl } = await this.#provider();
+    const { payload } = await jwtVerify(token, keys, {
+      algorithms: ASYMMETRIC_ALGORITHMS,
+      issuer,
+      audience,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      requiredClaims: ["exp", "iss", "sub"],
+    });
+    const address = await this.#verifiedEmail(token, payload, userinfoUrl);
+    return address === null
+      ? null
+      : { email: address, sessionId: null, issuedAt: issueTime(payload) };
+  }
+
+  /**
+   * Verifies a token of Supabase Auth, hosted or embedded, with the shared secret if there is one, else
+   * with the published keys. The project may sign other tokens with the same keys, so the issuer, the
+   * audience and the role must match a person's session.
+   *
+   * Supabase adds no `email_verified` next to `email`. It is not required, because Supabase Auth starts
+   * a session only for a confirmed address, as long as the project confirms addresses, and a token has a
+   * new address only once that is confirmed. A claim that a project's own hook adds is respected.
+   * `user_metadata.email_verified` is ignored: users can change their metadata, and Supabase leaves it
+   * at false when a mailed code confirms an address.
+   */
+  async #verifySupabase(token: string): Promise<VerifiedToken | null> {
+    const { SUPABASE_JWT_SECRET: secret, SUPABASE_JWT_ISSUER, SUPABASE_URL } = config();
+    const expected = {
+      issuer: SUPABASE_JWT_ISSUER ?? new URL("/auth/v1", SUPABASE_URL).href,
+      audience: "authenticated",
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      requiredClaims: ["exp", "iss", "sub"],
+    };
+    const { payload } = await (secret === undefined
+      ? jwtVerify(token, (await this.#provider()).keys, {
+          ...expected,
+          algorithms: ASYMMETRIC_ALGORITHMS,
+        })
+      : jwtVerify(token, new TextEncoder().encode(secret), { ...expected, algorithms: ["HS256"] }));
+    const { data: address } = email.safeParse(payload.email);
+    if (!isConfirmedPerson(payload) || address === undefined) return null;
+    const { data: sessionId = null } = z.uuid().safeParse(payload.session_id);
+    return { email: address, sessionId, issuedAt: issueTime(payload) };
+  }
+
+  /**
+   * Returns the verified e-mail address of a token, else of the userinfo endpoint, else null.
+   * `email_verified` must be exactly `true`: text, numbers and null prove nothing. A token without the
+   * claim defers to userinfo, unless OIDC_EMAIL_VERIFIED_BY_DEFAULT says that the provider only knows
+   * verified addresses.
+   */
+  async #verifiedEmail(token: string, payload: JWTPayload, userinfoUrl: string | undefined) {
+    const stated = payload.email_verified;
+    if (stated !== undefined && stated !== true) return null;
+    const own = email.safeParse(payload.email);
+    if (own.success && isVerified(stated)) return own.data;
+    return userinfoUrl === undefined ? null : this.#askUserinfo(token, payload, userinfoUrl);
+  }
+
+  #askUserinfo(token: string, payload: JWTPayload, url: string): Promise<string | null> {
+    const key = createHash("sha256").update(token).digest("base64");
+    return this.#userinfo.get(key, async () => {
+      const answer = await askProvider(url, { authorization: `Bearer ${token}` });
+      const { data: found } = profile.safeParse(answer);
+      // OpenID Connect Core 1.0, section 5.3.2: another subject's profile must not be used.
+      const isOwn = found?.sub === payload.sub && isVerified(found?.email_verified);
+      return isOwn ? (found?.email ?? null) : null;
+    });
+  }
 }
 
 const issueTime = ({ iat }: JWTPayload): Date | null =>
   iat === undefined ? null : new Date(iat * 1000);
-
-/**
- * Verifies a token of Supabase Auth, hosted or embedded, with the shared secret if there is one, else
- * with the published keys. The project may sign other tokens with the same keys, so the issuer, the
- * audience and the role must match a person's session.
- *
- * Supabase adds no `email_verified` next to `email`. It is not required, because Supabase Auth starts
- * a session only for a confirmed address, as long as the project confirms addresses, and a token has a
- * new address only once that is confirmed. A claim that a project's own hook adds is respected.
- * `user_metadata.email_verified` is ignored: users can change their metadata, and Supabase leaves it
- * at false when a mailed code confirms an address.
- */
-async function verifySupabase(token: string): Promise<VerifiedToken | null> {
-  const { SUPABASE_JWT_SECRET: secret, SUPABASE_JWT_ISSUER, SUPABASE_URL } = config();
-  const expected = {
-    issuer: SUPABASE_JWT_ISSUER ?? new URL("/auth/v1", SUPABASE_URL).href,
-    audience: "authenticated",
-    clockTolerance: CLOCK_TOLERANCE_SECONDS,
-    requiredClaims: ["exp", "iss", "sub"],
-  };
-  const { payload } = await (secret === undefined
-    ? jwtVerify(token, supabaseProvider().keys, { ...expected, algorithms: ASYMMETRIC_ALGORITHMS })
-    : jwtVerify(token, new TextEncoder().encode(secret), { ...expected, algorithms: ["HS256"] }));
-  const { data: address } = email.safeParse(payload.email);
-  if (!isConfirmedPerson(payload) || address === undefined) return null;
-  const { data: sessionId = null } = z.uuid().safeParse(payload.session_id);
-  return { email: address, sessionId, issuedAt: issueTime(payload) };
-}
 
 const isConfirmedPerson = ({ role, email_verified: stated }: JWTPayload): boolean =>
   role === "authenticated" && (stated === undefined || stated === true);
@@ -119,11 +161,6 @@ function isProviderFailure(error: unknown): boolean {
   );
 }
 
-/** Userinfo answers that are cached; the oldest is evicted first. */
-const MAX_USERINFO_ENTRIES = 10_000;
-/** A token expires after about as long. */
-const USERINFO_TTL_MS = 60 * 60_000;
-
 const email = z.email().toLowerCase();
 
 /** Returns the form in which a deleted account is remembered: a keyed hash of its e-mail address. */
@@ -132,44 +169,8 @@ export const hashIdentity = (address: string): string =>
 
 const profile = z.object({ sub: z.string(), email, email_verified: z.unknown() });
 
-/**
- * Returns the verified e-mail address of a token, else of the userinfo endpoint, else null.
- * `email_verified` must be exactly `true`: text, numbers and null prove nothing. A token without the
- * claim defers to userinfo, unless OIDC_EMAIL_VERIFIED_BY_DEFAULT says that the provider only knows
- * verified addresses.
- */
-async function verifiedEmail(
-  token: string,
-  payload: JWTPayload,
-  userinfoUrl: string | undefined,
-): Promise<string | null> {
-  const stated = payload.email_verified;
-  if (stated !== undefined && stated !== true) return null;
-  const own = email.safeParse(payload.email);
-  if (own.success && isVerified(stated)) return own.data;
-  return userinfoUrl === undefined ? null : askUserinfo(token, payload, userinfoUrl);
-}
-
 const isVerified = (claim: unknown): boolean =>
   claim === undefined ? config().OIDC_EMAIL_VERIFIED_BY_DEFAULT : claim === true;
-
-/** Caches the answer under the token's hash; refusals are cached, too. */
-function askUserinfo(token: string, payload: JWTPayload, url: string): Promise<string | null> {
-  const cache = processWide("userinfo answers", () =>
-    createTtlCache<string | null>({
-      ttlMs: USERINFO_TTL_MS,
-      maxEntries: MAX_USERINFO_ENTRIES,
-      shouldKeep: () => true,
-    }),
-  );
-  return cache.get(createHash("sha256").update(token).digest("base64"), async () => {
-    const answer = await askProvider(url, { authorization: `Bearer ${token}` });
-    const { data: found } = profile.safeParse(answer);
-    // OpenID Connect Core 1.0, section 5.3.2: another subject's profile must not be used.
-    const isOwn = found?.sub === payload.sub && isVerified(found?.email_verified);
-    return isOwn ? (found?.email ?? null) : null;
-  });
-}
 
 /** How long an identity provider has to answer. */
 const PROVIDER_TIMEOUT_MS = 5_000;
@@ -183,7 +184,12 @@ const discovery = z.object({
 /** The identity provider could not be reached or failed: the API answers 503, not 401. */
 export class IdentityProviderUnavailable extends Error {
   override readonly name = "IdentityProviderUnavailable";
+  readonly code = "IDENTITY_PROVIDER_UNAVAILABLE";
 }
+
+/** Compares the code, because each bundle of the server has its own class. */
+export const isIdentityUnavailable = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "IDENTITY_PROVIDER_UNAVAILABLE";
 
 interface Provider {
   readonly keys: JWTVerifyGetKey;
@@ -191,20 +197,10 @@ interface Provider {
   readonly userinfoUrl: string | undefined;
 }
 
-/** Discovers the provider once. A failed discovery is retried. */
-function oidcProvider(issuer: string): Promise<Provider> {
-  const discovered = processWide("OIDC provider", () =>
-    createTtlCache<Provider>({ ttlMs: Infinity, maxEntries: 1, shouldKeep: () => true }),
-  );
-  return discovered.get(issuer, () => discover(issuer));
-}
-
 /** Supabase Auth publishes its keys at a known URL, whatever issuer its tokens name. */
-function supabaseProvider(): Provider {
-  return processWide("Supabase Auth", () => {
-    const jwksUrl = new URL("/auth/v1/.well-known/jwks.json", config().SUPABASE_URL).href;
-    return { keys: remoteKeys(jwksUrl), jwksUrl, userinfoUrl: undefined };
-  });
+function supabaseProvider(url: string): Provider {
+  const jwksUrl = new URL("/auth/v1/.well-known/jwks.json", url).href;
+  return { keys: remoteKeys(jwksUrl), jwksUrl, userinfoUrl: undefined };
 }
 
 async function discover(issuer: string): Promise<Provider> {

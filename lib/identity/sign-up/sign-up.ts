@@ -2,11 +2,11 @@
 import { createHmac, randomInt } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
+import type { App } from "../../app.ts";
 import { appError } from "../../contract/app-error.ts";
 import { type RateVerdict, rate, rateHeaders, tooManyRequests } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
-import { services } from "../../platform/services.ts";
 import { newKey } from "../keys/key-format.ts";
 
 const counted = { rate: rate.nullable() };
@@ -39,14 +39,19 @@ const verdictOf = (taken: z.output<typeof rate>): RateVerdict => ({ by: "address
  * Sends a code to an e-mail address. The response reveals nothing about the address.
  * Errors: 429, 502, 504. @param address the bucket of the caller's network address
  */
-export async function requestCode(email: string, address: string, log: Logger) {
+export async function requestCode(
+  { mail }: Pick<App, "mail">,
+  email: string,
+  address: string,
+  log: Logger,
+) {
   const code = String(randomInt(1_000_000)).padStart(6, "0");
   const given = codeArguments(email, code);
   const asked = { ...given, ...limitArguments(address) };
   const answer = await call("request_signup_code", asked, requested);
   if (answer.outcome === "limited") return tooManyRequests(verdictOf(answer.rate));
   if (answer.outcome === "mail") {
-    const { name, send } = services().mail;
+    const { name, send } = mail;
     const sent = await send({ to: email, subject: `Your code is ${code}`, text: letter(code) });
     if (sent.kind !== "sent") {
       log.warn({ mailer: name, outcome: sent.kind, cause: sent.cause }, "mail");

@@ -4,7 +4,6 @@
  */
 import type { Counter, Gauge, Histogram, MetricOptions } from "@opentelemetry/api";
 import type { Pool } from "pg";
-import { processWide } from "../process-wide.ts";
 import { providers } from "./providers.ts";
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800];
@@ -115,9 +114,8 @@ export function startTimer(name: Names<"histogram">): (labels: Labels) => void {
 function instrument<T extends Counter | Histogram | Gauge | object>(
   name: keyof typeof metrics,
 ): T | undefined {
-  const { meter } = providers();
+  const { meter, instruments: known } = providers();
   if (!meter) return undefined;
-  const known = processWide("instruments", () => new Map<string, object>());
   let found = known.get(name);
   if (!found) {
     const metric: Metric = metrics[name];

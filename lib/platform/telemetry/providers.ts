@@ -12,6 +12,8 @@ interface Providers {
   meter: Meter | undefined;
   /** Whether spans may contain prompts and answers (`OTEL_RECORD_CONTENT`). */
   recordsContent: boolean;
+  /** The instruments of metrics by name, each of which the meter makes once. */
+  readonly instruments: Map<string, object>;
 }
 
 /** Returns whether spans or metrics are recorded. */
@@ -26,6 +28,7 @@ export const providers = (): Providers =>
     tracer: undefined,
     meter: undefined,
     recordsContent: false,
+    instruments: new Map(),
   }));
 
 const MAX_CHARS = 128 * 1024;

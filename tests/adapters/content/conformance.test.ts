@@ -13,6 +13,7 @@ import {
   imageOrder,
   isEmpty,
   type MediaFolder,
+  probes,
   renderSettings,
   videoOrder,
   waitingFor,
@@ -33,6 +34,7 @@ const providers: Record<string, () => Promise<ContentProvider>> = {
   fal: async () =>
     new FalContent({
       key: fal.key,
+      probes,
       baseUrl: fal.origin,
       storageUrl: fal.origin,
       pollMs: 10,

@@ -14,6 +14,7 @@ import {
   imageOrder,
   isEmpty,
   type MediaFolder,
+  probes,
   videoOrder,
   waitingFor,
 } from "../../support/fixtures/content.ts";
@@ -31,7 +32,7 @@ const never = new AbortController().signal;
 
 const create = (more: { key?: string; patienceMs?: number; requestTimeoutMs?: number } = {}) =>
   new FalContent({
-    ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10 },
+    ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10, probes },
     report: (cause) => reports.push(cause),
     ...more,
   });

@@ -2,7 +2,12 @@
 import { open, truncate } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { probeMedia } from "../../../lib/content/media/probe-media.ts";
-import { createMediaFolder, type MediaFolder, makeSpeech } from "../../support/fixtures/content.ts";
+import {
+  createMediaFolder,
+  type MediaFolder,
+  makeSpeech,
+  probes,
+} from "../../support/fixtures/content.ts";
 import {
   makeImage,
   makeSound,
@@ -20,7 +25,7 @@ afterAll(() => mediaFolder?.clear());
 
 async function probe(bytes: Uint8Array, signal = never) {
   const { path } = await mediaFolder.put("file.txt", "text/plain", bytes);
-  return probeMedia(path, "account", signal);
+  return probeMedia(probes, path, "account", signal);
 }
 
 describe("a probe", () => {
@@ -73,9 +78,12 @@ describe("a probe", () => {
     box.write("free", 4, "latin1");
     await file.appendFile(Buffer.concat(Array.from({ length: 200_000 }, () => box)));
     await file.close();
-    expect(await probeMedia(path, "account", never)).toMatchObject({ kind: "video", seconds: 1 });
+    expect(await probeMedia(probes, path, "account", never)).toMatchObject({
+      kind: "video",
+      seconds: 1,
+    });
     // A size of nothing means: up to the end of the file.
     await truncate(path, 64);
-    expect(await probeMedia(path, "account", never)).toBeNull();
+    expect(await probeMedia(probes, path, "account", never)).toBeNull();
   });
 });

@@ -1,7 +1,9 @@
 /** How many images of the web a process holds at a time. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { shrinkImage, thumbnailQueue } from "../../../lib/content/media/shrink-image.ts";
-import { proxyImage } from "../../../lib/content/proxy-image.ts";
+import { shrinkImage } from "../../../lib/content/media/shrink-image.ts";
+import { createProxyCache, proxyImage } from "../../../lib/content/proxy-image.ts";
+import { config } from "../../../lib/platform/config.ts";
+import { createQueues } from "../../../lib/platform/fair-queue.ts";
 import { type ImageHost, startImageHost } from "../../support/fakes/image-host.ts";
 import { makeImage } from "../../support/fixtures/media.ts";
 
@@ -28,14 +30,15 @@ const idle = new AbortController().signal;
 test("an image that waits to be made small still counts as one that is fetched", async () => {
   const image = await makeImage();
   expect(await shrinkImage(image, 160)).not.toBeNull();
+  const app = { queues: createQueues(config()), proxiedImages: createProxyCache() };
   const busy = await Promise.all(
-    ["one", "two"].map((account) => thumbnailQueue().acquire(account)),
+    ["one", "two"].map((account) => app.queues.thumbnails.acquire(account)),
   );
   const asked = Array.from({ length: 20 }, () =>
-    proxyImage("reader", host.serve(image), 160, idle),
+    proxyImage(app, "reader", host.serve(image), 160, idle),
   );
   await expect.poll(() => host.requests.length).toBe(8);
-  await proxyImage("other", host.serve(image), undefined, idle);
+  await proxyImage(app, "other", host.serve(image), undefined, idle);
   expect(host.requests.length).toBe(9);
   for (const release of busy) release();
   for (const answer of await Promise.all(asked)) expect(answer).toBeInstanceOf(Response);

@@ -15,6 +15,7 @@ import {
   type MediaFolder,
   makeSpeech,
   makeWav,
+  probes,
   videoOrder,
 } from "../../support/fixtures/content.ts";
 import { makeImage, makeVideo, makeVideoAs } from "../../support/fixtures/media.ts";
@@ -107,7 +108,7 @@ describe("an image that is", () => {
       <text y="20">&x;&y;</text><image href="${url}" width="9" height="9"/></svg>`;
     const bad = await mediaFolder.put("bad.svg", "image/svg+xml", Buffer.from(graphic));
     expect(await fail({ image: bad })).toMatchObject({ code: "invalid_request" });
-    expect(await probeMedia(bad.path, "account", never)).toBeNull();
+    expect(await probeMedia(probes, bad.path, "account", never)).toBeNull();
     expect(requests).toBe(0);
     server.close();
   });

@@ -1,10 +1,13 @@
 /** Exchanges for tests of single stages of the pipeline, below the server and with its settings. */
 import { z } from "zod";
-import { type App, createQueues } from "../../../lib/app.ts";
+import type { App } from "../../../lib/app.ts";
 import { type Contract, contract } from "../../../lib/contract/contract.ts";
 import { type Exchange, openExchange, type Plan } from "../../../lib/http/exchange.ts";
 import { validator } from "../../../lib/http/read-input.ts";
+import { TokenVerifier } from "../../../lib/identity/credentials/verify-bearer.ts";
 import { config } from "../../../lib/platform/config.ts";
+import { createQueues } from "../../../lib/platform/fair-queue.ts";
+import { RequestLog } from "../../../lib/requests/request-log.ts";
 import { stack } from "./stack.ts";
 
 Object.assign(process.env, stack.env);
@@ -34,7 +37,11 @@ interface Given {
 
 /** Returns the parts of a process that the stages use. */
 export const appOf = (queues: Partial<App["queues"]> = {}) =>
-  ({ queues: { ...createQueues(config()), ...queues } }) as App;
+  ({
+    queues: { ...createQueues(config()), ...queues },
+    identity: new TokenVerifier(),
+    requestLog: new RequestLog(),
+  }) as App;
 
 export function exchangeOf(given: Given = {}): Exchange {
   const declared = contract({ ...echo, ...given.contract });

@@ -8,7 +8,9 @@ import { on } from "node:events";
 import { z } from "zod";
 import { appError, isAppError } from "../../../lib/contract/app-error.ts";
 import { beginRun, endRun, failureOf, mergeMetadata } from "../../../lib/tasks/store.ts";
+import { DeliveryWorker } from "../../../lib/webhooks/delivery-worker.ts";
 
+const app = { deliveryWorker: new DeliveryWorker() };
 const LEASE_SECONDS = 120;
 
 const order = z.union([
@@ -41,11 +43,11 @@ async function work(runId: string): Promise<void> {
   for await (const [message] of messages) {
     const next = order.parse(message);
     if ("finish" in next) {
-      await endRun(runId, { status: "COMPLETED", output: next.finish });
+      await endRun(app, runId, { status: "COMPLETED", output: next.finish });
       return void process.send?.({ output: next.finish });
     }
     if ("fail" in next) {
-      await endRun(runId, failureOf(appError("upstream_error", next.fail)));
+      await endRun(app, runId, failureOf(appError("upstream_error", next.fail)));
       return void process.send?.({ failed: next.fail });
     }
     await mergeMetadata(runId, next.progress);

@@ -5,7 +5,7 @@ import { signupContract } from "@/lib/identity/sign-up/contract.ts";
 import { requestCode } from "@/lib/identity/sign-up/sign-up.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(signupContract, ({ body, request, log }) =>
-    requestCode(body.email, addressOf(request.headers), log),
+  POST: endpoint(signupContract, ({ app, body, request, log }) =>
+    requestCode(app, body.email, addressOf(request.headers), log),
   ),
 });

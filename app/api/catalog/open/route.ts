@@ -2,11 +2,10 @@ import { openPageContract } from "@/lib/catalog/contract.ts";
 import { appError } from "@/lib/contract/app-error.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { services } from "@/lib/platform/services.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(openPageContract, async ({ query }) => {
-    const location = services().catalog.pageOf(query.type, query.id);
+  GET: endpoint(openPageContract, async ({ app, query }) => {
+    const location = app.catalog.pageOf(query.type, query.id);
     if (location === null) return appError("not_found", "Not found");
     return { status: 302, headers: { location } };
   }),

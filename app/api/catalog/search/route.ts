@@ -5,8 +5,8 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(searchCatalogContract, async ({ query }) => {
-    const result = await searchCatalog(query);
+  GET: endpoint(searchCatalogContract, async ({ app, query }) => {
+    const result = await searchCatalog(app, query);
     return isAppError(result) ? result : { body: result };
   }),
 });

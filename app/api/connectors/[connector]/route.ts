@@ -1,10 +1,10 @@
 import { removeConnectionsContract } from "@/lib/connectors/contract.ts";
-import { disconnectConnector } from "@/lib/connectors/use-connectors.ts";
+import { removeConnections } from "@/lib/connectors/use-connectors.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  DELETE: endpoint(removeConnectionsContract, ({ caller, params, log }) =>
-    disconnectConnector(caller.accountId, params.connector, log),
+  DELETE: endpoint(removeConnectionsContract, ({ app, caller, params, log }) =>
+    removeConnections(app, caller.accountId, params.connector, log),
   ),
 });

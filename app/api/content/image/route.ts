@@ -6,9 +6,9 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(createImageContract, async ({ caller, effectId, idempotencyKey, body }) => {
+  POST: endpoint(createImageContract, async ({ app, caller, effectId, idempotencyKey, body }) => {
     const attempt = { caller, effectId, idempotencyKey, keepAlive: after };
-    const made = await createImage(attempt, body);
+    const made = await createImage(app, attempt, body);
     if (isAppError(made)) return made;
     const { location, ...result } = made;
     return { body: result, headers: { location } };

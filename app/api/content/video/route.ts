@@ -6,9 +6,9 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(createVideoContract, async ({ caller, effectId, idempotencyKey, body }) => {
+  POST: endpoint(createVideoContract, async ({ app, caller, effectId, idempotencyKey, body }) => {
     const attempt = { caller, effectId, idempotencyKey, keepAlive: after };
-    const made = await createVideo(attempt, body);
+    const made = await createVideo(app, attempt, body);
     if (isAppError(made)) return made;
     const { location, ...result } = made;
     return { body: result, headers: { location } };

@@ -4,8 +4,8 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(readyContract, async () => {
-    const parts = await checkParts();
+  GET: endpoint(readyContract, async ({ app }) => {
+    const parts = await checkParts(app);
     if (parts.every((part) => part.ready)) return { body: { status: "ready", parts } };
     return { status: 503, body: { status: "unavailable", parts } };
   }),

@@ -4,7 +4,7 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(proxyImageContract, ({ caller, query, request }) =>
-    proxyImage(caller.accountId, query.url, query.width, request.signal),
+  GET: endpoint(proxyImageContract, ({ app, caller, query, request }) =>
+    proxyImage(app, caller.accountId, query.url, query.width, request.signal),
   ),
 });

@@ -5,8 +5,8 @@ import { listTaskRunsContract } from "@/lib/tasks/contract.ts";
 import { listRuns } from "@/lib/tasks/list-runs.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listTaskRunsContract, async ({ caller, query, log }) => {
-    const runs = await listRuns(caller.accountId, query, log);
+  GET: endpoint(listTaskRunsContract, async ({ app, caller, query, log }) => {
+    const runs = await listRuns(app, caller.accountId, query, log);
     return isAppError(runs) ? runs : { body: { status: "success", runs } };
   }),
 });

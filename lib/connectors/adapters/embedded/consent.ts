@@ -3,11 +3,11 @@
  * `POST` decides once and redirects to the callback.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { App } from "../../../app.ts";
 import { config } from "../../../platform/config.ts";
 import { isDatabaseUnavailable } from "../../../platform/database/unavailable.ts";
 import { log } from "../../../platform/log.ts";
 import { serviceOrigin } from "../../../platform/service-origin.ts";
-import { services } from "../../../platform/services.ts";
 import { decideConnection, selectPending } from "../../store.ts";
 import { connectorName, hashState } from "./provider.ts";
 
@@ -67,9 +67,9 @@ export const decideConsent = guarded(async (request) => {
 });
 
 /** Answers 404 unless the embedded provider is in use, and renders errors as pages. */
-function guarded(handler: Handler): Handler {
-  return async (request) => {
-    if (services().connectors?.name !== "embedded")
+function guarded(handler: Handler) {
+  return async ({ connectors }: Pick<App, "connectors">, request: Request): Promise<Response> => {
+    if (connectors?.name !== "embedded")
       return renderNotice(404, "Page not found", "There is no page at this address.");
     try {
       return await handler(request);

@@ -60,7 +60,7 @@ export class EmbeddedContent implements ContentProvider {
   /** The orders that this process has started to render. */
   readonly #renderings = new Map<string, Rendering>();
 
-  constructor(root: string, settings: RenderSettings = {}) {
+  constructor(root: string, settings: RenderSettings) {
     this.#root = root;
     this.#settings = settings;
   }

@@ -11,8 +11,7 @@ import { chmod, chown, copyFile, link, mkdtemp, rm } from "node:fs/promises";
 import { basename, relative } from "node:path";
 import { z } from "zod";
 import { type AppError, appError } from "../../../contract/app-error.ts";
-import { config, processShare } from "../../../platform/config.ts";
-import { FairQueue, isQueueRefusal, queueRefused } from "../../../platform/fair-queue.ts";
+import { type FairQueue, isQueueRefusal, queueRefused } from "../../../platform/fair-queue.ts";
 import { killGroup, residentBytes } from "../../../platform/isolation/child-process.ts";
 import {
   confine,
@@ -23,7 +22,6 @@ import {
   type View,
 } from "../../../platform/isolation/isolation.ts";
 import { log } from "../../../platform/log.ts";
-import { processWide } from "../../../platform/process-wide.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import {
   type EditStep,
@@ -100,30 +98,9 @@ export function canRender(kind: "images" | "videos"): boolean {
   return [program(process.cwd()), ...paths].every((path) => existsSync(path));
 }
 
-/** More than `CONTENT_AT_ONCE` admits by default: an admitted run must not be refused here. */
-const MAX_WAITING_RENDERS_PER_ACCOUNT = 200;
-/** A rendering takes minutes, and waits longer than a command or a model call. */
-const RENDER_WAITS = 2;
-
-/**
- * Returns the queue that shares this process's renderings fairly between accounts. A rendering uses all
- * available processor time, so more of them at a time would only delay each one.
- */
-function renderQueue(): FairQueue {
-  return processWide("renderings", () => {
-    const settings = config();
-    return new FairQueue({
-      name: "renderings",
-      slots: processShare(settings, settings.RENDERS_AT_ONCE, 1),
-      waitersPerAccount: MAX_WAITING_RENDERS_PER_ACCOUNT,
-      maxWaitMs: RENDER_WAITS * settings.QUEUE_WAIT_MS,
-    });
-  });
-}
-
 export interface RenderSettings {
   /** The queue in which orders wait for a slot. */
-  readonly queue?: FairQueue;
+  readonly queue: FairQueue;
   /** Milliseconds that one order may take, not counting its wait in the queue. */
   readonly timeoutMs?: number;
   /** Receives the cause of a failed order, for the operator's log only. */
@@ -141,10 +118,10 @@ export async function render(
   request: RenderRequest,
   workFolder: string,
   signal: AbortSignal,
-  settings: RenderSettings = {},
+  settings: RenderSettings,
 ): Promise<readonly GeneratedFile[] | AppError> {
   // One minute of lipsync in 4k takes several minutes on two processors.
-  const { queue = renderQueue(), timeoutMs = 600_000, isolation } = settings;
+  const { queue, timeoutMs = 600_000, isolation } = settings;
   const { report = (cause) => log().warn({ cause }, "Rendering failed") } = settings;
   const folder = realpathSync(workFolder);
   const kind = request.op === "image" ? "image" : "video";

@@ -9,6 +9,7 @@
 import { rm } from "node:fs/promises";
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
+import type { FairQueue } from "../../../platform/fair-queue.ts";
 import { log } from "../../../platform/log.ts";
 import { isLoopback } from "../../../platform/outbound/public-address.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
@@ -37,6 +38,8 @@ import {
 
 export interface FalSettings {
   readonly key: string;
+  /** The queue of probes, which find the shape of an image. */
+  readonly probes: FairQueue;
   readonly baseUrl?: string | undefined;
   readonly storageUrl?: string | undefined;
   /** Milliseconds that one poll for a result waits for it. Default: 10,000. */
@@ -92,6 +95,7 @@ export class FalContent implements ContentProvider {
   readonly videoModel = videoModel;
   readonly imageModel = imageModel;
   readonly #client: FalClient;
+  readonly #probes: FairQueue;
   readonly #patienceMs: number;
   readonly #allowLoopback: boolean;
   readonly #report: (cause: string) => void;
@@ -101,6 +105,7 @@ export class FalContent implements ContentProvider {
     const { requestTimeoutMs = 30_000, pollMs = 1_500, patienceMs = 10_000 } = settings;
     const access: FalAccess = { key, baseUrl, storageUrl, requestTimeoutMs, pollMs };
     this.#client = new FalClient(access);
+    this.#probes = settings.probes;
     this.#patienceMs = patienceMs;
     this.#allowLoopback = isLoopback(new URL(baseUrl));
     this.#report = settings.report ?? ((cause) => log().warn({ cause }, "Generation failed"));
@@ -122,7 +127,7 @@ export class FalContent implements ContentProvider {
     const request = describeVideo(
       order,
       { image: imageUrl, endImage: endImageUrl, video: videoUrl, audio: audioUrl },
-      await resolveAspectRatio(order, signal),
+      await resolveAspectRatio(this.#probes, order, signal),
     );
     const hasOwnModel = order.model !== undefined;
     return this.#submit(request, { kind: "video", count: 1, hasOwnModel }, signal);
@@ -266,11 +271,12 @@ function describe(fault: Fault, kind: Kind, hasOwnModel: boolean): AppError {
  * Resolves `auto` for `reference`, the only mode whose model does not detect the shape of its input.
  */
 async function resolveAspectRatio(
+  probes: FairQueue,
   { mode, aspectRatio, image, accountId }: Ordered<VideoOrder>,
   signal: AbortSignal,
 ): Promise<AspectRatio> {
   if (mode !== "reference" || aspectRatio !== "auto" || !image) return aspectRatio;
-  const probed = await probeMedia(image.path, accountId, signal);
+  const probed = await probeMedia(probes, image.path, accountId, signal);
   const isKnown = probed !== null && !isAppError(probed) && probed.kind === "image";
   const isUpright = isKnown && probed.height > probed.width;
   return isUpright ? "9:16" : "16:9";

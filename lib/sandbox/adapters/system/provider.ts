@@ -11,7 +11,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Isolation, isolation } from "../../../platform/isolation/isolation.ts";
 import { codeOf, type Probe } from "../../../platform/outbound/probe.ts";
-import { processWide } from "../../../platform/process-wide.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import { cutOutput } from "../../cut-output.ts";
 import { SandboxError, type SandboxProvider } from "../../port.ts";
@@ -51,7 +50,7 @@ export function createSystemProvider(
 }
 
 function prepare(options: LocalProviderOptions, disableUserns: boolean): Host {
-  const socketDir = processWide("sandbox sockets", createSocketDir);
+  const socketDir = createSocketDir();
   mkdirSync(options.rootDir, { recursive: true });
   const hidden = [realpathSync(process.cwd()), dirname(realpathSync(options.rootDir))];
   return {
@@ -62,7 +61,7 @@ function prepare(options: LocalProviderOptions, disableUserns: boolean): Host {
   };
 }
 
-/** Creates the folder that is mounted into every sandbox of this process. */
+/** Creates the folder that is mounted into every sandbox of the provider. */
 function createSocketDir(): string {
   const socketDir = mkdtempSync(join(tmpdir(), "sandbox-"));
   process.once("exit", () => rmSync(socketDir, { recursive: true, force: true }));

@@ -11,7 +11,6 @@ import { type AppError, appError } from "../../../contract/app-error.ts";
 import { FairQueue } from "../../../platform/fair-queue.ts";
 import { readRetryAfter } from "../../../platform/outbound/fetch-json.ts";
 import { traceRequest } from "../../../platform/outbound/vendor-fetch.ts";
-import { processWide } from "../../../platform/process-wide.ts";
 
 export interface TriggerAccess {
   readonly secretKey: string;
@@ -53,20 +52,14 @@ export type CallSdk = <T>(
   work: (sdk: TriggerClient) => Promise<T>,
 ) => Promise<T | StrangeAnswer | typeof missing | AppError>;
 
-const queue = (): FairQueue =>
-  processWide(
-    "trigger calls",
-    () =>
-      new FairQueue({
-        name: "task_runner_calls",
-        slots: MAX_CALLS,
-        waitersPerAccount: MAX_WAITERS,
-        maxWaitMs: DEADLINE_MS,
-      }),
-  );
-
 /** Errors of the returned function: 502; 504 when the deadline has passed. It never throws. */
 export function createSdkCaller({ secretKey, apiUrl }: TriggerAccess): CallSdk {
+  const queue = new FairQueue({
+    name: "task_runner_calls",
+    slots: MAX_CALLS,
+    waitersPerAccount: MAX_WAITERS,
+    maxWaitMs: DEADLINE_MS,
+  });
   let loading: Promise<TriggerClient> | undefined;
   async function load(): Promise<TriggerClient> {
     const sdk = await import("@trigger.dev/sdk");
@@ -80,7 +73,7 @@ export function createSdkCaller({ secretKey, apiUrl }: TriggerAccess): CallSdk {
     signal.addEventListener("abort", expire, { once: true });
     try {
       const sdk = await loading;
-      const release = await queue().acquire(accountId, signal);
+      const release = await queue.acquire(accountId, signal);
       const call = attempt(method, () => work(sdk)).finally(release);
       return await Promise.race([call.then((outcome) => resultOf(outcome, log)), late.promise]);
     } catch (cause) {

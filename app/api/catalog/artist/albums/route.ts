@@ -5,8 +5,8 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listArtistAlbumsContract, async ({ query }) => {
-    const page = await listArtistAlbums(query);
+  GET: endpoint(listArtistAlbumsContract, async ({ app, query }) => {
+    const page = await listArtistAlbums(app, query);
     return isAppError(page) ? page : { body: page };
   }),
 });

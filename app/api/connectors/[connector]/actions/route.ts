@@ -4,7 +4,7 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listActionsContract, ({ caller, params: { connector }, query, log }) =>
-    listActions(caller, { connector, limit: query.limit, cursor: query.cursor }, log),
+  GET: endpoint(listActionsContract, ({ app, caller, params: { connector }, query, log }) =>
+    listActions(app, caller, { connector, limit: query.limit, cursor: query.cursor }, log),
   ),
 });

@@ -5,13 +5,13 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(getMediaContract, ({ params, query, request }) =>
-    readMedia(params.accountId, params.name, request.headers, query.width),
+  GET: endpoint(getMediaContract, ({ app, params, query, request }) =>
+    readMedia(app, params.accountId, params.name, request.headers, query.width),
   ),
   DELETE: endpoint(
     deleteMediaContract,
-    async ({ caller, params }) =>
-      (await deleteMedia(caller.accountId, params.accountId, params.name)) ?? {
+    async ({ app, caller, params }) =>
+      (await deleteMedia(app, caller.accountId, params.accountId, params.name)) ?? {
         body: { status: "success" },
       },
   ),

@@ -6,11 +6,11 @@ import { inviteMember } from "@/lib/organizations/invite-member.ts";
 import { selectSentInvitations } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(contracts.createInvitationContract, ({ caller, params, body, log }) =>
-    answer(
-      inviteMember({ accountId: caller.accountId, organizationId: params.id, ...body, log }),
-      (invitation) => ({ status: 201, body: { status: "success", invitation } }),
-    ),
+  POST: endpoint(contracts.createInvitationContract, ({ app, caller, params, body, log }) =>
+    answer(inviteMember(app, caller.accountId, params.id, body, log), (invitation) => ({
+      status: 201,
+      body: { status: "success", invitation },
+    })),
   ),
   GET: endpoint(contracts.listSentInvitationsContract, ({ caller, params, query }) =>
     answer(selectSentInvitations(caller.accountId, params.id, query), (page) =>

@@ -8,8 +8,8 @@ import { runTaskNow } from "@/lib/schedules/fire-tasks.ts";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(runTaskContract, async ({ app, caller, params, effectId, log, ...input }) => {
     const { idempotencyKey } = input;
-    const request = { accountId: caller.accountId, id: params.id, effectId, idempotencyKey, log };
-    const run = await runTaskNow(app, { ...request, keepAlive: after });
+    const attempt = { caller, effectId, idempotencyKey, keepAlive: after };
+    const run = await runTaskNow(app, attempt, params.id, log);
     if (isAppError(run)) return run;
     const { taskRunId, runId, chatId, sessionId } = run;
     const ids = { task_run_id: taskRunId, run_id: runId, chat_id: chatId, session_id: sessionId };

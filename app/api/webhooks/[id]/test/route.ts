@@ -5,8 +5,8 @@ import { testWebhook } from "@/lib/webhooks/change-webhook.ts";
 import { testWebhookContract } from "@/lib/webhooks/contract.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(testWebhookContract, ({ caller, params }) =>
-    answer(testWebhook(caller.accountId, params.id), (delivery) => ({
+  POST: endpoint(testWebhookContract, ({ app, caller, params }) =>
+    answer(testWebhook(app, caller.accountId, params.id), (delivery) => ({
       status: 202,
       body: { status: "success", delivery },
     })),

@@ -4,7 +4,7 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(runActionContract, ({ caller, params, body: { input }, log }) =>
-    runAction(caller, { ...params, input }, log),
+  POST: endpoint(runActionContract, ({ app, caller, params, body: { input }, log }) =>
+    runAction(app, caller, { ...params, input }, log),
   ),
 });

@@ -5,8 +5,8 @@ import { redeliver } from "@/lib/webhooks/change-webhook.ts";
 import { redeliverContract } from "@/lib/webhooks/contract.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(redeliverContract, ({ caller, params: { id, delivery_id } }) =>
-    answer(redeliver(caller.accountId, id, delivery_id), (delivery) => ({
+  POST: endpoint(redeliverContract, ({ app, caller, params: { id, delivery_id } }) =>
+    answer(redeliver(app, caller.accountId, id, delivery_id), (delivery) => ({
       status: 202,
       body: { status: "success", delivery },
     })),
