@@ -29,6 +29,7 @@ import {
   type ClaimOutcome,
   claimTurn,
 } from "./store/claims.ts";
+import type { TurnState } from "./store/turns.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
 
 export interface TurnRequest {
@@ -104,8 +105,7 @@ export async function startTurn(
   switch (outcome.outcome) {
     case "claimed":
       count("agent_platform.turns.started", 1, { kind: "chat" });
-      if (outcome.turn) startFirstCall(app, claim.turnId, outcome.turn);
-      return startClaimed(app, request, claim.turnId);
+      return startClaimed(app, request, claim.turnId, outcome.turn);
     case "answered":
       return replayAnswer(app, request.caller.accountId, request.chatId, outcome);
     case "active": {
@@ -205,11 +205,19 @@ function alreadyStreaming(runId: string | null): AppError {
 }
 
 /**
- * Starts the run, and resolves when its first chunk is committed. From then on the chat names the run, so
- * a client that has this answer finds the turn in the chat, its stream and a conflict.
+ * Starts the run and the first model call, and resolves when the first chunk is committed. From then on
+ * the chat names the run, so a client that has this answer finds the turn in the chat, its stream and a
+ * conflict.
+ * @param turn if its first step is executed in this process
  */
-async function startClaimed(app: Parts, { caller, signal }: TurnRequest, turnId: string) {
+async function startClaimed(
+  app: Parts,
+  { caller, signal }: TurnRequest,
+  turnId: string,
+  turn?: TurnState,
+) {
   const started = startWorkflow(app, turnId, runCredentialForm(caller));
+  if (turn) startFirstCall(app, turnId, turn);
   const runId = await started.catch(async (error: unknown) => {
     app.runningTurns.takeFirstCall(turnId)?.cancel();
     // Release the claim, because the chat would stay blocked. If this fails as well, the claim expires
