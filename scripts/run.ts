@@ -28,7 +28,8 @@ const scripts: Record<string, () => Promise<number>> = {
   start,
   build: () => build(distDir).then(() => 0),
   package: buildDist,
-  client: packClientHere,
+  client: () => packHere("client"),
+  world: () => packHere("world-postgres"),
   test: () => test(distDir, "tests", args),
   "test:quick": () => test(distDir, "quick", args),
   soak: () => test(distDir, "soak", args),
@@ -71,9 +72,9 @@ async function buildDist(): Promise<number> {
   return 0;
 }
 
-async function packClientHere(): Promise<number> {
-  const { packClient } = await import("./client/pack-client.ts");
-  console.log(await packClient(join(projectRoot, "packages/client")));
+async function packHere(name: "client" | "world-postgres"): Promise<number> {
+  const { packPackage } = await import("./pack-package.ts");
+  console.log(await packPackage(name));
   return 0;
 }
 

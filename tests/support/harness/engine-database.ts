@@ -21,12 +21,10 @@ export async function createDatabase(): Promise<{ url: string; drop(): Promise<v
 }
 
 /** Creates a database that has the durable engine's tables only. */
-export async function createEngineDatabase() {
+export async function createEngineDatabase(schema?: string) {
   const database = await createDatabase();
-  await run(
-    database.url,
-    await readFile(join(projectRoot, "supabase/schemas/99_engine.sql"), "utf8"),
-  );
+  const file = join(projectRoot, "supabase/schemas/99_engine.sql");
+  await run(database.url, schema ?? (await readFile(file, "utf8")));
   return database;
 }
 

@@ -1,4 +1,4 @@
-/** The client as npm publishes it, in a folder that has nothing but it and its dependencies. */
+/** The packages as npm publishes them, in a folder that has nothing but one and its dependencies. */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,38 +6,42 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { packClient } from "../../../scripts/client/pack-client.ts";
+import { packPackage } from "../../../scripts/pack-package.ts";
 import { projectRoot } from "../../../scripts/project-root.ts";
 
 const run = promisify(execFile);
-const manifest = z.object({ name: z.string(), dependencies: z.record(z.string(), z.string()) });
+const versions = z.record(z.string(), z.string());
+const manifest = z.object({
+  name: z.string(),
+  dependencies: versions,
+  peerDependencies: versions.default({}),
+});
 
 type ClientModule = typeof import("../../../packages/client/src/index.ts");
 export type PackedClient = Awaited<ReturnType<typeof installPackedClient>>;
 
 export async function installPackedClient() {
-  const folder = await mkdtemp(join(tmpdir(), "client-"));
-  const archive = await packClient(join(folder, "packed"));
-  const home = join(folder, "node_modules/agent-platform-client");
+  const installed = await installPacked("client");
+  const index = pathToFileURL(join(installed.home, "dist/index.js")).href;
+  return { ...installed, module: (await import(/* @vite-ignore */ index)) as ClientModule };
+}
+
+export async function installPacked(source: Parameters<typeof packPackage>[0]) {
+  const folder = await mkdtemp(join(tmpdir(), `${source}-`));
+  const archive = await packPackage(source, join(folder, "packed"));
+  const home = join(folder, "node_modules", `agent-platform-${source}`);
   await mkdir(home, { recursive: true });
   await run("tar", ["-xzf", archive, "-C", home, "--strip-components=1"]);
-  const { name, dependencies } = manifest.parse(
+  const { name, dependencies, peerDependencies } = manifest.parse(
     JSON.parse(await readFile(join(home, "package.json"), "utf8")),
   );
-  for (const dependency of Object.keys(dependencies)) {
+  for (const dependency of Object.keys({ ...dependencies, ...peerDependencies })) {
     const link = join(folder, "node_modules", dependency);
     await mkdir(dirname(link), { recursive: true });
     await symlink(join(projectRoot, "node_modules", dependency), link);
   }
-  const index = pathToFileURL(join(home, "dist/index.js")).href;
-  return {
-    name,
-    archive,
-    folder,
-    home,
-    module: (await import(/* @vite-ignore */ index)) as ClientModule,
-    remove: () => rm(folder, { recursive: true, force: true }),
-  };
+  const remove = () => rm(folder, { recursive: true, force: true });
+  return { name, archive, folder, home, remove };
 }
 
 export interface CommandOutcome {
