@@ -8,6 +8,7 @@ import { runProgram } from "./run-program.ts";
 const sources = [
   "app",
   "lib",
+  "supabase/functions.ts",
   "public",
   "next.config.ts",
   "postcss.config.mjs",
