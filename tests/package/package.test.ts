@@ -83,7 +83,13 @@ describe("a package", () => {
       globSync("supabase/*", { cwd: root })
         .map((path) => basename(path))
         .sort(),
-    ).toEqual(["migrations", "seed.sql", "templates", "upgrade-20261122000343.sql"]);
+    ).toEqual([
+      "functions.ts",
+      "migrations",
+      "seed.sql",
+      "templates",
+      "upgrade-20261122000343.sql",
+    ]);
   });
 
   it("says which settings it needs", async () => {
