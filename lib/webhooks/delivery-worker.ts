@@ -31,6 +31,11 @@ export class DeliveryWorker {
   #isClaiming = false;
   #hasNews = false;
 
+  /** Whether it attempts no delivery, and claims none. */
+  get isIdle(): boolean {
+    return !this.#isClaiming && this.#underWay === 0;
+  }
+
   /** Claims due deliveries; calls during a claim are coalesced into one more claim. Never throws. */
   wake(): void {
     this.#hasNews = true;

@@ -73,12 +73,16 @@ const statesOf = async (accountId: string) =>
     select status, due_at <= now() as due, lease_id is not null as leased
     from webhook_deliveries where account_id = ${accountId}`;
 
-/** Lets workers deliver until nothing of the account is due or under way. */
+/**
+ * Lets workers deliver until nothing of the account is due or under way, and none of them claims any more: after
+ * its last attempt a worker claims once more, and could get a delivery of the next test.
+ */
 async function deliver(accountId: string, ...workers: readonly DeliveryWorker[]): Promise<void> {
   for (const worker of workers) worker.wake();
   const open = async () =>
     (await statesOf(accountId)).filter(({ due, leased }) => due || leased).length;
   await expect.poll(open).toBe(0);
+  await expect.poll(() => workers.every(({ isIdle }) => isIdle)).toBe(true);
 }
 
 const makeDue = (id: string) =>
