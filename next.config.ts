@@ -43,8 +43,6 @@ const config: NextConfig = {
   // `npm run check` checks them, those of the tests included.
   typescript: { ignoreBuildErrors: true },
   experimental: {
-    // A server answers sooner when each route is loaded with its first request: by a quarter of its start.
-    preloadEntriesOnStart: false,
     // What it keeps on disk between starts can be broken by a start that was killed: the next one panics.
     turbopackFileSystemCacheForDev: false,
     // It answers any request with `rsc: 1`, those of the API too, with a redirect that saves shared
