@@ -35,6 +35,9 @@ const config: NextConfig = {
     },
   ],
   images: { unoptimized: true },
+  // A page comes with its title, for every client. Next.js would send the title later, and read the one of the
+  // page before aloud to screen readers.
+  htmlLimitedBots: /.*/,
   // It would lie over the account in the console's corner.
   devIndicators: false,
   // Those of the API are in the service's own log. The engine has its own loaded by asking for them; in
