@@ -135,6 +135,7 @@ function FavouriteButton({
     <button
       type="button"
       aria-pressed={isFavourite}
+      aria-disabled={isSaving}
       aria-label={`Favourite: ${title}, ${count}`}
       title={isFavourite ? "Remove from favourites" : "Add to favourites"}
       onClick={() => {
