@@ -85,3 +85,7 @@ function decode(url: string): Uint8Array {
     return Buffer.from(data);
   }
 }
+
+/** Returns whether a message has a file, which the model gets only after it was stored in the sandbox. */
+export const hasFiles = (history: readonly UIMessage[]): boolean =>
+  history.some(({ parts }) => parts.some(({ type }) => type === "file"));

@@ -5,6 +5,7 @@ import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import type { App } from "../app.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
+import { hasFiles } from "./land-files.ts";
 import { measureStep, type StepMeasure } from "./measure-step.ts";
 import type { TurnState } from "./store/turns.ts";
 
@@ -93,8 +94,7 @@ export function startFirstCall(
   turnId: string,
   turn: TurnState,
 ): void {
-  const hasFiles = turn.history.some(({ parts }) => parts.some(({ type }) => type === "file"));
-  if (turn.has_budget || hasFiles) return;
+  if (turn.has_budget || hasFiles(turn.history)) return;
   const options = { turnId, turn, steps: [], results: [], earlierAttempts: 0 };
   app.runningTurns.keepFirstCall(turnId, new ModelCall(app, options));
 }

@@ -8,7 +8,7 @@ import type { TurnLog } from "../engine/port.ts";
 import { startTimer } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import { writeLastChunks } from "./finish-stream.ts";
-import { landFiles } from "./land-files.ts";
+import { hasFiles, landFiles } from "./land-files.ts";
 import type { ModelCall } from "./model-call.ts";
 import { parseChunks, readProgress } from "./read-chunks.ts";
 import { openSandbox } from "./run-tool-calls.ts";
@@ -142,8 +142,7 @@ async function withFiles(
   turn: ActiveTurn,
   signal: AbortSignal,
 ): Promise<ActiveTurn> {
-  const hasFiles = turn.history.some(({ parts }) => parts.some(({ type }) => type === "file"));
-  if (!hasFiles) return turn;
+  if (!hasFiles(turn.history)) return turn;
   const sandbox = openSandbox(app, turn);
   const fetchFile = fileDownloader(signal);
   const { history, changed } = await landFiles(turn.history, sandbox, fetchFile, signal);
