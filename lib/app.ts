@@ -3,6 +3,7 @@
  * A use case gets the parts that it needs as a parameter, and imports no adapter.
  */
 import { join, resolve } from "node:path";
+import { ContextWindows } from "./agent/models/context-windows.ts";
 import type { ModelProvider } from "./agent/models/port.ts";
 import type { CatalogProvider } from "./catalog/port.ts";
 import type { ConnectorProvider } from "./connectors/port.ts";
@@ -201,9 +202,11 @@ export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promis
 
 export async function createApp(settings: Config) {
   const queues = createQueues(settings);
+  const models = await createModels(settings);
   return {
     engine: await createEngine(settings),
-    models: await createModels(settings),
+    models,
+    contextWindows: new ContextWindows(models, settings.DEFAULT_CONTEXT_WINDOW),
     sandboxes: await createSandboxes(settings),
     content: await createContent(settings, queues),
     media: await createMediaStorage(settings),

@@ -120,6 +120,7 @@ export const functions = {
   queued_turn_state: { args: { p_account_id: "uuid", p_turn_id: "uuid" }, returns: "value" },
   rate_message: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid", p_message_id: "text", p_rating: "text", p_comment: "text" }, returns: "value" },
   read_chat_share: { args: { p_share_id: "uuid", p_from: "integer", p_limit: "integer" }, returns: "value" },
+  record_compaction: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_load: "integer", p_message_id: "text", p_kind: "text", p_state: "jsonb", p_tokens_before: "integer", p_tokens_after: "integer", p_usage: "jsonb" }, returns: "value" },
   record_connector_link: { args: { p_account_id: "uuid", p_connection_id: "text", p_started_by: "uuid", p_key_id: "uuid" }, returns: "nothing" },
   record_generation: { args: { p_account_id: "uuid", p_run_id: "text", p_kind: "text", p_credential_id: "uuid", p_call: "jsonb" }, returns: "nothing" },
   record_remote_run: { args: { p_account_id: "uuid", p_id: "text", p_remote_run_id: "text" }, returns: "nothing" },

@@ -2,9 +2,30 @@ import { APICallError, RetryError } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
 
-/** Messages of providers with a 400 or 413 for a conversation that exceeds the model's context. */
+/** What providers say of a conversation that exceeds the model's context, with a 400, 413 or 422. */
 const CONTEXT_TOO_LONG =
-  /context[ _-]?(length|window|limit)|maximum context|prompt is too long|too many (input )?tokens/i;
+  /context[ _-]?(length|window|limit|size)|maximum context|(prompt|input|request)( is)? too (long|large)|too many (input )?tokens|input token count|maximum prompt length|reduce the length|exceed\w* (the |model )*(token )?limit|request_too_large/i;
+/** The forms in which they name the context window. */
+const WINDOWS = [
+  /(?:context length|context window|context size|prompt length|number of tokens allowed)\D{0,40}?(\d[\d,_]{2,})/i,
+  />\s*(\d[\d,_]{2,}) maximum/i,
+  /(\d[\d,_]{2,}) maximum context length/i,
+  /(?:limit|maximum) of (\d[\d,_]{2,})/i,
+];
+
+/**
+ * Returns whether a model has rejected a call because the conversation exceeds its context, and the window
+ * in tokens if the provider names it.
+ */
+export function tooLong(failure: unknown): { readonly window: number | null } | undefined {
+  const cause = RetryError.isInstance(failure) ? failure.lastError : failure;
+  if (!(cause instanceof Error) || !("statusCode" in cause)) return undefined;
+  if (![400, 413, 422].includes(Number(cause.statusCode))) return undefined;
+  const text = textOf(cause);
+  if (!CONTEXT_TOO_LONG.test(text)) return undefined;
+  const named = WINDOWS.map((form) => form.exec(text)?.[1]).find(Boolean);
+  return { window: named === undefined ? null : Number(named.replace(/[,_]/g, "")) };
+}
 
 /**
  * Explains to the person in the chat why a model call failed and how to fix it. The text is always ours,
@@ -33,8 +54,8 @@ export function describeFailure(failure: unknown): string {
     case 400:
     case 413:
     case 422:
-      return CONTEXT_TOO_LONG.test(textOf(cause))
-        ? "conversation_too_long: The conversation is too long for this model: start a new chat, or choose a model with a larger context"
+      return tooLong(cause)
+        ? "conversation_too_long: The newest message alone is too long for this model: shorten it, or choose a model with a larger context"
         : "The model failed to answer";
     default:
       return "The model failed to answer";

@@ -143,6 +143,12 @@ const models = {
   MODEL_PRICES: prices.describe(
     'What models cost in USD, as JSON by the id of the model: `{"my-model": {"input": 3, "cached_input": 0.3, "output": 15, "image": 0.04, "video": 0.5}}`, for a million tokens and for each image or video. It takes precedence over the gateway\'s list. A model without a price has tokens and no cost. An account with a budget may use it only if it has set `allow_unpriced_models`.',
   ),
+  DEFAULT_CONTEXT_WINDOW: integerOr(128_000, 4_000, 100_000_000).describe(
+    "The context window in tokens of a model for which neither the provider's list nor the model itself names one.",
+  ),
+  SUMMARY_MODEL: optionalText.describe(
+    "The id of the model that condenses conversations that get too long for theirs.",
+  ),
   MODEL_CALLS_AT_ONCE: integerOr(128, 2, 100_000).describe(
     "Model calls at a time in one process. One account has at most half of them.",
   ),
@@ -357,6 +363,7 @@ export const shownDefaults: Readonly<Record<string, string>> = {
   MODELS: "all that the provider offers",
   DEFAULT_MODEL: "the first",
   MODEL_PRICES: "the gateway's prices",
+  SUMMARY_MODEL: "the model of the chat",
   SANDBOX: "Vercel Sandbox where it is selected, else a shell of its own",
   SMTP_URL: "none: mail is written to `DATA_DIR/mailbox`; on Vercel it must be set",
   COMPOSIO_API_KEY: "none: a consent page on this machine",

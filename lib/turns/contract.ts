@@ -100,7 +100,8 @@ export const startTurnContract = contract({
       context: z
         .object({
           contextLimit: z.int().positive().max(10_000_000).optional().meta({
-            description: "Token budget for the model's context",
+            description:
+              "The tokens that a request to the model may have, with its instructions and tools. Above three quarters of it, or of the model's own context, results of tools are cleared and older messages condensed; the chat keeps them, and a `data-compaction` part says so.",
           }),
         })
         .optional(),

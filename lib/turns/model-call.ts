@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ToolModelMessage, UIMessageChunk } from "ai";
-import { callModel } from "../agent/call-model.ts";
+import { callModel, type FailedCall } from "../agent/call-model.ts";
+import type { ContextState } from "../agent/context.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import type { App } from "../app.ts";
@@ -12,6 +13,8 @@ import type { TurnState } from "./store/turns.ts";
 export interface ModelCallOptions {
   readonly turnId: string;
   readonly turn: TurnState;
+  /** What the model gets of the conversation. */
+  readonly context: ContextState;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
   /** The results of the tools that the last of them called. */
@@ -32,19 +35,21 @@ const outsideOfRequests = AsyncLocalStorage.snapshot();
 export class ModelCall {
   readonly measure: StepMeasure;
   readonly turn: TurnState;
-  readonly #answer: Promise<StepResult | { readonly error: string }>;
+  readonly context: ContextState;
+  readonly #answer: Promise<StepResult | FailedCall>;
   readonly #cancelled = new AbortController();
   #kept: UIMessageChunk[] = [];
   #write: ((chunk: UIMessageChunk) => void) | undefined;
 
   constructor(app: Pick<App, "models" | "queues">, options: ModelCallOptions) {
-    const { turnId, turn, steps, results, earlierAttempts, reserve } = options;
+    const { turnId, turn, context, steps, results, earlierAttempts, reserve } = options;
     this.turn = turn;
+    this.context = context;
     this.measure = measureStep(app, steps.length, turn.model_id, earlierAttempts, reserve);
     const start = () =>
       callModel({
         turnId,
-        turn,
+        turn: { ...turn, context },
         steps,
         results,
         model: shareModel(app.queues.modelCalls, this.measure.model, turn.account_id),
@@ -65,7 +70,7 @@ export class ModelCall {
   stream(
     write: (chunk: UIMessageChunk) => void,
     signal: AbortSignal,
-  ): Promise<StepResult | { readonly error: string }> {
+  ): Promise<StepResult | FailedCall> {
     if (signal.aborted) this.cancel();
     else signal.addEventListener("abort", () => this.cancel(), { once: true });
     try {
@@ -84,17 +89,33 @@ export class ModelCall {
   }
 }
 
+/** A shorter history fits into the context of any model, as far as one can know without its window. */
+const SHORT_HISTORY_CHARS = 8_000;
+
+function isShort(history: TurnState["history"]): boolean {
+  let chars = 0;
+  for (const { parts } of history) {
+    for (const part of parts) {
+      chars += JSON.stringify(part).length;
+      if (chars > SHORT_HISTORY_CHARS) return false;
+    }
+  }
+  return true;
+}
+
 /**
  * Starts the first model call of a turn, which need not wait for its run. Its first step streams the
- * answer, or calls the model itself if this process dies before. A call that reserves its cost or needs files
- * in the sandbox is left to the step.
+ * answer, or calls the model itself if this process dies before. A call that reserves its cost, needs files
+ * in the sandbox, or may have to be compacted is left to the step.
  */
 export function startFirstCall(
   app: Pick<App, "models" | "queues" | "runningTurns">,
   turnId: string,
   turn: TurnState,
 ): void {
-  if (turn.has_budget || hasFiles(turn.history)) return;
-  const options = { turnId, turn, steps: [], results: [], earlierAttempts: 0 };
+  if (turn.has_budget || turn.context_limit !== null) return;
+  if (hasFiles(turn.history) || !isShort(turn.history)) return;
+  const context = turn.compaction?.state ?? {};
+  const options = { turnId, turn, context, steps: [], results: [], earlierAttempts: 0 };
   app.runningTurns.keepFirstCall(turnId, new ModelCall(app, options));
 }

@@ -35,6 +35,8 @@ export interface StreamProgress {
   /** Ids of the tool calls that have a result in the last step. */
   readonly outputs: ReadonlySet<string>;
   readonly stepFinished: boolean;
+  /** Ids of the compactions that are shown. */
+  readonly compactions: Set<number>;
 }
 
 /** Reads the progress from a turn's chunks, after a crash or before the turn is ended. */
@@ -43,6 +45,9 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
   let steps = 0;
   let attempts = 0;
   let stepFinished = true;
+  const compactions = new Set<number>();
+  /** Those that are part of the last step. */
+  const inStep = new Set<number>();
   const openTexts = new Map<string, { type: "text" | "reasoning"; id: string }>();
   const openInputs = new Map<string, { toolCallId: string; toolName: string }>();
   const openCalls = new Map<string, { toolCallId: string; toolName: string }>();
@@ -60,11 +65,17 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
         attempts = 1;
         stepFinished = false;
         clear();
+        inStep.clear();
         break;
       case "reset-step":
         attempts++;
         stepFinished = false;
         clear();
+        for (const id of inStep) compactions.delete(id);
+        break;
+      case "data-compaction":
+        compactions.add(Number(chunk.id));
+        if (!stepFinished) inStep.add(Number(chunk.id));
         break;
       case "finish-step":
         stepFinished = true;
@@ -103,6 +114,7 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
     steps,
     attempts,
     stepFinished,
+    compactions,
     outputs,
     openTexts: [...openTexts.values()],
     openInputs: [...openInputs.values()],

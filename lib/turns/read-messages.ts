@@ -20,7 +20,10 @@ export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMes
   const messages = entries.map(({ id, role, content, parts }) => ({
     id,
     role,
-    parts: parts ?? (content === undefined ? [] : [{ type: "text", text: content }]),
+    // Clients send answers back as they have received them.
+    parts:
+      parts?.filter(({ type }) => role === "user" || type !== "data-compaction") ??
+      (content === undefined ? [] : [{ type: "text", text: content }]),
   }));
   const empty = messages.findIndex((message) => message.parts.length === 0);
   if (empty >= 0) return invalid(`messages.${empty} must have content or parts`);

@@ -1,8 +1,11 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
+import { budgetOf } from "../agent/context.ts";
 import { meterModel } from "../agent/models/meter-model.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { ToolCall } from "../agent/step-result.ts";
+import { showResults } from "../agent/tool-results.ts";
 import { runTool, type ToolContext } from "../agent/tools/index.ts";
+import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import type { App } from "../app.ts";
 import {
   type RunCredentialForm,
@@ -10,7 +13,7 @@ import {
 } from "../identity/keys/derive-run-credential.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
-import { type Sandbox, SandboxError } from "../sandbox/port.ts";
+import { isSandboxError, type Sandbox, SandboxError } from "../sandbox/port.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
 import {
@@ -26,7 +29,7 @@ import {
 type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "tool-output-error" }>;
 
 /** The parts of the service that tools use. */
-export type ToolParts = Pick<App, "models" | "queues" | "sandboxes">;
+export type ToolParts = Pick<App, "contextWindows" | "models" | "queues" | "sandboxes">;
 
 export interface ToolCalls {
   readonly turnId: string;
@@ -73,13 +76,21 @@ export async function runToolCalls(
       return output;
     }),
   );
+  const results = calls.map((call, place) => ({
+    toolCallId: call.id,
+    value: inStoredOrder(outputs[place] ?? null),
+  }));
+  const window = await app.contextWindows.of(step.turn.model_id);
+  const shown = showResults(results, budgetOf(window, step.turn.context_limit));
+  const files = shown.flatMap(({ file }) => file ?? []);
+  if (files.length > 0) await writeFiles(environment.sandbox, files);
   return {
     role: "tool",
     content: calls.map((call, place) => ({
       type: "tool-result",
       toolCallId: call.id,
       toolName: call.name,
-      output: { type: "json", value: outputs[place] ?? null },
+      output: shown[place]?.output ?? { type: "json", value: null },
     })),
   };
 }
@@ -176,4 +187,22 @@ export function openSandbox({ sandboxes }: Pick<App, "sandboxes">, turn: ActiveT
     throw new SandboxError("unavailable", "The session has no sandbox");
   };
   return { run: fail, readFile: fail, writeFile: fail };
+}
+
+const WRITES_AT_ONCE = 8;
+
+/** A file that cannot be written is missing for the agent, but its turn goes on. */
+export async function writeFiles(
+  sandbox: Sandbox,
+  files: readonly { readonly path: string; readonly text: string }[],
+): Promise<void> {
+  const left = [...files];
+  const write = async (): Promise<void> => {
+    for (let file = left.shift(); file; file = left.shift()) {
+      await sandbox.writeFile(file.path, file.text).catch((error: unknown) => {
+        if (!isSandboxError(error)) throw error;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: WRITES_AT_ONCE }, write));
 }

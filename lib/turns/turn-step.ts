@@ -1,18 +1,24 @@
 /**
  * One step of a turn. It runs the tools that the last answer called, then makes the next model call. In
  * this order it can be repeated safely: each answer is committed before its tool calls start, so each of
- * them is either recorded under its id or was never started.
+ * them is either recorded under its id or was never started. This file is long because a step is read from
+ * top to bottom.
  */
 import type { ToolModelMessage, UIMessageChunk } from "ai";
-import { isBudgetRefusal } from "../agent/models/budget-refusal.ts";
+import type { FailedCall } from "../agent/call-model.ts";
+import type { ContextState } from "../agent/context.ts";
+import { describeFailure } from "../agent/describe-failure.ts";
+import { budgetRefusalIn, isBudgetRefusal } from "../agent/models/budget-refusal.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { drain } from "../platform/drain.ts";
+import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { record } from "../platform/telemetry/metrics.ts";
 import { type EndParts, finishStream, partsBefore, turnMetadata } from "./finish-stream.ts";
-import type { MeasuredStep } from "./measure-step.ts";
+import { type ContextParts, type Fitted, fitContext } from "./fit-context.ts";
+import type { MeasuredStep, StepMeasure } from "./measure-step.ts";
 import { ModelCall } from "./model-call.ts";
 import type { StreamProgress } from "./read-chunks.ts";
 import { recordIds, runToolCalls, type ToolParts } from "./run-tool-calls.ts";
@@ -25,7 +31,7 @@ import {
 } from "./store/turns.ts";
 
 /** The parts of the service that a step uses. */
-export type StepParts = EndParts & ToolParts;
+export type StepParts = ContextParts & EndParts & ToolParts;
 
 export interface ModelSteps {
   readonly turnId: string;
@@ -46,13 +52,21 @@ export interface ModelSteps {
  * one message: a turn whose stream gets longer ends.
  */
 const MAX_TURN_CHARS = 32 * 1024 * 1024;
+/** How often the request of a step is compacted because the model rejects it as too long. */
+const MAX_PASSES = 3;
 const TOO_LONG = "The turn reached its limit of output";
+
+interface Called {
+  readonly answer: StepResult | FailedCall;
+  /** Absent if the model was not called. */
+  readonly measure: StepMeasure | undefined;
+}
 
 /** One model call of a turn, in phases: run the tools of the answer before, call the model, commit. */
 export class TurnStep {
   readonly #app: StepParts;
   readonly #step: ModelSteps;
-  readonly #current: RunningTurn;
+  #current: RunningTurn;
   readonly #index: number;
   /** The logged progress of this step when it is repeated after a failure. */
   readonly #progress: StreamProgress | undefined;
@@ -62,6 +76,10 @@ export class TurnStep {
   /** The length of the turn's stream. */
   #chars: number;
   #awaitsFirstDelta: boolean;
+  /** Ids of the compactions that the stream shows. */
+  readonly #shownCompactions: Set<number>;
+  /** The one that is part of the present step, with which it is reset. */
+  #shownInStep: UIMessageChunk | undefined;
 
   constructor(
     app: StepParts,
@@ -78,6 +96,9 @@ export class TurnStep {
     this.#isRestarted = progress !== undefined && progress.steps > this.#index;
     this.#stop = stop;
     this.#chars = current.log.committed().reduce((sum, chunk) => sum + chunk.length, 0);
+    // Only a step that is repeated has to show a compaction that was made before it.
+    const earlier = current.turn.compaction;
+    this.#shownCompactions = progress?.compactions ?? new Set(earlier ? [earlier.id] : []);
     this.#awaitsFirstDelta = this.#index === 0 && progress === undefined;
   }
 
@@ -103,13 +124,13 @@ export class TurnStep {
     if (this.#index === 0 && !this.#progress?.started) {
       this.#write({ type: "start", messageId: turn.assistant_message_id });
     }
-    this.#write(this.#isRestarted ? { type: "reset-step" } : { type: "start-step" });
-    const { answer, measure } = await this.#callModel(results ? [results] : []);
+    const { answer, measure } = await this.#answer(results ? [results] : []);
     const endWithout = async (end: TurnEnd, error: string | null, reason: string) =>
-      this.#end(end, error, reason, await measure.fail(reason));
+      this.#end(end, error, reason, (await measure?.fail(reason)) ?? null);
     if (this.#stop.aborted) return endWithout("cancelled", null, "interrupted");
     if (this.#tooLong.signal.aborted) return endWithout("failed", TOO_LONG, "error");
     if ("error" in answer) return endWithout("failed", answer.error, "error");
+    if (!measure) throw new Error("A call has an answer and no measure");
     const measured = await measure.complete(answer);
     if (!answer.hasInvalidCall && answer.calls.every((call) => isAnsweredByClient(call.name))) {
       return this.#end("completed", null, answer.finishReason, measured, answer);
@@ -139,8 +160,68 @@ export class TurnStep {
     return results;
   }
 
-  async #callModel(results: readonly ToolModelMessage[]) {
+  /** Calls the model with a request that fits, and with a smaller one if the model rejects it as too long. */
+  async #answer(results: readonly ToolModelMessage[]): Promise<Called> {
+    let called: Called | undefined;
+    let context = this.#current.call?.context;
+    for (let pass = 0; ; pass++) {
+      const exceeded = called && "error" in called.answer ? called.answer.exceeded : undefined;
+      if (called && (!exceeded || pass > MAX_PASSES)) return called;
+      if (called || !context) {
+        const fitted = await this.#fit(results, pass, exceeded).catch((error: unknown) => {
+          const isRefused = isQueueRefusal(error) || budgetRefusalIn(error) !== undefined;
+          if (!this.#stop.aborted && !isRefused) throw error;
+          return { error: describeFailure(error) };
+        });
+        if ("error" in fitted) return { answer: fitted, measure: called?.measure };
+        // Nothing is left that could be dropped.
+        if (called && fitted.state === context) return called;
+        context = fitted.state;
+      }
+      // What comes before a step, its repetition keeps.
+      if (pass === 0 && !this.#isRestarted) this.#showCompaction();
+      if (pass === 0) this.#write({ type: this.#isRestarted ? "reset-step" : "start-step" });
+      this.#shownInStep = this.#showCompaction();
+      called = await this.#callModel(results, context);
+    }
+  }
+
+  async #fit(
+    results: readonly ToolModelMessage[],
+    pass: number,
+    rejected: FailedCall["exceeded"],
+  ): Promise<Fitted> {
     const { turn, steps, log } = this.#current;
+    const signal = AbortSignal.any([this.#stop, log.failed]);
+    const { turnId } = this.#step;
+    const fitted = await fitContext(this.#app, {
+      turnId,
+      turn,
+      steps,
+      results,
+      signal,
+      pass,
+      rejected,
+    });
+    if (fitted.made)
+      this.#current = { ...this.#current, turn: { ...turn, compaction: fitted.made } };
+    return fitted;
+  }
+
+  /** Shows how this turn has compacted the conversation, if the stream does not say so yet. */
+  #showCompaction(): UIMessageChunk | undefined {
+    const { compaction } = this.#current.turn;
+    if (!compaction?.isOwn || this.#shownCompactions.has(compaction.id)) return undefined;
+    this.#shownCompactions.add(compaction.id);
+    const { id, kind, tokensBefore: tokens_before, tokensAfter: tokens_after } = compaction;
+    const data = { kind, tokens_before, tokens_after };
+    const chunk: UIMessageChunk = { type: "data-compaction", id: String(id), data };
+    this.#write(chunk);
+    return chunk;
+  }
+
+  async #callModel(results: readonly ToolModelMessage[], context: ContextState): Promise<Called> {
+    const { turn, steps, log, call: started, ...rest } = this.#current;
     let outage: unknown;
     const reserve = async (estimateUsd: number | null, spentUsd: number): Promise<void> => {
       const amounts = { estimateUsd, spentUsd, releasedUsd: null };
@@ -149,18 +230,24 @@ export class TurnStep {
         throw error;
       });
     };
+    // The call that was started before the step is made once.
+    this.#current = { ...rest, turn, steps, log };
     const call =
-      this.#current.call ??
+      started ??
       new ModelCall(this.#app, {
         turnId: this.#step.turnId,
         turn,
+        context,
         steps,
         results,
         earlierAttempts: this.#isRestarted ? (this.#progress?.attempts ?? 0) : 0,
         reserve: turn.has_budget ? reserve : undefined,
       });
     const answer = await call.stream(
-      (chunk) => this.#write(chunk),
+      (chunk) => {
+        this.#write(chunk);
+        if (chunk.type === "reset-step" && this.#shownInStep) this.#write(this.#shownInStep);
+      },
       AbortSignal.any([this.#stop, this.#tooLong.signal, log.failed]),
     );
     // The model may be silent for long, and its answer could not be written.

@@ -159,6 +159,9 @@ export function librarySuite(packed: () => PackedClient): void {
         await rest.ended;
         await sql`delete from engine.chunks where stream in (
           select id from turns where chat_id = ${chatId})`;
+        // The server keeps the chunks in memory until it has seen that their readers are gone.
+        const read = async () => (await conversation.resume({ runId: rest.runId })).status;
+        await expect.poll(read).toBe(404);
       }
       const last = events.at(-1);
       const stored = await conversation.answer();

@@ -1,8 +1,9 @@
 /** Prompts and conversations that would keep the server's one thread busy before a model answers. */
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { convertToModelMessages, type UIMessage } from "ai";
+import type { UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
-import { limitContext, OMITTED } from "@/lib/agent/limit-context.ts";
+import { dropOldest, planCompaction, promptOf } from "@/lib/agent/context.ts";
+import { unitsOf } from "@/lib/agent/conversation.ts";
 import { decideReply } from "@/lib/agent/models/adapters/embedded/decide-reply.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
@@ -66,15 +67,13 @@ describe("limiting the context", () => {
     { id: "u", role: "user", parts: [{ type: "text", text: "and now?" }] },
   ];
 
-  test("of a message of ten thousand results measures each once", async () => {
-    const messages = await convertToModelMessages(results(10_000));
-    await expectNoStall(() => limitContext(messages, 1));
-  });
+  const unitsWith = (count: number) =>
+    unitsOf({ history: results(count), assistant_message_id: "new" }, [], [], {});
 
-  test("still replaces no more results than needed", async () => {
-    const messages = await convertToModelMessages(results(10));
-    const all = JSON.stringify(messages).length;
-    const limited = JSON.stringify(limitContext(messages, Math.ceil((all - 300) / 4)));
-    expect(limited.split(OMITTED)).toHaveLength(3);
+  test("of a message of ten thousand results stalls nothing", async () => {
+    const units = await unitsWith(10_000);
+    await expectNoStall(() => dropOldest(units, {}, 1));
+    const size = { tokens: 1_000_000, estimated: 1_000_000, budget: 600_000 };
+    await expectNoStall(() => promptOf(units, planCompaction(units, {}, size)?.state ?? {}));
   });
 });

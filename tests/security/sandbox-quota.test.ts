@@ -112,6 +112,10 @@ describe("an account whose sandboxes are full", () => {
     ]);
     const provision = (sessionId: string) => person.withKey.post("/api/sandbox", { sessionId });
     expect((await provision(first.session.id)).status).toBe(200);
+    // The sandbox reserves room when it is warmed up, which would replace what is set here.
+    const reserved = () => sql`select from sessions
+      where id = ${first.session.id} and sandbox_reserved_at is not null`;
+    await expect.poll(reserved).toHaveLength(1);
     await sql`update sessions set sandbox_bytes = ${LIMIT}, sandbox_reserved_at = null
       where id = ${first.session.id}`;
 

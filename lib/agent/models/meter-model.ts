@@ -37,7 +37,7 @@ export interface Meter {
   readonly uses: () => Promise<ModelUse[]>;
 }
 
-/** A token is estimated as four characters, as in `limit-context.ts`. */
+/** A token is estimated as four characters, as in `tool-results.ts`. */
 const CHARS_PER_TOKEN = 4;
 /** Far above what any model reads or writes in one call. */
 const MAX_TOKENS = 100_000_000;

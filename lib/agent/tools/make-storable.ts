@@ -21,6 +21,19 @@ export function storableJson(value: object): string {
   return UNSTORABLE.test(text) ? JSON.stringify(makeStorable(JSON.parse(text), {})) : text;
 }
 
+/**
+ * Returns a JSON value with its keys in the order in which PostgreSQL returns them. What a model is sent from
+ * memory is so the same, to the letter, as what it is sent from the database: providers cache by the letter.
+ */
+export function inStoredOrder<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(inStoredOrder) as T;
+  const byLength = ([a]: [string, unknown], [b]: [string, unknown]) =>
+    Buffer.byteLength(a) - Buffer.byteLength(b) || (a < b ? -1 : 1);
+  const entries = Object.entries(value).sort(byLength);
+  return Object.fromEntries(entries.map(([key, inner]) => [key, inStoredOrder(inner)])) as T;
+}
+
 /** Returns the header line in `AGENT_API_AUTH_HEADER`, and the bare credential in it. */
 function secretsOf(env: Readonly<Record<string, string>>): string[] {
   const header = env.AGENT_API_AUTH_HEADER ?? "";

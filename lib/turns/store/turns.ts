@@ -1,8 +1,10 @@
 /**
  * The queries of the durable run: it loads its turn, records tools and steps, and ends the turn.
+ * This file is long because it is the list of these queries.
  */
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import type { ContextState } from "../../agent/context.ts";
 import { BudgetRefusal } from "../../agent/models/budget-refusal.ts";
 import type { StepResult, Usage } from "../../agent/step-result.ts";
 import { budgetReached, unpricedModel } from "../../contract/quota.ts";
@@ -20,6 +22,18 @@ export interface TurnMetadata {
 // Messages and results were validated before this service stored them, so only their kind is
 // checked.
 const stored = <T>() => z.custom<T>((value) => typeof value === "object" && value !== null);
+
+/** How the conversation of a turn was compacted, by this turn or an earlier one. */
+const compaction = z.object({
+  id: z.number(),
+  kind: z.enum(["cleared", "summarized"]),
+  state: stored<ContextState>(),
+  /** Whether this turn has compacted it. */
+  isOwn: z.boolean(),
+  tokensBefore: z.number(),
+  tokensAfter: z.number(),
+});
+export type Compaction = z.output<typeof compaction>;
 
 export const turnState = z.object({
   /** Numbers the processes and attempts that have loaded the turn. */
@@ -39,6 +53,7 @@ export const turnState = z.object({
   created_at: z.string(),
   stop_requested: z.boolean(),
   artist_id: z.string().nullable(),
+  compaction: compaction.nullable(),
   sandbox_state: z.unknown(),
   history: z.array(stored<UIMessage>()),
 });
@@ -207,6 +222,36 @@ export async function completeModelCall(
   );
   refuseSuperseded(superseded, turnId);
   return { stopRequested: stop_requested, hasBudget: has_budget, knownCalls: known_calls };
+}
+
+/**
+ * Records a compaction and the usage of its summary.
+ * @param messageId the newest message that it covers
+ * @throws if the turn was loaded again; only the usage is recorded then.
+ */
+export async function recordCompaction(
+  { accountId, turnId, load }: LoadedTurnKey,
+  { kind, state, tokensBefore, tokensAfter }: Omit<Compaction, "id" | "isOwn">,
+  messageId: string,
+  usage: readonly UsageEntry[],
+): Promise<Compaction> {
+  const { superseded, id } = await call(
+    "record_compaction",
+    {
+      p_account_id: accountId,
+      p_turn_id: turnId,
+      p_load: load,
+      p_message_id: messageId,
+      p_kind: kind,
+      p_state: state,
+      p_tokens_before: tokensBefore,
+      p_tokens_after: tokensAfter,
+      p_usage: usage,
+    },
+    z.object({ superseded: z.boolean(), id: z.number().default(0) }),
+  );
+  refuseSuperseded(superseded, turnId);
+  return { id, kind, state, tokensBefore, tokensAfter, isOwn: true };
 }
 
 export type TurnEnd = "completed" | "failed" | "cancelled";

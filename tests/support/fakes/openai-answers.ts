@@ -77,7 +77,7 @@ async function* eventsOf(
   }
   if (record.outcome === "abandoned") return;
   yield delta({}, finish ?? (toolCalls > 0 ? "tool_calls" : "stop"));
-  record.usage = usageOf(body.messages, written);
+  record.usage = usageOf(body, written);
   yield event({ choices: [], usage: claims.usage ?? record.usage });
   record.outcome = "answered";
   yield "data: [DONE]\n\n";
@@ -98,7 +98,7 @@ export async function complete(call: ScriptedCall): Promise<Response> {
     if (failure) return failure;
   }
   if (record.outcome === "running") record.outcome = "answered";
-  const usage = usageOf(body.messages, content.length);
+  const usage = usageOf(body, content.length);
   record.usage = usage;
   const message = {
     role: "assistant",
@@ -150,8 +150,15 @@ function toolCallDeltas(part: Extract<ScriptPart, { tool: string }>, index: numb
   };
 }
 
-function usageOf(messages: unknown, written: number) {
-  const prompt_tokens = Math.ceil(JSON.stringify(messages).length / 4);
+/** Three and a half characters of the Latin alphabet are a token, and each character of another one. */
+export function countTokens({ messages, tools = [] }: Pick<CompletionBody, "messages" | "tools">) {
+  const text = JSON.stringify([messages, tools]);
+  const wide = text.match(/[^\0-\u024f]/g)?.length ?? 0;
+  return Math.ceil((text.length - wide) / 3.5) + wide;
+}
+
+function usageOf(body: CompletionBody, written: number) {
+  const prompt_tokens = countTokens(body);
   const completion_tokens = Math.ceil(written / 4);
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }

@@ -5,10 +5,13 @@
  * - `[deltas:200]`: the answer is 200 text deltas
  * - `[tools:10]`: before the answer, 10 model calls that each run `echo <n>` with the tool bash
  * - otherwise the newest user text comes back
+ *
+ * The models `fake-64k` and `fake-hidden-64k` reject requests of more than 64,000 tokens, as real ones do;
+ * only the first is listed with its window.
  */
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
-import { complete, stream } from "./openai-answers.ts";
+import { complete, countTokens, stream } from "./openai-answers.ts";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
 export type ScriptPart =
@@ -111,6 +114,7 @@ const isOfUser = ({ role }: ChatMessage): boolean => role === "user";
 export async function startFakeOpenAI(apiKey?: string) {
   const scripts = new Map<string, Script>();
   const calls: CallRecord[] = [];
+  const rejected: string[] = [];
 
   const refuse = (status: number, message: string) =>
     HttpResponse.json({ error: { message, type: "invalid_request_error" } }, { status });
@@ -128,12 +132,21 @@ export async function startFakeOpenAI(apiKey?: string) {
       const data = [
         { id: "fake-model", ...entry, max_model_len: 128_000 },
         { id: "fake-small", ...entry },
+        { id: "fake-64k", ...entry, max_model_len: 64_000 },
+        { id: "fake-hidden-64k", ...entry },
       ];
       return HttpResponse.json({ object: "list", data });
     }),
     http.post("/v1/chat/completions", async ({ request }) => {
       const body = (await request.json()) as CompletionBody;
       if (!body.model) return refuse(400, "you must provide a model parameter");
+      const window = /64k/.test(body.model) ? 64_000 : Number.POSITIVE_INFINITY;
+      const tokens = countTokens(body);
+      if (tokens > window) {
+        rejected.push(body.model);
+        const said = `This model's maximum context length is ${window} tokens. However, your messages resulted in ${tokens} tokens.`;
+        return refuse(400, said);
+      }
       const call = describeCall(body, request);
       const name = scriptIn(body);
       const { abandoned, ...known } = call;
@@ -153,6 +166,8 @@ export async function startFakeOpenAI(apiKey?: string) {
     url: `${server.origin}/v1`,
     /** Every chat completion that was asked for, oldest first. */
     calls: calls as readonly CallRecord[],
+    /** The models of the requests that exceeded their context, oldest first. */
+    rejected: rejected as readonly string[],
     /** Those whose newest user text named this script. */
     callsOf: (name: string): readonly CallRecord[] => calls.filter(({ script }) => script === name),
     script: (name: string, script: Script) => void scripts.set(name, script),

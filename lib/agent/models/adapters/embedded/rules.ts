@@ -132,7 +132,8 @@ export const rules: readonly Rule[] = [
   calls(
     "ask_user_question",
     new RegExp(
-      `^ask(?! (?:me |the user )?(?:for|about)\\b)(?: me| the user)?:? ${arg}(?:,? (?:with )?(?:the )?(?:options|choices):? ${arg})?$`,
+      // A question is short, and where in a long text it ends takes long to find.
+      `^(?=[^]{0,5000}$)ask(?! (?:me |the user )?(?:for|about)\\b)(?: me| the user)?:? ${arg}(?:,? (?:with )?(?:the )?(?:options|choices):? ${arg})?$`,
       "i",
     ),
     (question, options) => ({ questions: [toQuestion(question, options)] }),

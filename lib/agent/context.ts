@@ -1,0 +1,263 @@
+/**
+ * What a model gets of a conversation that does not fit into its context. The stored messages never change:
+ * a `ContextState` says which tool results are replaced by a note, and which messages by a summary. This
+ * file computes, and neither calls a model nor writes anything; `lib/turns/fit-context.ts` does both.
+ */
+import { asSchema, type ModelMessage, type ToolResultPart, type ToolSet } from "ai";
+import type { Place, Unit } from "./conversation.ts";
+import { estimateTokens, pathIn, resultPath, resultText } from "./tool-results.ts";
+
+/** How a conversation was compacted. Both places are the last ones that are affected. */
+export interface ContextState {
+  readonly clearedTo?: Place;
+  readonly summary?: { readonly text: string; readonly to: Place };
+}
+
+/** Shorter results are not cleared, because the note would not be much shorter. */
+const MIN_CLEARED_TOKENS = 100;
+/** What providers charge for an image, whatever the length of its encoding. */
+const IMAGE_TOKENS = 1_600;
+
+const tokensOfMessages = new WeakMap<ModelMessage, number>();
+
+function messageTokens(message: ModelMessage): number {
+  const known = tokensOfMessages.get(message);
+  if (known !== undefined) return known;
+  let images = 0;
+  const text = JSON.stringify(message, (_, value: unknown) => {
+    if (typeof value !== "string" || !value.startsWith("data:")) return value;
+    images++;
+    return "";
+  });
+  const tokens = estimateTokens(text) + images * IMAGE_TOKENS;
+  tokensOfMessages.set(message, tokens);
+  return tokens;
+}
+
+export const tokensOf = (messages: readonly ModelMessage[]): number =>
+  messages.reduce((sum, message) => sum + messageTokens(message), 0);
+
+const tokensOfTools = new WeakMap<ToolSet, Promise<number>>();
+
+/** Estimates the tokens of what every request has: the instructions and the tools with their schemas. */
+export async function fixedTokens(instructions: string, tools: ToolSet): Promise<number> {
+  let ofTools = tokensOfTools.get(tools);
+  if (!ofTools) {
+    const described = Object.entries(tools).map(async ([name, { description, inputSchema }]) =>
+      JSON.stringify({ name, description, schema: await asSchema(inputSchema).jsonSchema }),
+    );
+    ofTools = Promise.all(described).then((texts) => estimateTokens(texts.join("")));
+    tokensOfTools.set(tools, ofTools);
+  }
+  return estimateTokens(instructions) + (await ofTools);
+}
+
+/** The share of the budget above which a request is compacted, and down to which results are cleared. */
+const COMPACT_ABOVE = 0.75;
+const CLEAR_DOWN_TO = 0.5;
+/** Clearing that leaves more is not enough. */
+const SUMMARIZE_ABOVE = 0.6;
+/** The newest messages that a summary leaves as they are. */
+const KEPT_SHARE = 0.2;
+/** What a summary itself may take. */
+export const SUMMARY_SHARE = 0.1;
+
+const RESERVE = 32_000;
+
+/** @param limit the caller's own, in tokens */
+export function budgetOf(window: number, limit: number | null): number {
+  const budget = window - Math.min(RESERVE, Math.floor(window / 4));
+  return limit === null ? budget : Math.min(limit, budget);
+}
+
+export type Plan =
+  | {
+      readonly kind: "cleared";
+      readonly state: ContextState;
+      /** The files that must have the cleared results. */
+      readonly files: readonly { readonly path: string; readonly text: string }[];
+    }
+  | {
+      readonly kind: "summarized";
+      readonly state: ContextState;
+      /** What the summary has to contain, besides the last summary. */
+      readonly units: readonly Unit[];
+      readonly to: Place;
+    };
+
+export interface Size {
+  /** Of the whole request, as measured or estimated. */
+  readonly tokens: number;
+  /** Of the whole request, as estimated. */
+  readonly estimated: number;
+  readonly budget: number;
+}
+
+/**
+ * Plans how to compact a request, in one pass.
+ * @returns null when it need not be compacted, or when nothing is left that could be dropped
+ */
+export function planCompaction(
+  units: readonly Unit[],
+  state: ContextState,
+  { tokens, estimated, budget }: Size,
+): Plan | null {
+  if (tokens <= budget * COMPACT_ABOVE) return null;
+  const visible = visibleUnits(units, state);
+  // Where the whole was measured, its parts take as much more than was estimated.
+  const scale = Math.max(1, tokens / estimated);
+  const newest = visible.findLastIndex(({ role }) => role === "assistant");
+  const clearedAlready = indexOf(visible, state.clearedTo);
+  const files: { path: string; text: string }[] = [];
+  let after = tokens;
+  let clearedTo: Place | undefined;
+  for (const unit of visible.slice(clearedAlready + 1, Math.max(newest, 0))) {
+    if (after <= budget * CLEAR_DOWN_TO) break;
+    const clear = clearableResults(unit);
+    if (clear.saved === 0) continue;
+    after -= clear.saved * scale;
+    files.push(...clear.files);
+    clearedTo = { messageId: unit.messageId, step: unit.step };
+  }
+  const cleared = { ...state, ...(clearedTo && { clearedTo }) };
+  if (clearedTo && after <= budget * SUMMARIZE_ABOVE) {
+    return { kind: "cleared", state: cleared, files };
+  }
+
+  const request = visible.findLastIndex(({ role }) => role === "user");
+  const from = firstKept(visible, (budget * KEPT_SHARE) / scale);
+  const dropped = visible.slice(0, from).filter((_, index) => index !== request);
+  const last = dropped.at(-1);
+  const saved = dropped.reduce((sum, unit) => sum + tokensOf(unit.messages) * scale, 0);
+  if (!last || saved <= budget * SUMMARY_SHARE) {
+    return clearedTo ? { kind: "cleared", state: cleared, files } : null;
+  }
+  return {
+    kind: "summarized",
+    // What is kept need not be cleared, because the summary has made room.
+    state,
+    units: visible.slice(0, from),
+    to: { messageId: last.messageId, step: last.step },
+  };
+}
+
+/** Returns the index of the first of the newest units that take so many tokens; at least the last one. */
+function firstKept(visible: readonly Unit[], tokens: number): number {
+  const request = visible.findLastIndex(({ role }) => role === "user");
+  let from = visible.length - 1;
+  let kept = tokensOf(visible.at(-1)?.messages ?? []);
+  while (from > 0) {
+    kept += tokensOf(visible[from - 1]?.messages ?? []);
+    if (kept > tokens) break;
+    from--;
+  }
+  // An earlier turn is kept as a whole, because a conversation starts with a user's message.
+  while (from < request && visible[from]?.role !== "user") from++;
+  return Math.max(0, from);
+}
+
+/**
+ * Leaves out what does not fit, without a summary: the results of tools first, then the oldest messages.
+ * The newest message of the user stays, and so does the last answer to it.
+ * @param room for messages, in tokens
+ */
+export function dropOldest(
+  units: readonly Unit[],
+  state: ContextState,
+  room: number,
+): ContextState {
+  const fits = (tried: ContextState) => tokensOf(promptOf(units, tried)) <= room;
+  const last = units.at(-2);
+  if (fits(state) || !last) return state;
+  const cleared = { ...state, clearedTo: { messageId: last.messageId, step: last.step } };
+  if (fits(cleared)) return cleared;
+  const visible = visibleUnits(units, cleared);
+  const dropped = visible[firstKept(visible, room) - 1];
+  if (!dropped) return cleared;
+  const to = { messageId: dropped.messageId, step: dropped.step };
+  return { ...cleared, summary: { text: state.summary?.text ?? "", to } };
+}
+
+/** The units that are not part of the summary. The newest message of the user always is shown. */
+function visibleUnits(units: readonly Unit[], { summary }: ContextState): Unit[] {
+  const summarized = indexOf(units, summary?.to);
+  const request = units.findLastIndex(({ role }) => role === "user");
+  return units.filter((_, index) => index > summarized || index === request);
+}
+
+const indexOf = (units: readonly Unit[], place: Place | undefined): number =>
+  place === undefined
+    ? -1
+    : units.findLastIndex(
+        ({ messageId, step }) => messageId === place.messageId && step <= place.step,
+      );
+
+/** Returns the messages that a model gets. */
+export function promptOf(units: readonly Unit[], state: ContextState): ModelMessage[] {
+  const cleared = indexOf(units, state.clearedTo);
+  const summary = indexOf(units, state.summary?.to) < 0 ? undefined : state.summary;
+  const clearedUnits = new Set(units.slice(0, cleared + 1));
+  return visibleUnits(units, state).flatMap((unit, index) => {
+    if (clearedUnits.has(unit)) return unit.messages.map(withoutResults);
+    if (index > 0 || !summary?.text) return [...unit.messages];
+    return unit.messages.map((message) => withSummary(message, summary.text));
+  });
+}
+
+const summarized = new WeakMap<ModelMessage, { text: string; message: ModelMessage }>();
+
+/** The summary goes before the message itself: some models reject two messages of one role in a row. */
+function withSummary(message: ModelMessage, text: string): ModelMessage {
+  if (message.role !== "user") return message;
+  const known = summarized.get(message);
+  if (known?.text === text) return known.message;
+  const note = `<summary>\nThe conversation before this message was condensed to save context:\n\n${text}\n</summary>`;
+  const own = typeof message.content === "string" ? [textPart(message.content)] : message.content;
+  const changed = { ...message, content: [textPart(note), ...own] };
+  summarized.set(message, { text, message: changed });
+  return changed;
+}
+
+const textPart = (text: string) => ({ type: "text" as const, text });
+
+const withoutResultsOf = new WeakMap<ModelMessage, ModelMessage>();
+
+function withoutResults(message: ModelMessage): ModelMessage {
+  if (message.role !== "tool") return message;
+  const known = withoutResultsOf.get(message);
+  if (known) return known;
+  const content = message.content.map((part) =>
+    part.type === "tool-result" && isClearable(part) ? { ...part, output: noteFor(part) } : part,
+  );
+  const changed = { ...message, content };
+  withoutResultsOf.set(message, changed);
+  return changed;
+}
+
+const isClearable = ({ output }: ToolResultPart): boolean =>
+  estimateTokens(JSON.stringify(output)) > MIN_CLEARED_TOKENS;
+
+/** The note that stands for a cleared result. One that was shortened before has its file already. */
+function noteFor({ toolCallId, output }: ToolResultPart): ToolResultPart["output"] {
+  const path = pathIn(output) ?? resultPath(toolCallId, resultText(output));
+  return {
+    type: "text",
+    value: `[Removed to save context. The complete result is in ${path}]`,
+  };
+}
+
+function clearableResults({ messages }: Unit) {
+  const files: { path: string; text: string }[] = [];
+  let saved = 0;
+  for (const message of messages) {
+    if (message.role !== "tool") continue;
+    saved += messageTokens(message) - messageTokens(withoutResults(message));
+    for (const part of message.content) {
+      if (part.type !== "tool-result" || !isClearable(part)) continue;
+      if (pathIn(part.output) !== undefined) continue;
+      const text = resultText(part.output);
+      files.push({ path: resultPath(part.toolCallId, text), text });
+    }
+  }
+  return { saved, files };
+}

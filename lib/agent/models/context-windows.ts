@@ -1,0 +1,31 @@
+import type { ModelProvider } from "./port.ts";
+
+/** More models than any installation has. */
+const MAX_LEARNED = 1_000;
+
+/** The context windows of models in tokens, as their provider lists them, or as a model has named its own. */
+export class ContextWindows {
+  readonly #models: ModelProvider;
+  readonly #fallback: number;
+  readonly #learned = new Map<string, number>();
+
+  /** @param fallback the window of a model whose own is unknown */
+  constructor(models: ModelProvider, fallback: number) {
+    this.#models = models;
+    this.#fallback = fallback;
+  }
+
+  async of(modelId: string): Promise<number> {
+    const listed = (await this.#models.list())?.find(({ id }) => id === modelId)?.contextWindow;
+    return Math.min(
+      listed ?? this.#fallback,
+      this.#learned.get(modelId) ?? Number.MAX_SAFE_INTEGER,
+    );
+  }
+
+  /** Notes the window of a model that has rejected a request as too long. */
+  learn(modelId: string, window: number): void {
+    if (this.#learned.size >= MAX_LEARNED) this.#learned.clear();
+    this.#learned.set(modelId, window);
+  }
+}

@@ -1,0 +1,209 @@
+/** Conversations that do not fit into the context of their model. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type ChatMessage,
+  type FakeOpenAI,
+  type Script,
+  startFakeOpenAI,
+} from "../../support/fakes/openai.ts";
+import { type Client, createPerson } from "../../support/harness/clients.ts";
+import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
+import { conversationOf, startRun, waitForRun } from "../../support/harness/runs.ts";
+import { startServer } from "../../support/harness/server.ts";
+
+let model: FakeOpenAI;
+let server: Awaited<ReturnType<typeof startServer>>;
+let caller: Client;
+beforeAll(async () => {
+  model = await startFakeOpenAI();
+  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
+  caller = (await createPerson(server.url)).withKey;
+});
+afterAll(async () => {
+  await model?.close();
+  await server?.stop();
+});
+
+/** Calls bash so often, then answers. Summaries are `summary`. */
+function worker(
+  steps: number,
+  commandOf: (step: number) => readonly string[],
+  summary: (count: number) => string = () => "## Goal\nTo count.",
+): Script {
+  let step = 0;
+  let summaries = 0;
+  return function* ({ tools }) {
+    if (tools.length === 0) yield { text: summary(summaries++) };
+    else if (step < steps) {
+      for (const command of commandOf(step)) yield { tool: "bash", input: { command } };
+      step++;
+    } else {
+      step = 0;
+      yield { text: "All done." };
+    }
+  };
+}
+
+const lines = (from: number) => [`seq ${from} ${from + 3_999}`];
+
+/** The requests of a script in their order, without those for summaries. */
+const requestsOf = (script: string) =>
+  model.callsOf(script).filter(({ tools }) => tools.length > 0);
+
+function expectValid(messages: readonly ChatMessage[]): void {
+  const [system, first] = messages;
+  expect([system?.role, first?.role]).toEqual(["system", "user"]);
+  const called = messages.flatMap(({ tool_calls = [] }) =>
+    tool_calls.map((call) => Object(call).id),
+  );
+  const answered = messages.flatMap((message) => Object(message).tool_call_id ?? []);
+  expect(answered).toEqual(called);
+}
+
+/** How often a request is not the one before it with more at its end. */
+function changesOf(requests: readonly { readonly messages: readonly ChatMessage[] }[]): number {
+  return requests.filter(({ messages }, index) => {
+    const before = requests[index - 1]?.messages ?? [];
+    return JSON.stringify(messages.slice(0, before.length)) !== JSON.stringify(before);
+  }).length;
+}
+
+async function run(script: string, more: object = {}) {
+  const before = model.rejected.length;
+  const started = await startRun(caller, {
+    prompt: `[script:${script}] Keep to my rule: whole lines only.`,
+    model: "fake-64k",
+    ...more,
+  });
+  const ended = await waitForRun(caller, started);
+  const conversation = conversationOf(caller, started);
+  const requests = requestsOf(script);
+  for (const { messages } of requests) expectValid(messages);
+  return { ended, conversation, requests, rejections: model.rejected.length - before };
+}
+
+const compactionsIn = async (conversation: Conversation) =>
+  (await conversation.read()).messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === "data-compaction" ? [Object(part).data] : [])),
+  );
+
+describe("a turn of a hundred tool calls with two megabytes of results", () => {
+  it("finishes in a window of 64,000 tokens, seldom changes the prompt, and rejects nothing", async () => {
+    model.script(
+      "long-turn",
+      worker(99, (step) => (step === 0 ? [...lines(1), "seq 3 4000"] : lines(step * 4_000))),
+    );
+    const { ended, conversation, requests, rejections } = await run("long-turn");
+    expect(ended.status, String(ended.error)).toBe("completed");
+    expect(requests).toHaveLength(100);
+    expect(rejections).toBe(0);
+    expect(changesOf(requests)).toBeLessThanOrEqual(requests.length / 6);
+    // The newest result always is there, and what the user has said.
+    for (const [step, { messages }] of requests.entries()) {
+      if (step < 2) continue;
+      const newest = String(messages.at(-1)?.content);
+      expect(newest).toContain(`\n${(step - 1) * 4_000}\n`);
+      expect(newest).toContain(`${(step - 1) * 4_000 + 3_999}`);
+      expect(JSON.stringify(messages.filter(({ role }) => role === "user"))).toContain(
+        "whole lines",
+      );
+    }
+    // Stored and shown is everything.
+    const compactions = await compactionsIn(conversation);
+    expect(compactions.length).toBeGreaterThan(0);
+    for (const { kind, tokens_before, tokens_after } of compactions) {
+      expect(["cleared", "summarized"]).toContain(kind);
+      expect(tokens_after).toBeLessThan(tokens_before);
+    }
+    const { parts } = await conversation.answer();
+    const outputs = parts.flatMap((part) => ("output" in part ? [Object(part.output).stdout] : []));
+    expect(outputs).toHaveLength(100);
+    for (const stdout of outputs) expect(stdout.length).toBeGreaterThan(15_000);
+    // Each complete result is in the file that the model was told.
+    const told = requests.flatMap(({ messages }) =>
+      messages.flatMap(
+        ({ content }) => /complete result is in (\S+\.txt)/.exec(String(content))?.[1] ?? [],
+      ),
+    );
+    const query = new URLSearchParams({
+      sessionId: conversation.sessionId,
+      path: told.at(-1) ?? "",
+    });
+    const file = await caller.get(`/api/sandbox/files/content?${query}`);
+    expect(file.text).toContain("exitCode: 0");
+    expect(file.text).toContain("\n392001\n");
+  });
+
+  it("does so in a window that only the model's rejection tells", async () => {
+    model.script(
+      "hidden-window",
+      worker(60, (step) => lines(step * 4_000)),
+    );
+    const { ended, requests, rejections } = await run("hidden-window", {
+      model: "fake-hidden-64k",
+    });
+    expect(ended.status, String(ended.error)).toBe("completed");
+    expect(requests).toHaveLength(61);
+    expect(rejections).toBeLessThanOrEqual(1);
+  });
+
+  it("with results in another alphabet, and with many results at once", async () => {
+    const japanese = "for i in $(seq 400); do echo '東京の印税報告書の明細'; done";
+    model.script(
+      "japanese",
+      worker(20, () => [japanese]),
+    );
+    model.script(
+      "parallel",
+      worker(4, (step) => Array.from({ length: 20 }, (_, n) => `seq ${step}${n} 3000`)),
+    );
+    for (const script of ["japanese", "parallel"]) {
+      const { ended, rejections } = await run(script);
+      expect(ended.status, `${script}: ${ended.error}`).toBe("completed");
+      expect(rejections, script).toBe(0);
+    }
+  });
+});
+
+describe("a chat of sixty turns", () => {
+  it.each([
+    [
+      "a model that summarizes well",
+      "good",
+      () => "## Goal\nTo talk.\n## Constraints of the user\nWhole lines only.",
+    ],
+    ["one that writes nothing", "empty", () => ""],
+    ["one that writes too much", "endless", () => "blah ".repeat(60_000)],
+  ])("goes on with %s", async (_, name, summary) => {
+    const turns = name === "good" ? 60 : 24;
+    model.script(
+      `chat-${name}`,
+      worker(1, () => ["seq 2000"], summary),
+    );
+    const conversation = await openConversation(caller);
+    const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
+    await caller.patch(path, { modelId: "fake-64k" });
+    const before = model.rejected.length;
+    for (let turn = 0; turn < turns; turn++) {
+      const text = `[script:chat-${name}] question ${turn} ${"and a long story ".repeat(500)}`;
+      const stream = await conversation.send(text);
+      await stream.ended;
+      expect(stream.chunks.at(-1), `turn ${turn}: ${stream.text.slice(-300)}`).toMatchObject({
+        type: "finish",
+        finishReason: "stop",
+      });
+    }
+    expect(model.rejected.length).toBe(before);
+    const requests = requestsOf(`chat-${name}`);
+    for (const { messages } of requests) expectValid(messages);
+    expect(changesOf(requests)).toBeLessThanOrEqual(requests.length / 6);
+    const newest = requests.at(-1)?.messages ?? [];
+    expect(JSON.stringify(newest.filter(({ role }) => role === "user"))).toContain(
+      `question ${turns - 1} `,
+    );
+    const summaries = model.callsOf(`chat-${name}`).length - requests.length;
+    expect(summaries).toBeGreaterThan(0);
+    const { messages } = await conversation.read();
+    expect(messages).toHaveLength(2 * turns);
+  });
+});
