@@ -75,7 +75,9 @@ export async function createModels(settings: Config): Promise<ModelProvider> {
       "./agent/models/adapters/openai-compatible.ts"
     );
     const offersAuto = !settings.DEFAULT_MODEL;
-    return offerModels(createOpenAiCompatibleModels({ baseUrl, apiKey, offersAuto }), settings);
+    const sendsCacheKey = settings.PROMPT_CACHE_KEY;
+    const given = { baseUrl, apiKey, offersAuto, sendsCacheKey };
+    return offerModels(createOpenAiCompatibleModels(given), settings);
   }
   const { createEmbeddedModels } = await import(
     "./agent/models/adapters/embedded/create-embedded-model.ts"

@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import { APICallError, type ToolModelMessage, type UIMessageChunk } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
@@ -34,6 +34,8 @@ interface Call {
   readonly results: readonly ToolModelMessage[];
   /** The model of the turn, which shares the slots of model calls. */
   readonly model: LanguageModelV4;
+  /** As of `cacheOptions` of the provider of models. */
+  readonly providerOptions?: SharedV4ProviderOptions | undefined;
   readonly signal: AbortSignal;
   readonly write: (chunk: UIMessageChunk) => void;
 }
@@ -63,6 +65,7 @@ export async function callModel({
   steps,
   results,
   model,
+  providerOptions,
   signal,
   write,
 }: Call): Promise<StepResult | FailedCall> {
@@ -75,6 +78,7 @@ export async function callModel({
       instructions: instructionsFor(turn),
       messages,
       tools,
+      providerOptions,
       signal: AbortSignal.any([signal, unread.signal]),
       write,
     }).catch((error: unknown) => {
@@ -111,6 +115,9 @@ function toStepResult(
     hasInvalidCall: calls.some((call) => call.invalid),
     usage: {
       inputTokens: usage.inputTokens ?? 0,
+      ...(usage.inputTokenDetails.cacheReadTokens && {
+        cachedInputTokens: usage.inputTokenDetails.cacheReadTokens,
+      }),
       outputTokens: usage.outputTokens ?? 0,
       totalTokens: usage.totalTokens ?? 0,
     },

@@ -35,6 +35,8 @@ export interface ToolCall {
 
 export interface Usage {
   readonly inputTokens: number;
+  /** Those of `inputTokens` that the provider had cached; absent where there are none. */
+  readonly cachedInputTokens?: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
 }

@@ -5,7 +5,12 @@
  * whose functions may change with any release. This file is long because one has to read it beside the
  * SDK's.
  */
-import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4,
+  LanguageModelV4StreamPart,
+  SharedV4ProviderOptions,
+  SharedV4Warning,
+} from "@ai-sdk/provider";
 import {
   DefaultGeneratedFile,
   generateId,
@@ -37,6 +42,7 @@ interface AnswerRequest {
   readonly messages: ModelMessage[];
   /** Without `execute`: the caller runs them. */
   readonly tools: ToolSet;
+  readonly providerOptions?: SharedV4ProviderOptions | undefined;
   readonly signal: AbortSignal;
   /** Called with each chunk of the answer's content. */
   readonly write: (chunk: UIMessageChunk) => void;
@@ -81,7 +87,8 @@ export async function streamAnswer(
 }
 
 /** A call that fails before its answer starts is repeated, if that can help. */
-async function openStream({ model, instructions, messages, tools, signal }: AnswerRequest) {
+async function openStream(request: AnswerRequest) {
+  const { model, instructions, messages, tools, providerOptions, signal } = request;
   const { retry } = prepareRetries({ maxRetries: undefined, abortSignal: signal });
   return await retry(async () => {
     const { stream } = await model.doStream({
@@ -94,6 +101,7 @@ async function openStream({ model, instructions, messages, tools, signal }: Answ
       }),
       tools: await prepareTools({ tools }),
       toolChoice: { type: "auto" },
+      ...(providerOptions && { providerOptions }),
       abortSignal: signal,
       includeRawChunks: false,
     });

@@ -146,6 +146,9 @@ const models = {
   DEFAULT_CONTEXT_WINDOW: integerOr(128_000, 4_000, 100_000_000).describe(
     "The context window in tokens of a model for which neither the provider's list nor the model itself names one.",
   ),
+  PROMPT_CACHE_KEY: flag(false).describe(
+    "Whether requests to the server of `OPENAI_BASE_URL` name their chat as `prompt_cache_key`, with which some providers find the cached beginning of a prompt. A server that does not know the field may reject it.",
+  ),
   SUMMARY_MODEL: optionalText.describe(
     "The id of the model that condenses conversations that get too long for theirs.",
   ),

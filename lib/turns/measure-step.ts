@@ -13,6 +13,7 @@ export interface UsageEntry {
   readonly call: number;
   readonly model_id: string;
   readonly input_tokens: number;
+  readonly cached_input_tokens: number;
   readonly output_tokens: number;
   readonly cost_usd: number | null;
   readonly estimated: boolean;
@@ -27,6 +28,7 @@ export const toUsageEntry = (
   ...place,
   model_id: use.modelId,
   input_tokens: use.inputTokens,
+  cached_input_tokens: use.cachedInputTokens,
   output_tokens: use.outputTokens,
   cost_usd: use.costUsd,
   estimated: use.estimated,

@@ -52,6 +52,7 @@ export class ModelCall {
         turn: { ...turn, context },
         steps,
         results,
+        providerOptions: app.models.cacheOptions?.(turn.chat_id),
         model: shareModel(app.queues.modelCalls, this.measure.model, turn.account_id),
         signal: this.#cancelled.signal,
         write: (chunk) => (this.#write ? this.#write(chunk) : void this.#kept.push(chunk)),

@@ -10,7 +10,14 @@ const params = z.object({ runId: z.string().describe("The run's `runId`") });
 
 const count = z.int().nonnegative();
 const usage = z
-  .object({ input_tokens: count, output_tokens: count, total_tokens: count })
+  .object({
+    input_tokens: count,
+    cached_input_tokens: count
+      .default(0)
+      .meta({ description: "Those of `input_tokens` that the provider had cached" }),
+    output_tokens: count,
+    total_tokens: count,
+  })
   .meta({ id: "TokenUsage" });
 const cost = z.number().nonnegative().nullable();
 

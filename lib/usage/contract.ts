@@ -9,6 +9,9 @@ const sums = {
   runs: count.meta({ description: "Runs that have called a model" }),
   steps: count.meta({ description: "Model calls, those of subagents included" }),
   input_tokens: count,
+  cached_input_tokens: count.meta({
+    description: "Those of `input_tokens` that the provider had cached",
+  }),
   output_tokens: count,
   cost_usd: z.number().nonnegative().nullable().meta({
     description: "In USD, without the unpriced calls; null when there are no others",

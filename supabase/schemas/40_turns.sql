@@ -1173,11 +1173,13 @@ language sql stable set search_path = '' as $$
   select public.run_row(p_turn) || jsonb_build_object(
     'title', (select c.title from public.chats c where c.id = p_turn.chat_id),
     'input_tokens', coalesce(sum(u.input), 0),
+    'cached_input_tokens', coalesce(sum(u.cached), 0),
     'output_tokens', coalesce(sum(u.output), 0),
     'cost_usd', public.summed_cost(count(*), count(*) filter (where u.cost is null), sum(u.cost)),
     'unpriced_calls', count(*) filter (where u.cost is null))
   from (
     select least(greatest(e.input_tokens, 0), 100000000) as input,
+      least(greatest(e.cached_input_tokens, 0), 100000000) as cached,
       least(greatest(e.output_tokens, 0), 100000000) as output,
       case when e.cost_usd between 0 and 1000000 then e.cost_usd end as cost
     from public.usage_entries e
@@ -1232,6 +1234,7 @@ language sql stable set search_path = '' as $$
     'finish_reason', s.result ->> 'finishReason',
     'usage', jsonb_build_object(
       'input_tokens', coalesce(s.result #> '{usage,inputTokens}', '0'),
+      'cached_input_tokens', coalesce(s.result #> '{usage,cachedInputTokens}', '0'),
       'output_tokens', coalesce(s.result #> '{usage,outputTokens}', '0'),
       'total_tokens', coalesce(s.result #> '{usage,totalTokens}', '0')),
     'cost_usd', s.result #> '{trace,costUsd}',

@@ -17,6 +17,7 @@ create table public.usage_entries (
   cost_usd numeric,
   estimated boolean not null default false,
   created_at timestamptz not null default now(),
+  cached_input_tokens bigint not null default 0,
   primary key (account_id, source, step, tool, call)
 );
 
@@ -27,6 +28,7 @@ comment on column public.usage_entries.source is 'The id of the turn, or the id 
 comment on column public.usage_entries.step is 'The index of the step in the turn; 0 for a generation.';
 comment on column public.usage_entries.tool is '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
 comment on column public.usage_entries.call is 'The number of the model call within the step or the subagent, from 0.';
+comment on column public.usage_entries.cached_input_tokens is 'Those of input_tokens that the provider had cached.';
 comment on column public.usage_entries.cost_usd is 'Null where no price is known.';
 comment on column public.usage_entries.estimated is 'Whether the tokens are an estimate, because the answer was cut before the model reported them.';
 
@@ -59,14 +61,16 @@ create function public.record_usage(
 language sql volatile set search_path = '' as $$
   with added as (
     insert into public.usage_entries (account_id, source, kind, api_key_id, artist_id, step, tool, call,
-      model_id, input_tokens, output_tokens, images, videos, cost_usd, estimated)
+      model_id, input_tokens, cached_input_tokens, output_tokens, images, videos, cost_usd, estimated)
     select p_account_id, p_source, p_kind, p_api_key_id, p_artist_id, c.step, c.tool, c.call,
       left(c.model_id, 200), least(greatest(coalesce(c.input_tokens, 0), 0), 100000000),
+      least(greatest(coalesce(c.cached_input_tokens, 0), 0), 100000000),
       least(greatest(coalesce(c.output_tokens, 0), 0), 100000000),
       coalesce(c.images, 0), coalesce(c.videos, 0),
       case when c.cost_usd between 0 and 1000000 then c.cost_usd end, coalesce(c.estimated, false)
     from jsonb_to_recordset(p_calls) as c (
       step integer, tool integer, call integer, model_id text, input_tokens numeric,
+      cached_input_tokens numeric,
       output_tokens numeric, images integer, videos integer, cost_usd numeric, estimated boolean)
     on conflict do nothing
     returning cost_usd)
@@ -110,6 +114,7 @@ language sql stable set search_path = '' as $$
   with keyed as (
     select e.source, e.images, e.videos, e.kind in ('image', 'video') as is_generation,
       least(greatest(e.input_tokens, 0), 100000000) as input_tokens,
+      least(greatest(e.cached_input_tokens, 0), 100000000) as cached_input_tokens,
       least(greatest(e.output_tokens, 0), 100000000) as output_tokens,
       case when e.cost_usd between 0 and 1000000 then e.cost_usd end as cost_usd,
       n.names[array_position(n.groups, p_group_by)] as key,
@@ -126,6 +131,7 @@ language sql stable set search_path = '' as $$
       count(distinct k.source) filter (where not k.is_generation) as runs,
       count(*) filter (where not k.is_generation) as steps,
       coalesce(sum(k.input_tokens), 0) as input_tokens,
+      coalesce(sum(k.cached_input_tokens), 0) as cached_input_tokens,
       coalesce(sum(k.output_tokens), 0) as output_tokens,
       public.summed_cost(
         count(*), count(*) filter (where k.cost_usd is null), sum(k.cost_usd)) as cost_usd,

@@ -12,6 +12,7 @@ describe("GET /api/usage 200", () => {
       runs: 0,
       steps: 0,
       input_tokens: 0,
+      cached_input_tokens: 0,
       output_tokens: 0,
       cost_usd: 0,
       unpriced_calls: 0,
@@ -70,7 +71,15 @@ describe("GET /api/usage 200", () => {
     expect(items).toMatchObject([{ key: "chat", steps: 25, cost_usd: 325 }]);
     expect(items[0].parts).toHaveLength(20);
     expect(items[0].parts[0]).toEqual({
-      ...{ key: "model-25", runs: 1, steps: 1, input_tokens: 10, output_tokens: 5, cost_usd: 25 },
+      ...{
+        key: "model-25",
+        runs: 1,
+        steps: 1,
+        input_tokens: 10,
+        cached_input_tokens: 0,
+        output_tokens: 5,
+        cost_usd: 25,
+      },
       ...{ unpriced_calls: 0, images: 0, videos: 0 },
     });
   });

@@ -21,6 +21,8 @@ export interface ModelUse {
   /** The model that answered, or the requested one if the answer does not name it. */
   readonly modelId: string;
   readonly inputTokens: number;
+  /** Those of `inputTokens` that the provider had cached. */
+  readonly cachedInputTokens: number;
   readonly outputTokens: number;
   /** Null when no price is known. */
   readonly costUsd: number | null;
@@ -79,6 +81,7 @@ export function meterModel(
     return {
       modelId: id || modelId,
       inputTokens: tokens.inputTokens.total ?? 0,
+      cachedInputTokens: Math.min(tokens.inputTokens.cacheRead ?? 0, tokens.inputTokens.total ?? 0),
       outputTokens: tokens.outputTokens.total ?? 0,
       costUsd: billed ?? costOf(known ?? (await price), tokens),
       estimated,

@@ -41,6 +41,7 @@ export function offerModels(
   return {
     name: provider.name,
     defaultModelId,
+    ...(provider.cacheOptions && { cacheOptions: provider.cacheOptions }),
     resolve: (id) => boundAnswer(providerOf(id).resolve(id)),
     price: async (id) =>
       ownPrice(id) ?? ownPrice(await provider.target?.(id)) ?? providerOf(id).price(id),

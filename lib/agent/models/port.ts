@@ -1,5 +1,5 @@
 /** The port of language models. */
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ModelPrice } from "../../platform/model-price.ts";
 import type { Checkable } from "../../platform/outbound/probe.ts";
 
@@ -17,6 +17,11 @@ export interface ModelProvider extends Checkable {
   readonly defaultModelId: string;
   /** Never throws: a model that does not exist fails when it is called. */
   resolve(modelId: string): LanguageModelV4;
+  /**
+   * Options with which the provider caches the beginning of prompts; absent where it does so by itself.
+   * @param conversation the id of the chat, whose prompts begin alike
+   */
+  cacheOptions?(conversation: string): SharedV4ProviderOptions;
   /** Resolves with the models to choose from, or with null when their service does not answer. */
   list(): Promise<readonly ModelInfo[] | null>;
   /** Resolves with the model that an alias such as `auto` stands for at the moment, if it is one. */

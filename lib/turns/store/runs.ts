@@ -149,12 +149,22 @@ export const selectRun = (
 const durationMs = (from: string | null, to: string | null) =>
   from === null || to === null ? null : Date.parse(to) - Date.parse(from);
 
-const tokens = { input_tokens: z.int(), output_tokens: z.int() };
+const tokens = { input_tokens: z.int(), cached_input_tokens: z.int(), output_tokens: z.int() };
 type WithTokens = Omit<RunItem, "usage" | "duration_ms"> & z.output<z.ZodObject<typeof tokens>>;
 
-const withUsage = <R extends WithTokens>({ input_tokens, output_tokens, ...run }: R) => ({
+const withUsage = <R extends WithTokens>({
+  input_tokens,
+  cached_input_tokens,
+  output_tokens,
+  ...run
+}: R) => ({
   ...run,
-  usage: { input_tokens, output_tokens, total_tokens: input_tokens + output_tokens },
+  usage: {
+    input_tokens,
+    cached_input_tokens,
+    output_tokens,
+    total_tokens: input_tokens + output_tokens,
+  },
   duration_ms: durationMs(run.createdAt, run.finishedAt),
 });
 

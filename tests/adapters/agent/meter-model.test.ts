@@ -41,7 +41,13 @@ const measure = async (modelId: string, claims: { model?: string; usage?: object
 const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
 
 test("the model that answered is named and priced, else the one that was asked for", async () => {
-  const cost = { inputTokens: 100, outputTokens: 10, costUsd: 0.0003, estimated: false };
+  const cost = {
+    inputTokens: 100,
+    cachedInputTokens: 0,
+    outputTokens: 10,
+    costUsd: 0.0003,
+    estimated: false,
+  };
   const known = { modelId: "fake-model", ...cost };
   expect((await measure("auto", { usage })).uses).toEqual([known, known]);
   const dated = { ...known, modelId: "fake-model-2026" };

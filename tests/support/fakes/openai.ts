@@ -41,6 +41,7 @@ export type ScriptPart =
 
 interface ScriptCall {
   readonly model: string;
+  readonly cacheKey: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly messages: readonly ChatMessage[];
   /** Names of the tools that were offered. */
@@ -179,6 +180,7 @@ export interface CompletionBody {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly stream?: boolean;
+  readonly prompt_cache_key?: string;
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
@@ -203,6 +205,7 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
   const later = messages.slice(newest + 1);
   return {
     model: body.model,
+    cacheKey: body.prompt_cache_key,
     headers: Object.fromEntries(request.headers),
     messages,
     tools: (body.tools ?? []).map((tool) => tool.function.name),

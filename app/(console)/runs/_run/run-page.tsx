@@ -183,7 +183,9 @@ function RunFacts({ run, now }: { readonly run: RunTrace["run"]; readonly now: n
       )}
       <Fact name="Model">{run.model_id}</Fact>
       <Fact name="Tokens">
-        {formatCount(usage.input_tokens)} in · {formatCount(usage.output_tokens)} out
+        {formatCount(usage.input_tokens)} in
+        {usage.cached_input_tokens > 0 && ` (${formatCount(usage.cached_input_tokens)} cached)`} ·{" "}
+        {formatCount(usage.output_tokens)} out
       </Fact>
       <Fact name="Cost">{formatCost(run)}</Fact>
     </dl>

@@ -44,7 +44,11 @@ function ModelCall({ span }: { readonly span: Span & { kind: "model" } }) {
       ) : (
         <Facts className={factsStyle}>
           <Fact name="Model">{step.model_id}</Fact>
-          <Fact name="Input">{formatCount(step.usage.input_tokens)} tokens</Fact>
+          <Fact name="Input">
+            {formatCount(step.usage.input_tokens)} tokens
+            {step.usage.cached_input_tokens > 0 &&
+              `, ${formatCount(step.usage.cached_input_tokens)} of them cached`}
+          </Fact>
           <Fact name="Output">{formatCount(step.usage.output_tokens)} tokens</Fact>
           <Fact name="Cost">{formatUsd(step.cost_usd)}</Fact>
           {step.finish_reason !== null && (

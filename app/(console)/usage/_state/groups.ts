@@ -85,6 +85,7 @@ export const NO_USAGE: Sums = {
   runs: 0,
   steps: 0,
   input_tokens: 0,
+  cached_input_tokens: 0,
   output_tokens: 0,
   cost_usd: 0,
   unpriced_calls: 0,

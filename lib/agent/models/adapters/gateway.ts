@@ -53,6 +53,7 @@ export function createGatewayModels({ apiKey, origin = ORIGIN }: GatewaySettings
     defaultModelId: DEFAULT_MODEL_ID,
     // A bare model id would make the AI SDK use its own default gateway.
     resolve: (modelId) => gateway(modelId),
+    cacheOptions: () => ({ gateway: { caching: "auto" } }),
     list,
     async price(modelId) {
       const listed = list();

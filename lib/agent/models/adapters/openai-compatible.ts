@@ -28,11 +28,13 @@ export interface OpenAiCompatibleSettings {
   readonly apiKey: string | undefined;
   /** Whether the list has `auto`, which is useless when the operator has set a default. */
   readonly offersAuto: boolean;
+  /** Whether requests have `prompt_cache_key`, a field that some servers reject. */
+  readonly sendsCacheKey?: boolean;
 }
 
 /** Language models of any server with OpenAI's chat completions API, such as Ollama or vLLM. */
 export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings): ModelProvider {
-  const { baseUrl, apiKey, offersAuto } = settings;
+  const { baseUrl, apiKey, offersAuto, sendsCacheKey } = settings;
   const name = "openai-compatible";
   const open = createOpenAICompatible({
     name,
@@ -62,6 +64,11 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
     defaultModelId: AUTO_MODEL_ID,
     resolve: (modelId) =>
       modelId === AUTO_MODEL_ID ? firstListed(readModels, open) : open(modelId),
+    ...(sendsCacheKey && {
+      cacheOptions: (conversation: string) => ({
+        openaiCompatible: { prompt_cache_key: conversation },
+      }),
+    }),
     async list() {
       const listed = await readModels();
       if (listed === null) return null;
