@@ -6,7 +6,7 @@ import { type ContextState, promptOf } from "./context.ts";
 import { type Conversation as Messages, unitsOf } from "./conversation.ts";
 import { describeFailure, tooLong } from "./describe-failure.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
-import { systemPrompt } from "./prompt.ts";
+import { subagentPrompt, systemPrompt } from "./prompt.ts";
 import type { StepResult } from "./step-result.ts";
 import { type Answer, streamAnswer } from "./stream-answer.ts";
 import { toolSchemas } from "./tools/index.ts";
@@ -21,6 +21,8 @@ export interface Conversation extends Messages {
   readonly headless: boolean;
   readonly artist_id: string | null;
   readonly instructions: string | null;
+  /** Present in the conversation of a subagent. */
+  readonly subagent?: object;
   /** What the model gets of the conversation. */
   readonly context: ContextState;
 }
@@ -48,11 +50,13 @@ export interface FailedCall {
 }
 
 export const instructionsFor = (turn: Omit<Conversation, "context">): string =>
-  systemPrompt({
-    headless: turn.headless,
-    ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
-    ...(turn.instructions === null ? {} : { instructions: turn.instructions }),
-  });
+  turn.subagent
+    ? subagentPrompt()
+    : systemPrompt({
+        headless: turn.headless,
+        ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
+        ...(turn.instructions === null ? {} : { instructions: turn.instructions }),
+      });
 
 /**
  * Calls the model and streams its answer with `write`.
@@ -69,7 +73,7 @@ export async function callModel({
   signal,
   write,
 }: Call): Promise<StepResult | FailedCall> {
-  const tools = toolSchemas({ headless: turn.headless });
+  const tools = toolSchemas(turn);
   const messages = promptOf(await unitsOf(turn, steps, results, tools), turn.context);
   for (let attempt = 1; ; attempt++) {
     const unread = new AbortController();

@@ -19,7 +19,6 @@ import { toolSchemas } from "../agent/tools/index.ts";
 import type { App } from "../app.ts";
 import { config } from "../platform/config.ts";
 import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
-import { openSandbox, writeFiles } from "./run-tool-calls.ts";
 import {
   type ActiveTurn,
   type Compaction,
@@ -27,6 +26,8 @@ import {
   recordUsage,
   reserveModelCall,
 } from "./store/turns.ts";
+
+import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 
 export type ContextParts = Pick<App, "contextWindows" | "models" | "queues" | "sandboxes">;
 
@@ -50,7 +51,7 @@ const SMALL_REQUEST_TOKENS = 4_000;
 const MIN_ROOM_TOKENS = 2_000;
 /** What is assumed of a window that a model does not name: its rejection shows that it is smaller. */
 const ASSUMED_SHARE = 0.7;
-/** The `tool` of summaries in usage entries, where 0 is the step's own call and a subagent's counts from 1. */
+/** The `tool` of summaries in usage entries; that of a subagent's is as much lower as its own is higher. */
 const SUMMARY_CALLS = -1;
 
 export interface Fitted {
@@ -67,7 +68,7 @@ export interface Fitted {
  */
 export async function fitContext(app: ContextParts, request: ContextRequest): Promise<Fitted> {
   const { turn, turnId, steps, results, signal, rejected } = request;
-  const tools = toolSchemas({ headless: turn.headless });
+  const tools = toolSchemas(turn);
   const units = await unitsOf(turn, steps, results, tools);
   const state = turn.compaction?.state ?? {};
   const fixed = await fixedTokens(instructionsFor(turn), tools);
@@ -105,6 +106,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
     { kind, state: next, tokensBefore: tokens, tokensAfter: Math.min(tokens, estimate(next)) },
     covered ?? turn.message_id,
     usage,
+    turn.subagent?.callId ?? null,
   );
   signal.throwIfAborted();
   return { state: next, made };
@@ -138,12 +140,9 @@ async function writeSummary(
     }),
     onUse: async (use) => {
       // Unique in the turn, also when another process makes the same step again.
-      const place = {
-        step: steps.length,
-        tool: SUMMARY_CALLS,
-        call: turn.load * 1_000 + pass * 100,
-      };
-      const entry = toUsageEntry({ ...place, call: place.call + usage.length }, use);
+      const { step = steps.length, place = 0 } = turn.subagent ?? {};
+      const call = ((turn.load * 100 + steps.length) * 10 + pass) * 30 + usage.length;
+      const entry = toUsageEntry({ step, tool: SUMMARY_CALLS - place, call }, use);
       usage.push({ ...entry, reserved_usd: reserved });
       reserved = 0;
     },

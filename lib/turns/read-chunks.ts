@@ -104,6 +104,7 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
         break;
       case "tool-output-available":
       case "tool-output-error":
+        if ("preliminary" in chunk && chunk.preliminary) break;
         openCalls.delete(chunk.toolCallId);
         outputs.add(chunk.toolCallId);
         break;

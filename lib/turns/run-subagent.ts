@@ -1,0 +1,191 @@
+/**
+ * A subagent: a conversation of its own within a tool call. Its steps are recorded like those of its turn,
+ * so a process that continues the turn repeats at most the model call in progress, and no command.
+ */
+import type { JSONValue, ToolModelMessage } from "ai";
+import { callModel } from "../agent/call-model.ts";
+import type { ContextState } from "../agent/context.ts";
+import { shareModel } from "../agent/models/share-model.ts";
+import type { StepResult, ToolCall } from "../agent/step-result.ts";
+import { cut, MAX_SUBAGENT_STEPS } from "../agent/tools/limits.ts";
+import { type SubagentWork, toolFailure } from "../agent/tools/tool.ts";
+import { config } from "../platform/config.ts";
+import { type ContextParts, fitContext } from "./fit-context.ts";
+import { type MeasuredStep, measureStep } from "./measure-step.ts";
+import {
+  type ActiveTurn,
+  completeSubagentCall,
+  loadSubagent,
+  recordUsage,
+  reserveModelCall,
+  type Subagent,
+} from "./store/turns.ts";
+
+/** What a client sees of a subagent while it works. */
+interface SubagentProgress {
+  readonly title: string;
+  readonly steps: readonly { readonly tool: string; readonly summary: string }[];
+  readonly text: string;
+}
+
+export interface SubagentRun {
+  readonly turnId: string;
+  readonly turn: ActiveTurn;
+  readonly subagent: Subagent;
+  readonly work: SubagentWork;
+  readonly signal: AbortSignal;
+  readonly show: (progress: SubagentProgress) => void;
+  /** Runs the calls of its step before, each at most once. */
+  readonly runCalls: (
+    turn: ActiveTurn,
+    index: number,
+    calls: readonly ToolCall[],
+  ) => Promise<ToolModelMessage | null>;
+}
+
+/** How often the request of a step is compacted because the model rejects it as too long. */
+const MAX_PASSES = 3;
+/** More model calls than one step of a subagent makes. */
+const CALLS_OF_A_STEP = 20;
+const MAX_SUMMARY_CHARS = 100;
+
+/** @returns its report, or `{error}`. Throws the reason of `signal`, or an error of the database. */
+export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<JSONValue> {
+  const { turnId, subagent, work, signal } = run;
+  const { callId } = subagent;
+  const key = { accountId: run.turn.account_id, turnId, load: run.turn.load };
+  const loaded = await loadSubagent(key, callId);
+  const { FAST_MODEL } = config();
+  const request = { type: "text" as const, text: work.instructions };
+  let turn: ActiveTurn = {
+    ...run.turn,
+    model_id: work.model === "fast" && FAST_MODEL ? FAST_MODEL : run.turn.model_id,
+    history: [{ id: callId, role: "user", parts: [request] }],
+    assistant_message_id: `${callId} report`,
+    compaction: loaded.compaction,
+    subagent,
+  };
+  let steps: readonly StepResult[] = loaded.steps;
+  for (;;) {
+    const previous = steps.at(-1);
+    run.show(progressOf(work.task, steps));
+    const hasEnded = previous && previous.calls.length === 0 && !previous.hasInvalidCall;
+    if (hasEnded || steps.length >= MAX_SUBAGENT_STEPS) return reportOf(steps);
+    const results = previous ? await run.runCalls(turn, steps.length, previous.calls) : null;
+    signal.throwIfAborted();
+    const called = await callOnce(app, { ...run, turn }, steps, results ? [results] : []);
+    turn = called.turn;
+    const usage = called.measured.usage.map((entry, number) => ({
+      ...entry,
+      step: subagent.step,
+      tool: subagent.place,
+      call: steps.length * CALLS_OF_A_STEP + number,
+      ...(number === 0 && { reserved_usd: called.reservedUsd }),
+    }));
+    if (called.error !== undefined) {
+      if (usage.length > 0) await recordUsage(key, usage);
+      signal.throwIfAborted();
+      return toolFailure(called.error);
+    }
+    await completeSubagentCall(key, callId, { ...called.measured, usage });
+    steps = [...steps, called.measured.result];
+  }
+}
+
+interface Called {
+  /** With the compaction that was made, if any. */
+  readonly turn: ActiveTurn;
+  readonly measured: Pick<MeasuredStep, "index" | "result" | "usage">;
+  readonly reservedUsd: number;
+  readonly error?: string;
+}
+
+/** Makes the next model call, with a request that fits. */
+async function callOnce(
+  app: ContextParts,
+  { turnId, turn: given, signal }: SubagentRun,
+  steps: readonly StepResult[],
+  results: readonly ToolModelMessage[],
+): Promise<Called> {
+  const key = { accountId: given.account_id, turnId, load: given.load };
+  let turn = given;
+  let reservedUsd = 0;
+  const reserve = async (estimateUsd: number | null): Promise<void> => {
+    await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reservedUsd });
+    reservedUsd = estimateUsd ?? 0;
+  };
+  const measure = measureStep(
+    app,
+    steps.length,
+    turn.model_id,
+    0,
+    turn.has_budget ? reserve : undefined,
+  );
+  const model = shareModel(app.queues.modelCalls, measure.model, turn.account_id);
+  let context: ContextState | undefined;
+  let rejected: { readonly window: number | null } | undefined;
+  for (let pass = 0; ; pass++) {
+    const request = { turnId, turn, steps, results, signal, pass, rejected };
+    const fitted = await fitContext(app, request);
+    if (fitted.made) turn = { ...turn, compaction: fitted.made };
+    const isSame = fitted.state === context;
+    context = fitted.state;
+    const answer = await callModel({
+      turnId,
+      turn: { ...turn, context },
+      steps,
+      results,
+      model,
+      providerOptions: app.models.cacheOptions?.(turn.chat_id),
+      signal,
+      write: () => {},
+    });
+    if (!("error" in answer))
+      return { turn, measured: await measure.complete(answer), reservedUsd };
+    rejected = answer.exceeded;
+    if (rejected && !isSame && pass < MAX_PASSES) continue;
+    const none = { messages: [], calls: [], hasInvalidCall: false, finishReason: "error" };
+    const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+    const measured = (await measure.fail("error")) ?? {
+      index: steps.length,
+      result: { ...none, usage },
+      usage: [],
+    };
+    return { turn, measured, reservedUsd, error: answer.error };
+  }
+}
+
+function progressOf(title: string, steps: readonly StepResult[]): SubagentProgress {
+  return {
+    title,
+    steps: steps.flatMap(({ calls }) =>
+      calls.map(({ name, input }) => ({ tool: name, summary: summaryOf(input) })),
+    ),
+    text: textOf(steps.at(-1)),
+  };
+}
+
+/** The first text of an input: a command, a path or a pattern. */
+function summaryOf(input: unknown): string {
+  const values = typeof input === "object" && input !== null ? Object.values(input) : [];
+  const text = values.find((value) => typeof value === "string") ?? "";
+  return cut(text.replace(/\s+/g, " "), MAX_SUMMARY_CHARS).text;
+}
+
+function textOf(step: StepResult | undefined): string {
+  const texts = (step?.messages ?? []).flatMap(({ role, content }) => {
+    if (role !== "assistant") return [];
+    if (typeof content === "string") return [content];
+    return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  });
+  return texts.join("\n").trim();
+}
+
+function reportOf(steps: readonly StepResult[]): JSONValue {
+  const { text, truncated } = cut(textOf(steps.at(-1)));
+  if (text !== "") return { result: text, steps: steps.length, ...(truncated && { truncated }) };
+  return {
+    result: `The subagent ended after ${steps.length} steps without a report.`,
+    steps: steps.length,
+  };
+}
