@@ -1,6 +1,6 @@
 /** The endpoints of webhooks. docs/webhooks.md describes deliveries. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 
@@ -153,9 +153,7 @@ export const deleteWebhookContract = contract({
   path: "/api/webhooks/{id}",
   summary: "Delete a webhook with its deliveries",
   params: byId,
-  responses: {
-    200: { description: "The webhook has been deleted", schema: z.object(success) },
-  },
+  responses: successResponse("The webhook has been deleted", {}),
   errors: ["not_found"],
 });
 
