@@ -14,11 +14,16 @@
 import { createHmac } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { type AppError, appError, type ErrorCode, isAppError } from "../contract/app-error.ts";
+import {
+  type AppError,
+  appError,
+  type ErrorCode,
+  isAppError,
+  statusOf,
+} from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
-import { statusOf } from "./error-response.ts";
 
 /** Errors that a deletion or another budget resolves. */
 const RESOLVABLE: readonly ErrorCode[] = [
