@@ -9,7 +9,7 @@ export const toolOperations: readonly Operation[] = operations.filter(
   ({ contract }) => contract.tool,
 );
 
-/** Made once for each copy of this module, as `describeService` is. */
+/** Made once for each copy of this module: `next dev` evaluates it again when a contract changes. */
 let described: readonly { readonly tool: Tool; readonly forRuns: boolean }[] | undefined;
 
 /** Returns the tools that the caller's credential may be good for; each call is checked by itself. */
