@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
 import type { ErrorCode } from "../contract/app-error.ts";
+import { readBytes } from "../platform/outbound/vendor-fetch.ts";
 
 /** A tool as the protocol lists it. */
 export interface Tool {
@@ -118,7 +119,7 @@ async function toolResult(response: Response): Promise<CallToolResult> {
     await response.body?.cancel();
     return textResult(JSON.stringify({ runId: headers.get("x-workflow-run-id") }));
   }
-  const bytes = await readWithin(response);
+  const bytes = await readBytes(response.body, MAX_RESULT_BYTES);
   if (bytes === null) {
     return textResult(
       `The answer is larger than ${MAX_RESULT_BYTES} bytes: read it over HTTP`,
@@ -130,16 +131,4 @@ async function toolResult(response: Response): Promise<CallToolResult> {
   }
   const resource = { uri: "response:body", mimeType: type, blob: bytes.toString("base64") };
   return { content: [{ type: "resource", resource }] };
-}
-
-async function readWithin(response: Response): Promise<Buffer | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    // Leaving the loop cancels the body.
-    if (size > MAX_RESULT_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
