@@ -49,10 +49,6 @@ export const webhook = z
   .meta({ id: "Webhook" });
 export type Webhook = z.output<typeof webhook>;
 
-/** Answers a request for one webhook. */
-export const webhookAnswer = (found: Webhook) =>
-  ({ body: { status: "success", webhook: found } }) as const;
-
 const attempt = z
   .object({
     attempted_at: dateTime,
