@@ -41,6 +41,7 @@ export const createArtistContract = contract({
   responses: { 201: { description: "The artist", schema: one } },
   errors: ["quota_exceeded"],
 });
+export type NewArtist = z.output<typeof createArtistContract.body>;
 
 export const listArtistsContract = contract({
   ...shared,

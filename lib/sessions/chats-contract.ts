@@ -26,6 +26,7 @@ export const listAccountChatsContract = contract({
   responses: pageResponse("chats", foundChat),
   errors: [],
 });
+export type ChatQuery = z.output<typeof listAccountChatsContract.query>;
 
 export const deleteChatsContract = contract({
   ...shared,

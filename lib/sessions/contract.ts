@@ -54,6 +54,7 @@ export const createSessionContract = contract({
   },
   errors: ["not_found"],
 });
+export type NewSession = z.output<typeof createSessionContract.body>;
 
 export const listSessionsContract = contract({
   ...shared,
@@ -118,6 +119,7 @@ export const createChatContract = contract({
   responses: { 201: { description: "The chat", schema: z.object({ chat }) } },
   errors: ["not_found", "conflict"],
 });
+export type NewChat = z.output<typeof createChatContract.body>;
 
 export const listChatsContract = contract({
   ...shared,
@@ -206,6 +208,7 @@ export const updateChatContract = contract({
   responses: { 200: { description: "The chat", schema: z.object({ chat }) } },
   errors: ["not_found"],
 });
+export type ChatChanges = z.output<typeof updateChatContract.body>;
 
 export const deleteChatContract = contract({
   ...shared,
