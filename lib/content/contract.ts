@@ -3,7 +3,6 @@ import { z } from "zod";
 import { contract, successResponse } from "../contract/contract.ts";
 import { uuid } from "../contract/fields.ts";
 import { IMAGE_TYPES } from "./media/sniff-type.ts";
-import { THUMBNAIL_WIDTHS } from "./media/thumbnail-widths.ts";
 import { ASPECT_RATIOS, RESOLUTIONS, VIDEO_MODES } from "./port.ts";
 import { MEDIA_TYPES } from "./storage/media-name.ts";
 import { contentTemplate, templateSummary } from "./template.ts";
@@ -162,6 +161,9 @@ export const createImageContract = contract({
     },
   },
 });
+
+/** In pixels, as a query has them. */
+const THUMBNAIL_WIDTHS = ["160", "320", "640"] as const;
 
 const mediaParams = z.object({
   accountId: z.string().describe("The account that owns the file"),
