@@ -1,6 +1,6 @@
 /** Fetches an image of the web for a reader whose address its server must not learn. */
 import type { App } from "../app.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import type { FairQueue } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { readBytes } from "../platform/outbound/vendor-fetch.ts";
@@ -46,7 +46,7 @@ export async function proxyImage(
 ): Promise<Response | AppError> {
   const url = new URL(address);
   const fault = faultOfUrl(url, allowLoopback());
-  if (fault !== null) return appError("invalid_request", `url ${fault}`, { fields: ["url"] });
+  if (fault !== null) return invalidField("url", `url ${fault}`);
   const image =
     width === undefined
       ? await queues.proxiedImages.run(accountId, signal, () => fetchImage(url, signal))

@@ -67,6 +67,10 @@ export function appError(
   return { kind: "app-error", code, message, ...more };
 }
 
+/** Returns the error of a request in which a field or a parameter is invalid. */
+export const invalidField = (field: string, message: string): AppError =>
+  appError("invalid_request", message, { fields: [field] });
+
 export function isAppError(value: unknown): value is AppError {
   return (
     typeof value === "object" && value !== null && "kind" in value && value.kind === "app-error"

@@ -18,6 +18,7 @@ import {
   type AppError,
   appError,
   type ErrorCode,
+  invalidField,
   isAppError,
   statusOf,
 } from "../contract/app-error.ts";
@@ -44,9 +45,7 @@ const EXTEND_MS = 5_000;
 export function readIdempotencyKey(headers: Headers): string | null | AppError {
   const key = headers.get("idempotency-key");
   if (key === null || (key.length >= 1 && key.length <= 255)) return key;
-  return appError("invalid_request", "Idempotency-Key must be 1 to 255 characters", {
-    fields: ["Idempotency-Key"],
-  });
+  return invalidField("Idempotency-Key", "Idempotency-Key must be 1 to 255 characters");
 }
 
 const attemptAnswer = z.discriminatedUnion("outcome", [

@@ -1,4 +1,4 @@
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, invalidField } from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
 import { faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
 
@@ -8,9 +8,7 @@ import { faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
  */
 export function checkEndpoint(field: string, url: string): AppError | undefined {
   const fault = faultOfEndpoint(new URL(url));
-  return fault === null
-    ? undefined
-    : appError("invalid_request", `${field} ${fault}`, { fields: [field] });
+  return fault === null ? undefined : invalidField(field, `${field} ${fault}`);
 }
 
 export function faultOfEndpoint(url: URL): string | null {

@@ -1,7 +1,7 @@
 /** Fetches the media that a request names into files, and checks their content. */
 import { join } from "node:path";
 import type { App } from "../../app.ts";
-import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
+import { type AppError, invalidField, isAppError } from "../../contract/app-error.ts";
 import { config } from "../../platform/config.ts";
 import { faultOfUrl } from "../../platform/outbound/public-address.ts";
 import type { MediaFile } from "../port.ts";
@@ -120,4 +120,4 @@ export function allowLoopback(): boolean {
 }
 
 const badInput = (field: string, fault: string): AppError =>
-  appError("invalid_request", `${field} ${fault}`, { fields: [field] });
+  invalidField(field, `${field} ${fault}`);

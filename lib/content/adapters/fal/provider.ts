@@ -8,7 +8,7 @@
  */
 import { rm } from "node:fs/promises";
 import { z } from "zod";
-import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
+import { type AppError, appError, invalidField, isAppError } from "../../../contract/app-error.ts";
 import type { FairQueue } from "../../../platform/fair-queue.ts";
 import { log } from "../../../platform/log.ts";
 import { isLoopback } from "../../../platform/outbound/public-address.ts";
@@ -79,7 +79,7 @@ const submitted = queuedRequest.extend({
 });
 type Submitted = z.output<typeof submitted>;
 type Kind = Submitted["kind"];
-const unknownModel = appError("invalid_request", "model is not known", { fields: ["model"] });
+const unknownModel = invalidField("model", "model is not known");
 const refused = appError("invalid_request", "The prompt or an input was refused as unsuitable");
 
 export class FalContent implements ContentProvider {
@@ -250,9 +250,7 @@ function describe(fault: Fault, kind: Kind, hasOwnModel: boolean): AppError {
   }
   if (hasOwnModel && fault.status === 404) return unknownModel;
   if (hasOwnModel && fault.status === 422) {
-    return appError("invalid_request", "model does not take the inputs of this mode", {
-      fields: ["model"],
-    });
+    return invalidField("model", "model does not take the inputs of this mode");
   }
   return failed;
 }
