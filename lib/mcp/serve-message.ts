@@ -5,28 +5,11 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type Tool,
 } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
 import type { ErrorCode } from "../contract/app-error.ts";
 import { readBytes } from "../platform/outbound/vendor-fetch.ts";
-
-/** A tool as the protocol lists it. */
-export interface Tool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  /** JSON Schema of the arguments. */
-  readonly inputSchema: {
-    readonly type: "object";
-    readonly properties: Readonly<Record<string, object>>;
-    readonly required: readonly string[];
-  };
-  readonly annotations: {
-    readonly readOnlyHint: boolean;
-    readonly idempotentHint: boolean;
-    readonly destructiveHint: boolean;
-  };
-}
 
 /** Calls the endpoint of a tool; null for a name that is no tool's. */
 export type CallTool = (
@@ -86,7 +69,7 @@ function createServer(tools: readonly Tool[], call: CallTool, log: Logger): Serv
     { name: "agent-platform", title: "Agent Platform", version: "1.0.0" },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler("tools/list", async () => ({ tools: structuredClone(tools) as never }));
+  server.setRequestHandler("tools/list", async () => ({ tools: structuredClone([...tools]) }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const response = call(params.name, params.arguments ?? {});
     if (!response) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool");
