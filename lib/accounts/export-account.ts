@@ -53,23 +53,19 @@ async function* entriesOf(app: Parts, request: ExportRequest): AsyncGenerator<Zi
   yield list("agent-templates.json", exportRows(accountId, "templates", storedTemplate));
   yield list("runs.json", exportRows(accountId, "turns", row));
   yield list("task-runs.json", exportRows(accountId, "task_runs", row));
-  yield list(
-    "tasks.json",
-    everyItem((page) => selectTasks(accountId, page)),
-  );
-  yield list(
-    "shares.json",
-    everyItem((page) => selectShares(accountId, page)),
-  );
-  // Without their secrets.
-  yield list(
-    "webhooks.json",
-    everyItem((page) => selectWebhooks(accountId, page)),
-  );
-  yield list(
-    "requests.json",
-    everyItem((page) => selectRequests(accountId, page)),
-  );
+  // Webhooks come without their secrets.
+  const lists = {
+    tasks: selectTasks,
+    shares: selectShares,
+    webhooks: selectWebhooks,
+    requests: selectRequests,
+  };
+  for (const [name, select] of Object.entries(lists)) {
+    yield list(
+      `${name}.json`,
+      everyItem<unknown>((page) => select(accountId, page)),
+    );
+  }
   const listed = await app.connectors?.list(accountId);
   if (listed?.kind === "listed") yield json("connections.json", listed.connections);
   else if (listed) missing.push("connections.json");

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { contract, successResponse } from "../contract/contract.ts";
 import { commaList, instructions, uuid, withAnyField } from "../contract/fields.ts";
-import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
 import { queuedMessages } from "../turns/queue-contract.ts";
 import { branch, chat, chatWithMessages, feedback, rating, session } from "./session.ts";
 
@@ -21,15 +21,6 @@ const sessionParams = z.object({ sessionId });
 const chatParams = z.object({ sessionId, chatId: uuid.describe("The chat's `id`") });
 const messageId = z.string().min(1).max(128);
 const branches = z.array(branch);
-
-const pageOf = <S extends z.ZodType>(schema: S) =>
-  ({
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema,
-    },
-  }) as const;
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
 
@@ -64,7 +55,7 @@ export const listSessionsContract = contract({
   tool: true,
   summary: "List the caller's sessions, newest first",
   query: pageQuery,
-  responses: pageOf(z.object({ sessions: z.array(session), next_cursor: nextCursor })),
+  responses: listResponse(z.object({ sessions: z.array(session), next_cursor: nextCursor })),
   errors: [],
 });
 
@@ -130,7 +121,7 @@ export const listChatsContract = contract({
   summary: "List the chats of a session, newest first",
   params: sessionParams,
   query: pageQuery,
-  responses: pageOf(z.object({ chats: z.array(chat), next_cursor: nextCursor })),
+  responses: listResponse(z.object({ chats: z.array(chat), next_cursor: nextCursor })),
   errors: ["not_found"],
 });
 
