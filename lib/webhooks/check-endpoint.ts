@@ -1,5 +1,5 @@
 import { type AppError, invalidField } from "../contract/app-error.ts";
-import { config } from "../platform/config.ts";
+import { allowsLoopback } from "../platform/config.ts";
 import { faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
 
 /**
@@ -12,13 +12,8 @@ export function checkEndpoint(field: string, url: string): AppError | undefined 
 }
 
 export function faultOfEndpoint(url: URL): string | null {
-  const fault = faultOfUrl(url, allowsLoopback());
+  const fault = faultOfUrl(url, allowsLoopback("webhooks"));
   if (fault !== null) return fault;
   const isLocal = isLoopback(url) || url.hostname.endsWith(".localhost");
-  return isLocal && !allowsLoopback() ? "must have a public address" : null;
-}
-
-export function allowsLoopback(): boolean {
-  const { LOOPBACK_URLS, NODE_ENV } = config();
-  return LOOPBACK_URLS.includes("webhooks") || NODE_ENV === "development";
+  return isLocal && !allowsLoopback("webhooks") ? "must have a public address" : null;
 }
