@@ -126,7 +126,8 @@ function fieldsOf(schema: Schema | undefined, prefix = "", depth = 0): Reference
   if (branches) return unique(branches.flatMap((branch) => fieldsOf(branch, prefix, depth)));
   if (value.items) return fieldsOf(value.items, `${prefix}[]`, depth);
   return Object.entries(value.properties ?? {}).flatMap(([key, property]) => {
-    if (isNever(property)) return [];
+    // The field must be absent.
+    if ("not" in resolve(property)) return [];
     const name = prefix === "" ? key : `${prefix}.${key}`;
     const field = {
       name,
@@ -140,11 +141,6 @@ function fieldsOf(schema: Schema | undefined, prefix = "", depth = 0): Reference
 
 function unique(fields: readonly ReferenceField[]): ReferenceField[] {
   return [...new Map(fields.map((field) => [field.name, field])).values()];
-}
-
-/** Whether the field must be absent. */
-function isNever(schema: Schema): boolean {
-  return "not" in resolve(schema);
 }
 
 function resolve(schema: Schema): SchemaValue {
