@@ -1,14 +1,13 @@
-import { listOf } from "@/lib/http/answers.ts";
+import { listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
 import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
-import { templateAnswer } from "@/lib/templates/template.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTemplateContract, async ({ caller, effectId, body }) => {
     const template = await insertTemplate(caller.accountId, effectId, body);
-    return { status: 201, ...templateAnswer(template) };
+    return { status: 201, ...success({ template }) };
   }),
   GET: endpoint(listTemplatesContract, async ({ caller, query }) => {
     const page = await selectTemplates(caller.accountId, query);

@@ -1,16 +1,15 @@
-import { answer, done } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/templates/contract.ts";
 import { removeTemplate, selectTemplate, updateTemplate } from "@/lib/templates/store.ts";
-import { templateAnswer } from "@/lib/templates/template.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getTemplateContract, ({ caller, params }) =>
-    answer(selectTemplate(caller.accountId, params.id), templateAnswer),
+    answer(selectTemplate(caller.accountId, params.id), (template) => success({ template })),
   ),
   PATCH: endpoint(contracts.updateTemplateContract, ({ caller, params, body }) =>
-    answer(updateTemplate(caller.accountId, params.id, body), templateAnswer),
+    answer(updateTemplate(caller.accountId, params.id, body), (template) => success({ template })),
   ),
   DELETE: endpoint(contracts.deleteTemplateContract, ({ caller, params }) =>
     answer(removeTemplate(caller.accountId, params.id), done),
