@@ -1,5 +1,5 @@
 /**
- * A subagent: a conversation of its own within a tool call. Its steps are recorded like those of its turn,
+ * A subagent: a separate conversation within a tool call. Its steps are recorded like those of its turn,
  * so a process that continues the turn repeats at most the model call in progress, and no command.
  */
 import type { JSONValue, ToolModelMessage } from "ai";
