@@ -1,8 +1,6 @@
 import { asSchema } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createEmbeddedModel } from "@/lib/agent/models/adapters/embedded/create-embedded-model.ts";
 import { toolSchemas } from "@/lib/agent/tools/index.ts";
-import { QueueRefusal } from "@/lib/platform/fair-queue.ts";
 import { createToolFixture, TOKEN } from "../../support/fixtures/agent-tools.ts";
 
 const { sandbox, faults, run, remove } = await createToolFixture();
