@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toolSchemas } from "@/lib/agent/tools/index.ts";
 import { createToolFixture, TOKEN } from "../../support/fixtures/agent-tools.ts";
 
-const { sandbox, faults, run, remove } = await createToolFixture();
+const { sandbox, run, remove } = await createToolFixture();
 afterAll(remove);
 
 describe("the set of tools", () => {
