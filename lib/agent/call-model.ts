@@ -3,7 +3,7 @@ import { APICallError, type ToolModelMessage, type UIMessageChunk } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { type ContextState, promptOf } from "./context.ts";
-import { type Conversation as Messages, unitsOf } from "./conversation.ts";
+import { type Messages, unitsOf } from "./conversation.ts";
 import { describeFailure, tooLong } from "./describe-failure.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
 import { subagentPrompt, systemPrompt } from "./prompt.ts";

@@ -1,6 +1,6 @@
 /** Makes the requests of a turn fit into the context of its model. */
 import type { ToolModelMessage } from "ai";
-import { instructionsFor } from "../agent/call-model.ts";
+import { type FailedCall, instructionsFor } from "../agent/call-model.ts";
 import {
   budgetOf,
   type ContextState,
@@ -24,11 +24,11 @@ import {
   type Compaction,
   recordCompaction,
   recordUsage,
-  reserveModelCall,
+  reservationOf,
 } from "./store/turns.ts";
-
 import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 
+/** The parts of the service that model calls and tools use. */
 export type ContextParts = Pick<App, "contextWindows" | "models" | "queues" | "sandboxes">;
 
 export interface ContextRequest {
@@ -41,10 +41,12 @@ export interface ContextRequest {
   readonly signal: AbortSignal;
   /** How often the request of this step was compacted before. */
   readonly pass: number;
-  /** The window that the model has named when it rejected the request as too long; null for none. */
-  readonly rejected?: { readonly window: number | null } | undefined;
+  /** Present if the model has rejected the request as too long. */
+  readonly rejected: FailedCall["exceeded"];
 }
 
+/** How often the request of a step is compacted because the model rejects it as too long. */
+const MAX_PASSES = 3;
 /** A request of fewer tokens fits into any model's context, so that no window has to be looked up. */
 const SMALL_REQUEST_TOKENS = 4_000;
 /** With less room than this, messages are dropped without a summary, which would leave no room for them. */
@@ -79,11 +81,11 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   if (isSmall && !rejected) return { state };
   if (rejected) {
     const window = rejected.window ?? Math.floor(Math.max(tokens, estimated) * ASSUMED_SHARE);
-    app.contextWindows.learn(turn.model_id, window);
+    app.contextWindows.learn(turn.account_id, turn.model_id, window);
     // Whatever was estimated, it does not fit.
     tokens = Math.max(tokens, window);
   }
-  const budget = budgetOf(await app.contextWindows.of(turn.model_id), turn.context_limit);
+  const budget = await contextBudget(app, turn);
   if (budget - fixed < MIN_ROOM_TOKENS) {
     return { state: dropOldest(units, state, budget - fixed) };
   }
@@ -112,6 +114,31 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   return { state: next, made };
 }
 
+/**
+ * Calls a model with a request that fits, and again with a smaller one while the model rejects it as too long.
+ * @param choose returns what the model gets in this pass, from 0 on; the same again if nothing is left to drop
+ */
+export async function callWithinContext<C extends { readonly answer: StepResult | FailedCall }>(
+  choose: (pass: number, rejected: FailedCall["exceeded"]) => Promise<ContextState>,
+  call: (context: ContextState) => Promise<C>,
+): Promise<C> {
+  let context = await choose(0, undefined);
+  for (let pass = 1; ; pass++) {
+    const called = await call(context);
+    const exceeded = "error" in called.answer ? called.answer.exceeded : undefined;
+    if (!exceeded || pass > MAX_PASSES) return called;
+    const smaller = await choose(pass, exceeded);
+    if (smaller === context) return called;
+    context = smaller;
+  }
+}
+
+/** Returns the tokens that a request of the turn may have. */
+export const contextBudget = async (
+  { contextWindows }: Pick<App, "contextWindows">,
+  { account_id, model_id, context_limit }: ActiveTurn,
+): Promise<number> => budgetOf(await contextWindows.of(account_id, model_id), context_limit);
+
 /** Returns the tokens of the request as the model has reported them for the last one, with what was added since. */
 function measured(
   steps: readonly StepResult[],
@@ -130,21 +157,15 @@ async function writeSummary(
 ): Promise<string> {
   const modelId = config().SUMMARY_MODEL ?? turn.model_id;
   const key = { accountId: turn.account_id, turnId, load: turn.load };
-  let reserved = 0;
+  const reservation = reservationOf(key);
   const meter = meterModel(app.models, modelId, {
-    ...(turn.has_budget && {
-      reserve: async (estimateUsd) => {
-        await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reserved });
-        reserved = estimateUsd ?? 0;
-      },
-    }),
+    ...(turn.has_budget && { reserve: reservation.reserve }),
     onUse: async (use) => {
       // Unique in the turn, also when another process makes the same step again.
       const { step = steps.length, place = 0 } = turn.subagent ?? {};
       const call = ((turn.load * 100 + steps.length) * 10 + pass) * 30 + usage.length;
       const entry = toUsageEntry({ step, tool: SUMMARY_CALLS - place, call }, use);
-      usage.push({ ...entry, reserved_usd: reserved });
-      reserved = 0;
+      usage.push({ ...entry, reserved_usd: reservation.take() });
     },
   });
   const model = shareModel(app.queues.modelCalls, meter.model, turn.account_id);

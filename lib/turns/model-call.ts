@@ -4,6 +4,7 @@ import { callModel, type FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
+import { estimateTokens } from "../agent/tool-results.ts";
 import type { App } from "../app.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
 import { hasFiles } from "./land-files.ts";
@@ -91,14 +92,14 @@ export class ModelCall {
 }
 
 /** A shorter history fits into the context of any model, as far as one can know without its window. */
-const SHORT_HISTORY_CHARS = 8_000;
+const SHORT_HISTORY_TOKENS = 4_000;
 
 function isShort(history: TurnState["history"]): boolean {
-  let chars = 0;
+  let tokens = 0;
   for (const { parts } of history) {
     for (const part of parts) {
-      chars += JSON.stringify(part).length;
-      if (chars > SHORT_HISTORY_CHARS) return false;
+      tokens += estimateTokens(JSON.stringify(part));
+      if (tokens > SHORT_HISTORY_TOKENS) return false;
     }
   }
   return true;

@@ -4,20 +4,19 @@
  */
 import type { JSONValue, ToolModelMessage } from "ai";
 import { callModel } from "../agent/call-model.ts";
-import type { ContextState } from "../agent/context.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { cut, MAX_SUBAGENT_STEPS } from "../agent/tools/limits.ts";
 import { type SubagentWork, toolFailure } from "../agent/tools/tool.ts";
 import { config } from "../platform/config.ts";
-import { type ContextParts, fitContext } from "./fit-context.ts";
-import { type MeasuredStep, measureStep } from "./measure-step.ts";
+import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
+import { measureStep } from "./measure-step.ts";
 import {
   type ActiveTurn,
   completeSubagentCall,
   loadSubagent,
   recordUsage,
-  reserveModelCall,
+  reservationOf,
   type Subagent,
 } from "./store/turns.ts";
 
@@ -43,11 +42,12 @@ export interface SubagentRun {
   ) => Promise<ToolModelMessage | null>;
 }
 
-/** How often the request of a step is compacted because the model rejects it as too long. */
-const MAX_PASSES = 3;
 /** More model calls than one step of a subagent makes. */
 const CALLS_OF_A_STEP = 20;
+/** What is shown is bounded, because all of it is sent again with each step. */
 const MAX_SUMMARY_CHARS = 100;
+const MAX_SHOWN_CALLS = 100;
+const MAX_SHOWN_CHARS = 2_000;
 
 /** @returns its report, or `{error}`. Throws the reason of `signal`, or an error of the database. */
 export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<JSONValue> {
@@ -75,29 +75,21 @@ export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<
     signal.throwIfAborted();
     const called = await callOnce(app, { ...run, turn }, steps, results ? [results] : []);
     turn = called.turn;
-    const usage = called.measured.usage.map((entry, number) => ({
+    const usage = (called.measured?.usage ?? []).map((entry, number) => ({
       ...entry,
       step: subagent.step,
       tool: subagent.place,
       call: steps.length * CALLS_OF_A_STEP + number,
       ...(number === 0 && { reserved_usd: called.reservedUsd }),
     }));
-    if (called.error !== undefined) {
+    if (called.error !== undefined || !called.measured) {
       if (usage.length > 0) await recordUsage(key, usage);
       signal.throwIfAborted();
-      return toolFailure(called.error);
+      return toolFailure(called.error ?? "The subagent failed");
     }
     await completeSubagentCall(key, callId, { ...called.measured, usage });
     steps = [...steps, called.measured.result];
   }
-}
-
-interface Called {
-  /** With the compaction that was made, if any. */
-  readonly turn: ActiveTurn;
-  readonly measured: Pick<MeasuredStep, "index" | "result" | "usage">;
-  readonly reservedUsd: number;
-  readonly error?: string;
 }
 
 /** Makes the next model call, with a request that fits. */
@@ -106,62 +98,46 @@ async function callOnce(
   { turnId, turn: given, signal }: SubagentRun,
   steps: readonly StepResult[],
   results: readonly ToolModelMessage[],
-): Promise<Called> {
-  const key = { accountId: given.account_id, turnId, load: given.load };
+) {
   let turn = given;
-  let reservedUsd = 0;
-  const reserve = async (estimateUsd: number | null): Promise<void> => {
-    await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reservedUsd });
-    reservedUsd = estimateUsd ?? 0;
-  };
-  const measure = measureStep(
-    app,
-    steps.length,
-    turn.model_id,
-    0,
-    turn.has_budget ? reserve : undefined,
-  );
+  const reservation = reservationOf({ accountId: turn.account_id, turnId, load: turn.load });
+  const reserve = turn.has_budget ? reservation.reserve : undefined;
+  const measure = measureStep(app, steps.length, turn.model_id, 0, reserve);
   const model = shareModel(app.queues.modelCalls, measure.model, turn.account_id);
-  let context: ContextState | undefined;
-  let rejected: { readonly window: number | null } | undefined;
-  for (let pass = 0; ; pass++) {
-    const request = { turnId, turn, steps, results, signal, pass, rejected };
-    const fitted = await fitContext(app, request);
-    if (fitted.made) turn = { ...turn, compaction: fitted.made };
-    const isSame = fitted.state === context;
-    context = fitted.state;
-    const answer = await callModel({
-      turnId,
-      turn: { ...turn, context },
-      steps,
-      results,
-      model,
-      providerOptions: app.models.cacheOptions?.(turn.chat_id),
-      signal,
-      write: () => {},
-    });
-    if (!("error" in answer))
-      return { turn, measured: await measure.complete(answer), reservedUsd };
-    rejected = answer.exceeded;
-    if (rejected && !isSame && pass < MAX_PASSES) continue;
-    const none = { messages: [], calls: [], hasInvalidCall: false, finishReason: "error" };
-    const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-    const measured = (await measure.fail("error")) ?? {
-      index: steps.length,
-      result: { ...none, usage },
-      usage: [],
-    };
-    return { turn, measured, reservedUsd, error: answer.error };
-  }
+  const { answer } = await callWithinContext(
+    async (pass, rejected) => {
+      const request = { turnId, turn, steps, results, signal, pass, rejected };
+      const { state, made } = await fitContext(app, request);
+      if (made) turn = { ...turn, compaction: made };
+      return state;
+    },
+    async (context) => ({
+      answer: await callModel({
+        turnId,
+        turn: { ...turn, context },
+        steps,
+        results,
+        model,
+        providerOptions: app.models.cacheOptions?.(turn.chat_id),
+        signal,
+        write: () => {},
+      }),
+    }),
+  );
+  const error = "error" in answer ? answer.error : undefined;
+  const measured = "error" in answer ? await measure.fail("error") : await measure.complete(answer);
+  /** The turn has the compaction that was made, if any; nothing was measured if the model was not called. */
+  return { turn, measured, error, reservedUsd: reservation.take() };
 }
 
 function progressOf(title: string, steps: readonly StepResult[]): SubagentProgress {
   return {
     title,
-    steps: steps.flatMap(({ calls }) =>
-      calls.map(({ name, input }) => ({ tool: name, summary: summaryOf(input) })),
-    ),
-    text: textOf(steps.at(-1)),
+    steps: steps
+      .flatMap(({ calls }) => calls)
+      .slice(-MAX_SHOWN_CALLS)
+      .map(({ name, input }) => ({ tool: name, summary: summaryOf(input) })),
+    text: cut(textOf(steps.at(-1)), MAX_SHOWN_CHARS).text,
   };
 }
 

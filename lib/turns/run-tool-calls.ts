@@ -1,5 +1,4 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
-import { budgetOf } from "../agent/context.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { showResults } from "../agent/tool-results.ts";
 import { runTool, type ToolContext } from "../agent/tools/index.ts";
@@ -12,20 +11,19 @@ import {
 } from "../identity/keys/derive-run-credential.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
+import { type ContextParts, contextBudget } from "./fit-context.ts";
 import { runSubagent } from "./run-subagent.ts";
 import {
   type ActiveTurn,
   finishTool,
   type KnownCall,
   recordedOutput,
+  type Subagent,
   startTools,
 } from "./store/turns.ts";
 import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 
 type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "tool-output-error" }>;
-
-/** The parts of the service that tools use. */
-export type ToolParts = Pick<App, "contextWindows" | "models" | "queues" | "sandboxes">;
 
 export interface ToolCalls {
   readonly turnId: string;
@@ -55,17 +53,13 @@ const INTERRUPTED: JSONValue = {
  * @returns the message with the results for the model, or null when there are no calls.
  */
 export async function runToolCalls(
-  app: ToolParts,
+  app: ContextParts,
   step: ToolCalls,
 ): Promise<ToolModelMessage | null> {
   const { turnId, calls, signal, write } = step;
   if (calls.length === 0) return null;
   const known =
-    step.known ??
-    (await startTools(
-      turnId,
-      calls.map((call) => recordIdOf(step, call)),
-    ));
+    step.known ?? (await startTools(turnId, recordIds(step.index, calls, step.turn.subagent)));
   const environment = toolEnvironment(app, step);
   const lanes = Array.from({ length: SUBAGENTS_AT_ONCE }, () => Promise.resolve<unknown>(null));
   let subagents = 0;
@@ -79,7 +73,7 @@ export async function runToolCalls(
   };
   const outputs = await allEnded(
     calls.map(async (call, place) => {
-      const recordId = recordIdOf(step, call);
+      const recordId = recordIdOf(step.index, call, step.turn.subagent);
       const earlier = known.find((record) => record.id === recordId);
       // A subagent goes on where it was cut.
       const continues = call.name === "task" && earlier?.finished === false;
@@ -97,8 +91,7 @@ export async function runToolCalls(
     toolCallId: call.id,
     value: inStoredOrder(outputs[place] ?? null),
   }));
-  const window = await app.contextWindows.of(step.turn.model_id);
-  const shown = showResults(results, budgetOf(window, step.turn.context_limit));
+  const shown = await showResults(results, () => contextBudget(app, step.turn));
   const files = shown.flatMap(({ file }) => file ?? []);
   if (files.length > 0) await writeFiles(environment.sandbox, files);
   return {
@@ -112,17 +105,16 @@ export async function runToolCalls(
   };
 }
 
-/**
- * Returns the ids under which the step of this index records its calls. The index is needed because some
- * models repeat their call ids from answer to answer.
- */
-export const recordIds = (index: number, calls: readonly ToolCall[]): string[] =>
-  calls.map((call) => `${index} ${call.id}`);
+/** The index is needed because some models repeat their call ids from answer to answer. */
+const recordIdOf = (index: number, call: ToolCall, subagent?: Subagent): string =>
+  `${subagent ? `${subagent.callId}/` : ""}${index} ${call.id}`;
 
-function recordIdOf({ turn, index }: Pick<ToolCalls, "turn" | "index">, call: ToolCall): string {
-  const id = `${index} ${call.id}`;
-  return turn.subagent ? `${turn.subagent.callId}/${id}` : id;
-}
+/** Returns the ids under which the step of this index records its calls. */
+export const recordIds = (
+  index: number,
+  calls: readonly ToolCall[],
+  subagent?: Subagent,
+): string[] => calls.map((call) => recordIdOf(index, call, subagent));
 
 /** Rejects only after all have settled: a repeated step must meet no call that still runs. */
 async function allEnded<T>(running: Promise<T>[]): Promise<T[]> {
@@ -131,16 +123,16 @@ async function allEnded<T>(running: Promise<T>[]): Promise<T[]> {
 }
 
 async function runAndRecord(
-  app: ToolParts,
+  app: ContextParts,
   step: ToolCalls,
   call: ToolCall,
   place: number,
   environment: Omit<ToolContext, "runSubagent">,
 ): Promise<JSONValue> {
   const { turnId, turn, write } = step;
-  const callId = recordIdOf(step, call);
-  const runWork = async (work: SubagentWork): Promise<JSONValue> => {
-    return runSubagent(app, {
+  const callId = recordIdOf(step.index, call, turn.subagent);
+  const runWork = (work: SubagentWork): Promise<JSONValue> =>
+    runSubagent(app, {
       turnId,
       turn,
       subagent: { callId, step: step.index, place: place + 1 },
@@ -165,7 +157,6 @@ async function runAndRecord(
           write: () => {},
         }),
     });
-  };
   const context = { ...environment, runSubagent: runWork };
   const output = await runTool(call.name, call.input, context, turn);
   await finishTool(turnId, callId, output);

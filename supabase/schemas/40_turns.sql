@@ -786,7 +786,8 @@ begin
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return jsonb_build_object('superseded', true);
   end if;
-  perform from public.turns where id = p_turn_id and loads = p_load for share;
+  perform from public.turns
+  where id = p_turn_id and loads = p_load and finished_at is null for share;
   if not found then
     return jsonb_build_object('superseded', true);
   end if;
@@ -796,7 +797,7 @@ begin
   return jsonb_build_object('superseded', false);
 end
 $$;
-comment on function public.complete_subagent_call is 'Records the result and the usage of a model call of a subagent: {superseded}. Superseded, the turn is gone or was loaded again since this load, and only the usage is recorded.';
+comment on function public.complete_subagent_call is 'Records the result and the usage of a model call of a subagent: {superseded}. Superseded, the turn is gone, has ended or was loaded again since this load, and only the usage is recorded.';
 
 -- Two processes record the same calls when one was taken for dead: only the process whose row was inserted
 -- may run a call.
@@ -1279,14 +1280,11 @@ end
 $$;
 comment on function public.list_runs is 'Runs of an account, newest first, of a status, a kind, a chat, an artist and since a time where these are given: a page of run_with_usage, with one more row if another page follows.';
 
--- Each of the two calls the other, so one is declared first.
-create function public.trace_of_subagent(p_turn public.turns, p_call_id text) returns jsonb
-language sql stable set search_path = '' as $$ select '[]'::jsonb $$;
-
 create function public.trace_of_step(p_turn public.turns, p_index integer, p_result jsonb, p_call_id text)
 returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
     'index', p_index,
     'started_at', p_result #> '{trace,startedAt}',
     'finished_at', p_result #> '{trace,finishedAt}',
@@ -1313,24 +1311,20 @@ language sql stable set search_path = '' as $$
         'finished_at', r.finished_at,
         'error', left(r.output #>> '{value,error}', 500))
         || case when c.value ->> 'name' = 'task' and p_call_id is null
-          then jsonb_build_object('steps', public.trace_of_subagent(p_turn, r.tool_call_id))
+          then jsonb_build_object('steps', (
+            select coalesce(jsonb_agg(
+              public.trace_of_step(p_turn, s.index, s.result, s.tool_call_id) order by s.index), '[]')
+            from public.subagent_steps s
+            where s.turn_id = p_turn.id and s.tool_call_id = r.tool_call_id))
           else '{}' end
         order by c.ordinality), '[]')
       from jsonb_array_elements(coalesce(p_result -> 'calls', '[]')) with ordinality as c
       left join public.tool_runs r
         on r.turn_id = p_turn.id
-        and r.tool_call_id = coalesce(p_call_id || '/', '') || (p_index + 1) || ' ' || (c.value ->> 'id')))
+        and r.tool_call_id = coalesce(p_call_id || '/', '') || (p_index + 1) || ' ' || (c.value ->> 'id')));
+end
 $$;
-comment on function public.trace_of_step is 'A step as the trace has it. p_call_id is the call of the subagent whose step it is, null for the turn''s own.';
-
-create or replace function public.trace_of_subagent(p_turn public.turns, p_call_id text) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(
-    public.trace_of_step(p_turn, s.index, s.result, s.tool_call_id) order by s.index), '[]')
-  from public.subagent_steps s
-  where s.turn_id = p_turn.id and s.tool_call_id = p_call_id
-$$;
-comment on function public.trace_of_subagent is 'The steps of a subagent as the trace has them.';
+comment on function public.trace_of_step is 'A step as the trace has it, with the steps of the subagents that it calls. p_call_id is the call of the subagent whose step it is, null for the turn''s own.';
 
 create function public.run_steps(p_turn_id uuid) returns jsonb
 language sql stable set search_path = '' as $$

@@ -1,9 +1,11 @@
 import type { ModelProvider } from "./port.ts";
 
-/** More models than any installation has. */
-const MAX_LEARNED = 1_000;
+const MAX_LEARNED = 10_000;
 
-/** The context windows of models in tokens, as their provider lists them, or as a model has named its own. */
+/**
+ * The context windows of models in tokens, as their provider lists them, or as a model has named its own. What
+ * a model says may quote the request, so it counts only for the account whose request it has rejected.
+ */
 export class ContextWindows {
   readonly #models: ModelProvider;
   readonly #fallback: number;
@@ -15,17 +17,17 @@ export class ContextWindows {
     this.#fallback = fallback;
   }
 
-  async of(modelId: string): Promise<number> {
+  async of(accountId: string, modelId: string): Promise<number> {
     const listed = (await this.#models.list())?.find(({ id }) => id === modelId)?.contextWindow;
     return Math.min(
       listed ?? this.#fallback,
-      this.#learned.get(modelId) ?? Number.MAX_SAFE_INTEGER,
+      this.#learned.get(`${accountId} ${modelId}`) ?? Number.MAX_SAFE_INTEGER,
     );
   }
 
   /** Notes the window of a model that has rejected a request as too long. */
-  learn(modelId: string, window: number): void {
+  learn(accountId: string, modelId: string, window: number): void {
     if (this.#learned.size >= MAX_LEARNED) this.#learned.clear();
-    this.#learned.set(modelId, window);
+    this.#learned.set(`${accountId} ${modelId}`, window);
   }
 }

@@ -194,6 +194,23 @@ export async function reserveModelCall(
   if (outcome === "unpriced_model") throw new BudgetRefusal(unpricedModel);
 }
 
+/** Reserves the costs of calls that are recorded one by one, unlike a step's own, in a turn of an account with a budget. */
+export function reservationOf(key: LoadedTurnKey) {
+  let reserved = 0;
+  return {
+    reserve: async (estimateUsd: number | null): Promise<void> => {
+      await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reserved });
+      reserved = estimateUsd ?? 0;
+    },
+    /** Returns what is reserved, for the `reserved_usd` of the call that has ended. */
+    take: (): number => {
+      const taken = reserved;
+      reserved = 0;
+      return taken;
+    },
+  };
+}
+
 /** Records model calls, each once, which the end of no step records: those of subagents. */
 export async function recordUsage(
   { accountId, turnId }: TurnKey,
