@@ -10,7 +10,8 @@ create table public.compactions (
   state jsonb not null,
   tokens_before integer not null,
   tokens_after integer not null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  tool_call_id text
 );
 
 create index compactions_chat on public.compactions (chat_id, id desc);
@@ -19,14 +20,17 @@ alter table public.compactions enable row level security;
 comment on table public.compactions is 'How the conversation of a chat was compacted for the model. The newest one whose message is on the path of a turn applies to it, so each branch has its own.';
 comment on column public.compactions.message_id is 'The newest message that the compaction covers.';
 comment on column public.compactions.state is 'What the model gets: {clearedTo: {messageId, step}, summary: {text, to: {messageId, step}}}, as of ContextState in lib/agent/context.ts.';
+comment on column public.compactions.tool_call_id is 'The call of the subagent whose conversation it is; null for that of the chat.';
 comment on column public.compactions.tokens_before is 'Of the whole request, as is tokens_after.';
+
+comment on column public.usage_entries.tool is '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1; negative for summaries, -1 for the turn''s own, one lower with each such number.';
 
 create function public.compaction_of_turn(p_turn public.turns) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object('id', c.id, 'kind', c.kind, 'state', c.state, 'isOwn', c.turn_id = p_turn.id,
     'tokensBefore', c.tokens_before, 'tokensAfter', c.tokens_after)
   from public.compactions c
-  where c.chat_id = p_turn.chat_id and (
+  where c.chat_id = p_turn.chat_id and c.tool_call_id is null and (
     c.turn_id = p_turn.id
     or exists (
       select from public.messages m
@@ -60,10 +64,11 @@ language sql stable set search_path = '' as $$
     'sandbox_state', s.sandbox_state)
   from public.sessions s where s.id = p_turn.session_id
 $$;
+comment on function public.turn_state is 'A turn as its run continues with it, without its history and steps.';
 
 create function public.record_compaction(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_message_id text, p_kind text, p_state jsonb,
-  p_tokens_before integer, p_tokens_after integer, p_usage jsonb
+  p_tokens_before integer, p_tokens_after integer, p_usage jsonb, p_tool_call_id text default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -80,9 +85,10 @@ begin
     return jsonb_build_object('superseded', true);
   end if;
   insert into public.compactions
-    (account_id, chat_id, turn_id, message_id, kind, state, tokens_before, tokens_after)
+    (account_id, chat_id, turn_id, message_id, kind, state, tokens_before, tokens_after,
+      tool_call_id)
   values (p_account_id, v_turn.chat_id, p_turn_id, p_message_id, p_kind, p_state,
-    p_tokens_before, p_tokens_after)
+    p_tokens_before, p_tokens_after, p_tool_call_id)
   returning id into v_id;
   return jsonb_build_object('superseded', false, 'id', v_id);
 end

@@ -11,56 +11,6 @@ alter table public.subagent_steps enable row level security;
 comment on table public.subagent_steps is 'The results of the model calls of a subagent, as turn_steps of its turn; its own tool calls are in tool_runs.';
 comment on column public.subagent_steps.tool_call_id is 'The call of the subagent, as in tool_runs.';
 
-alter table public.compactions add column tool_call_id text;
-comment on column public.compactions.tool_call_id is 'The call of the subagent whose conversation it is; null for that of the chat.';
-
-create or replace function public.compaction_of_turn(p_turn public.turns) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object('id', c.id, 'kind', c.kind, 'state', c.state, 'isOwn', c.turn_id = p_turn.id,
-    'tokensBefore', c.tokens_before, 'tokensAfter', c.tokens_after)
-  from public.compactions c
-  where c.chat_id = p_turn.chat_id and c.tool_call_id is null and (
-    c.turn_id = p_turn.id
-    or exists (
-      select from public.messages m
-      where p_turn.history is null and m.chat_id = c.chat_id and m.id = c.message_id and m.on_path)
-    or exists (
-      select from jsonb_array_elements(p_turn.history) h where h ->> 'id' = c.message_id))
-  order by c.id desc
-  limit 1
-$$;
-
-drop function public.record_compaction(uuid, uuid, integer, text, text, jsonb, integer, integer, jsonb);
-
-create function public.record_compaction(
-  p_account_id uuid, p_turn_id uuid, p_load integer, p_message_id text, p_kind text, p_state jsonb,
-  p_tokens_before integer, p_tokens_after integer, p_usage jsonb, p_tool_call_id text default null
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_turn public.turns;
-  v_id bigint;
-begin
-  -- Usage counts, even if another process has loaded the turn since.
-  if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
-    return jsonb_build_object('superseded', true);
-  end if;
-  select * into v_turn from public.turns
-  where id = p_turn_id and loads = p_load and finished_at is null for share;
-  if not found then
-    return jsonb_build_object('superseded', true);
-  end if;
-  insert into public.compactions
-    (account_id, chat_id, turn_id, message_id, kind, state, tokens_before, tokens_after,
-      tool_call_id)
-  values (p_account_id, v_turn.chat_id, p_turn_id, p_message_id, p_kind, p_state,
-    p_tokens_before, p_tokens_after, p_tool_call_id)
-  returning id into v_id;
-  return jsonb_build_object('superseded', false, 'id', v_id);
-end
-$$;
-comment on function public.record_compaction is 'Records a compaction, which every later model call of the chat uses, and what its summary has used: {superseded, id}. Superseded, the turn has ended or was loaded again since this load, and only the usage is recorded.';
-
 create function public.load_subagent(p_account_id uuid, p_turn_id uuid, p_tool_call_id text)
 returns jsonb
 language sql stable set search_path = '' as $$
