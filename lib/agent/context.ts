@@ -201,9 +201,9 @@ export function promptOf(units: readonly Unit[], state: ContextState): ModelMess
   const summary = indexOf(units, state.summary?.to) < 0 ? undefined : state.summary;
   const clearedUnits = new Set(units.slice(0, cleared + 1));
   return visibleUnits(units, state).flatMap((unit, index) => {
-    if (clearedUnits.has(unit)) return unit.messages.map(withoutResults);
-    if (index > 0 || !summary?.text) return [...unit.messages];
-    return unit.messages.map((message) => withSummary(message, summary.text));
+    const messages = clearedUnits.has(unit) ? unit.messages.map(withoutResults) : unit.messages;
+    if (index > 0 || !summary?.text) return [...messages];
+    return messages.map((message) => withSummary(message, summary.text));
   });
 }
 

@@ -166,7 +166,8 @@ describe("a compacted conversation", () => {
       { ...question, steps: [[100]] },
     ]);
     const first = all.filter(({ messageId }) => messageId.endsWith("0"));
-    const state = { summary: { text: "s", to: { messageId: "a0", step: 30 } } };
+    const summary = { text: "s", to: { messageId: "a0", step: 30 } };
+    const state = { clearedTo: { messageId: "a0", step: 20 }, summary };
     const prompt = promptOf(first, state);
     expect(prompt).toHaveLength(1 + 9 * 2 + 1);
     expect(promptOf(all, state).slice(0, prompt.length)).toEqual(prompt);
