@@ -11,14 +11,10 @@ import {
   tokensOf,
 } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";
-import { meterModel } from "../agent/models/meter-model.ts";
-import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
-import { summarize } from "../agent/summarize.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
 import type { App } from "../app.ts";
-import { config } from "../platform/config.ts";
-import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
+import type { UsageEntry } from "./measure-step.ts";
 import { openSandbox, writeFiles } from "./run-tool-calls.ts";
 import {
   type ActiveTurn,
@@ -27,6 +23,7 @@ import {
   recordUsage,
   reserveModelCall,
 } from "./store/turns.ts";
+import { writeSummary } from "./write-summary.ts";
 
 export type ContextParts = Pick<App, "contextWindows" | "models" | "queues" | "sandboxes">;
 
@@ -47,11 +44,9 @@ export interface ContextRequest {
 /** A request of fewer tokens fits into any model's context, so that no window has to be looked up. */
 const SMALL_REQUEST_TOKENS = 4_000;
 /** With less room than this, messages are dropped without a summary, which would leave no room for them. */
-const MIN_ROOM_TOKENS = 2_000;
+export const MIN_ROOM_TOKENS = 2_000;
 /** What is assumed of a window that a model does not name: its rejection shows that it is smaller. */
 const ASSUMED_SHARE = 0.7;
-/** The `tool` of summaries in usage entries, where 0 is the step's own call and a subagent's counts from 1. */
-const SUMMARY_CALLS = -1;
 
 export interface Fitted {
   /** What the model gets. */
@@ -95,7 +90,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
     await writeFiles(openSandbox(app, turn), plan.files);
     next = plan.state;
   } else {
-    const text = await writeSummary(app, request, plan.units, budget, usage);
+    const text = await summarizeFor(app, request, plan.units, budget, usage);
     next = { ...plan.state, summary: { text, to: plan.to } };
   }
   const { kind } = plan;
@@ -119,42 +114,34 @@ function measured(
   return inputTokens > 0 ? inputTokens + outputTokens + tokensOf(results) : undefined;
 }
 
-async function writeSummary(
+async function summarizeFor(
   app: ContextParts,
   { turn, turnId, steps, signal, pass }: ContextRequest,
   units: readonly Unit[],
   budget: number,
   usage: UsageEntry[],
 ): Promise<string> {
-  const modelId = config().SUMMARY_MODEL ?? turn.model_id;
   const key = { accountId: turn.account_id, turnId, load: turn.load };
-  let reserved = 0;
-  const meter = meterModel(app.models, modelId, {
-    ...(turn.has_budget && {
-      reserve: async (estimateUsd) => {
-        await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reserved });
-        reserved = estimateUsd ?? 0;
-      },
-    }),
-    onUse: async (use) => {
-      // Unique in the turn, also when another process makes the same step again.
-      const place = {
-        step: steps.length,
-        tool: SUMMARY_CALLS,
-        call: turn.load * 1_000 + pass * 100,
-      };
-      const entry = toUsageEntry({ ...place, call: place.call + usage.length }, use);
-      usage.push({ ...entry, reserved_usd: reserved });
-      reserved = 0;
-    },
-  });
-  const model = shareModel(app.queues.modelCalls, meter.model, turn.account_id);
-  const earlier = turn.compaction?.state.summary?.text;
+  const reserve = async (estimateUsd: number | null, releasedUsd: number) => {
+    await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd });
+  };
   try {
-    return await summarize({ model, units, earlier, budget, signal });
+    return await writeSummary(
+      app,
+      {
+        turn,
+        units,
+        budget,
+        signal,
+        reserve: turn.has_budget ? reserve : undefined,
+        step: steps.length,
+        // Unique in the turn, also when another process makes the same step again.
+        firstCall: turn.load * 1_000 + pass * 100,
+      },
+      usage,
+    );
   } catch (error) {
     // What was used until then counts.
-    await meter.uses();
     if (usage.length > 0) await recordUsage(key, usage);
     throw error;
   }

@@ -100,7 +100,7 @@ create table public.compactions (
   id bigint generated always as identity primary key,
   account_id uuid not null references public.accounts (id) on delete cascade,
   chat_id uuid not null references public.chats (id) on delete cascade,
-  turn_id uuid not null,
+  turn_id uuid,
   message_id text not null,
   kind text not null check (kind in ('cleared', 'summarized')),
   state jsonb not null,
@@ -113,9 +113,25 @@ create index compactions_chat on public.compactions (chat_id, id desc);
 create index compactions_account on public.compactions (account_id);
 alter table public.compactions enable row level security;
 comment on table public.compactions is 'How the conversation of a chat was compacted for the model. The newest one whose message is on the path of a turn applies to it, so each branch has its own.';
+comment on column public.compactions.turn_id is 'The turn that compacted the conversation; null if a caller requested it between two turns.';
 comment on column public.compactions.message_id is 'The newest message that the compaction covers.';
 comment on column public.compactions.state is 'What the model gets: {clearedTo: {messageId, step}, summary: {text, to: {messageId, step}}}, as of ContextState in lib/agent/context.ts.';
 comment on column public.compactions.tokens_before is 'Of the whole request, as is tokens_after.';
+
+create table public.running_compactions (
+  chat_id uuid primary key references public.chats (id) on delete cascade,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  id uuid not null unique,
+  reserved_usd numeric not null default 0,
+  lease_until timestamptz not null
+);
+
+create index running_compactions_account on public.running_compactions (account_id);
+alter table public.running_compactions enable row level security;
+comment on table public.running_compactions is 'The compactions that callers have requested and that are being made: one per chat, so that two requests do not pay for two summaries.';
+comment on column public.running_compactions.id is 'Identifies the request that holds the lease. It is the source of its usage entries.';
+comment on column public.running_compactions.reserved_usd is 'The estimated cost of its model calls, until lease_until.';
+comment on column public.running_compactions.lease_until is 'When another request may take the lease over, because the process that held it has died.';
 
 create type public.turn_claim as (
   account_id uuid,
@@ -611,7 +627,8 @@ comment on function public.turn_state is 'A turn as its run continues with it, w
 
 create function public.compaction_of_turn(p_turn public.turns) returns jsonb
 language sql stable set search_path = '' as $$
-  select jsonb_build_object('id', c.id, 'kind', c.kind, 'state', c.state, 'isOwn', c.turn_id = p_turn.id,
+  select jsonb_build_object('id', c.id, 'kind', c.kind, 'state', c.state,
+    'isOwn', (c.turn_id = p_turn.id) is true,
     'tokensBefore', c.tokens_before, 'tokensAfter', c.tokens_after)
   from public.compactions c
   where c.chat_id = p_turn.chat_id and (
@@ -743,6 +760,135 @@ begin
 end
 $$;
 comment on function public.record_compaction is 'Records a compaction, which every later model call of the chat uses, and what its summary has used: {superseded, id}. Superseded, the turn has ended or was loaded again since this load, and only the usage is recorded.';
+
+create function public.is_chat_busy(p_chat public.chats) returns boolean
+language sql stable set search_path = '' as $$
+  select public.active_stream_id(p_chat) is not null
+    or exists (select from public.queued_turns q where q.chat_id = p_chat.id)
+$$;
+comment on function public.is_chat_busy is 'Returns whether a turn of the chat is active or waits.';
+
+create function public.next_turn_of_chat(p_chat public.chats, p_default_model_id text)
+returns public.turns
+language plpgsql stable set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  v_turn.account_id := p_chat.account_id;
+  v_turn.session_id := p_chat.session_id;
+  v_turn.chat_id := p_chat.id;
+  v_turn.message_id := public.leaf_of_chat(p_chat.id);
+  v_turn.assistant_message_id := '';
+  v_turn.model_id := coalesce(nullif(p_chat.model_id, ''), p_default_model_id);
+  v_turn.instructions := public.chat_instructions(p_chat.account_id, p_chat.id);
+  v_turn.headless := false;
+  v_turn.loads := 0;
+  v_turn.created_at := now();
+  return v_turn;
+end
+$$;
+comment on function public.next_turn_of_chat is 'The turn that a message would start now in a chat, without that message: it answers the newest one. It is not stored.';
+
+create function public.get_chat_context(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_default_model_id text
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_chat public.chats;
+  v_turn public.turns;
+begin
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  v_turn := public.next_turn_of_chat(v_chat, p_default_model_id);
+  return jsonb_build_object('turn',
+    public.turn_state(v_turn) || jsonb_build_object('history', public.history_of_turn(v_turn)));
+end
+$$;
+comment on function public.get_chat_context is 'The conversation of a chat as its next turn continues it: {turn: turn_state with history} | {missing: session | chat}.';
+
+create function public.begin_compaction(
+  p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_id uuid, p_default_model_id text,
+  p_lease_seconds integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+begin
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for update;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  if public.is_chat_busy(v_chat) then
+    return jsonb_build_object('refused', 'busy');
+  end if;
+  if public.is_budget_reached(p_account_id) then
+    return jsonb_build_object('refused', 'budget_reached');
+  end if;
+  insert into public.running_compactions as r (chat_id, account_id, id, lease_until)
+  values (p_chat_id, p_account_id, p_id, clock_timestamp() + make_interval(secs => p_lease_seconds))
+  on conflict (chat_id) do update
+  set id = excluded.id, reserved_usd = 0, lease_until = excluded.lease_until
+  where r.lease_until < clock_timestamp();
+  if not found then
+    return jsonb_build_object('refused', 'compacting');
+  end if;
+  return public.get_chat_context(p_account_id, p_session_id, p_chat_id, p_default_model_id);
+end
+$$;
+comment on function public.begin_compaction is 'Leases the compaction of a chat to a request, with the id p_id, and returns its conversation as of get_chat_context | {refused: busy, while a turn is active or waits | budget_reached | compacting, while another request has the lease} | {missing: session | chat}. end_compaction ends the lease.';
+
+create function public.end_compaction(
+  p_account_id uuid, p_chat_id uuid, p_id uuid, p_leaf_id text, p_base_id bigint,
+  p_compaction jsonb, p_api_key_id uuid, p_usage jsonb
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+  v_turn public.turns;
+begin
+  perform from public.accounts where id = p_account_id for key share;
+  if not found then
+    return jsonb_build_object('refused', 'chat');
+  end if;
+  select * into v_chat from public.chats
+  where id = p_chat_id and account_id = p_account_id for update;
+  -- Usage counts, even if the lease or the chat is lost.
+  perform public.record_usage(p_account_id, p_id::text, 'chat', p_api_key_id,
+    (select s.artist_id from public.sessions s where s.id = v_chat.session_id), p_usage);
+  if v_chat.id is null then
+    return jsonb_build_object('refused', 'chat');
+  end if;
+  delete from public.running_compactions where chat_id = v_chat.id and id = p_id;
+  if not found then
+    return jsonb_build_object('refused', 'changed');
+  end if;
+  if p_compaction ->> 'kind' is null then
+    return jsonb_build_object('recorded', false);
+  end if;
+  if public.is_chat_busy(v_chat) then
+    return jsonb_build_object('refused', 'busy');
+  end if;
+  -- A turn may have started and ended since, or another branch may be shown.
+  v_turn := public.next_turn_of_chat(v_chat, '');
+  if v_turn.message_id <> p_leaf_id
+    or (public.compaction_of_turn(v_turn) ->> 'id')::bigint is distinct from p_base_id
+  then
+    return jsonb_build_object('refused', 'changed');
+  end if;
+  insert into public.compactions
+    (account_id, chat_id, message_id, kind, state, tokens_before, tokens_after)
+  select p_account_id, p_chat_id, c.message_id, c.kind, c.state, c.tokens_before, c.tokens_after
+  from jsonb_to_record(p_compaction) as c (
+    message_id text, kind text, state jsonb, tokens_before integer, tokens_after integer);
+  return jsonb_build_object('recorded', true);
+end
+$$;
+comment on function public.end_compaction is 'Ends the lease of begin_compaction, records what its model calls have used, and the compaction {message_id, kind, state, tokens_before, tokens_after} that was made, null for none: {recorded} | {refused: chat, which is deleted | busy, while a turn is active or waits | changed, when the lease is lost, or the chat is no longer the one with the newest message p_leaf_id and the compaction p_base_id (null for none)}. Refused, only the usage is recorded.';
 
 -- Two processes record the same calls when one was taken for dead: only the process whose row was inserted
 -- may run a call.
