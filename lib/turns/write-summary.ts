@@ -14,7 +14,7 @@ const SUMMARY_CALLS = -1;
 
 export interface SummaryRequest {
   readonly turn: TurnState;
-  /** What the summary has to contain, besides the last summary. */
+  /** The units that the summary condenses, together with the last summary. */
   readonly units: readonly Unit[];
   /** Of the model's context, in tokens. */
   readonly budget: number;

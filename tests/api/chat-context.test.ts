@@ -5,7 +5,7 @@ import { z } from "zod";
 import { unpricedModel } from "../../lib/contract/quota.ts";
 import { type FakeOpenAI, gate, startFakeOpenAI } from "../support/fakes/openai.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
-import { createPerson } from "../support/harness/clients.ts";
+import { type Answer, createPerson } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { startServer } from "../support/harness/server.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -245,7 +245,7 @@ describe("POST /api/sessions/{sessionId}/chats/{chatId}/compact 409", () => {
     expect((await opened.compact()).status).toBe(200);
   });
 
-  it("pays for one summary of two requests, and refuses the other one", async () => {
+  it("pays for one summary of three requests, and refuses the others", async () => {
     const opened = await open();
     await fill(opened);
     const summary = gate();
@@ -253,13 +253,14 @@ describe("POST /api/sessions/{sessionId}/chats/{chatId}/compact 409", () => {
       await summary.pass();
       yield { text: "## Goal\nTo listen." };
     });
-    const requests = [opened.compact(), opened.compact(), opened.compact()];
-    await summary.reached;
-    const late = await opened.compact();
-    expectError(late, 409, "error", "The chat is being compacted: wait for the end", "conflict");
+    const answers: Answer[] = [];
+    const requests = [1, 2, 3].map(async () => answers.push(await opened.compact()));
+    await expect.poll(() => answers.length, { timeout: 20_000 }).toBe(2);
+    const text = "The chat is being compacted: wait for the end";
+    for (const refused of answers) expectError(refused, 409, "error", text, "conflict");
     summary.open();
-    const statuses = (await Promise.all(requests)).map(({ status }) => status);
-    expect(statuses.sort()).toEqual([200, 409, 409]);
+    await Promise.all(requests);
+    expect(answers.at(-1)?.status).toBe(200);
     expect(opened.summaries()).toHaveLength(1);
     expect(await opened.recorded()).toHaveLength(1);
   });

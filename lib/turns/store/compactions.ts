@@ -97,7 +97,7 @@ export interface MadeCompaction
 }
 
 /**
- * Ends the lease, and records a compaction and what it has used.
+ * Ends the lease, and records a compaction and the usage of its model calls.
  * @param turn the conversation that was compacted
  * @param made null for none
  * Errors: 404 for the chat; 409 if it has changed. The usage is recorded nevertheless.

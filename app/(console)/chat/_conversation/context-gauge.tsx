@@ -1,12 +1,9 @@
 "use client";
 import { useEffect, useId, useRef, useState } from "react";
-import type { getChatContextContract } from "@/lib/turns/context-contract.ts";
-import type { Answer } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { pathOf } from "../_list/row-target.ts";
-
-export type ChatContext = Answer<typeof getChatContextContract>;
+import type { ChatContext } from "./context-parts.tsx";
 
 const ContextParts = lazyComponent(() => import("./context-parts.tsx"), "ContextParts");
 

@@ -1,5 +1,8 @@
+import type { getChatContextContract } from "@/lib/turns/context-contract.ts";
+import type { Answer } from "../../_api/request.ts";
 import { formatCompact } from "../../_ui/format.ts";
-import type { ChatContext } from "./context-gauge.tsx";
+
+export type ChatContext = Answer<typeof getChatContextContract>;
 
 const LABELS: Readonly<Record<ChatContext["parts"][number]["kind"], string>> = {
   system: "Instructions and tools",
