@@ -91,6 +91,8 @@ export interface Size {
   /** Of the whole request, as estimated. */
   readonly estimated: number;
   readonly budget: number;
+  /** Whether a caller has requested it, however small the request is. Default: false. */
+  readonly isRequested?: boolean;
 }
 
 /**
@@ -100,9 +102,9 @@ export interface Size {
 export function planCompaction(
   units: readonly Unit[],
   state: ContextState,
-  { tokens, estimated, budget }: Size,
+  { tokens, estimated, budget, isRequested = false }: Size,
 ): Plan | null {
-  if (tokens <= budget * COMPACT_ABOVE) return null;
+  if (tokens <= budget * COMPACT_ABOVE && !isRequested) return null;
   const visible = visibleUnits(units, state);
   // Where the whole was measured, its parts take as much more than was estimated.
   const scale = Math.max(1, tokens / estimated);

@@ -23,6 +23,7 @@ import * as sessions from "../sessions/contract.ts";
 import * as shares from "../sessions/shares/contract.ts";
 import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
+import * as contexts from "../turns/context-contract.ts";
 import * as chat from "../turns/contract.ts";
 import * as queue from "../turns/queue-contract.ts";
 import * as runs from "../turns/run-contract.ts";
@@ -40,6 +41,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   artists,
   sessions,
   chats,
+  contexts,
   shares,
   sandboxes,
   templates,

@@ -11,14 +11,10 @@ import {
   tokensOf,
 } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";
-import { meterModel } from "../agent/models/meter-model.ts";
-import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
-import { summarize } from "../agent/summarize.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
 import type { App } from "../app.ts";
-import { config } from "../platform/config.ts";
-import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
+import type { UsageEntry } from "./measure-step.ts";
 import {
   type ActiveTurn,
   type Compaction,
@@ -27,6 +23,7 @@ import {
   reservationOf,
 } from "./store/turns.ts";
 import { openSandbox, writeFiles } from "./turn-sandbox.ts";
+import { writeSummary } from "./write-summary.ts";
 
 /** The parts of the service that model calls and tools use. */
 export type ContextParts = Pick<App, "contextWindows" | "models" | "queues" | "sandboxes">;
@@ -50,11 +47,9 @@ const MAX_PASSES = 3;
 /** A request of fewer tokens fits into any model's context, so that no window has to be looked up. */
 const SMALL_REQUEST_TOKENS = 4_000;
 /** With less room than this, messages are dropped without a summary, which would leave no room for them. */
-const MIN_ROOM_TOKENS = 2_000;
+export const MIN_ROOM_TOKENS = 2_000;
 /** What is assumed of a window that a model does not name: its rejection shows that it is smaller. */
 const ASSUMED_SHARE = 0.7;
-/** The `tool` of summaries in usage entries; that of a subagent's is as much lower as its own is higher. */
-const SUMMARY_CALLS = -1;
 
 export interface Fitted {
   /** What the model gets. */
@@ -98,7 +93,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
     await writeFiles(openSandbox(app, turn), plan.files);
     next = plan.state;
   } else {
-    const text = await writeSummary(app, request, plan.units, budget, usage);
+    const text = await summarizeFor(app, request, plan.units, budget, usage);
     next = { ...plan.state, summary: { text, to: plan.to } };
   }
   const { kind } = plan;
@@ -148,33 +143,23 @@ function measured(
   return inputTokens > 0 ? inputTokens + outputTokens + tokensOf(results) : undefined;
 }
 
-async function writeSummary(
+async function summarizeFor(
   app: ContextParts,
   { turn, turnId, steps, signal, pass }: ContextRequest,
   units: readonly Unit[],
   budget: number,
   usage: UsageEntry[],
 ): Promise<string> {
-  const modelId = config().SUMMARY_MODEL ?? turn.model_id;
   const key = { accountId: turn.account_id, turnId, load: turn.load };
-  const reservation = reservationOf(key);
-  const meter = meterModel(app.models, modelId, {
-    ...(turn.has_budget && { reserve: reservation.reserve }),
-    onUse: async (use) => {
-      // Unique in the turn, also when another process makes the same step again.
-      const { step = steps.length, place = 0 } = turn.subagent ?? {};
-      const call = ((turn.load * 100 + steps.length) * 10 + pass) * 30 + usage.length;
-      const entry = toUsageEntry({ step, tool: SUMMARY_CALLS - place, call }, use);
-      usage.push({ ...entry, reserved_usd: reservation.take() });
-    },
-  });
-  const model = shareModel(app.queues.modelCalls, meter.model, turn.account_id);
-  const earlier = turn.compaction?.state.summary?.text;
+  const { step = steps.length, place = 0 } = turn.subagent ?? {};
+  // Unique in the turn, also when another process makes the same step again.
+  const firstCall = ((turn.load * 100 + steps.length) * 10 + pass) * 30;
+  const reservation = turn.has_budget ? reservationOf(key) : undefined;
+  const request = { turn, units, budget, signal, reservation, step, place, firstCall };
   try {
-    return await summarize({ model, units, earlier, budget, signal });
+    return await writeSummary(app, request, usage);
   } catch (error) {
     // What was used until then counts.
-    await meter.uses();
     if (usage.length > 0) await recordUsage(key, usage);
     throw error;
   }

@@ -693,8 +693,7 @@ begin
   if not found then
     return jsonb_build_object('missing', 'message');
   end if;
-  if public.active_stream_id(v_chat) is not null
-    or exists (select from public.queued_turns q where q.chat_id = p_chat_id) then
+  if public.is_chat_busy(v_chat) then
     return jsonb_build_object('busy', true);
   end if;
   perform public.show_path(p_chat_id, p_message_id, true);

@@ -24,7 +24,7 @@ create table public.usage_entries (
 create index usage_entries_time on public.usage_entries (account_id, created_at);
 alter table public.usage_entries enable row level security;
 comment on table public.usage_entries is 'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
-comment on column public.usage_entries.source is 'The id of the turn, or the id of the task run of a generation.';
+comment on column public.usage_entries.source is 'The id of the turn, of the task run of a generation, or of a compaction that a caller requested.';
 comment on column public.usage_entries.step is 'The index of the step in the turn; 0 for a generation.';
 comment on column public.usage_entries.tool is '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1; negative for summaries, -1 for the turn''s own, one lower with each such number.';
 comment on column public.usage_entries.call is 'The number of the model call within the step or the subagent, from 0.';
@@ -112,7 +112,7 @@ create function public.report_usage(
 ) returns jsonb
 language sql stable set search_path = '' as $$
   with keyed as (
-    select e.source, e.images, e.videos, e.kind in ('image', 'video') as is_generation,
+    select e.source, e.tool, e.images, e.videos, e.kind in ('image', 'video') as is_generation,
       least(greatest(e.input_tokens, 0), 100000000) as input_tokens,
       least(greatest(e.cached_input_tokens, 0), 100000000) as cached_input_tokens,
       least(greatest(e.output_tokens, 0), 100000000) as output_tokens,
@@ -128,7 +128,8 @@ language sql stable set search_path = '' as $$
       and e.created_at < coalesce(p_to, 'infinity')),
   summed as (
     select grouping(k.key) = 1 as is_total, grouping(k.part) = 0 as is_part, k.key, k.part,
-      count(distinct k.source) filter (where not k.is_generation) as runs,
+      -- A compaction that a caller requested has only summaries, and is no run.
+      count(distinct k.source) filter (where not k.is_generation and k.tool >= 0) as runs,
       count(*) filter (where not k.is_generation) as steps,
       coalesce(sum(k.input_tokens), 0) as input_tokens,
       coalesce(sum(k.cached_input_tokens), 0) as cached_input_tokens,
@@ -190,6 +191,9 @@ language sql stable set search_path = '' as $$
     - coalesce((
       select sum(r.reserved_usd) from public.task_runs r
       where r.account_id = a.id and r.lease_until > now()), 0)
+    - coalesce((
+      select sum(c.reserved_usd) from public.running_compactions c
+      where c.account_id = a.id and c.lease_until > now()), 0)
   from public.accounts a where a.id = p_account_id
 $$;
 comment on function public.unspent_budget is 'The rest of the month''s budget after costs and reservations; null without a budget.';
@@ -243,6 +247,41 @@ begin
 end
 $$;
 comment on function public.reserve_model_call is 'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
+
+create function public.reserve_compaction_call(
+  p_account_id uuid, p_id uuid, p_estimate_usd numeric
+) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_compaction public.running_compactions;
+  v_left numeric;
+begin
+  -- One check of an account at a time, in the order of claim_turn.
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+  select * into v_compaction from public.running_compactions
+  where id = p_id and account_id = p_account_id for update;
+  if not found then
+    return 'superseded';
+  end if;
+  v_left := public.unspent_budget(p_account_id);
+  if v_left is null then
+    return 'reserved';
+  end if;
+  if p_estimate_usd is null and not (
+    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
+  then
+    return 'unpriced_model';
+  end if;
+  -- The first call may exceed the budget; one beside it must fit in.
+  if v_left <= 0 or (v_compaction.reserved_usd > 0 and p_estimate_usd > v_left) then
+    return 'budget_reached';
+  end if;
+  update public.running_compactions set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
+  where id = p_id;
+  return 'reserved';
+end
+$$;
+comment on function public.reserve_compaction_call is 'Reserves the estimated cost of a model call of a requested compaction, until its end: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the lease is lost.';
 
 create function public.warn_of_budget() returns trigger
 language plpgsql set search_path = '' as $$

@@ -81,6 +81,17 @@ export const lookups: Readonly<
   complete_model_call: ({ turn: turn_id }) => ({
     ...{ turn_id, load: 0, index: 0, result: {}, call_ids: [], usage: [] },
   }),
+  get_chat_context: ({ session: session_id, chat: chat_id }) => ({
+    ...{ session_id, chat_id, default_model_id: "auto" },
+  }),
+  begin_compaction: ({ session: session_id, chat: chat_id, compaction: id }) => ({
+    ...{ session_id, chat_id, id, default_model_id: "auto", lease_seconds: 60 },
+  }),
+  reserve_compaction_call: ({ compaction: id }) => ({ id, estimate_usd: 1 }),
+  end_compaction: ({ chat: chat_id, compaction: id }) => ({
+    ...{ chat_id, id, leaf_id: "own", base_id: null, compaction: null },
+    ...{ api_key_id: null, usage: [] },
+  }),
   finish_turn: ({ turn: turn_id }) => ({
     ...{ turn_id, load: 0, status: "completed", error: null, parts: [] },
     ...{ metadata: null, index: null, step: null, usage: [] },

@@ -25,6 +25,7 @@ export interface Rows {
   readonly firing: string;
   readonly request: string;
   readonly share: string;
+  readonly compaction: string;
 }
 
 /** Ids of the same form that no row has. */
@@ -50,6 +51,7 @@ export const noRows = (): Rows => ({
   firing: randomUUID(),
   request: randomUUID(),
   share: randomUUID(),
+  compaction: randomUUID(),
 });
 
 /** Creates a session with a provisioned sandbox, and an idle chat in it. */
@@ -124,6 +126,19 @@ export async function createRows(
       request_id, created_at)
     values (${ids.request}, ${account}, 'GET', '/own', 200, 1, 'bearer', 'own', now())`;
   return ids;
+}
+
+/** Creates a compaction of the turn, and one that is being made. No version before the baseline has these tables. */
+export async function createCompactions(
+  { sql }: Transaction,
+  account: string,
+  ids: Rows,
+): Promise<void> {
+  await sql`insert into compactions
+      (account_id, chat_id, turn_id, message_id, kind, state, tokens_before, tokens_after)
+    values (${account}, ${ids.chat}, ${ids.turn}, 'own', 'cleared', '{}', 2, 1)`;
+  await sql`insert into running_compactions (chat_id, account_id, id, lease_until)
+    values (${ids.chat}, ${account}, ${ids.compaction}, now() + interval '1 hour')`;
 }
 
 /** Creates an artist and an organization of the account's, and an invitation from it and to it. */

@@ -117,6 +117,28 @@ describe("reservations", () => {
       expect(await beside(0.6)).toBe("reserved");
     }));
 
+  test("a requested compaction has one, beside those of turns, until it ends", () =>
+    withTurns(async (t, account_id, [turn]) => {
+      const [{ session_id = "", chat_id = "" } = {}] = await t.sql`
+        select session_id, chat_id from turns where id = ${turn}`;
+      const id = randomUUID();
+      const begin = { account_id, session_id, chat_id, id, lease_seconds: 60 };
+      await t.call("begin_compaction", { ...begin, default_model_id: "auto" });
+      const beside = (estimate_usd: number | null) =>
+        t.call("reserve_compaction_call", { account_id, id, estimate_usd });
+      expect(await beside(null)).toBe("unpriced_model");
+      expect(await beside(0.6)).toBe("reserved");
+      expect(await beside(0.6)).toBe("budget_reached");
+      expect(await beside(0.4)).toBe("reserved");
+      expect(await reserve(t, account_id, turn, large)).toBe("budget_reached");
+      await t.call("end_compaction", {
+        ...{ account_id, chat_id, id, leaf_id: "", base_id: null, compaction: null },
+        ...{ api_key_id: null, usage: [] },
+      });
+      expect(await beside(0.1)).toBe("superseded");
+      expect(await reserve(t, account_id, turn, large)).toBe("reserved");
+    }));
+
   test("what an attempt has spent counts until its step is recorded", () =>
     withTurns(async (t, account, [turn, other]) => {
       expect(await reserve(t, account, turn, { estimate_usd: 0.1 })).toBe("reserved");

@@ -9,6 +9,7 @@ import {
   sendMessage,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
+import { sql } from "../support/harness/stack.ts";
 
 const place = provideChatServer();
 
@@ -92,6 +93,48 @@ describeInBrowser("the chat", (browsing) => {
     await expectNoSideScroll(page);
   });
 
+  it("shows where the conversation was compacted, and how full the context is after each turn", async () => {
+    const { page, conversation } = await openChatPage(browsing, place.server);
+    const gauge = page.getByRole("button", { name: /^Context: \d+ % used$/ });
+    await gauge.waitFor();
+    const compaction = (kind: string, id: number) => ({
+      ...{ type: "data-compaction", id: String(id) },
+      data: { kind, tokens_before: 37_100, tokens_after: 23_800 },
+    });
+    const parts = [
+      ...[compaction("summarized", 1), { type: "step-start" }, { type: "text", text: "First." }],
+      ...[compaction("cleared", 2), { type: "step-start" }, { type: "text", text: "Second." }],
+    ];
+    await sql`insert into messages (chat_id, id, role, parts, created_at)
+      values (${conversation.chatId}, 'u', 'user',
+          ${sql.json([{ type: "text", text: "a long story ".repeat(10_000) }])}, now() - interval '1 s'),
+        (${conversation.chatId}, 'a', 'assistant', ${sql.json(parts)}, now())`;
+    await sendMessage(page, "hello");
+    await waitUntilIdle(page);
+    const answer = answers(page).first();
+    await answer.getByText("Second.").waitFor();
+    expect((await answer.getByRole("paragraph").allTextContents()).map(plain)).toEqual([
+      "The conversation above was condensed for the model · 37.1K →to 23.8K tokens",
+      "First.",
+      "Older tool results were removed from the model's context · 37.1K →to 23.8K tokens",
+      "Second.",
+    ]);
+
+    await expect.poll(() => gauge.getAttribute("aria-label")).toMatch(/^Context: 3\d % used$/);
+    const tooltip = page.getByRole("tooltip");
+    expect(await tooltip.count()).toBe(0);
+    await gauge.focus();
+    await tooltip.waitFor();
+    expect(await gauge.getAttribute("aria-describedby")).toBe(await tooltip.getAttribute("id"));
+    expect((await tooltip.getByRole("paragraph").allTextContents()).map(plain)).toEqual([
+      expect.stringMatching(/^3[\d.]+K of 96K tokens used$/),
+      "The model's context window has 128K.",
+      expect.stringMatching(/^Instructions and tools [\d.]+K$/),
+      expect.stringMatching(/^Messages 3[\d.]+K$/),
+    ]);
+    await expectGood(page);
+  });
+
   it("has no findings", async () => {
     place.model.script("everything", function* ({ step }) {
       if (step === 0) {
@@ -140,6 +183,8 @@ describeInBrowser("the chat", (browsing) => {
     await expectGood(page);
   });
 });
+
+const plain = (text: string): string => text.replace(/\s+/g, " ").trim();
 
 async function expectNoSideScroll(page: Page): Promise<void> {
   const { wide, width } = await page.evaluate(() => ({

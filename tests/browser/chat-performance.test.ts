@@ -52,9 +52,13 @@ describeInBrowser("the chat", (browsing) => {
     await page.reload();
     await page.getByRole("navigation", { name: "Chats" }).getByText("count to 3").waitFor();
     await page.getByText(/^1\D+2\D+3/).waitFor();
+    await page.getByRole("button", { name: /^Context: / }).waitFor();
     await untilLoaded(page);
     const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
-    expect(asked.filter((each) => each.startsWith(path))).toHaveLength(2);
+    const ofChat = asked.filter((each) => each.startsWith(path));
+    expect(ofChat).toHaveLength(3);
+    // The gauge is read last, when the chat can be used.
+    expect(ofChat.at(-1)).toBe(`${path}/context`);
     // The page before the reload may read the list of chats after the request for the new one.
     expect([...new Set(asked)].sort()).toEqual(
       [
@@ -63,6 +67,7 @@ describeInBrowser("the chat", (browsing) => {
         "/api/chats?limit=40&archived=false&pinned=true",
         "/api/models",
         `${path}/connectors`,
+        `${path}/context`,
         `${path}?include=branches,feedback,queue`,
       ].sort(),
     );

@@ -217,6 +217,8 @@ export const rows: Readonly<Record<string, Row>> = {
     arrange: aBranchedChat,
     body: ({ messageId }) => ({ message_id: messageId }),
   },
+  "GET /api/sessions/{sessionId}/chats/{chatId}/context": { arrange: aChat },
+  "POST /api/sessions/{sessionId}/chats/{chatId}/compact": { arrange: aChat },
   "GET /api/sessions/{sessionId}/chats/{chatId}/feedback": { arrange: aRatedChat },
   "PUT /api/sessions/{sessionId}/chats/{chatId}/messages/{messageId}/feedback": {
     arrange: aBranchedChat,

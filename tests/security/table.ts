@@ -160,6 +160,8 @@ PATCH /api/sessions/{sessionId}/chats/{chatId}     | 200+  200+    404s  404s  4
 DELETE /api/sessions/{sessionId}/chats/{chatId}    | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sessions/{sessionId}/chats/{chatId}/branches | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
 PUT /api/sessions/{sessionId}/chats/{chatId}/branch | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
+GET /api/sessions/{sessionId}/chats/{chatId}/context | 200   200     404s  404s  404s    401x      401x  401u   401u   200   200     401x
+POST /api/sessions/{sessionId}/chats/{chatId}/compact | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sessions/{sessionId}/chats/{chatId}/feedback | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
 PUT /api/sessions/{sessionId}/chats/{chatId}/messages/{messageId}/feedback | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sessions/{sessionId}/chats/{chatId}/export| 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x

@@ -162,6 +162,23 @@ describe("a compacted conversation", () => {
     expect(promptOf(branch, state)).toEqual(branch.flatMap(({ messages }) => messages));
   });
 
+  test("that ends within an answer starts with the question and the summary in the next turn", () => {
+    const all = unitsFor([
+      { question: 400, isAnswered: true, steps: Array.from({ length: 40 }, () => [2_000]) },
+      { question: 400, isAnswered: true, steps: [[100]] },
+    ]);
+    const first = all.filter(({ messageId }) => messageId.endsWith("0"));
+    const summary = { text: "s", to: { messageId: "a0", step: 30 } };
+    const state = { clearedTo: { messageId: "a0", step: 20 }, summary };
+    const prompt = promptOf(first, state);
+    expect(prompt).toHaveLength(1 + 9 * 2 + 1);
+    expect(promptOf(all, state).slice(0, prompt.length)).toEqual(prompt);
+    expect(JSON.stringify(promptOf(all, state)[0])).toContain("<summary>");
+    expectValid(promptOf(all, state), all);
+    const { state: later } = compact(all, 4_000, state);
+    expectValid(promptOf(all, later), all);
+  });
+
   test("without a summary gives what fits, or the newest request alone", () => {
     fc.assert(
       fc.property(turns, fc.integer({ min: 1, max: 6_000 }), (given, room) => {

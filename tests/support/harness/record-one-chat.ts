@@ -7,6 +7,8 @@ export async function recordOneChat({ record }: Context, params: Record<string, 
   await record("chooseConnectors", { params, body: { connectors: ["gmail"] } });
   await record("listChatConnectors", { params });
   await record("listAccountChats", { query: { q: "hello", pinned: "true" } });
+  await record("getChatContext", { params }, { shorten: roundSystemTokens });
+  await record("compactChat", { params }, { shorten: roundSystemTokens });
   // Its dates are for people, so that placeholders do not know them.
   const shorten = (body: unknown) =>
     String(body).replaceAll(/_\d.* UTC_/g, "_2026-11-20 16:50 UTC_");
@@ -17,6 +19,19 @@ export async function recordOneChat({ record }: Context, params: Record<string, 
   await record("readShare", { params: { token: share.url.split("/").at(-1) ?? "" } });
   await record("revokeShare", { params });
 }
+
+const withTokens = z.looseObject({ tokens: z.number() });
+const withParts = withTokens.extend({ parts: z.array(withTokens.extend({ kind: z.string() })) });
+
+/** Rounds the size of the instructions and tools, so a change of their texts does not change the example. */
+function roundSystemTokens(body: unknown) {
+  const context = withParts.parse(body);
+  const parts = context.parts.map((part) =>
+    part.kind === "system" ? { ...part, tokens: SYSTEM_TOKENS } : part,
+  );
+  return { ...context, parts, tokens: parts.reduce((sum, { tokens }) => sum + tokens, 0) };
+}
+const SYSTEM_TOKENS = 2_600;
 
 export async function recordDeleteChats({ record, caller }: Context, sessionId: string) {
   const answer = await caller.post(`/api/sessions/${sessionId}/chats`, { title: "A third chat" });

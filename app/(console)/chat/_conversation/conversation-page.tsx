@@ -14,6 +14,7 @@ import type { ConnectionState } from "../_state/live-chat.ts";
 import { fromParts, isOpenQuestion } from "../_state/message-parts.ts";
 import { textAt } from "../_state/tool-call.ts";
 import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
+import { ContextGauge } from "./context-gauge.tsx";
 import { ConversationComposer } from "./conversation-composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { MessageList } from "./message-list.tsx";
@@ -145,6 +146,12 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
                 <ModelPicker
                   value={chat.modelId}
                   onChoose={(modelId) => void conversation.chooseModel(modelId)}
+                />
+                <ContextGauge
+                  key={chatId}
+                  sessionId={sessionId}
+                  chatId={chatId}
+                  version={isAnswering ? null : `${chat.modelId} ${lastMessageId}`}
                 />
                 <ChatConnectors sessionId={sessionId} chatId={chatId} />
               </>

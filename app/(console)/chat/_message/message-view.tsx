@@ -14,6 +14,10 @@ import { MessageFooter, UserFooter } from "./message-footer.tsx";
 import { MessageHeading } from "./message-heading.tsx";
 import { Reasoning } from "./reasoning.tsx";
 
+const CompactionDivider = lazyComponent(
+  () => import("./compaction-divider.tsx"),
+  "CompactionDivider",
+);
 const EditMessage = lazyComponent(() => import("./edit-message.tsx"), "EditMessage");
 const QuestionCard = lazyComponent(() => import("../_tools/question-card.tsx"), "QuestionCard");
 
@@ -134,6 +138,7 @@ function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewPro
   if (part.type === "reasoning") {
     return <Reasoning text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }
+  if (part.type === "data-compaction") return <CompactionDivider data={part.data} />;
   if (!call) return null;
   if (call.name === "ask_user_question" && call.state !== "failed" && call.state !== "stopped") {
     return (
@@ -152,8 +157,9 @@ function group(parts: readonly Part[]): Part[][] {
   for (const part of parts) {
     const isTool = part.type.startsWith("tool-");
     const isText = (part.type === "text" || part.type === "reasoning") && part.text.trim() !== "";
-    if (!isTool && !isText) continue;
-    const isStep = part.type !== "text";
+    const isDivider = part.type === "data-compaction";
+    if (!isTool && !isText && !isDivider) continue;
+    const isStep = part.type !== "text" && !isDivider;
     const last = groups.at(-1);
     if (isStep && last?.isSteps) last.parts.push(part);
     else groups.push({ isSteps: isStep, parts: [part] });

@@ -1,0 +1,84 @@
+/** The context of a chat between two turns, as the first model call of the next turn gets it. */
+import { instructionsFor } from "../agent/call-model.ts";
+import { budgetOf, type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
+import { type Unit, unitsOf } from "../agent/conversation.ts";
+import { showFiles } from "../agent/show-files.ts";
+import { toolSchemas } from "../agent/tools/index.ts";
+import type { App } from "../app.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { ChatAddress } from "../contract/chat-address.ts";
+import type { Sandbox } from "../sandbox/port.ts";
+import type { ChatContext } from "./context-contract.ts";
+import { selectNextTurn } from "./store/compactions.ts";
+import type { TurnState } from "./store/turns.ts";
+
+/** Describes how full the context of a chat is. Errors: 404 for the session and the chat. */
+export async function getChatContext(
+  app: Pick<App, "contextWindows" | "models">,
+  address: ChatAddress,
+): Promise<ChatContext | AppError> {
+  const turn = await selectNextTurn(address, app.models.defaultModelId);
+  if (isAppError(turn)) return turn;
+  return describeContext(await measureContext(app, turn));
+}
+
+export interface MeasuredContext {
+  readonly modelId: string;
+  readonly window: number;
+  readonly budget: number;
+  readonly units: readonly Unit[];
+  readonly state: ContextState;
+  /** The tokens of the instructions and the tools. */
+  readonly fixed: number;
+}
+
+/** Measures a conversation to which no turn adds anything at the moment. */
+export async function measureContext(
+  { contextWindows }: Pick<App, "contextWindows">,
+  turn: TurnState,
+): Promise<MeasuredContext> {
+  const tools = toolSchemas(turn);
+  const history = await showFiles(turn.history, withoutBytes);
+  const window = await contextWindows.of(turn.account_id, turn.model_id);
+  return {
+    modelId: turn.model_id,
+    window,
+    budget: budgetOf(window, turn.context_limit),
+    units: await unitsOf({ ...turn, history }, [], [], tools),
+    state: turn.compaction?.state ?? {},
+    fixed: await fixedTokens(instructionsFor(turn), tools),
+  };
+}
+
+/** An image counts the same whatever its bytes are, so a sandbox need not be started to measure them. */
+const withoutBytes: Sandbox = {
+  run: () => Promise.reject(new Error("Only files are read to measure a conversation")),
+  readFile: async () => new Uint8Array(),
+  writeFile: async () => {},
+};
+
+export function describeContext({
+  modelId,
+  window,
+  budget,
+  units,
+  state,
+  fixed,
+}: MeasuredContext): ChatContext {
+  const { summary, ...rest } = state;
+  const prompt = promptOf(units, {
+    ...rest,
+    ...(summary && { summary: { ...summary, text: "" } }),
+  });
+  const withoutSummary = tokensOf(prompt);
+  const results = tokensOf(prompt.filter(({ role }) => role === "tool"));
+  const ofSummary = Math.max(0, tokensOf(promptOf(units, state)) - withoutSummary);
+  const parts = [
+    { kind: "system" as const, tokens: fixed },
+    { kind: "messages" as const, tokens: withoutSummary - results },
+    { kind: "tool_results" as const, tokens: results },
+    { kind: "summary" as const, tokens: ofSummary },
+  ].filter(({ tokens }) => tokens > 0);
+  const tokens = fixed + withoutSummary + ofSummary;
+  return { status: "success", model: modelId, window, budget, tokens, parts };
+}

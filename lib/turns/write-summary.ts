@@ -1,0 +1,54 @@
+/** Condenses a part of a conversation with the model for summaries, and measures its calls. */
+
+import type { Unit } from "../agent/conversation.ts";
+import { meterModel } from "../agent/models/meter-model.ts";
+import { shareModel } from "../agent/models/share-model.ts";
+import { summarize } from "../agent/summarize.ts";
+import type { App } from "../app.ts";
+import { config } from "../platform/config.ts";
+import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
+import type { reservationOf, TurnState } from "./store/turns.ts";
+
+/** The `tool` of summaries in usage entries; that of a subagent's is as much lower as its own is higher. */
+const SUMMARY_CALLS = -1;
+
+export interface SummaryRequest {
+  readonly turn: TurnState;
+  /** The units that the summary condenses, together with the last summary. */
+  readonly units: readonly Unit[];
+  /** Of the model's context, in tokens. */
+  readonly budget: number;
+  readonly signal: AbortSignal;
+  /** Absent without a budget. If it refuses a call, the summary fails with the same error. */
+  readonly reservation: ReturnType<typeof reservationOf> | undefined;
+  /** Where the calls are recorded: the step, the place of the subagent, 0 for none, and the first number. */
+  readonly step: number;
+  readonly place: number;
+  readonly firstCall: number;
+}
+
+/**
+ * Resolves with a summary, or with an extract of the conversation if the model writes none.
+ * @param usage gets an entry for each model call, also if the summary fails
+ * @throws the reason of `signal`, a refusal of the budget or of the queue
+ */
+export async function writeSummary(
+  app: Pick<App, "models" | "queues">,
+  { turn, units, budget, signal, reservation, step, place, firstCall }: SummaryRequest,
+  usage: UsageEntry[],
+): Promise<string> {
+  const meter = meterModel(app.models, config().SUMMARY_MODEL ?? turn.model_id, {
+    ...(reservation && { reserve: reservation.reserve }),
+    onUse: async (use) => {
+      const entry = { step, tool: SUMMARY_CALLS - place, call: firstCall + usage.length };
+      usage.push({ ...toUsageEntry(entry, use), reserved_usd: reservation?.take() ?? 0 });
+    },
+  });
+  const model = shareModel(app.queues.modelCalls, meter.model, turn.account_id);
+  const earlier = turn.compaction?.state.summary?.text;
+  try {
+    return await summarize({ model, units, earlier, budget, signal });
+  } finally {
+    await meter.uses();
+  }
+}
