@@ -68,6 +68,28 @@ describe("a simulation", () => {
     );
   });
 
+  it("compacts chats although their server dies before and after a summary is recorded", () => {
+    const turn: TurnPlan = { tools: [2, 2], end: "text", pause: null, contextLimit: 6_500 };
+    const post = { name: "queue", chat: 0, turn, onBusy: "enqueue" } as const;
+    const crash = { name: "crash at", point: "record compaction" } as const;
+    return simulate(
+      cluster,
+      {
+        servers: 2,
+        commands: [
+          { ...post, server: 0 },
+          { ...crash, phase: "after" },
+          ...[0, 1, 0, 1].map((server) => ({ ...post, server })),
+          { ...crash, phase: "before" },
+          ...[0, 1, 0, 1].map((server) => ({ ...post, server })),
+          { name: "compact", chat: 0, server: 0 },
+          { name: "compact", chat: 1, server: 1 },
+        ],
+      },
+      "This",
+    );
+  });
+
   it("frees a chat whose claim was made, but answered to nobody", async () => {
     cluster.heal();
     const { server } = await cluster.pick(0);

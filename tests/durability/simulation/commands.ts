@@ -13,7 +13,16 @@ import type { Cluster, Node } from "./cluster.ts";
 import type { Effect } from "./faults.ts";
 import type { Chat, Model } from "./model.ts";
 import type { Command } from "./plan.ts";
-import { attempt, callerAt, expectOneOf, queue, readChat, send, talkAt } from "./requests.ts";
+import {
+  attempt,
+  callerAt,
+  expectOneOf,
+  overBudget,
+  queue,
+  readChat,
+  send,
+  talkAt,
+} from "./requests.ts";
 import { letProceed } from "./script.ts";
 
 /** Returns what came of it, for the history that a failure prints. */
@@ -54,6 +63,12 @@ export async function execute(model: Model, command: Command): Promise<string> {
       return answer(model, node, chat);
     case "stop":
       return stop(model, node, chat);
+    case "compact": {
+      const { sessionId, chatId } = chat.conversation;
+      const path = `/api/sessions/${sessionId}/chats/${chatId}/compact`;
+      const compacted = await attempt(() => callerAt(model, node).post(path));
+      return expectOneOf(chat, compacted, [200, 409, ...overBudget(model)]);
+    }
     case "proceed":
       for (const turn of chat.turns) await letProceed(cluster.workspace, chat.conversation, turn);
       return "";

@@ -12,6 +12,8 @@ const POINTS = {
   "start tools": /\bstart_tools\b/,
   "finish tool": /\bfinish_tool\b/,
   "complete step": /\bcomplete_model_call\b/,
+  "record compaction": /\brecord_compaction\b/,
+  "end compaction": /\bend_compaction\b/,
   "finish turn": /\bfinish_turn\b/,
   "request stop": /\brequest_stop\b/,
   "create run": /insert into engine\.runs\b/,

@@ -1,6 +1,7 @@
 /** What is true of the database and of what clients read at all times, whatever has failed. */
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
+import { textOf } from "../../support/fakes/openai.ts";
 import type { Frame } from "../../support/harness/turn-stream.ts";
 import type { Node } from "./cluster.ts";
 import type { Chat, Model } from "./model.ts";
@@ -13,6 +14,7 @@ export async function expectInvariants(model: Model, node: Node): Promise<void> 
     ...(await violationsInUsage(model)),
     ...(await violationsOfBudget(model)),
     ...(await violationsInLogs(model)),
+    ...(await violationsInContext(model)),
   ];
   const inChats = model.chats.flatMap((chat) => [
     violationsInEffects(model, chat),
@@ -91,7 +93,7 @@ async function violationsInUsage({ cluster, accountId }: Model): Promise<string[
     from usage_entries e
     join turns t on t.id::text = e.source
     left join messages m on m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user'
-    where e.account_id = ${accountId} and not e.estimated`;
+    where e.account_id = ${accountId} and not e.estimated and e.tool = 0`;
   const unexplained = new Map<string, string[]>();
   const keyOf = (input: unknown, output: unknown) => `${input} ${output}`;
   const violations = entries.flatMap(({ step, input_tokens, output_tokens, text }) => {
@@ -133,6 +135,48 @@ async function violationsOfBudget({ cluster, accountId, budget }: Model): Promis
     where created_at > ${budget.since}::timestamptz and spent >= ${budget.usd}
     group by source having count(*) > 1`;
   return rows.map(({ source, count }) => `turn ${source} made ${count} calls over the budget`);
+}
+
+/**
+ * Every request fits, starts with a message of the user, and has the result of each tool call. It has no
+ * other summary than one that is recorded, and no part of a conversation is condensed twice.
+ */
+async function violationsInContext(model: Model): Promise<string[]> {
+  const { contextLimits, chats, cluster, accountId } = model;
+  const compactions = await cluster.workspace.sql`
+    select c.kind, c.state #>> '{summary,text}' as summary,
+      (select count(*) from compactions other
+        where other.chat_id = c.chat_id and other.turn_id = c.turn_id and other.kind = c.kind
+          and c.kind = 'summarized' and other.state #> '{summary,to}' = c.state #> '{summary,to}') as same
+    from compactions c where c.account_id = ${accountId}`;
+  const summaries = compactions.map(({ summary }) => String(summary));
+  const requests = chats.flatMap(({ turns }) =>
+    turns.flatMap(({ name }) =>
+      cluster.workspace.model.callsOf(name).filter(({ tools }) => tools.length > 0),
+    ),
+  );
+  const found = requests.flatMap(({ script = "", messages, usage }) => {
+    const called = messages.flatMap(({ tool_calls = [] }) =>
+      tool_calls.map((call) => Object(call).id),
+    );
+    const answered = messages.flatMap((message) => Object(message).tool_call_id ?? []);
+    const [, after] = textOf(messages[1]?.content).split("was condensed to save context:\n\n");
+    const summary = after?.split("\n</summary>")[0];
+    return [
+      ...((usage?.prompt_tokens ?? 0) > (contextLimits.get(script) ?? Number.POSITIVE_INFINITY)
+        ? [`a request of ${script} has ${usage?.prompt_tokens} tokens`]
+        : []),
+      ...(messages[1]?.role === "user" ? [] : [`a request of ${script} starts with an answer`]),
+      ...(isDeepStrictEqual(called, answered) ? [] : [`${script}: ${called} has ${answered}`]),
+      ...(summary === undefined || summaries.includes(summary)
+        ? []
+        : [`${script} has a summary that is not recorded: ${summary}`]),
+    ];
+  });
+  return [
+    ...found,
+    ...compactions.filter(({ same }) => Number(same) > 1).map(() => "a part was condensed twice"),
+  ];
 }
 
 /** The chunk log of each turn, by run: dense, unchanged, and with all that clients have read. */

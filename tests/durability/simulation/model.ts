@@ -42,6 +42,8 @@ export class Model {
   hasFailures = false;
   /** When the budget of the account was set, by the clock of the database. */
   budget: { readonly usd: number; readonly since: string } | null = null;
+  /** The `contextLimit` of messages that have one, by their id. */
+  readonly contextLimits = new Map<string, number>();
   /** The streams that clients read. */
   readonly readers: TurnStream[] = [];
   /** Each chunk that a client has read, by run and index. */
@@ -83,6 +85,7 @@ export class Model {
     this.cluster.workspace.model.script(name, scriptOf(name, plan, turn.gate));
     chat.turns.push(turn);
     chat.sent.add(name);
+    if (plan.contextLimit !== undefined) this.contextLimits.set(name, plan.contextLimit);
     chat.newest = { id: name, content: `[script:${name}]` };
     return chat.newest;
   }

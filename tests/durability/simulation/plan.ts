@@ -10,6 +10,8 @@ export interface TurnPlan {
   readonly tools: readonly number[];
   readonly end: "text" | "question" | "failure";
   readonly pause: { readonly step: number; readonly where: (typeof PAUSES)[number] } | null;
+  /** The tokens that its requests may have, so that the chat is compacted; absent for the whole context. */
+  readonly contextLimit?: number;
 }
 
 /** `chat` and `server` choose among those that exist when the command comes. */
@@ -38,7 +40,7 @@ export type Command =
   | (Target & { readonly name: "resume"; readonly from: number; readonly byRun: boolean })
   /** Answers the question that the chat's newest turn has asked. */
   | (Target & { readonly name: "answer" })
-  | (Target & { readonly name: "stop" })
+  | (Target & { readonly name: "stop" | "compact" })
   /** Lets the turn go on that is paused. */
   | (Target & { readonly name: "proceed" })
   | (Target & { readonly name: "delete"; readonly what: "chat" | "session" })
@@ -73,6 +75,7 @@ const turn: fc.Arbitrary<TurnPlan> = fc.record({
     // Null is as likely as two pauses together.
     { freq: 3, nil: null },
   ),
+  contextLimit: fc.constantFrom(undefined, 5_500, 6_500),
 });
 
 const fault = { point: fc.constantFrom(...pointNames), phase: fc.constantFrom("before", "after") };
@@ -95,6 +98,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [3, fc.record({ ...named("edit"), ...target, turn })],
   [4, fc.record({ ...named("regenerate", "switch"), ...target })],
   [14, fc.record({ ...named("retry", "answer", "stop"), ...target })],
+  [3, fc.record({ ...named("compact"), ...target })],
   [2, fc.record({ ...named("reuse id"), ...target })],
   [6, fc.record({ ...named("resume"), ...target, from: fc.nat(20), byRun: fc.boolean() })],
   [8, fc.record({ ...named("proceed"), ...target })],

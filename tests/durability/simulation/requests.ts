@@ -22,13 +22,18 @@ export async function send(
   entry: Entry,
   parentId?: string,
 ): Promise<string> {
-  const more = parentId === undefined ? {} : { parentId };
+  const more = { ...limitOf(model, entry), ...(parentId !== undefined && { parentId }) };
   const stream = await attempt(() => talkAt(model, node, chat).send([entry], more));
   accept(model, chat, entry, stream);
   return expectOneOf(chat, stream, [200, 409, ...overBudget(model)]);
 }
 
-const overBudget = ({ budget }: Model): readonly number[] => (budget === null ? [] : [402]);
+const limitOf = ({ contextLimits }: Model, { id }: Entry) => {
+  const contextLimit = contextLimits.get(id);
+  return contextLimit === undefined ? {} : { context: { contextLimit } };
+};
+
+export const overBudget = ({ budget }: Model): readonly number[] => (budget === null ? [] : [402]);
 
 /** Posts a message that may wait. */
 export async function queue(
@@ -38,7 +43,8 @@ export async function queue(
   entry: Entry,
   onBusy: "enqueue" | "interrupt",
 ): Promise<string> {
-  const stream = await attempt(() => talkAt(model, node, chat).send([entry], { onBusy }));
+  const more = { ...limitOf(model, entry), onBusy };
+  const stream = await attempt(() => talkAt(model, node, chat).send([entry], more));
   accept(model, chat, entry, stream);
   return expectOneOf(chat, stream, [200, 409, 429, ...overBudget(model)]);
 }

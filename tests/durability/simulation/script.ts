@@ -15,12 +15,28 @@ export const isScripted = (text: string): boolean =>
 
 type Where = (typeof PAUSES)[number];
 
+/** What a command prints, so that a few turns fill the context of a small model. */
+const NOISE = "seq 1000 1350";
+
 /**
  * Each command adds the id of its call to the file `effects`. A paused one then waits for a file of
- * the turn's name.
+ * the turn's name. Without tools, the request is one for a summary.
  */
 export function scriptOf(name: string, plan: TurnPlan, gate: Gate): Script {
-  return async function* ({ step }): AsyncGenerator<ScriptPart> {
+  const stepsOfCalls = new Map<string, number>();
+  return async function* ({ messages, tools }): AsyncGenerator<ScriptPart> {
+    if (tools.length === 0) {
+      yield { text: `## Goal\nSummary ${randomUUID()}` };
+      return;
+    }
+    const called = messages.flatMap(({ tool_calls = [] }) => tool_calls.map((each) => idOf(each)));
+    // Calls cannot be counted: a summary leaves out the first ones.
+    const step = Math.max(-1, ...called.map((id) => stepsOfCalls.get(id) ?? -1)) + 1;
+    const newCall = () => {
+      const id = randomUUID();
+      stepsOfCalls.set(id, step);
+      return id;
+    };
     const pausesAt = (where: Where) => plan.pause?.step === step && plan.pause.where === where;
     const at = async (where: Where) => {
       if (pausesAt(where)) await gate.pass();
@@ -31,20 +47,22 @@ export function scriptOf(name: string, plan: TurnPlan, gate: Gate): Script {
     yield { text: "goes on. " };
     const wait = pausesAt("command") ? `; while [ ! -e ${name} ]; do sleep 0.05; done` : "";
     for (let call = 0; call < (plan.tools[step] ?? 0); call++) {
-      const id = randomUUID();
-      const input = { command: `echo ${id} >> effects${call === 0 ? wait : ""}` };
+      const id = newCall();
+      const input = { command: `echo ${id} >> effects; ${NOISE}${call === 0 ? wait : ""}` };
       yield { tool: "bash", id, input, pieces: 2, between: () => at("input") };
     }
     // What follows the answer to a question has a higher number.
     if (step === plan.tools.length) {
       if (plan.end === "failure") yield { fail: 400 };
       if (plan.end === "question") {
-        yield { tool: "ask_user_question", id: randomUUID(), input: oneQuestion };
+        yield { tool: "ask_user_question", id: newCall(), input: oneQuestion };
       }
     }
     await at("called");
   };
 }
+
+const idOf = (call: unknown): string => String(Object(call).id);
 
 /** Lets a turn go on that waits where its plan has a pause. */
 export async function letProceed(

@@ -105,9 +105,9 @@ const builtIn: Script = function* ({ userText, step }) {
 const numberIn = (text: string, name: string): number =>
   Number(new RegExp(`\\[${name}:(\\d+)\\]`).exec(text)?.[1] ?? 0);
 
-/** Returns the name of the script that the newest user text asks for. */
+/** Returns the name of the script that the newest user text asks for; a summary of earlier ones may precede it. */
 export const scriptIn = ({ messages }: CompletionBody): string | undefined =>
-  /\[script:([\w-]+)\]/.exec(textOf(messages.findLast(isOfUser)?.content))?.[1];
+  [...textOf(messages.findLast(isOfUser)?.content).matchAll(/\[script:([\w-]+)\]/g)].at(-1)?.[1];
 
 const isOfUser = ({ role }: ChatMessage): boolean => role === "user";
 
@@ -220,7 +220,7 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
   };
 }
 
-function textOf(content: unknown): string {
+export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content.map((part) => (typeof part?.text === "string" ? part.text : "")).join("\n");
