@@ -109,6 +109,7 @@ const stepFields = {
 export const subagentStep = z
   .object({ ...stepFields, tool_calls: z.array(plainCall) })
   .meta({ id: "SubagentStep" });
+export type SubagentStep = z.output<typeof subagentStep>;
 
 export const toolCall = plainCall.extend({
   steps: z.array(subagentStep).optional().meta({

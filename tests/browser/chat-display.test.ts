@@ -1,6 +1,7 @@
 /** What the chat shows: untrusted text as text, on a phone, and with the contrast and names that axe checks. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { gate } from "../support/fakes/openai.ts";
 import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import {
   answers,
@@ -132,6 +133,50 @@ describeInBrowser("the chat", (browsing) => {
       expect.stringMatching(/^Instructions and tools [\d.]+K$/),
       expect.stringMatching(/^Messages 3[\d.]+K$/),
     ]);
+    await expectGood(page);
+  });
+
+  it("shows the steps of a subagent while it works, and afterwards in the run's timeline", async () => {
+    const { model, server } = place;
+    const atWork = gate();
+    model.script("delegates", function* ({ step }) {
+      if (step > 0) yield { text: "All reported." };
+      else {
+        yield { tool: "task", input: { task: "Count", instructions: "[script:counts] Count." } };
+      }
+    });
+    model.script("counts", async function* ({ step }) {
+      if (step < 2) yield { tool: "bash", input: { command: `echo ${step} >> count` } };
+      else {
+        await atWork.pass();
+        yield { text: "Counted." };
+      }
+    });
+    const { page, conversation } = await openChatPage(browsing, server);
+    await sendMessage(page, "[script:delegates]");
+    await page.getByRole("button", { name: /^Running: Subagent Count/ }).click();
+    const steps = page.getByRole("list", { name: "Steps of the subagent" });
+    await expect.poll(() => steps.getByRole("listitem").count()).toBe(2);
+    await steps.getByText("echo 1 >> count").waitFor();
+    await expectGood(page);
+    atWork.open();
+    await answers(page).last().getByText("All reported.").waitFor();
+    await page.getByRole("button", { name: /^Subagent Count 3 steps/ }).waitFor();
+
+    const [row] = await sql`select run_id from turns where chat_id = ${conversation.chatId}`;
+    await page.goto(`${server.url}/runs/${row?.run_id}`);
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    await timeline.getByRole("button", { name: /^Model call 3/ }).waitFor();
+    const rows = await timeline.getByRole("listitem").getByRole("button").allTextContents();
+    const expected = ["Model call 1", "task", "Model call 1", "bash", "Model call 2", "bash"];
+    expect(rows).toEqual(
+      [...expected, "Model call 3", "Model call 2"].map((name) =>
+        expect.stringMatching(`^${name}`),
+      ),
+    );
+    await timeline.getByRole("button", { name: /^Model call 3/ }).click();
+    const details = page.getByRole("region", { name: "Step details" });
+    await details.getByText("fake-model").waitFor();
     await expectGood(page);
   });
 

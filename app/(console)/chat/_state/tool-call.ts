@@ -21,7 +21,8 @@ export function readToolCall(part: Part): ToolCall | null {
   const error =
     part.state === "output-error" ? (part.errorText ?? "Failed") : textAt(output, "error");
   const isOpen = name === "ask_user_question" && part.state === "input-available";
-  const isDone = part.state === "output-available";
+  // A subagent shows its progress as preliminary output.
+  const isDone = part.state === "output-available" && !part.preliminary;
   const ended = error === null ? null : /^Stopped\b/.test(error) ? "stopped" : "failed";
   const state = ended ?? (isOpen ? "open" : isDone ? "done" : "running");
   return { id: part.toolCallId, name, state, input: part.input, output, error };

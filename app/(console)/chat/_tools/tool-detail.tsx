@@ -9,6 +9,7 @@ import { Markdown } from "../_message/markdown.tsx";
 import { listAt, numberAt, type ToolCall, textAt, valueAt } from "../_state/tool-call.ts";
 import { FileLink } from "./file-link.tsx";
 import { TodoList } from "./todo-list.tsx";
+import { toolIcon } from "./tool-icon.ts";
 
 const box = "min-w-0 overflow-hidden rounded-lg border bg-surface";
 const height = "max-h-80";
@@ -182,8 +183,11 @@ function FetchedResponse({ output }: { readonly output: unknown }) {
   );
 }
 
+/** Its steps are shown while it works; the timeline of the run has them afterwards, too. */
 function Subagent({ call: { input, output, state } }: { readonly call: ToolCall }) {
-  const result = textAt(output, "result");
+  const isRunning = state === "running";
+  const result = textAt(output, isRunning ? "text" : "result");
+  const steps = keyed(listAt(output, "steps"));
   return (
     <div className={`${box} text-sm`}>
       <div className="border-b bg-muted/60 px-3 py-2">
@@ -192,6 +196,25 @@ function Subagent({ call: { input, output, state } }: { readonly call: ToolCall 
           {textAt(input, "instructions")}
         </p>
       </div>
+      {steps.length > 0 && (
+        <ol aria-label="Steps of the subagent" className="border-b px-3 py-2">
+          {steps.map(({ key, item: step }) => {
+            const Icon = toolIcon(textAt(step, "tool") ?? "");
+            return (
+              <li key={key} className="flex h-6 min-w-0 items-center gap-2 text-muted-foreground">
+                <Icon
+                  role="img"
+                  aria-label={textAt(step, "tool") ?? ""}
+                  className="size-3.5 shrink-0"
+                />
+                <code className="min-w-0 truncate font-mono text-xs">
+                  {textAt(step, "summary")}
+                </code>
+              </li>
+            );
+          })}
+        </ol>
+      )}
       <ScrollBox
         label="Result of the subagent"
         isLandmark={false}
@@ -199,10 +222,8 @@ function Subagent({ call: { input, output, state } }: { readonly call: ToolCall 
       >
         <p className="text-xs font-medium text-muted-foreground">Result</p>
         <div className="mt-1">
-          {result === null ? (
-            <p className="text-muted-foreground">
-              {state === "running" ? "Running…" : "No result"}
-            </p>
+          {!result ? (
+            <p className="text-muted-foreground">{isRunning ? "Running…" : "No result"}</p>
           ) : (
             <Markdown text={result} />
           )}

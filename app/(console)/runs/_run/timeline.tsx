@@ -130,7 +130,10 @@ function Row({ span, range, isChosen, onChoose }: RowProps) {
         isChosen && "bg-muted",
       )}
     >
-      <span className={cn("flex min-w-0 items-center gap-2", span.kind === "tool" && "pl-5")}>
+      <span
+        className="flex min-w-0 items-center gap-2"
+        style={{ paddingLeft: `${span.depth * 1.25}rem` }}
+      >
         <Icon
           aria-hidden
           className={cn("size-3.5 shrink-0 text-muted-foreground", failed && "text-danger-text")}

@@ -1,7 +1,8 @@
 /** The rows of a run's timeline: when each model call and each tool worked. */
-import type { RunStep, RunTrace } from "@/lib/turns/run-contract.ts";
+import type { RunStep, RunTrace, SubagentStep } from "@/lib/turns/run-contract.ts";
 
 type ToolCall = RunStep["tool_calls"][number];
+type Step = RunStep | SubagentStep;
 
 /** A call that was stopped is recorded as failed. */
 export const stateOf = ({ state, error }: ToolCall) =>
@@ -9,6 +10,8 @@ export const stateOf = ({ state, error }: ToolCall) =>
 
 interface Times {
   readonly id: string;
+  /** 0 for a model call of the run, 1 for its tools, and 2 and 3 for those of a subagent. */
+  readonly depth: number;
   /** In milliseconds since the run was created. */
   readonly start: number;
   readonly end: number;
@@ -19,14 +22,14 @@ interface Times {
 export type Span = Times &
   (
     | { readonly kind: "wait" }
-    | { readonly kind: "model"; readonly number: number; readonly step: RunStep | null }
+    | { readonly kind: "model"; readonly number: number; readonly step: Step | null }
     | { readonly kind: "tool"; readonly call: ToolCall }
   );
 
 /** A start that is shorter is not worth a row. */
 const MIN_WAIT_MS = 20;
 
-/** Returns the rows of a run, in the order in which they began. @param now in milliseconds */
+/** Returns the rows of a run, those of a subagent below its call. @param now in milliseconds */
 export function spansOf({ run, steps }: RunTrace, now: number): Span[] {
   const origin = Date.parse(run.createdAt);
   const runEnd = run.finishedAt === null ? now : Date.parse(run.finishedAt);
@@ -37,28 +40,32 @@ export function spansOf({ run, steps }: RunTrace, now: number): Span[] {
   const waited = firstStart === null ? runEnd - origin : since(firstStart);
   if (waited >= MIN_WAIT_MS && (firstStart !== null || isRunning)) {
     const isOpen = firstStart === null;
-    spans.push({ kind: "wait", id: "wait", start: 0, end: waited, isOpen });
+    spans.push({ kind: "wait", id: "wait", depth: 0, start: 0, end: waited, isOpen });
   }
-  for (const step of steps) {
-    if (step.started_at === null) continue;
+  const addStep = (step: Step, prefix: string, depth: number) => {
+    if (step.started_at === null) return;
     spans.push({
       kind: "model",
-      id: `step-${step.index}`,
+      id: `${prefix}step-${step.index}`,
+      depth,
       number: step.index + 1,
       step,
       start: since(step.started_at),
       end: since(step.finished_at ?? step.started_at),
       isOpen: false,
     });
-    for (const call of step.tool_calls) {
+    for (const call of step.tool_calls as ToolCall[]) {
       const isOpen = call.finished_at === null && call.started_at !== null && isRunning;
       const asked = since(step.finished_at ?? step.started_at);
       const start = call.started_at === null ? asked : since(call.started_at);
       const end =
         call.finished_at === null ? (isOpen ? now - origin : start) : since(call.finished_at);
-      spans.push({ kind: "tool", id: `tool-${step.index}-${call.id}`, call, start, end, isOpen });
+      const id = `${prefix}tool-${step.index}-${call.id}`;
+      spans.push({ kind: "tool", id, depth: depth + 1, call, start, end, isOpen });
+      for (const nested of call.steps ?? []) addStep(nested, `${id}-`, depth + 2);
     }
-  }
+  };
+  for (const step of steps) addStep(step, "", 0);
   const last = steps.at(-1);
   const worksOn = last?.tool_calls.some(({ state }) => state === "running" || state === "pending");
   if (isRunning && last && !worksOn) {
@@ -68,6 +75,7 @@ export function spansOf({ run, steps }: RunTrace, now: number): Span[] {
     spans.push({
       kind: "model",
       id: `step-${last.index + 1}`,
+      depth: 0,
       number,
       step: null,
       start,
