@@ -1,5 +1,4 @@
 /** Carries out one command. */
-import type { UIMessage } from "ai";
 import { z } from "zod";
 import { branch as branchShape } from "../../../lib/sessions/session.ts";
 import { client } from "../../support/harness/clients.ts";
@@ -16,14 +15,14 @@ import type { Command } from "./plan.ts";
 import {
   attempt,
   callerAt,
+  compact,
   expectOneOf,
-  overBudget,
   queue,
   readChat,
   send,
   talkAt,
 } from "./requests.ts";
-import { letProceed } from "./script.ts";
+import { hasOpenQuestion, letProceed, withAnswer } from "./script.ts";
 
 /** Returns what came of it, for the history that a failure prints. */
 export async function execute(model: Model, command: Command): Promise<string> {
@@ -63,12 +62,8 @@ export async function execute(model: Model, command: Command): Promise<string> {
       return answer(model, node, chat);
     case "stop":
       return stop(model, node, chat);
-    case "compact": {
-      const { sessionId, chatId } = chat.conversation;
-      const path = `/api/sessions/${sessionId}/chats/${chatId}/compact`;
-      const compacted = await attempt(() => callerAt(model, node).post(path));
-      return expectOneOf(chat, compacted, [200, 409, ...overBudget(model)]);
-    }
+    case "compact":
+      return compact(model, node, chat);
     case "proceed":
       for (const turn of chat.turns) await letProceed(cluster.workspace, chat.conversation, turn);
       return "";
@@ -286,21 +281,3 @@ export async function letAMinutePass({ cluster, accountId }: Model): Promise<voi
     update chats set claimed_at = claimed_at - interval '1 minute'
     where account_id = ${accountId} and active_stream_id like 'pending:%'`;
 }
-
-type Part = UIMessage["parts"][number];
-
-const isOpen = (part: Part): boolean =>
-  part.type === "tool-ask_user_question" && part.state === "input-available";
-
-const hasOpenQuestion = ({ parts }: { readonly parts: readonly unknown[] }): boolean =>
-  (parts as Part[]).some(isOpen);
-
-/** The message as a client holds it once its question, if it has one, is answered. */
-export const withAnswer = (asked: UIMessage): UIMessage => ({
-  ...asked,
-  parts: asked.parts.map((part) =>
-    isOpen(part)
-      ? ({ ...part, state: "output-available", output: { declined: true } } as Part)
-      : part,
-  ),
-});

@@ -33,7 +33,7 @@ const limitOf = ({ contextLimits }: Model, { id }: Entry) => {
   return contextLimit === undefined ? {} : { context: { contextLimit } };
 };
 
-export const overBudget = ({ budget }: Model): readonly number[] => (budget === null ? [] : [402]);
+const overBudget = ({ budget }: Model): readonly number[] => (budget === null ? [] : [402]);
 
 /** Posts a message that may wait. */
 export async function queue(
@@ -47,6 +47,14 @@ export async function queue(
   const stream = await attempt(() => talkAt(model, node, chat).send([entry], more));
   accept(model, chat, entry, stream);
   return expectOneOf(chat, stream, [200, 409, 429, ...overBudget(model)]);
+}
+
+/** Compacts the conversation, which is leased to one request at a time. */
+export async function compact(model: Model, node: Node, chat: Chat): Promise<string> {
+  const { sessionId, chatId } = chat.conversation;
+  const path = `/api/sessions/${sessionId}/chats/${chatId}/compact`;
+  const compacted = await attempt(() => callerAt(model, node).post(path));
+  return expectOneOf(chat, compacted, [200, 409, ...overBudget(model)]);
 }
 
 /** A message that waits has no run yet, and a stop drops it. */

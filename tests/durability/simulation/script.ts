@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { UIMessage } from "ai";
 import type { Gate, Script, ScriptPart } from "../../support/fakes/openai.ts";
 import { oneQuestion } from "../../support/fixtures/questions.ts";
 import type { Conversation } from "../../support/harness/conversation.ts";
@@ -75,3 +76,21 @@ export async function letProceed(
   // The folder of a deleted session is gone.
   await writeFile(join(home, name), "").catch(() => {});
 }
+
+type Part = UIMessage["parts"][number];
+
+const isOpen = (part: Part): boolean =>
+  part.type === "tool-ask_user_question" && part.state === "input-available";
+
+export const hasOpenQuestion = ({ parts }: { readonly parts: readonly unknown[] }): boolean =>
+  (parts as Part[]).some(isOpen);
+
+/** The message as a client holds it once its question, if it has one, is answered. */
+export const withAnswer = (asked: UIMessage): UIMessage => ({
+  ...asked,
+  parts: asked.parts.map((part) =>
+    isOpen(part)
+      ? ({ ...part, state: "output-available", output: { declined: true } } as Part)
+      : part,
+  ),
+});
