@@ -4,7 +4,7 @@ import { meterModel } from "../agent/models/meter-model.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { showResults } from "../agent/tool-results.ts";
-import { runTool, type ToolContext } from "../agent/tools/index.ts";
+import { isRepeatable, runTool, type ToolContext } from "../agent/tools/index.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import type { App } from "../app.ts";
 import {
@@ -67,7 +67,8 @@ export async function runToolCalls(
     calls.map(async (call, place) => {
       const recordId = recordIdOf(index, call);
       const earlier = known.find((record) => record.id === recordId);
-      const output = earlier
+      const isRecorded = earlier && !isRepeatable(call.name);
+      const output = isRecorded
         ? await outputOf(turnId, earlier)
         : await runAndRecord(app, step, call, place, environment);
       if (signal.aborted && !earlier) {
@@ -163,7 +164,7 @@ async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
 }
 
 function toolEnvironment(
-  app: Pick<App, "sandboxes">,
+  app: Pick<App, "queues" | "sandboxes">,
   { turn, turnId, credential = "key", signal }: ToolCalls,
 ): Omit<ToolContext, "model"> {
   const header = turn.has_key ? runCredentialHeader(turnId, credential) : undefined;
@@ -174,6 +175,13 @@ function toolEnvironment(
       ...(header === undefined ? {} : { AGENT_API_AUTH_HEADER: header }),
     },
     signal,
+    ...(turn.output_schema && {
+      output: {
+        schema: turn.output_schema,
+        accountId: turn.account_id,
+        queue: app.queues.outputChecks,
+      },
+    }),
     serviceOrigin: serviceOrigin(),
     reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
   };

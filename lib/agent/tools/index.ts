@@ -1,5 +1,6 @@
-/** The ten tools of the agent. */
-import { type JSONValue, type ToolSet, tool, zodSchema } from "ai";
+/** The ten tools of the agent, and the one that submits the output of a run. */
+import { type JSONValue, jsonSchema, type ToolSet, tool, zodSchema } from "ai";
+import { type JsonSchema, toolInputOf } from "../output/json-schema.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
 import { bash } from "./bash.ts";
 import { fetchTool } from "./fetch.ts";
@@ -8,6 +9,7 @@ import { grep } from "./grep.ts";
 import { read } from "./read.ts";
 import { runSafely } from "./run-safely.ts";
 import { skill } from "./skill.ts";
+import { SUBMIT_OUTPUT, submitOutput, submitOutputDescription } from "./submit-output.ts";
 import { task } from "./task.ts";
 import { todo } from "./todo.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
@@ -35,11 +37,34 @@ const headlessTools: ToolSet = Object.fromEntries(
   schemas.filter(([name]) => name !== askUserQuestion.name),
 );
 
+/** Created once for a turn, because the tokens of a set of tools are estimated once. */
+const toolsOfOutputs = new WeakMap<JsonSchema, ToolSet>();
+
+export interface ToolOptions {
+  /** Whether no user is present to answer questions. */
+  readonly headless: boolean;
+  /** The schema of the output to submit; null or absent for none. */
+  readonly output_schema?: JsonSchema | null;
+}
+
 /**
  * Returns the tools for a model call, without `execute`: the turn runs and records calls itself.
  */
-export const toolSchemas = ({ headless }: { readonly headless: boolean }): ToolSet =>
-  headless ? headlessTools : interactive;
+export function toolSchemas({ headless, output_schema }: ToolOptions): ToolSet {
+  const common = headless ? headlessTools : interactive;
+  if (!output_schema) return common;
+  const known = toolsOfOutputs.get(output_schema);
+  if (known) return known;
+  const tools: ToolSet = {
+    ...common,
+    [SUBMIT_OUTPUT]: tool({
+      description: submitOutputDescription,
+      inputSchema: jsonSchema<unknown>(toolInputOf(output_schema)),
+    }),
+  };
+  toolsOfOutputs.set(output_schema, tools);
+  return tools;
+}
 
 /**
  * Runs one tool call. Never rejects: an unknown tool, a malformed input, a failure and a stop all
@@ -50,9 +75,16 @@ export async function runTool(
   input: unknown,
   context: ToolContext,
 ): Promise<JSONValue> {
-  const found = runnable.find((candidate) => candidate.name === name);
+  const { output } = context;
+  const found =
+    output && name === SUBMIT_OUTPUT
+      ? submitOutput(output)
+      : runnable.find((candidate) => candidate.name === name);
   return found ? runSafely(found, input, context) : toolFailure("There is no such tool");
 }
+
+/** Returns whether calls of the tool have no effect, and are run again where a crash has cut them. */
+export const isRepeatable = (name: string): boolean => name === SUBMIT_OUTPUT;
 
 /** Returns whether calls of the tool stay open until the client answers them. */
 export const isAnsweredByClient = (name: string): boolean => name === askUserQuestion.name;
