@@ -234,7 +234,7 @@ export const startRunContract = contract({
       }),
       output_schema: z.record(z.string(), z.unknown()).nullish().meta({
         description:
-          "A JSON Schema (2020-12) of the run's `output`, at most 64 kB and 20 levels deep. `$ref` may point to subschemas of the same schema. `pattern` has the syntax of RE2, which has no lookaround and no backreferences. The agent submits the output with the tool `submit_output` and corrects it up to three times; the run fails with an `error` that starts with `output_invalid:` if it submits none that is valid.",
+          "A JSON Schema (2020-12) of the run's `output`, at most 64 kB and 20 levels deep. References may point to its own subschemas only. `pattern` has the syntax of RE2, which has no lookaround and no backreferences. The agent submits the output with the tool `submit_output` and corrects it up to three times; the run fails with an `error` that starts with `output_invalid:` if it submits none that is valid.",
       }),
       webhook_url: endpointUrl.nullish().meta({
         description:
