@@ -1,6 +1,6 @@
 /** Calls every operation as a new account would, with its common errors, to record the examples. */
 import { randomUUID } from "node:crypto";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { z } from "zod";
 import type { Contract } from "../../../lib/contract/contract.ts";
 import { addressOf } from "../../../lib/openapi/curl.ts";
