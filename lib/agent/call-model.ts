@@ -1,5 +1,5 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import { APICallError, type ToolModelMessage, type UIMessageChunk } from "ai";
+import { APICallError, type ModelMessage, type UIMessageChunk } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { type ContextState, promptOf } from "./context.ts";
@@ -9,20 +9,17 @@ import { budgetRefusalIn } from "./models/budget-refusal.ts";
 import { subagentPrompt, systemPrompt } from "./prompt.ts";
 import type { StepResult } from "./step-result.ts";
 import { type Answer, streamAnswer } from "./stream-answer.ts";
-import { toolSchemas } from "./tools/index.ts";
+import { type ToolOptions, toolSchemas } from "./tools/index.ts";
 import { inStoredOrder, storableJson } from "./tools/make-storable.ts";
 
 /** How often an answer whose stream breaks is requested. */
 const MAX_STREAM_ATTEMPTS = 3;
 
 /** The part of a turn's state that a model call needs. */
-export interface Conversation extends Messages {
+export interface Conversation extends Messages, ToolOptions {
   readonly model_id: string;
-  readonly headless: boolean;
   readonly artist_id: string | null;
   readonly instructions: string | null;
-  /** Present in the conversation of a subagent. */
-  readonly subagent?: object;
   /** What the model gets of the conversation. */
   readonly context: ContextState;
 }
@@ -32,8 +29,8 @@ interface Call {
   readonly turn: Conversation;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
-  /** The results of the tools that the last of them called. */
-  readonly results: readonly ToolModelMessage[];
+  /** What follows the last of them: the results of its tools, or a request to submit the output. */
+  readonly results: readonly ModelMessage[];
   /** The model of the turn, which shares the slots of model calls. */
   readonly model: LanguageModelV4;
   /** As of `cacheOptions` of the provider of models. */
@@ -54,6 +51,7 @@ export const instructionsFor = (turn: Omit<Conversation, "context">): string =>
     ? subagentPrompt()
     : systemPrompt({
         headless: turn.headless,
+        submitsOutput: Boolean(turn.output_schema),
         ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
         ...(turn.instructions === null ? {} : { instructions: turn.instructions }),
       });
@@ -109,7 +107,7 @@ export async function callModel({
 
 function toStepResult(
   { messages, calls, usage, finishReason }: Answer,
-  results: readonly ToolModelMessage[],
+  results: readonly ModelMessage[],
 ): StepResult {
   const answer: StepResult = {
     messages: [...results, ...messages],

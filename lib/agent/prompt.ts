@@ -9,15 +9,21 @@ const WORK = `- Work in the sandbox: its home holds the session's files, and the
 export interface PromptOptions {
   /** Whether no user is present to answer questions. */
   readonly headless: boolean;
+  /** Whether the run ends with the output that it submits. */
+  readonly submitsOutput?: boolean;
   /** The artist that the session is about. */
   readonly artistId?: string;
   /** The account's instructions for this conversation. */
   readonly instructions?: string;
 }
 
-export function systemPrompt({ headless, artistId, instructions }: PromptOptions): string {
+export function systemPrompt(options: PromptOptions): string {
+  const { headless, submitsOutput, artistId, instructions } = options;
+  const ending = submitsOutput
+    ? "and finish by calling submit_output once with the complete output."
+    : "say so, and finish with a complete report.";
   const asking = headless
-    ? "- This is a run without a user at hand: decide what is left open by the likeliest reading, say so, and finish with a complete report."
+    ? `- This is a run without a user at hand: decide what is left open by the likeliest reading, ${ending}`
     : "- When only the user can settle something that matters, ask with ask_user_question; otherwise decide and say so.";
   return `You are the agent of a platform for the music industry. You help artists, managers and labels: research, catalogs and release data, marketing and content, contracts and reports in plain words, files and scripts.
 

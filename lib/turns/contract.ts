@@ -232,6 +232,10 @@ export const startRunContract = contract({
         description:
           "Connectors whose actions the run's sandbox may use with the account's connections; none when absent",
       }),
+      output_schema: z.record(z.string(), z.unknown()).nullish().meta({
+        description:
+          "A JSON Schema (2020-12) of the run's `output`, at most 64 kB and 20 levels deep. References may point to its own subschemas only. `pattern` has the syntax of RE2, which has no lookaround and no backreferences. The agent submits the output with the tool `submit_output` and corrects it up to three times; the run fails with an `error` that starts with `output_invalid:` if it submits none that is valid.",
+      }),
       webhook_url: endpointUrl.nullish().meta({
         description:
           "Told of the end of this run, besides the account's webhooks. Signed if a webhook of the account has the same URL, with its secret; else unsigned.",
@@ -271,6 +275,10 @@ export const run = z
     createdAt: dateTime,
     finishedAt: dateTime.nullable().meta({ description: "Null until the run has ended" }),
     error: z.string().nullable().meta({ description: "Why the run failed" }),
+    output: z.unknown().meta({
+      description:
+        "The JSON that the run has submitted, valid under its `output_schema`; null for a run without one, and until it has completed",
+    }),
   })
   .meta({ id: "Run" });
 export type Run = z.output<typeof run>;

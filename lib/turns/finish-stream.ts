@@ -31,6 +31,8 @@ export interface Ending extends LoadedTurnKey {
   readonly openQuestions: ReadonlySet<string>;
   /** The step that ends the turn; null when the turn ends without a model call. */
   readonly lastStep: MeasuredStep | null;
+  /** The output that the run has submitted. */
+  readonly output?: { readonly value: unknown } | undefined;
 }
 
 /**
@@ -67,6 +69,7 @@ async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<void
     [...ending.partsBefore, ...parts],
     ending.metadata,
     ending.lastStep,
+    ending.output,
   );
   if (hasEnded) measureTurn(ending);
   if (areWebhooksDue) app.deliveryWorker.wake();

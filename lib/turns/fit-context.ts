@@ -1,5 +1,5 @@
 /** Makes the requests of a turn fit into the context of its model. */
-import type { ToolModelMessage } from "ai";
+import type { ModelMessage } from "ai";
 import { type FailedCall, instructionsFor } from "../agent/call-model.ts";
 import {
   budgetOf,
@@ -33,8 +33,8 @@ export interface ContextRequest {
   readonly turn: ActiveTurn;
   /** The results of the turn's model calls so far. */
   readonly steps: readonly StepResult[];
-  /** The results of the tools that the last of them called. */
-  readonly results: readonly ToolModelMessage[];
+  /** What follows the last of them: the results of its tools, or a request to submit the output. */
+  readonly results: readonly ModelMessage[];
   readonly signal: AbortSignal;
   /** How often the request of this step was compacted before. */
   readonly pass: number;
@@ -137,7 +137,7 @@ export const contextBudget = async (
 /** Returns the tokens of the request as the model has reported them for the last one, with what was added since. */
 function measured(
   steps: readonly StepResult[],
-  results: readonly ToolModelMessage[],
+  results: readonly ModelMessage[],
 ): number | undefined {
   const { inputTokens = 0, outputTokens = 0 } = steps.at(-1)?.usage ?? {};
   return inputTokens > 0 ? inputTokens + outputTokens + tokensOf(results) : undefined;

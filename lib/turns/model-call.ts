@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ToolModelMessage, UIMessageChunk } from "ai";
+import type { ModelMessage, UIMessageChunk } from "ai";
 import { callModel, type FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { shareModel } from "../agent/models/share-model.ts";
@@ -18,8 +18,8 @@ export interface ModelCallOptions {
   readonly context: ContextState;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
-  /** The results of the tools that the last of them called. */
-  readonly results: readonly ToolModelMessage[];
+  /** What follows the last of them: the results of its tools, or a request to submit the output. */
+  readonly results: readonly ModelMessage[];
   /** How often processes that died have started this call. */
   readonly earlierAttempts: number;
   /** As in `measureStep`. */

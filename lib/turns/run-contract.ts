@@ -23,9 +23,11 @@ const cost = z.number().nonnegative().nullable();
 
 const RUN_KINDS = ["chat", "headless", "task"] as const;
 
+const { output, ...runFields } = run.shape;
+
 export const runItem = z
   .object({
-    ...run.shape,
+    ...runFields,
     kind: z.enum(RUN_KINDS).meta({
       description: "A message of a chat, `POST /api/chat/runs`, or a scheduled prompt",
     }),
@@ -124,6 +126,7 @@ export type RunStep = z.output<typeof runStep>;
 
 export const runDetail = runItem
   .extend({
+    output,
     prompt: z.string().nullable().meta({
       description:
         "The text of the message that the run answers, at most 10,000 characters; null when it has none or is gone",

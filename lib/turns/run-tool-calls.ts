@@ -1,7 +1,7 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
 import type { ToolCall } from "../agent/step-result.ts";
 import { showResults } from "../agent/tool-results.ts";
-import { runTool, type ToolContext } from "../agent/tools/index.ts";
+import { isRepeatable, runTool, type ToolContext } from "../agent/tools/index.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import type { SubagentWork } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
@@ -76,7 +76,8 @@ export async function runToolCalls(
       const recordId = recordIdOf(step.index, call, step.turn.subagent);
       const earlier = known.find((record) => record.id === recordId);
       // A subagent goes on where it was cut.
-      const continues = call.name === "task" && earlier?.finished === false;
+      const continues =
+        isRepeatable(call.name) || (call.name === "task" && earlier?.finished === false);
       const output =
         earlier && !continues
           ? await outputOf(turnId, earlier)
@@ -171,7 +172,7 @@ async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
 }
 
 function toolEnvironment(
-  app: Pick<App, "sandboxes">,
+  app: Pick<App, "queues" | "sandboxes">,
   { turn, turnId, credential = "key", signal }: ToolCalls,
 ): Omit<ToolContext, "runSubagent"> {
   const header = turn.has_key ? runCredentialHeader(turnId, credential) : undefined;
@@ -182,6 +183,13 @@ function toolEnvironment(
       ...(header === undefined ? {} : { AGENT_API_AUTH_HEADER: header }),
     },
     signal,
+    ...(turn.output_schema && {
+      output: {
+        schema: turn.output_schema,
+        accountId: turn.account_id,
+        queue: app.queues.outputChecks,
+      },
+    }),
     serviceOrigin: serviceOrigin(),
     reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
   };

@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { checkModel } from "../agent/models/list-models.ts";
+import { checkSchema } from "../agent/output/check-output.ts";
+import type { JsonSchema } from "../agent/output/json-schema.ts";
 import type { App } from "../app.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached, messageQuotaExceeded } from "../contract/quota.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { drain } from "../platform/drain.ts";
+import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
@@ -22,6 +25,7 @@ import {
   instructRun,
   type ProvisionedRun,
   provisionRun,
+  setOutputSchema,
   setTurnWebhook,
 } from "./store/runs.ts";
 
@@ -40,13 +44,15 @@ export interface RunRequest {
   readonly template_id?: string | null | undefined;
   /** Connectors that the run may use. */
   readonly connectors?: readonly string[] | null | undefined;
+  /** What the run's output must be. */
+  readonly output_schema?: JsonSchema | null | undefined;
   /** Notified of the end of the run, in addition to the webhooks of the account. */
   readonly webhook_url?: string | null | undefined;
   readonly log: Logger;
 }
 
 /** The parts of the service that the start of a run uses. */
-export type RunParts = Pick<App, "engine" | "models" | "sandboxes">;
+export type RunParts = Pick<App, "engine" | "models" | "queues" | "sandboxes">;
 
 export interface StartedRun {
   readonly runId: string;
@@ -69,8 +75,8 @@ const refusals = {
 
 /**
  * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
- * started leaves nothing behind. Errors: 400 for invalid messages, an unknown model or a private
- * `webhook_url`, 429 for too many active turns, 404 for a template that the caller does not see, 503
+ * started leaves nothing behind. Errors: 400 for invalid messages, an unknown model, an unsuitable
+ * `output_schema` or a private `webhook_url`, 429 for too many active turns, 404 for a template that the caller does not see, 503
  * while this process drains, 502 `Failed to provision sandbox`.
  */
 export async function startRun(app: RunParts, request: RunRequest): Promise<StartedRun | AppError> {
@@ -83,6 +89,9 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
   if (fault) return fault;
   const urlFault = webhook_url ? checkEndpoint("webhook_url", webhook_url) : undefined;
   if (urlFault) return urlFault;
+  const { output_schema: schema } = request;
+  const schemaFault = schema && (await checkOutputSchema(app, caller.accountId, schema));
+  if (schemaFault) return schemaFault;
 
   const turnId = randomUUID();
   const run = await inSpan("turn.claim", { attributes: { "app.turn.id": turnId } }, () =>
@@ -113,11 +122,27 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
       );
       if (isAppError(chosen)) return deleted;
     }
+    if (schema) await setOutputSchema(caller.accountId, run.turnId, schema);
     if (webhook_url) await setTurnWebhook(caller.accountId, run.turnId, webhook_url);
     result = await startIn(app, run, request);
     return result;
   } finally {
     if (result === undefined || isAppError(result)) await discard(app, run, log);
+  }
+}
+
+async function checkOutputSchema(
+  { queues }: Pick<App, "queues">,
+  accountId: string,
+  schema: JsonSchema,
+): Promise<AppError | undefined> {
+  try {
+    const fault = await checkSchema({ queue: queues.outputChecks, accountId, schema });
+    if (fault === null) return undefined;
+    return appError("invalid_request", `output_schema ${fault}`, { fields: ["output_schema"] });
+  } catch (error) {
+    if (isQueueRefusal(error)) return queueRefused(error);
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@
  * them is either recorded under its id or was never started. This file is long because a step is read from
  * top to bottom.
  */
-import type { ToolModelMessage, UIMessageChunk } from "ai";
+import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
 import type { FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { describeFailure } from "../agent/describe-failure.ts";
@@ -29,6 +29,7 @@ import {
   reserveModelCall,
   type TurnEnd,
 } from "./store/turns.ts";
+import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, outcomeOf } from "./structured-output.ts";
 
 /** The parts of the service that a step uses. */
 export type StepParts = ContextParts & EndParts;
@@ -53,6 +54,7 @@ export interface ModelSteps {
  */
 const MAX_TURN_CHARS = 32 * 1024 * 1024;
 const TOO_LONG = "The turn reached its limit of output";
+const TOO_MANY_CALLS = "The turn reached its limit of model calls";
 
 interface Called {
   readonly answer: StepResult | FailedCall;
@@ -113,6 +115,10 @@ export class TurnStep {
     if (previous && openQuestions(previous).size > 0) {
       return this.#end("completed", null, "tool-calls");
     }
+    const submitted = turn.output_schema && outcomeOf(turn.output_schema, steps, results);
+    if (previous && submitted) return this.#endWithOutput(submitted, previous.finishReason);
+    if (this.#index >= this.#step.maxModelCalls)
+      return this.#end("failed", TOO_MANY_CALLS, "error");
     if (this.#index === 0 && turn.sandbox_state === null) {
       call?.cancel();
       return this.#end("failed", "sandbox_missing: Sandbox not initialized", "error");
@@ -122,7 +128,10 @@ export class TurnStep {
     if (this.#index === 0 && !this.#progress?.started) {
       this.#write({ type: "start", messageId: turn.assistant_message_id });
     }
-    const { answer, measure } = await this.#answer(results ? [results] : []);
+    const isAsked = turn.output_schema && previous && hasStopped(previous);
+    const { answer, measure } = await this.#answer(
+      results ? [results] : isAsked ? [OUTPUT_REQUEST] : [],
+    );
     const endWithout = async (end: TurnEnd, error: string | null, reason: string) =>
       this.#end(end, error, reason, (await measure?.fail(reason)) ?? null);
     if (this.#stop.aborted) return endWithout("cancelled", null, "interrupted");
@@ -131,6 +140,12 @@ export class TurnStep {
     if (!measure) throw new Error("A call has an answer and no measure");
     const measured = await measure.complete(answer);
     if (!answer.hasInvalidCall && answer.calls.every((call) => isAnsweredByClient(call.name))) {
+      if (turn.output_schema && !steps.some(hasStopped)) {
+        return this.#commit(answer, measured, deadline);
+      }
+      if (turn.output_schema) {
+        return this.#end("failed", NOT_SUBMITTED, answer.finishReason, measured, answer);
+      }
       return this.#end("completed", null, answer.finishReason, measured, answer);
     }
     return this.#commit(answer, measured, deadline);
@@ -158,8 +173,8 @@ export class TurnStep {
     return results;
   }
 
-  /** Calls the model with a request that fits. A refusal of its summary is an answer like one of its own. */
-  async #answer(results: readonly ToolModelMessage[]): Promise<Called> {
+  /** Calls the model with a request that fits. A refusal of its summary is an answer, too. */
+  async #answer(results: readonly ModelMessage[]): Promise<Called> {
     let measure: StepMeasure | undefined;
     let isOpen = false;
     try {
@@ -184,7 +199,7 @@ export class TurnStep {
   }
 
   async #fit(
-    results: readonly ToolModelMessage[],
+    results: readonly ModelMessage[],
     pass: number,
     rejected: FailedCall["exceeded"],
   ): Promise<ContextState> {
@@ -210,7 +225,7 @@ export class TurnStep {
     return chunk;
   }
 
-  async #callModel(results: readonly ToolModelMessage[], context: ContextState): Promise<Called> {
+  async #callModel(results: readonly ModelMessage[], context: ContextState): Promise<Called> {
     const { turn, steps, log, call: started, ...rest } = this.#current;
     let outage: unknown;
     const reserve = async (estimateUsd: number | null, spentUsd: number): Promise<void> => {
@@ -266,6 +281,14 @@ export class TurnStep {
     };
   }
 
+  #endWithOutput(
+    submitted: NonNullable<ReturnType<typeof outcomeOf>>,
+    finishReason: string,
+  ): Promise<null> {
+    if ("error" in submitted) return this.#end("failed", submitted.error, "error");
+    return this.#end("completed", null, finishReason, null, undefined, submitted.output);
+  }
+
   /** Ends the turn. @param answer the answer of this step, if any */
   async #end(
     end: TurnEnd,
@@ -273,6 +296,7 @@ export class TurnStep {
     finishReason: string,
     lastStep: MeasuredStep | null = null,
     answer?: StepResult,
+    output?: { readonly value: unknown },
   ): Promise<null> {
     const { turn, steps, log } = this.#current;
     await finishStream(this.#app, log, {
@@ -284,6 +308,7 @@ export class TurnStep {
       partsBefore: partsBefore(turn),
       openQuestions: openQuestions(answer ?? steps[this.#index - 1]),
       lastStep,
+      output,
     });
     return null;
   }

@@ -64,7 +64,9 @@ export const delivery = z
     id: uuid.meta({ description: "Also the `webhook-id` header of every attempt" }),
     webhook_id: uuid,
     event_type: z.string(),
-    data: z.record(z.string(), z.unknown()).meta({ description: "Ids and states, no content" }),
+    data: z.record(z.string(), z.unknown()).meta({
+      description: "Ids and states, and the `output` of a run that has an `output_schema`",
+    }),
     status: z.enum(["pending", "delivered", "failed"]),
     attempts: z.array(attempt).meta({ description: "The last 30 that have ended, oldest first" }),
     next_attempt_at: dateTime.nullable(),

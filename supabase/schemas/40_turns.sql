@@ -29,7 +29,9 @@ create table public.turns (
   webhook_url text,
   loads integer not null default 0,
   reserved_usd numeric not null default 0,
-  reserved_until timestamptz
+  reserved_until timestamptz,
+  output_schema text,
+  output jsonb
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -61,6 +63,8 @@ comment on column public.turns.webhook_url is 'Told of the end of the turn, besi
 comment on column public.turns.loads is 'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
 comment on column public.turns.reserved_usd is 'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
 comment on column public.turns.reserved_until is 'When the calls in flight have failed, because no model call takes as long.';
+comment on column public.turns.output_schema is 'The JSON Schema of the output, null for a turn without one. As text, because models write the fields in the order of the schema, which jsonb does not keep.';
+comment on column public.turns.output is 'The output that the model has submitted, valid under output_schema. Written by finish_turn only, in the transaction that completes the turn; null for none, which JSON null is not.';
 
 create table public.turn_steps (
   turn_id uuid not null references public.turns (id) on delete cascade,
@@ -551,6 +555,14 @@ end
 $$;
 comment on function public.provision_run is 'Creates session, chat, messages, credential and turn of a headless run, or finds the rows of an earlier attempt at the same effect: {turn_id, session_id, chat_id, run_id}. p_messages is [{id, role, parts}], the last of which is answered. {refused: budget_reached | too_many_turns | messages_full} has changed nothing. A limit of 0 is none.';
 
+create function public.set_turn_output_schema(p_account_id uuid, p_turn_id uuid, p_schema text)
+returns void
+language sql volatile set search_path = '' as $$
+  update public.turns set output_schema = p_schema
+  where id = p_turn_id and account_id = p_account_id
+$$;
+comment on function public.set_turn_output_schema is 'Sets the JSON Schema of the output of a headless run, before the run starts.';
+
 create function public.close_unstarted_runs() returns void
 language plpgsql set search_path = '' as $$
 declare
@@ -633,6 +645,7 @@ language sql stable set search_path = '' as $$
     'stop_requested', p_turn.stop_requested_at is not null,
     'artist_id', s.artist_id,
     'compaction', public.compaction_of_turn(p_turn),
+    'output_schema', p_turn.output_schema,
     'sandbox_state', s.sandbox_state)
   from public.sessions s where s.id = p_turn.session_id
 $$;
@@ -980,7 +993,7 @@ comment on function public.finish_tool is 'Records the output of a tool call.';
 
 create function public.finish_turn(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_status text, p_error text, p_parts jsonb,
-  p_metadata jsonb, p_index integer, p_step jsonb, p_usage jsonb
+  p_metadata jsonb, p_index integer, p_step jsonb, p_usage jsonb, p_output jsonb default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -1015,6 +1028,10 @@ begin
       last_assistant_message_at = now(), updated_at = now()
     where id = v_turn.chat_id
       and active_stream_id in (v_turn.run_id, 'pending:' || p_turn_id);
+    -- Before the turn is closed, because a trigger then queues the event that has it.
+    if p_status = 'completed' and p_output is not null then
+      update public.turns set output = p_output -> 'value' where id = p_turn_id;
+    end if;
     perform public.close_turn(p_turn_id, p_status, p_error);
   end if;
   return jsonb_build_object(
@@ -1025,7 +1042,7 @@ begin
       select q.chat_id from public.queued_turns q where q.chat_id = v_turn.chat_id limit 1));
 end
 $$;
-comment on function public.finish_turn is 'Stores the assistant''s message with the last step (null if it made no model call) and its usage, releases the claim and closes the turn: {superseded, finished, webhooks_due, awaited_chat_id}. awaited_chat_id is the chat if messages wait in it. It is safe to repeat. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
+comment on function public.finish_turn is 'Stores the assistant''s message with the last step (null if it made no model call) and its usage, and the output {value} of a completed turn (null for none), releases the claim and closes the turn: {superseded, finished, webhooks_due, awaited_chat_id}. awaited_chat_id is the chat if messages wait in it. It is safe to repeat. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
 
 create function public.close_turn(p_turn_id uuid, p_status text, p_error text) returns void
 language plpgsql set search_path = '' as $$
@@ -1391,10 +1408,10 @@ comment on function public.run_with_usage is 'A run_row with the title of its ch
 
 create function public.get_run(p_account_id uuid, p_run_id text) returns jsonb
 language sql stable set search_path = '' as $$
-  select public.run_row(t) from public.turns t
+  select public.run_row(t) || jsonb_build_object('output', t.output) from public.turns t
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
-comment on function public.get_run is 'A run of the account as run_row; null when it has no such run.';
+comment on function public.get_run is 'A run of the account as run_row with its output; null when it has no such run.';
 
 create function public.list_runs(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -1499,6 +1516,7 @@ create function public.get_run_trace(p_account_id uuid, p_run_id text) returns j
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
     'run', public.run_with_usage(t) || jsonb_build_object(
+      'output', t.output,
       'prompt', (
         select left(public.words_of_parts(m.parts), 10000) from public.messages m
         where m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user')),
@@ -1508,7 +1526,7 @@ language sql stable set search_path = '' as $$
   from public.turns t
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
-comment on function public.get_run_trace is 'A run with its prompt, and its trace, which is empty when it has expired: {run, steps}. Null when the account has no such run.';
+comment on function public.get_run_trace is 'A run with its prompt and its output, and its trace, which is empty when it has expired: {run, steps}. Null when the account has no such run.';
 
 create function public.run_of_turn(p_turn_id uuid) returns text
 language sql stable set search_path = '' as $$

@@ -55,7 +55,7 @@ create index webhook_deliveries_newest on public.webhook_deliveries
 create index webhook_deliveries_finished on public.webhook_deliveries (finished_at)
   where finished_at is not null;
 alter table public.webhook_deliveries enable row level security;
-comment on table public.webhook_deliveries is 'Events to deliver, and the log of delivered ones. Their data are ids and states, no content.';
+comment on table public.webhook_deliveries is 'Events to deliver, and the log of delivered ones. Their data are ids and states, and the output of a run with a schema.';
 comment on column public.webhook_deliveries.webhook_id is 'Null for the webhook_url of a run that is not the URL of a webhook.';
 comment on column public.webhook_deliveries.attempts is 'Attempts since delivery was last requested. The log has the completed ones.';
 comment on column public.webhook_deliveries.log is 'The last attempts, oldest first: [{attempted_at, status_code, duration_ms, error, response}].';
@@ -219,7 +219,7 @@ language sql volatile set search_path = '' as $$
   where p_webhook_url is not null and not exists (
     select from public.webhooks w where w.account_id = p_account_id and w.url = p_webhook_url)
 $$;
-comment on function public.enqueue_webhook_event is 'Queues an event for the webhooks of an account that want it, and for p_webhook_url: once, through the webhook that has this URL, if there is one. To be called in the transaction that makes the event true. p_data has ids and states only.';
+comment on function public.enqueue_webhook_event is 'Queues an event for the webhooks of an account that want it, and for p_webhook_url: once, through the webhook that has this URL, if there is one. To be called in the transaction that makes the event true. p_data has ids and states, and no content but the output of a run with a schema.';
 
 create function public.enqueue_turn_event() returns trigger
 language plpgsql set search_path = '' as $$
@@ -233,12 +233,14 @@ begin
       'chat_id', new.chat_id,
       'artist_id', new.artist_id,
       'created_at', public.iso_date(new.created_at),
-      'finished_at', public.iso_date(new.finished_at)),
+      'finished_at', public.iso_date(new.finished_at))
+      || case when new.output is null then '{}'
+        else jsonb_build_object('output', new.output) end,
     new.webhook_url);
   return null;
 end
 $$;
-comment on function public.enqueue_turn_event is 'Queues the event of a turn that ends.';
+comment on function public.enqueue_turn_event is 'Queues the event of a turn that ends, with its output if it has one.';
 -- A turn without a run was never started.
 create trigger enqueue_turn_event after update of finished_at on public.turns
   for each row when (

@@ -34,8 +34,12 @@ describe("GET /api/chat/runs/{runId}/steps 200", () => {
     const { run: detail, steps } = await readTrace(person.withKey, run.runId);
     const listed = await person.withKey.get("/api/chat/runs");
     expect(listed.body).toMatchObject({ runs: [{ runId: run.runId }] });
-    const { artist_id, prompt, ...item } = detail;
-    expect({ artist_id, prompt }).toEqual({ artist_id: null, prompt: "run: echo hi" });
+    const { artist_id, prompt, output, ...item } = detail;
+    expect({ artist_id, prompt, output }).toEqual({
+      artist_id: null,
+      prompt: "run: echo hi",
+      output: null,
+    });
     expect(listed.body).toMatchObject({ runs: [item] });
     expect(steps.map(({ index, attempts }) => ({ index, attempts }))).toEqual([
       { index: 0, attempts: 1 },

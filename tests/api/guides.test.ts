@@ -24,6 +24,7 @@ const variables = [
   ["SESSION_ID", ["session", "id"]],
   ["CHAT_ID", ["chat", "id"]],
   ["TASK_ID", ["task", "id"]],
+  ["RUN_ID", ["runId"]],
 ] as const;
 
 type Environment = NodeJS.ProcessEnv & Record<string, string>;
@@ -109,8 +110,8 @@ async function typescript(text: string, env: Environment): Promise<string> {
 function keep(env: Environment, answer: string): void {
   if (!answer.startsWith("{")) return;
   const body = JSON.parse(answer);
-  for (const [name, [object, field]] of variables) {
-    const id = body[object]?.[field];
+  for (const [name, path] of variables) {
+    const id = path.reduce((value, field) => value?.[field], body);
     if (typeof id === "string") env[name] = id;
   }
 }

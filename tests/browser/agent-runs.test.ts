@@ -98,6 +98,22 @@ describeInBrowser("agent runs", ({ signedIn }) => {
     await page.waitForURL(/\/chat\/[\w-]+\/[\w-]+$/);
   });
 
+  it("show the output of a run with a schema", async () => {
+    const { page, ...account } = await signedIn();
+    const api = client({ bearer: account.bearer });
+    const { body } = await api.post("/api/chat/runs", {
+      prompt: 'submit `{"title": "<b>Night</b> Drive", "bpm": 120}`',
+      output_schema: { type: "object", required: ["title", "bpm"] },
+    });
+    await page.goto(`/runs/${Object(body).runId}`);
+    await page.getByText("Completed", { exact: true }).first().waitFor();
+    const output = page.getByRole("region", { name: "Output JSON" });
+    const shown = JSON.parse((await output.textContent()) ?? "");
+    expect(shown).toEqual({ title: "<b>Night</b> Drive", bpm: 120 });
+    await page.getByRole("button", { name: "Copy output" }).waitFor();
+    await expectGood(page);
+  });
+
   it("show hostile text as text, and a run that is not there as missing", async () => {
     const { page, ...account } = await signedIn({ expected: /status of 404/ });
     const texts = hostileTexts();

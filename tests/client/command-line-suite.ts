@@ -134,6 +134,27 @@ export function commandLineSuite(packed: () => PackedClient): void {
       });
     });
 
+    it("prints the output of a run with a schema", async () => {
+      const file = join(packed().folder, "schema.json");
+      await writeFile(file, JSON.stringify({ type: "object", required: ["n"] }));
+      const outcome = await run(["run", "--schema", file, 'submit `{"n": 1}`']);
+      expect(outcome).toEqual({ code: 0, stderr: "", stdout: '{\n  "n": 1\n}\n' });
+      const json = await run(["run", "--json", "--schema", file, 'submit `{"n": 2}`']);
+      expect(JSON.parse(json.stdout)).toMatchObject({ status: "completed", output: { n: 2 } });
+      expect(await run(["run", "--schema", file, "hello"])).toMatchObject({
+        code: 1,
+        stderr: "output_invalid: The model stopped without submitting an output\n",
+      });
+      await writeFile(file, "[");
+      for (const [path, sentence] of [
+        [file, "has no JSON Schema"],
+        ["none.json", "cannot be read"],
+      ]) {
+        const refused = await run(["run", "--schema", path ?? "", "hello"]);
+        expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence ?? "") });
+      }
+    });
+
     it("is 1 when the run is stopped", async () => {
       const { stdout } = await run(["run", "--detach", "run `sleep 100`"]);
       const id = stdout.trim();

@@ -222,19 +222,6 @@ export function librarySuite(packed: () => PackedClient): void {
     });
   });
 
-  describe("waitForRun", () => {
-    it("resolves to a run that has ended, through a connection that breaks", async () => {
-      const client = connect(proxy.url);
-      const { data } = await client.api.POST("/api/chat/runs", { body: { prompt: "count to 3" } });
-      proxy.cutAll();
-      const states: string[] = [];
-      const onState = ({ status }: { status: string }) => void states.push(status);
-      const run = await client.waitForRun(data?.runId ?? "", { onState });
-      expect(run).toMatchObject({ runId: data?.runId, status: "completed" });
-      expect(states.at(-1)).toBe("completed");
-    });
-  });
-
   describe("files", () => {
     it("go to the sandbox and come back as they were", async () => {
       const client = connect();

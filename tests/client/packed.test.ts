@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { installPackedClient, type PackedClient } from "../support/harness/packed-client.ts";
 import { commandLineSuite } from "./command-line-suite.ts";
 import { librarySuite } from "./library-suite.ts";
+import { runSuite } from "./run-suite.ts";
 import { snippetSuite } from "./snippet-suite.ts";
 
 let packed: PackedClient;
@@ -12,5 +13,6 @@ beforeAll(async () => {
 afterAll(() => packed?.remove());
 
 describe("the library", () => librarySuite(() => packed));
+describe("the runs of the library", () => runSuite(() => packed));
 describe("the code that the console shows", () => snippetSuite(() => packed));
 describe("the command line", () => commandLineSuite(() => packed));

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import { openConversation } from "../support/harness/conversation.ts";
+import { startRun, waitForRun } from "../support/harness/runs.ts";
 import { assemble, expectCompleteTurn } from "../support/harness/turn-stream.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
@@ -42,6 +43,26 @@ it("a turn whose model calls tools for ever ends after a hundred calls", async (
     ...Array.from({ length: MAX_MODEL_CALLS - 1 }, () => "output-available"),
     "output-error",
   ]);
+});
+
+it("a run whose hundredth call submits its output completes, and fails if that is not valid", async () => {
+  const caller = await workspace.createCaller();
+  for (const [name, n, status] of [
+    ["last-chance", 1, "completed"],
+    ["last-fault", "one", "failed"],
+  ] as const) {
+    workspace.model.script(name, function* ({ step }) {
+      if (step === MAX_MODEL_CALLS - 1) yield { tool: "submit_output", input: { n } };
+      else yield { tool: "todo", input: { todos: [] } };
+    });
+    const started = await startRun(caller, {
+      prompt: `[script:${name}]`,
+      output_schema: { type: "object", properties: { n: { type: "integer" } } },
+    });
+    const ended = await waitForRun(caller, started);
+    expect([ended.status, ended.output]).toEqual([status, status === "completed" ? { n } : null]);
+    expect(workspace.model.callsOf(name)).toHaveLength(MAX_MODEL_CALLS);
+  }
 });
 
 it("a process whose run belongs to another one ends its model call, which would keep its slot for ever", async () => {

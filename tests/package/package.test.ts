@@ -11,6 +11,7 @@ import { buildPackage } from "../../scripts/package/build-package.ts";
 import { startFakeStorage } from "../support/fakes/supabase-storage.ts";
 import { client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
+import { startRun, waitForRun } from "../support/harness/runs.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
 import { registerSecret } from "../support/secrets/register.ts";
@@ -139,6 +140,13 @@ describe("a package", () => {
     await first.ended;
     expect(first.isDone).toBe(true);
     expect(textOf(await conversation.answer())).toContain("from the package");
+
+    // Both the schema and the output are validated in worker threads, whose code the package must have.
+    const validated = await startRun(caller, {
+      prompt: 'submit `{"n": 1}`',
+      output_schema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+    });
+    expect(await waitForRun(caller, validated)).toMatchObject({ output: { n: 1 } });
 
     const cut = await conversation.send("run: while [ ! -e go ]; do sleep 0.1; done; echo went on");
     await cut.until(({ type }) => type === "tool-input-available");

@@ -40,4 +40,12 @@ describe.skipIf(process.env.NO_SERVER === "1")("a traced function", () => {
     const files = tracedFiles("app/api/content/video/route.js.nft.json");
     expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-lib_content_media/));
   });
+
+  it.each(["api/chat/runs", ".well-known/workflow/v1/step"])(
+    "carries the worker that validates outputs: %s",
+    (route) => {
+      const files = tracedFiles(`app/${route}/route.js.nft.json`);
+      expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-lib_agent_output/));
+    },
+  );
 });

@@ -1,5 +1,6 @@
-/** The ten tools of the agent. */
-import { type JSONValue, type ToolSet, tool, zodSchema } from "ai";
+/** The ten tools of the agent, and the one that submits the output of a run. */
+import { type JSONValue, jsonSchema, type ToolSet, tool, zodSchema } from "ai";
+import { type JsonSchema, toolInputOf } from "../output/json-schema.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
 import { bash } from "./bash.ts";
 import { fetchTool } from "./fetch.ts";
@@ -8,6 +9,7 @@ import { grep } from "./grep.ts";
 import { read } from "./read.ts";
 import { runSafely } from "./run-safely.ts";
 import { skill } from "./skill.ts";
+import { SUBMIT_OUTPUT, submitOutput, submitOutputDescription } from "./submit-output.ts";
 import { task } from "./task.ts";
 import { todo } from "./todo.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
@@ -40,18 +42,36 @@ const headlessTools: ToolSet = Object.fromEntries(
   schemas.filter(([name]) => name !== askUserQuestion.name),
 );
 
+/** Created once for a turn, because the tokens of a set of tools are estimated once. */
+const toolsOfOutputs = new WeakMap<JsonSchema, ToolSet>();
+
+export interface ToolOptions {
+  /** Whether no user is present to answer questions. */
+  readonly headless: boolean;
+  /** The schema of the output to submit; null or absent for none. */
+  readonly output_schema?: JsonSchema | null;
+  /** Present for a subagent, which has its own tools. */
+  readonly subagent?: object;
+}
+
 /**
  * Returns the tools for a model call, without `execute`: the turn runs and records calls itself.
  */
-export function toolSchemas({ headless, subagent }: Agent): ToolSet {
+export function toolSchemas({ headless, output_schema, subagent }: ToolOptions): ToolSet {
   if (subagent) return subagentTools;
-  return headless ? headlessTools : interactive;
-}
-
-interface Agent {
-  readonly headless: boolean;
-  /** Present if it is a subagent. */
-  readonly subagent?: object;
+  const common = headless ? headlessTools : interactive;
+  if (!output_schema) return common;
+  const known = toolsOfOutputs.get(output_schema);
+  if (known) return known;
+  const tools: ToolSet = {
+    ...common,
+    [SUBMIT_OUTPUT]: tool({
+      description: submitOutputDescription,
+      inputSchema: jsonSchema<unknown>(toolInputOf(output_schema)),
+    }),
+  };
+  toolsOfOutputs.set(output_schema, tools);
+  return tools;
 }
 
 /**
@@ -62,11 +82,18 @@ export async function runTool(
   name: string,
   input: unknown,
   context: ToolContext,
-  { subagent }: Pick<Agent, "subagent"> = {},
+  { subagent }: Pick<ToolOptions, "subagent"> = {},
 ): Promise<JSONValue> {
-  const found = (subagent ? ofSubagents : runnable).find((candidate) => candidate.name === name);
+  const { output } = context;
+  const isSubmission = name === SUBMIT_OUTPUT && output && !subagent;
+  const found = isSubmission
+    ? submitOutput(output)
+    : (subagent ? ofSubagents : runnable).find((candidate) => candidate.name === name);
   return found ? runSafely(found, input, context) : toolFailure("There is no such tool");
 }
+
+/** Returns whether calls of the tool have no effect, and are run again where a crash has cut them. */
+export const isRepeatable = (name: string): boolean => name === SUBMIT_OUTPUT;
 
 /** Returns whether calls of the tool stay open until the client answers them. */
 export const isAnsweredByClient = (name: string): boolean => name === askUserQuestion.name;

@@ -137,6 +137,12 @@ export async function setTurnWebhook(accountId: string, turnId: string, url: str
   await call("set_turn_webhook", args, z.null());
 }
 
+/** Sets what the output of the run must be, before the run starts. */
+export async function setOutputSchema(accountId: string, turnId: string, schema: object) {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_schema: JSON.stringify(schema) };
+  await call("set_turn_output_schema", args, z.null());
+}
+
 const foundRun = rowOf(run.extend({ turnId: z.string() }), { turnId: "id" })
   .transform(({ turnId, ...run }) => ({ turnId, run }))
   .nullable();

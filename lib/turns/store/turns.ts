@@ -6,6 +6,7 @@ import type { UIMessage } from "ai";
 import { z } from "zod";
 import type { ContextState } from "../../agent/context.ts";
 import { BudgetRefusal } from "../../agent/models/budget-refusal.ts";
+import type { JsonSchema } from "../../agent/output/json-schema.ts";
 import type { StepResult, Usage } from "../../agent/step-result.ts";
 import { budgetReached, unpricedModel } from "../../contract/quota.ts";
 import { call } from "../../platform/database/query.ts";
@@ -54,6 +55,11 @@ export const turnState = z.object({
   stop_requested: z.boolean(),
   artist_id: z.string().nullable(),
   compaction: compaction.nullable(),
+  /** What the output of a run must be; null for a turn without one. */
+  output_schema: z
+    .string()
+    .nullable()
+    .transform((text) => (text === null ? null : (JSON.parse(text) as JsonSchema))),
   sandbox_state: z.unknown(),
   history: z.array(stored<UIMessage>()),
 });
@@ -327,6 +333,7 @@ export type TurnEnd = "completed" | "failed" | "cancelled";
  * Stores the message, releases the claim, revokes the key and queues the event for webhooks in one
  * transaction. Safe to repeat.
  * @param last the step that ends the turn; null when the turn ends without a model call
+ * @param output of a completed run with an output schema, by which it is valid
  * @returns whether this call has ended the turn, and not an earlier one; whether an event waits; and
  * the chat, if turns wait in it.
  * @throws if the turn was loaded again; only the usage is recorded then.
@@ -338,6 +345,7 @@ export async function finishTurn(
   parts: UIMessage["parts"],
   metadata: TurnMetadata,
   last: MeasuredStep | null,
+  output?: { readonly value: unknown },
 ): Promise<{ hasEnded: boolean; areWebhooksDue: boolean; awaitedChatId: string | null }> {
   const { superseded, finished, webhooks_due, awaited_chat_id } = await call(
     "finish_turn",
@@ -353,6 +361,8 @@ export async function finishTurn(
       // Its messages are in the parts.
       p_step: last && { ...last.result, messages: [] },
       p_usage: last?.usage ?? [],
+      // Wrapped, because the embedded REST server cannot pass a bare JSON string.
+      p_output: output ?? null,
     },
     z.object({
       superseded: z.boolean(),

@@ -2,6 +2,7 @@ import createApi from "openapi-fetch";
 import { type ConnectionOptions, createConnection } from "./connection.ts";
 import { downloadFile, type FileAddress, type FileContent, uploadFile } from "./files.ts";
 import type { paths } from "./generated/api.ts";
+import { type RunOptions, run } from "./run.ts";
 import { type ResumeOptions, resumeTurn, streamTurn, type TurnOptions } from "./stream-turn.ts";
 import { type WaitOptions, waitForRun } from "./wait-for-run.ts";
 
@@ -23,7 +24,10 @@ export function createClient(options: ConnectionOptions) {
     /** See `streamTurn` (src/stream-turn.ts). */
     streamTurn: (turn: TurnOptions) => streamTurn(connection, turn),
     resumeTurn: (chat: ResumeOptions) => resumeTurn(connection, chat),
-    waitForRun: (runId: string, wait?: WaitOptions) => waitForRun(connection, runId, wait),
+    /** See `run` (src/run.ts). */
+    run: <Output = unknown>(options: RunOptions<Output>) => run(connection, options),
+    waitForRun: <Output = unknown>(runId: string, wait?: WaitOptions) =>
+      waitForRun<Output>(connection, runId, wait),
     uploadFile: (
       file: FileAddress & { readonly content: FileContent; readonly signal?: AbortSignal },
     ) => uploadFile(connection, baseUrl, file),

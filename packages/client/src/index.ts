@@ -4,6 +4,7 @@ export type { ConnectionOptions } from "./connection.ts";
 export { type Client, createClient } from "./create-client.ts";
 export type { FileAddress, FileContent, WrittenFile } from "./files.ts";
 export type { components, paths } from "./generated/api.ts";
+export type { RunOptions, StandardSchema } from "./run.ts";
 export type {
   ChatAddress,
   Chunk,

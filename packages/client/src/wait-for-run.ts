@@ -2,7 +2,10 @@ import { toApiError } from "./api-error.ts";
 import { type Connection, delay, retryAfterMs } from "./connection.ts";
 import type { components } from "./generated/api.ts";
 
-export type Run = components["schemas"]["Run"];
+/** A run. Its `output` is null unless it was started with a schema and has completed. */
+export type Run<Output = unknown> = Omit<components["schemas"]["Run"], "output"> & {
+  readonly output: Output | null;
+};
 
 export interface WaitOptions {
   /** Stops waiting. The run continues. */
@@ -18,16 +21,16 @@ const POLL_MS = 1_000;
  * asks for.
  * @throws ApiError when there is no such run
  */
-export async function waitForRun(
+export async function waitForRun<Output = unknown>(
   connection: Connection,
   runId: string,
   { signal = new AbortController().signal, onState }: WaitOptions = {},
-): Promise<Run> {
+): Promise<Run<Output>> {
   for (;;) {
     const path = `/api/chat/runs/${encodeURIComponent(runId)}`;
     const response = await connection.repeat(path, {}, signal);
     if (!response.ok) throw await toApiError(response);
-    const run: Run = await response.json();
+    const run: Run<Output> = await response.json();
     onState?.(run);
     if (run.finishedAt !== null) return run;
     await delay(Math.max(POLL_MS, retryAfterMs(response)), signal);

@@ -11,6 +11,7 @@
  */
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
+import { OUTPUT_REQUEST } from "../../../lib/turns/structured-output.ts";
 import { complete, countTokens, stream } from "./openai-answers.ts";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
@@ -46,6 +47,8 @@ interface ScriptCall {
   readonly messages: readonly ChatMessage[];
   /** Names of the tools that were offered. */
   readonly tools: readonly string[];
+  /** The schemas of their inputs by name. */
+  readonly toolSchemas: Readonly<Record<string, unknown>>;
   readonly userText: string;
   /** How many model calls of this turn went before: 0 for the first. */
   readonly step: number;
@@ -109,7 +112,9 @@ const numberIn = (text: string, name: string): number =>
 export const scriptIn = ({ messages }: CompletionBody): string | undefined =>
   [...textOf(messages.findLast(isOfUser)?.content).matchAll(/\[script:([\w-]+)\]/g)].at(-1)?.[1];
 
-const isOfUser = ({ role }: ChatMessage): boolean => role === "user";
+/** The request to submit an output is the service's own. */
+const isOfUser = ({ role, content }: ChatMessage): boolean =>
+  role === "user" && textOf(content) !== OUTPUT_REQUEST.content;
 
 /** @param apiKey the key that every request needs. Default: none */
 export async function startFakeOpenAI(apiKey?: string) {
@@ -181,7 +186,9 @@ export interface CompletionBody {
   readonly messages: readonly ChatMessage[];
   readonly stream?: boolean;
   readonly prompt_cache_key?: string;
-  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+  readonly tools?: readonly {
+    readonly function: { readonly name: string; readonly parameters?: unknown };
+  }[];
 }
 
 /** Ends early when the client goes away, also while the script stands at a gate. */
@@ -209,6 +216,9 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
     headers: Object.fromEntries(request.headers),
     messages,
     tools: (body.tools ?? []).map((tool) => tool.function.name),
+    toolSchemas: Object.fromEntries(
+      (body.tools ?? []).map((tool) => [tool.function.name, tool.function.parameters]),
+    ),
     userText: textOf(messages[newest]?.content),
     step: later.filter((message) => message.role === "assistant" && message.tool_calls).length,
     toolResults: later

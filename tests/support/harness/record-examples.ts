@@ -1,6 +1,6 @@
 /** Calls every operation as a new account would, with its common errors, to record the examples. */
 import { randomUUID } from "node:crypto";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { z } from "zod";
 import type { Contract } from "../../../lib/contract/contract.ts";
 import { addressOf } from "../../../lib/openapi/curl.ts";
@@ -14,6 +14,7 @@ import { codeSentTo } from "./mailbox.ts";
 import { recordConnectors } from "./record-connectors.ts";
 import { recordDeleteChats, recordOneChat } from "./record-one-chat.ts";
 import { recordPeople } from "./record-people.ts";
+import { recordRuns } from "./record-runs.ts";
 import { recordSandboxFiles } from "./record-sandbox-files.ts";
 import { recordTasks } from "./record-tasks.ts";
 import { recordUsage } from "./record-usage.ts";
@@ -117,19 +118,7 @@ async function recordChats(context: Context) {
   await record("deleteChat", { params: { sessionId, chatId: second.chat.id } });
   await recordDeleteChats(context, sessionId);
 
-  const { runId } = await record(
-    "startRun",
-    { headers: { "idempotency-key": "hello-1" }, body: { prompt: "Write hello to hello.txt" } },
-    { schema: z.object({ runId: z.string() }) },
-  );
-  const expectEnded = async () => {
-    const { text } = await caller.get(`/api/chat/runs/${runId}`);
-    expect(text).not.toContain('"finishedAt":null');
-  };
-  // Examples are recorded in a hook, where `expect.poll` does not work.
-  await vi.waitFor(expectEnded, { timeout: 60_000 });
-  for (const id of ["getRun", "listRunSteps", "cancelRun"]) await record(id, { params: { runId } });
-  await record("listRuns", { query: { kind: "headless", limit: "1" } });
+  await recordRuns(context);
   await recordUsage(context);
 
   await record("stopSandbox", { query: { sessionId } });

@@ -47,6 +47,12 @@ export const groups: readonly DocsGroup[] = [
       ),
       page("long-tasks", "docs/guides/long-tasks.md", "Long tasks", "Beyond a model's context."),
       page("sandbox", "docs/guides/sandbox.md", "Sandbox", "Files in and out, and commands."),
+      page(
+        "structured-output",
+        "docs/guides/structured-output.md",
+        "Structured output",
+        "JSON that is valid under your schema.",
+      ),
       page("schedules", "docs/guides/schedules.md", "Schedules", "Work at nine every Monday."),
       page("webhooks", "docs/webhooks.md", "Webhooks", "Be told when a run has ended."),
       page("errors", "docs/guides/errors.md", "Errors", "What each status means, and the remedy."),

@@ -7,6 +7,7 @@ import quickstart from "@/docs/guides/quickstart.md";
 import sandbox from "@/docs/guides/sandbox.md";
 import schedules from "@/docs/guides/schedules.md";
 import streaming from "@/docs/guides/streaming.md";
+import structuredOutput from "@/docs/guides/structured-output.md";
 import mcp from "@/docs/mcp.md";
 import operations from "@/docs/operations.md";
 import settings from "@/docs/settings.md";
@@ -23,6 +24,7 @@ const texts: Readonly<Record<string, string>> = {
   "docs/guides/sandbox.md": sandbox,
   "docs/guides/schedules.md": schedules,
   "docs/guides/streaming.md": streaming,
+  "docs/guides/structured-output.md": structuredOutput,
   "docs/mcp.md": mcp,
   "docs/operations.md": operations,
   "docs/settings.md": settings,

@@ -18,6 +18,7 @@ import { toast } from "../../_ui/toast.tsx";
 import { ArtistTag } from "../../artists/artist-tag.tsx";
 import { RUN_KIND_LABELS, runDurationOf, runStateOf } from "../_state/run-state.ts";
 import { RunStatus } from "../run-status.tsx";
+import { RunOutput } from "./run-output.tsx";
 import { Timeline } from "./timeline.tsx";
 
 const CodeDialog = lazyComponent(
@@ -101,6 +102,7 @@ function Details({ trace, now, onChange }: DetailsProps) {
           </ScrollBox>
         </Section>
       )}
+      {run.output !== null && <RunOutput output={run.output} />}
       <Timeline trace={trace} now={now} />
     </>
   );

@@ -1,18 +1,27 @@
+import { readFile } from "node:fs/promises";
 import { type Command, type Context, required, take, text } from "./command.ts";
 import { textOf } from "./print-turn.ts";
+import { UsageError } from "./usage-error.ts";
 
 const CHAT = "/api/sessions/{sessionId}/chats/{chatId}";
 
 export const run: Command = {
-  usage: ["run [--detach] [--model ID] PROMPT"],
-  about: "Answer one prompt in a session of its own, and print the answer when it is there.",
-  options: { detach: { type: "boolean" }, model: { type: "string" } },
+  usage: ["run [--detach] [--model ID] [--schema FILE] PROMPT"],
+  about:
+    "Answer one prompt in a session of its own, and print the answer when it is there: JSON that is valid under the JSON Schema in FILE, if there is one.",
+  options: { detach: { type: "boolean" }, model: { type: "string" }, schema: { type: "string" } },
   async run({ args, client, options, out, signal }) {
     const prompt = required(args.join(" "), "PROMPT");
     const model = text(options.model);
+    const file = text(options.schema);
+    const schema = file === undefined ? undefined : await readSchema(file);
     const started = await take(
       client.api.POST("/api/chat/runs", {
-        body: { prompt, ...(model === undefined ? {} : { model }) },
+        body: {
+          prompt,
+          ...(model === undefined ? {} : { model }),
+          ...(schema === undefined ? {} : { output_schema: schema }),
+        },
         signal,
       }),
     );
@@ -25,7 +34,21 @@ export const run: Command = {
   },
 };
 
-/** Waits for a run, and prints its answer. Resolves to 1 unless the run has completed. */
+/** @throws UsageError for a file that cannot be read, or has no JSON object */
+async function readSchema(file: string): Promise<Record<string, unknown>> {
+  const text = await readFile(file, "utf8").catch(() => {
+    throw new UsageError(`--schema: ${file} cannot be read`);
+  });
+  try {
+    const schema: unknown = JSON.parse(text);
+    if (typeof schema === "object" && schema !== null) return { ...schema };
+  } catch {
+    // It is refused below.
+  }
+  throw new UsageError(`--schema: ${file} has no JSON Schema`);
+}
+
+/** Waits for a run, and prints its output or its answer. Resolves to 1 unless the run has completed. */
 export async function printRun(
   { client, out, signal }: Pick<Context, "client" | "out" | "signal">,
   runId: string,
@@ -38,11 +61,14 @@ export async function printRun(
       status = state.status;
     },
   });
-  const { sessionId, chatId } = ended;
+  const { sessionId, chatId, output } = ended;
   const path = { sessionId, chatId };
   const { messages } = await take(client.api.GET(CHAT, { params: { path }, signal }));
   const answer = messages.findLast(({ role }) => role === "assistant");
-  out.result({ ...ended, answer: answer ? textOf(answer) : null }, ({ answer }) => answer ?? "");
+  // Null is an output, too, but not one that a person asks for.
+  out.result({ ...ended, answer: answer ? textOf(answer) : null }, ({ answer }) =>
+    output === null ? (answer ?? "") : JSON.stringify(output, null, 2),
+  );
   if (ended.status === "completed") return 0;
   out.error(ended.error ?? `The run is ${ended.status}`);
   return 1;

@@ -130,6 +130,12 @@ export const rules: readonly Rule[] = [
     () => "delegating to a subagent",
   ),
   calls(
+    "submit_output",
+    /^submit:? (`[^`]+`|```(?:json)?\n[^`]*```)$/i,
+    (json) => toInput(json),
+    () => "submitting the output",
+  ),
+  calls(
     "ask_user_question",
     new RegExp(
       // A question is short, and where in a long text it ends takes long to find.
@@ -192,6 +198,17 @@ function toTodos(items: string) {
       content,
       status: index === 0 ? "in_progress" : "pending",
     }));
+}
+
+/** A text that is no JSON object is submitted as it is, to be refused. */
+function toInput(json: string): ToolRequest["input"] {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // It is no JSON.
+  }
+  return { output: json };
 }
 
 /** The tool requires two to four options; without them the options are yes and no. */

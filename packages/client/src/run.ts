@@ -1,0 +1,54 @@
+/** Headless runs with an output of a known type. */
+import { toApiError } from "./api-error.ts";
+import type { Connection } from "./connection.ts";
+import { type Run, type WaitOptions, waitForRun } from "./wait-for-run.ts";
+
+/** A schema of a library that implements Standard JSON Schema, such as zod from 4.2 on. */
+export interface StandardSchema<Output> {
+  readonly "~standard": {
+    readonly jsonSchema: {
+      readonly output: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
+    };
+    readonly types?: { readonly output: Output } | undefined;
+  };
+}
+
+export interface RunOptions<Output> extends WaitOptions {
+  readonly prompt: string;
+  /**
+   * What the `output` of the run must be. A schema of zod also gives the output its type; for a JSON Schema,
+   * the caller names the type: `client.run<Invoice>({ prompt, schema })`.
+   */
+  readonly schema?: StandardSchema<Output> | { readonly [keyword: string]: unknown };
+  /** Further fields of the body of `POST /api/chat/runs`, such as `model`. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Starts a run, and resolves to it when it has ended, whatever its status is. A completed run has an `output`
+ * if there is a `schema`. The request is repeated with the same idempotency key, so it starts one run.
+ * @throws ApiError when the service refuses the run
+ */
+export async function run<Output = unknown>(
+  connection: Connection,
+  { prompt, schema, more, ...wait }: RunOptions<Output>,
+): Promise<Run<Output>> {
+  const output_schema = schema && toJsonSchema(schema);
+  const request: RequestInit = {
+    method: "POST",
+    body: JSON.stringify({ ...more, prompt, ...(output_schema && { output_schema }) }),
+    headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+  };
+  const signal = wait.signal ?? new AbortController().signal;
+  const response = await connection.repeat("/api/chat/runs", request, signal);
+  if (!response.ok) throw await toApiError(response);
+  const { runId }: { runId: string } = await response.json();
+  return waitForRun(connection, runId, wait);
+}
+
+function toJsonSchema(schema: object): object {
+  const isStandard = (given: object): given is StandardSchema<unknown> =>
+    "~standard" in given && typeof given["~standard"] === "object";
+  if (!isStandard(schema)) return schema;
+  return schema["~standard"].jsonSchema.output({ target: "draft-2020-12" });
+}
