@@ -1,5 +1,5 @@
 /** Creates and changes sessions and chats. */
-import { checkModel } from "../agent/models/list-models.ts";
+import { checkFallbackModels, checkModel } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
@@ -29,7 +29,7 @@ export async function createChat(
   app: Pick<App, "models">,
   input: Omit<NewChat, "modelId"> & { readonly modelId?: string | undefined },
 ): Promise<Chat | AppError> {
-  const fault = await checkModel(app, input.modelId);
+  const fault = (await checkModel(app, input.modelId)) ?? (await checkFallbackModels(app, input));
   const modelId = input.modelId ?? app.models.defaultModelId;
   return fault ?? insertChat({ ...input, modelId });
 }
@@ -43,6 +43,7 @@ export async function updateChat(
   address: ChatAddress,
   changes: ChatChanges,
 ): Promise<Chat | AppError> {
-  const fault = changes.modelId === undefined ? undefined : await checkModel(app, changes.modelId);
+  const fault =
+    (await checkModel(app, changes.modelId)) ?? (await checkFallbackModels(app, changes));
   return fault ?? updateChatFields(address, changes);
 }

@@ -7,6 +7,7 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { optionsIn, type RunOptionChanges, type RunOptions } from "../contract/run-options.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { streamOf } from "../platform/stream-of.ts";
@@ -85,7 +86,7 @@ export const updateSessionTitle = (accountId: string, sessionId: string, title: 
 export const removeSession = (accountId: string, sessionId: string) =>
   call("delete_session", sessionArguments(accountId, sessionId), z.union([foundSession, missing]));
 
-export interface NewChat {
+export interface NewChat extends RunOptions {
   readonly accountId: string;
   readonly sessionId: string;
   readonly id?: string | undefined;
@@ -109,6 +110,7 @@ export function insertChat(values: NewChat): Promise<Chat | AppError> {
     p_model_id: values.modelId,
     p_instructions: values.instructions ?? null,
     p_template_id: values.templateId ?? null,
+    p_options: optionsIn(values),
   };
   return call("create_chat", args, z.union([oneChat, missing, conflict]));
 }
@@ -232,7 +234,7 @@ async function* chatPages(args: ChatArguments, first: ChatPage): AsyncGenerator<
 }
 
 /** Undefined fields stay unchanged; empty ones are removed. */
-export interface ChatChanges {
+export interface ChatChanges extends RunOptionChanges {
   readonly title?: string | undefined;
   readonly modelId?: string | undefined;
   readonly instructions?: string | undefined;
@@ -256,6 +258,7 @@ export function updateChatFields(
       p_removes_template: changes.templateId === "",
       p_archived: changes.archived ?? null,
       p_pinned: changes.pinned ?? null,
+      p_options: optionsIn(changes),
     },
     z.union([oneChat, missing]),
   );

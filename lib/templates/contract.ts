@@ -3,6 +3,7 @@ import { z } from "zod";
 import { contract, type RunRule } from "../contract/contract.ts";
 import { emailAddress, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { runOptionChanges, runOptions } from "../contract/run-options.ts";
 import { template } from "./template.ts";
 
 const title = z.string().trim().min(3).max(50);
@@ -52,6 +53,7 @@ export const createTemplateContract = contract({
     description,
     prompt,
     tags,
+    ...runOptions.shape,
     is_private: isPrivate,
     share_emails: shareEmails
       .default([])
@@ -60,6 +62,8 @@ export const createTemplateContract = contract({
   responses: { 201: { description: "The template", schema: one } },
   errors: [],
 });
+
+export type NewTemplate = z.output<typeof createTemplateContract.body>;
 
 export const listTemplatesContract = contract({
   ...shared,
@@ -92,6 +96,7 @@ const changes = z.object({
   description: description.optional(),
   prompt: prompt.optional(),
   tags: tags.optional(),
+  ...runOptionChanges.shape,
   is_private: isPrivate.optional(),
   share_emails: shareEmails.optional(),
 });

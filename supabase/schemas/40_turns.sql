@@ -29,7 +29,8 @@ create table public.turns (
   webhook_url text,
   loads integer not null default 0,
   reserved_usd numeric not null default 0,
-  reserved_until timestamptz
+  reserved_until timestamptz,
+  options jsonb not null default '{}'
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -61,6 +62,7 @@ comment on column public.turns.webhook_url is 'Told of the end of the turn, besi
 comment on column public.turns.loads is 'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
 comment on column public.turns.reserved_usd is 'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
 comment on column public.turns.reserved_until is 'When the calls in flight have failed, because no model call takes as long.';
+comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';
 
 create table public.turn_steps (
   turn_id uuid not null references public.turns (id) on delete cascade,
@@ -342,6 +344,7 @@ begin
     v_answer := jsonb_build_object('outcome', 'claimed');
     if p_with_turn then
       v_turn.instructions := public.chat_instructions(v_turn.account_id, v_turn.chat_id);
+      v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
       v_answer := v_answer || jsonb_build_object('turn',
         public.turn_state(v_turn) || jsonb_build_object('history', public.history_of_turn(v_turn)));
     end if;
@@ -596,6 +599,7 @@ language sql stable set search_path = '' as $$
     'assistant_message_id', p_turn.assistant_message_id,
     'model_id', p_turn.model_id,
     'instructions', p_turn.instructions,
+    'options', p_turn.options,
     'context_limit', p_turn.context_limit,
     'headless', p_turn.headless,
     'has_key', p_turn.key_id is not null,
@@ -669,7 +673,8 @@ begin
   if v_turn.status = 'queued' then
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
-      instructions = public.chat_instructions(account_id, chat_id)
+      instructions = public.chat_instructions(account_id, chat_id),
+      options = public.chat_options(account_id, chat_id)
     where id = p_turn_id returning * into v_turn;
     update public.api_keys set run_id = p_run_id where id = v_turn.key_id;
   else

@@ -8,6 +8,7 @@ import type { ContextState } from "../../agent/context.ts";
 import { BudgetRefusal } from "../../agent/models/budget-refusal.ts";
 import type { StepResult, Usage } from "../../agent/step-result.ts";
 import { budgetReached, unpricedModel } from "../../contract/quota.ts";
+import { runOptions } from "../../contract/run-options.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
 
@@ -45,6 +46,7 @@ export const turnState = z.object({
   assistant_message_id: z.string(),
   model_id: z.string(),
   instructions: z.string().nullable(),
+  options: runOptions,
   context_limit: z.number().nullable(),
   headless: z.boolean(),
   has_key: z.boolean(),
