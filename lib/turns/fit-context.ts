@@ -1,6 +1,6 @@
 /** Makes the requests of a turn fit into the context of its model. */
 import type { ToolModelMessage } from "ai";
-import { instructionsFor } from "../agent/call-model.ts";
+import { type FailedCall, instructionsFor } from "../agent/call-model.ts";
 import {
   budgetOf,
   type ContextState,
@@ -12,6 +12,7 @@ import {
 } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";
 import { meterModel } from "../agent/models/meter-model.ts";
+import { modelsOf } from "../agent/models/model-outages.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { summarize } from "../agent/summarize.ts";
@@ -28,7 +29,10 @@ import {
   reserveModelCall,
 } from "./store/turns.ts";
 
-export type ContextParts = Pick<App, "contextWindows" | "models" | "queues" | "sandboxes">;
+export type ContextParts = Pick<
+  App,
+  "contextWindows" | "modelOutages" | "models" | "queues" | "sandboxes"
+>;
 
 export interface ContextRequest {
   readonly turnId: string;
@@ -40,8 +44,8 @@ export interface ContextRequest {
   readonly signal: AbortSignal;
   /** How often the request of this step was compacted before. */
   readonly pass: number;
-  /** The window that the model has named when it rejected the request as too long; null for none. */
-  readonly rejected?: { readonly window: number | null } | undefined;
+  /** The model that has rejected the request as too long, if any. */
+  readonly rejected?: FailedCall["exceeded"];
 }
 
 /** A request of fewer tokens fits into any model's context, so that no window has to be looked up. */
@@ -78,11 +82,12 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   if (isSmall && !rejected) return { state };
   if (rejected) {
     const window = rejected.window ?? Math.floor(Math.max(tokens, estimated) * ASSUMED_SHARE);
-    app.contextWindows.learn(turn.model_id, window);
+    app.contextWindows.learn(rejected.modelId, window);
     // Whatever was estimated, it does not fit.
     tokens = Math.max(tokens, window);
   }
-  const budget = budgetOf(await app.contextWindows.of(turn.model_id), turn.context_limit);
+  const window = await app.contextWindows.of(modelsOf(app.models, turn));
+  const budget = budgetOf(window, turn.context_limit);
   if (budget - fixed < MIN_ROOM_TOKENS) {
     return { state: dropOldest(units, state, budget - fixed) };
   }
@@ -126,7 +131,8 @@ async function writeSummary(
   budget: number,
   usage: UsageEntry[],
 ): Promise<string> {
-  const modelId = config().SUMMARY_MODEL ?? turn.model_id;
+  const [available] = app.modelOutages.available(modelsOf(app.models, turn));
+  const modelId = config().SUMMARY_MODEL ?? available;
   const key = { accountId: turn.account_id, turnId, load: turn.load };
   let reserved = 0;
   const meter = meterModel(app.models, modelId, {

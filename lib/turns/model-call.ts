@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel, type FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
+import { modelsOf } from "../agent/models/model-outages.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import type { App } from "../app.ts";
@@ -19,11 +20,16 @@ export interface ModelCallOptions {
   readonly steps: readonly StepResult[];
   /** The results of the tools that the last of them called. */
   readonly results: readonly ToolModelMessage[];
+  /** The measure of the step, if its request was made before and is made again in another form. */
+  readonly measure?: StepMeasure | undefined;
   /** How often processes that died have started this call. */
   readonly earlierAttempts: number;
   /** As in `measureStep`. */
   readonly reserve?: ((estimateUsd: number | null, spentUsd: number) => Promise<void>) | undefined;
 }
+
+/** The parts of the service that a model call uses. */
+export type ModelCallParts = Pick<App, "modelOutages" | "models" | "queues">;
 
 /** A turn outlives the request that starts it, so it must not inherit that request's context. */
 const outsideOfRequests = AsyncLocalStorage.snapshot();
@@ -41,11 +47,13 @@ export class ModelCall {
   #kept: UIMessageChunk[] = [];
   #write: ((chunk: UIMessageChunk) => void) | undefined;
 
-  constructor(app: Pick<App, "models" | "queues">, options: ModelCallOptions) {
+  constructor(app: ModelCallParts, options: ModelCallOptions) {
     const { turnId, turn, context, steps, results, earlierAttempts, reserve } = options;
     this.turn = turn;
     this.context = context;
-    this.measure = measureStep(app, steps.length, turn.model_id, earlierAttempts, reserve);
+    const measure =
+      options.measure ?? measureStep(app, steps.length, turn.model_id, earlierAttempts, reserve);
+    this.measure = measure;
     const start = () =>
       callModel({
         turnId,
@@ -53,7 +61,9 @@ export class ModelCall {
         steps,
         results,
         providerOptions: app.models.cacheOptions?.(turn.chat_id),
-        model: shareModel(app.queues.modelCalls, this.measure.model, turn.account_id),
+        modelIds: modelsOf(app.models, turn),
+        open: (id) => shareModel(app.queues.modelCalls, measure.open(id), turn.account_id),
+        outages: app.modelOutages,
         signal: this.#cancelled.signal,
         write: (chunk) => (this.#write ? this.#write(chunk) : void this.#kept.push(chunk)),
       });
@@ -110,7 +120,7 @@ function isShort(history: TurnState["history"]): boolean {
  * in the sandbox, or may have to be compacted is left to the step.
  */
 export function startFirstCall(
-  app: Pick<App, "models" | "queues" | "runningTurns">,
+  app: ModelCallParts & Pick<App, "runningTurns">,
   turnId: string,
   turn: TurnState,
 ): void {

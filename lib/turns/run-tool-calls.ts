@@ -1,6 +1,7 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
 import { budgetOf } from "../agent/context.ts";
 import { meterModel } from "../agent/models/meter-model.ts";
+import { modelsOf } from "../agent/models/model-outages.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { showResults } from "../agent/tool-results.ts";
@@ -29,7 +30,10 @@ import {
 type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "tool-output-error" }>;
 
 /** The parts of the service that tools use. */
-export type ToolParts = Pick<App, "contextWindows" | "models" | "queues" | "sandboxes">;
+export type ToolParts = Pick<
+  App,
+  "contextWindows" | "modelOutages" | "models" | "queues" | "sandboxes"
+>;
 
 export interface ToolCalls {
   readonly turnId: string;
@@ -80,7 +84,7 @@ export async function runToolCalls(
     toolCallId: call.id,
     value: inStoredOrder(outputs[place] ?? null),
   }));
-  const window = await app.contextWindows.of(step.turn.model_id);
+  const window = await app.contextWindows.of(modelsOf(app.models, step.turn));
   const shown = showResults(results, budgetOf(window, step.turn.context_limit));
   const files = shown.flatMap(({ file }) => file ?? []);
   if (files.length > 0) await writeFiles(environment.sandbox, files);
@@ -136,7 +140,8 @@ function recordSubagent(app: ToolParts, { turn, turnId, index }: ToolCalls, plac
     await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reserved });
     reserved = estimateUsd ?? 0;
   };
-  const { model } = meterModel(app.models, turn.model_id, {
+  const [modelId] = app.modelOutages.available(modelsOf(app.models, turn));
+  const { model } = meterModel(app.models, modelId, {
     ...(turn.has_budget && { reserve }),
     onUse: async (use) => {
       const entry = {

@@ -56,6 +56,8 @@ interface Metering {
    * rejects, the call fails with the same error.
    */
   readonly reserve?: (estimateUsd: number | null) => Promise<void>;
+  /** Shared by the meters of models that are called in turn, which then report the uses of all. */
+  readonly uses?: Promise<ModelUse>[];
 }
 
 /**
@@ -65,9 +67,8 @@ interface Metering {
 export function meterModel(
   models: ModelProvider,
   modelId: string,
-  { onUse = async () => {}, reserve }: Metering = {},
+  { onUse = async () => {}, reserve, uses = [] }: Metering = {},
 ): Meter {
-  const uses: Promise<ModelUse>[] = [];
   let calls = 0;
   const price = models.price(modelId);
 

@@ -42,6 +42,7 @@ export type ScriptPart =
 interface ScriptCall {
   readonly model: string;
   readonly cacheKey: string | undefined;
+  readonly effort: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly messages: readonly ChatMessage[];
   /** Names of the tools that were offered. */
@@ -181,6 +182,7 @@ export interface CompletionBody {
   readonly messages: readonly ChatMessage[];
   readonly stream?: boolean;
   readonly prompt_cache_key?: string;
+  readonly reasoning_effort?: string;
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
@@ -206,6 +208,7 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
   return {
     model: body.model,
     cacheKey: body.prompt_cache_key,
+    effort: body.reasoning_effort,
     headers: Object.fromEntries(request.headers),
     messages,
     tools: (body.tools ?? []).map((tool) => tool.function.name),
