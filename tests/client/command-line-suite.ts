@@ -49,6 +49,7 @@ export function commandLineSuite(packed: () => PackedClient): void {
     [["constructor"], 'Unknown command "constructor"'],
     [["run"], "PROMPT is missing"],
     [["run", "--loud", "hello"], "--loud"],
+    [["run", "--effort", "greatest", "hello"], "--effort takes low, medium, high"],
     [["files", "push", "a.txt"], "--session is missing"],
     [["keys", "lose"], "keys takes list, create or revoke"],
   ])("%j is a wrong command line: 2", async (args, sentence) => {
@@ -131,6 +132,16 @@ export function commandLineSuite(packed: () => PackedClient): void {
       expect(await run(["runs", "get", "wrun_none"])).toMatchObject({
         code: 1,
         stderr: "Run not found\n",
+      });
+    });
+
+    it("sends the fallback models and the effort", async () => {
+      const started = run(["run", "--fallback", "embedded/rules", "--effort", "low", "count to 3"]);
+      expect(await started).toMatchObject({ code: 0, stdout: expect.stringContaining("3") });
+      const args = ["run", "--fallback", "embedded/rules", "--fallback", "no-such-model", "hello"];
+      expect(await run(args)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("fallback_models"),
       });
     });
 

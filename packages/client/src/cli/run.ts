@@ -1,21 +1,29 @@
-import { type Command, type Context, required, take, text } from "./command.ts";
+import { type Command, type Context, oneOf, required, take, text, texts } from "./command.ts";
 import { textOf } from "./print-turn.ts";
 
 const CHAT = "/api/sessions/{sessionId}/chats/{chatId}";
 
 export const run: Command = {
-  usage: ["run [--detach] [--model ID] PROMPT"],
+  usage: ["run [--detach] [--model ID] [--fallback ID]... [--effort low|medium|high] PROMPT"],
   about: "Answer one prompt in a session of its own, and print the answer when it is there.",
-  options: { detach: { type: "boolean" }, model: { type: "string" } },
+  options: {
+    detach: { type: "boolean" },
+    model: { type: "string" },
+    fallback: { type: "string", multiple: true },
+    effort: { type: "string" },
+  },
   async run({ args, client, options, out, signal }) {
     const prompt = required(args.join(" "), "PROMPT");
     const model = text(options.model);
-    const started = await take(
-      client.api.POST("/api/chat/runs", {
-        body: { prompt, ...(model === undefined ? {} : { model }) },
-        signal,
-      }),
-    );
+    const fallbacks = texts(options.fallback);
+    const effort = oneOf(["low", "medium", "high"], options.effort, "--effort");
+    const body = {
+      prompt,
+      ...(model === undefined ? {} : { model }),
+      ...(fallbacks === undefined ? {} : { fallback_models: fallbacks }),
+      ...(effort === undefined ? {} : { effort }),
+    };
+    const started = await take(client.api.POST("/api/chat/runs", { body, signal }));
     out.progress(`Run ${started.runId}`);
     if (options.detach) {
       out.result(started, ({ runId }) => runId);
