@@ -1,6 +1,6 @@
 /** The endpoints of the account that a credential belongs to. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { accountImage, accountName, emailAddress, timezone, uuid } from "../contract/fields.ts";
 import { accountView } from "./account.ts";
 
@@ -20,12 +20,7 @@ export const getAccountIdContract = contract({
   path: "/api/accounts/id",
   runCredential: true,
   summary: "Read the id of the caller's account",
-  responses: {
-    200: {
-      description: "The id",
-      schema: z.object({ status: z.literal("success"), accountId: uuid }),
-    },
-  },
+  responses: successResponse("The id", { accountId: uuid }),
   errors: [],
 });
 
@@ -86,12 +81,7 @@ export const deleteAccountContract = contract({
     "identity provider's user and connections at a vendor stay; who signs in again gets a new account. " +
     "Earlier sign-ins end: a keyed hash of the address, by which their tokens are refused, is kept for 30 days.",
   body: z.object({ confirm: emailAddress.describe("The account's own e-mail address") }),
-  responses: {
-    200: {
-      description: "The account has been deleted",
-      schema: z.object({ status: z.literal("success") }),
-    },
-  },
+  responses: successResponse("The account has been deleted", {}),
   errors: ["forbidden", "conflict"],
 });
 

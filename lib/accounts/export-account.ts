@@ -1,4 +1,3 @@
-/** The sessions of an account with their chats and sandboxes, as entries of an archive. */
 import { z } from "zod";
 import type { App } from "../app.ts";
 import { selectArtists } from "../artists/store.ts";
@@ -6,7 +5,7 @@ import { openMedia } from "../content/open-media.ts";
 import { isAppError } from "../contract/app-error.ts";
 import { everyItem } from "../contract/pagination.ts";
 import { listKeys } from "../identity/keys/keys.ts";
-import { streamZip, type ZipEntry } from "../platform/zip.ts";
+import type { ZipEntry } from "../platform/zip.ts";
 import { selectRequests } from "../requests/store.ts";
 import { folderEntries } from "../sandbox/archive-folder.ts";
 import type { SandboxRequest } from "../sandbox/get-sandbox.ts";
@@ -24,15 +23,11 @@ type Parts = Pick<App, "connectors" | "media" | "sandboxes">;
 const row = z.record(z.string(), z.unknown());
 
 /**
- * Streams everything that an account owns as a ZIP archive: JSON, and the files of its media and its
- * sandboxes. Each part is read when the reader gets to it. `missing.json`, the last entry, names what
- * could not be read, such as a sandbox whose provider fails; the stream fails when the database does.
+ * Yields everything that an account owns as entries of an archive: JSON, and the files of its media and
+ * its sandboxes. Each part is read when the reader gets to it. `missing.json`, the last entry, names what
+ * could not be read, such as a sandbox whose provider fails; the iterator fails when the database does.
  */
-export function exportAccount(app: Parts, request: ExportRequest): ReadableStream<Uint8Array> {
-  return streamZip(entriesOf(app, request));
-}
-
-async function* entriesOf(app: Parts, request: ExportRequest): AsyncGenerator<ZipEntry> {
+export async function* exportAccount(app: Parts, request: ExportRequest): AsyncGenerator<ZipEntry> {
   const { accountId } = request;
   const modifiedAt = new Date();
   const missing: string[] = [];
@@ -53,23 +48,19 @@ async function* entriesOf(app: Parts, request: ExportRequest): AsyncGenerator<Zi
   yield list("agent-templates.json", exportRows(accountId, "templates", storedTemplate));
   yield list("runs.json", exportRows(accountId, "turns", row));
   yield list("task-runs.json", exportRows(accountId, "task_runs", row));
-  yield list(
-    "tasks.json",
-    everyItem((page) => selectTasks(accountId, page)),
-  );
-  yield list(
-    "shares.json",
-    everyItem((page) => selectShares(accountId, page)),
-  );
-  // Without their secrets.
-  yield list(
-    "webhooks.json",
-    everyItem((page) => selectWebhooks(accountId, page)),
-  );
-  yield list(
-    "requests.json",
-    everyItem((page) => selectRequests(accountId, page)),
-  );
+  // Webhooks come without their secrets.
+  const lists = {
+    tasks: selectTasks,
+    shares: selectShares,
+    webhooks: selectWebhooks,
+    requests: selectRequests,
+  };
+  for (const [name, select] of Object.entries(lists)) {
+    yield list(
+      `${name}.json`,
+      everyItem<unknown>((page) => select(accountId, page)),
+    );
+  }
   const listed = await app.connectors?.list(accountId);
   if (listed?.kind === "listed") yield json("connections.json", listed.connections);
   else if (listed) missing.push("connections.json");

@@ -5,7 +5,7 @@ import type { RunOptions } from "../contract/run-options.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { type ContextState, promptOf } from "./context.ts";
-import { type Conversation as Messages, unitsOf } from "./conversation.ts";
+import { type Messages, unitsOf } from "./conversation.ts";
 import {
   describeFailure,
   isConnectionLoss,
@@ -15,7 +15,7 @@ import {
 } from "./describe-failure.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
 import type { ModelOutages } from "./models/model-outages.ts";
-import { systemPrompt } from "./prompt.ts";
+import { subagentPrompt, systemPrompt } from "./prompt.ts";
 import type { StepResult } from "./step-result.ts";
 import { type Answer, streamAnswer } from "./stream-answer.ts";
 import { toolSchemas } from "./tools/index.ts";
@@ -31,6 +31,8 @@ export interface Conversation extends Messages {
   readonly artist_id: string | null;
   readonly instructions: string | null;
   readonly options: RunOptions;
+  /** Present in the conversation of a subagent. */
+  readonly subagent?: object;
   /** What the model gets of the conversation. */
   readonly context: ContextState;
 }
@@ -61,11 +63,13 @@ export interface FailedCall {
 }
 
 export const instructionsFor = (turn: Omit<Conversation, "context">): string =>
-  systemPrompt({
-    headless: turn.headless,
-    ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
-    ...(turn.instructions === null ? {} : { instructions: turn.instructions }),
-  });
+  turn.subagent
+    ? subagentPrompt()
+    : systemPrompt({
+        headless: turn.headless,
+        ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
+        ...(turn.instructions === null ? {} : { instructions: turn.instructions }),
+      });
 
 /**
  * Calls the model and streams its answer with `write`. A model that fails by itself is called once more, if it
@@ -85,7 +89,7 @@ export async function callModel({
   signal,
   write,
 }: Call): Promise<StepResult | FailedCall> {
-  const tools = toolSchemas({ headless: turn.headless });
+  const tools = toolSchemas(turn);
   const messages = promptOf(await unitsOf(turn, steps, results, tools), turn.context);
   const { effort } = turn.options;
   let [modelId, ...fallbacks] = outages.available(modelIds);

@@ -178,11 +178,14 @@ export function dropOldest(
   return { ...cleared, summary: { text: state.summary?.text ?? "", to } };
 }
 
-/** The units that are not part of the summary. The newest message of the user always is shown. */
+/**
+ * Returns the units that are not part of the summary. If the summary ends within an answer, they start with
+ * the message of the user that it answers, because a conversation starts with a user's message.
+ */
 function visibleUnits(units: readonly Unit[], { summary }: ContextState): Unit[] {
   const summarized = indexOf(units, summary?.to);
-  const request = units.findLastIndex(({ role }) => role === "user");
-  return units.filter((_, index) => index > summarized || index === request);
+  const asked = units.slice(0, summarized + 2).findLastIndex(({ role }) => role === "user");
+  return units.filter((_, index) => index > summarized || index === asked);
 }
 
 const indexOf = (units: readonly Unit[], place: Place | undefined): number =>
@@ -198,9 +201,9 @@ export function promptOf(units: readonly Unit[], state: ContextState): ModelMess
   const summary = indexOf(units, state.summary?.to) < 0 ? undefined : state.summary;
   const clearedUnits = new Set(units.slice(0, cleared + 1));
   return visibleUnits(units, state).flatMap((unit, index) => {
-    if (clearedUnits.has(unit)) return unit.messages.map(withoutResults);
-    if (index > 0 || !summary?.text) return [...unit.messages];
-    return unit.messages.map((message) => withSummary(message, summary.text));
+    const messages = clearedUnits.has(unit) ? unit.messages.map(withoutResults) : unit.messages;
+    if (index > 0 || !summary?.text) return [...messages];
+    return messages.map((message) => withSummary(message, summary.text));
   });
 }
 

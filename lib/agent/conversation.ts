@@ -27,7 +27,7 @@ const MESSAGES_PER_BATCH = 20;
 /** The model calls of a turn in this process share its history, which is converted once. */
 const unitsOfHistories = new WeakMap<readonly UIMessage[], Promise<readonly Unit[]>>();
 
-export interface Conversation {
+export interface Messages {
   /** The messages before this turn, and the one that it answers. */
   readonly history: readonly UIMessage[];
   /** The message that the turn writes. */
@@ -40,7 +40,7 @@ export interface Conversation {
  * @param results of the tools that the last of them called
  */
 export async function unitsOf(
-  { history, assistant_message_id: messageId }: Conversation,
+  { history, assistant_message_id: messageId }: Messages,
   steps: readonly StepResult[],
   results: readonly ModelMessage[],
   tools: ToolSet,
@@ -71,7 +71,7 @@ async function convertHistory(history: readonly UIMessage[], tools: ToolSet): Pr
     // Other requests get their turn while a long conversation is converted.
     if (place % MESSAGES_PER_BATCH === MESSAGES_PER_BATCH - 1) await setImmediate();
     const { id: messageId, role } = message;
-    const converted = await convertToModelMessages(closeOpenCalls([message]), { tools });
+    const converted = await convertToModelMessages(closeOpenCalls(message), { tools });
     if (role === "user") {
       if (converted.length > 0) units.push({ messageId, step: 0, role, messages: converted });
       continue;
@@ -98,14 +98,13 @@ const withShownResults = (message: Extract<ModelMessage, { role: "tool" }>): Mod
 });
 
 /**
- * Adds a result to every tool call that has none, because models reject such a conversation. An
- * open call in a stored conversation is a question that the user ignored, or a call that was cut
- * off.
+ * Returns the message with a result for every tool call that has none, because models reject such a
+ * conversation; nothing for an empty one. An open call in a stored conversation is a question that the user
+ * ignored, or a call that was cut off.
  */
-function closeOpenCalls(messages: readonly UIMessage[]): UIMessage[] {
-  return messages
-    .map((message) => ({ ...message, parts: message.parts.map(closed) }))
-    .filter((message) => message.parts.some((part) => part.type !== "step-start"));
+function closeOpenCalls(message: UIMessage): UIMessage[] {
+  const isEmpty = message.parts.every(({ type }) => type === "step-start");
+  return isEmpty ? [] : [{ ...message, parts: message.parts.map(closed) }];
 }
 
 type Part = UIMessage["parts"][number];

@@ -82,22 +82,27 @@ export function showResult(
   return { output: { type: "text", value: `${head}\n${note}\n${tail}` }, file: { path, text } };
 }
 
+/** Results of fewer tokens fit into a quarter of any budget, so that none has to be looked up. */
+const FEW_TOKENS = 750;
+
 /**
  * Shows the results of one step, which together take no more than a quarter of the budget.
  * @param budget of the model's context, in tokens
  */
-export function showResults(
+export async function showResults(
   results: readonly (Pick<ToolResultPart, "toolCallId"> & { readonly value: JSONValue })[],
-  budget: number,
-): ShownResult[] {
+  budget: () => Promise<number>,
+): Promise<ShownResult[]> {
   const show = (maxTokens?: number) =>
     results.map(({ toolCallId, value }) =>
       showResult(toolCallId, { type: "json", value }, maxTokens),
     );
   const shown = show();
   const tokens = shown.reduce((sum, { output }) => sum + estimateTokens(JSON.stringify(output)), 0);
-  if (tokens <= budget / 4) return shown;
-  return show(Math.max(MIN_SHOWN_TOKENS, Math.floor(budget / 4 / results.length)));
+  if (tokens <= FEW_TOKENS) return shown;
+  const room = (await budget()) / 4;
+  if (tokens <= room) return shown;
+  return show(Math.max(MIN_SHOWN_TOKENS, Math.floor(room / results.length)));
 }
 
 /** Takes the first or the last tokens of a text. */

@@ -17,7 +17,3 @@ export const artist = z
   })
   .meta({ id: "Artist" });
 export type Artist = z.output<typeof artist>;
-
-/** Answers a request for one artist. */
-export const artistAnswer = (found: Artist) =>
-  ({ body: { status: "success", artist: found } }) as const;

@@ -1,13 +1,12 @@
 /** The endpoints of the artists that an account works for. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { accountImage, accountName, singleLine, uuid } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { artist } from "./artist.ts";
 
 const shared = { tag: "Artists", family: "error", auth: "required" } as const;
-const status = z.literal("success");
-const one = z.object({ status, artist });
+const one = z.object({ status: z.literal("success"), artist });
 const byId = z.object({ account_id: uuid.describe("The artist's `account_id`") });
 
 const label = singleLine("label");
@@ -42,6 +41,7 @@ export const createArtistContract = contract({
   responses: { 201: { description: "The artist", schema: one } },
   errors: ["quota_exceeded"],
 });
+export type NewArtist = z.output<typeof createArtistContract.body>;
 
 export const listArtistsContract = contract({
   ...shared,
@@ -104,6 +104,6 @@ export const deleteArtistContract = contract({
     "accounts have done for it stays: sessions lose their artist, scheduled prompts are disabled. " +
     "Connections at a vendor stay there.",
   params: byId,
-  responses: { 200: { description: "Done", schema: z.object({ status }) } },
+  responses: successResponse("Done", {}),
   errors: ["not_owner", "not_found"],
 });

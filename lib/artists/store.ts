@@ -11,7 +11,7 @@ import { refusalOf } from "../contract/refusal.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { type Artist, artist } from "./artist.ts";
-import type { ArtistChanges } from "./contract.ts";
+import type { ArtistChanges, NewArtist } from "./contract.ts";
 
 const MAX_ARTISTS = 1_000;
 
@@ -26,16 +26,7 @@ const refusal = refusalOf({
 });
 
 /** Errors: 403 for an organization that the account does not belong to, or at the limit. */
-export function insertArtist(
-  accountId: string,
-  values: {
-    readonly name: string;
-    readonly label?: string | null | undefined;
-    readonly image?: string | null | undefined;
-    readonly catalog_artist_id?: string | null | undefined;
-    readonly organization_id?: string | null | undefined;
-  },
-): Promise<Artist | AppError> {
+export function insertArtist(accountId: string, values: NewArtist): Promise<Artist | AppError> {
   const args = {
     p_account_id: accountId,
     p_name: values.name,

@@ -1,6 +1,6 @@
 /** The endpoints of connections between an account and third-party services. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { dateTime, queryInteger, uuid } from "../contract/fields.ts";
 import { isSafeCallback } from "./check-callback.ts";
 
@@ -37,6 +37,11 @@ const shared = {
   auth: "required",
 } as const;
 
+const dataResponse = <S extends z.core.$ZodLooseShape>(description: string, data: S) =>
+  ({
+    200: { description, schema: z.object({ success: z.literal(true), data: z.object(data) }) },
+  }) as const;
+
 export const createConnectionContract = contract({
   ...shared,
   method: "POST",
@@ -53,15 +58,10 @@ export const createConnectionContract = contract({
       .nullish(),
     account_id: uuid.nullish().describe("Connect the service for this account"),
   }),
-  responses: {
-    200: {
-      description: "The URL to send the person to",
-      schema: z.object({
-        success: z.literal(true),
-        data: z.object({ connector: z.string(), redirectUrl: z.url() }),
-      }),
-    },
-  },
+  responses: dataResponse("The URL to send the person to", {
+    connector: z.string(),
+    redirectUrl: z.url(),
+  }),
   errors: ["not_found", "upstream_error", "upstream_timeout", "not_configured"],
 });
 
@@ -71,15 +71,9 @@ export const listConnectionsContract = contract({
   summary: "List the account's connections, newest first",
   accountAccess: { in: "query", field: "account_id" },
   query: z.object({ account_id: uuid.optional().describe("The connections of this account") }),
-  responses: {
-    200: {
-      description: "The connections and their statuses",
-      schema: z.object({
-        success: z.literal(true),
-        data: z.object({ connections: z.array(connection) }),
-      }),
-    },
-  },
+  responses: dataResponse("The connections and their statuses", {
+    connections: z.array(connection),
+  }),
   errors: ["upstream_error", "upstream_timeout", "not_configured"],
 });
 
@@ -93,18 +87,10 @@ export const removeConnectionsContract = contract({
   accountAccess: { in: "query", field: "account_id" },
   params: z.object({ connector: slug.describe("The connector's slug, such as `gmail`") }),
   query: z.object({ account_id: uuid.optional().describe("The connections of this account") }),
-  responses: {
-    200: {
-      description: "The service is disconnected",
-      schema: z.object({
-        success: z.literal(true),
-        data: z.object({
-          connector: z.string(),
-          removed: z.int().describe("How many connections were removed"),
-        }),
-      }),
-    },
-  },
+  responses: dataResponse("The service is disconnected", {
+    connector: z.string(),
+    removed: z.int().describe("How many connections were removed"),
+  }),
   errors: ["not_found", "upstream_error", "upstream_timeout", "not_configured"],
 });
 
@@ -135,15 +121,10 @@ export const listActionsContract = contract({
     limit: queryInteger({ min: 1, max: 100, default: 20 }).describe("Actions per page"),
     cursor: z.string().min(1).max(500).optional().describe("`nextCursor` of the page before"),
   }),
-  responses: {
-    200: {
-      description: "A page of actions, with the JSON Schema of their input",
-      schema: z.object({
-        success: z.literal(true),
-        data: z.object({ actions: z.array(action), nextCursor: z.string().nullable() }),
-      }),
-    },
-  },
+  responses: dataResponse("A page of actions, with the JSON Schema of their input", {
+    actions: z.array(action),
+    nextCursor: z.string().nullable(),
+  }),
   errors: ["not_found", "forbidden", "upstream_error", "upstream_timeout", "not_configured"],
 });
 
@@ -165,19 +146,11 @@ export const runActionContract = contract({
     input: z.record(z.string(), z.unknown()).describe("As the action's `inputSchema` has it"),
     account_id: uuid.nullish().describe("Use the connection of this account"),
   }),
-  responses: {
-    200: {
-      description: "What the action has returned",
-      schema: z.object({
-        success: z.literal(true),
-        data: z.object({
-          successful: z.boolean().describe("False when the service has refused the action"),
-          output: z.unknown(),
-          error: z.string().nullable().describe("What the service says about a refusal"),
-        }),
-      }),
-    },
-  },
+  responses: dataResponse("What the action has returned", {
+    successful: z.boolean().describe("False when the service has refused the action"),
+    output: z.unknown(),
+    error: z.string().nullable().describe("What the service says about a refusal"),
+  }),
   errors: [
     "not_found",
     "forbidden",
@@ -196,12 +169,7 @@ const ofChat = {
     sessionId: uuid.describe("The session's `id`"),
     chatId: uuid.describe("The chat's `id`"),
   }),
-  responses: {
-    200: {
-      description: "The connectors, each once",
-      schema: z.object({ status: z.literal("success"), connectors: z.array(z.string()) }),
-    },
-  },
+  responses: successResponse("The connectors, each once", { connectors: z.array(z.string()) }),
   errors: ["not_found"],
 } as const;
 

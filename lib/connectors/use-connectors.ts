@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { App } from "../app.ts";
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, appError, invalidField } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
@@ -73,8 +73,7 @@ export async function authorizeConnector(
   // The console is the default callback, so it need not be listed.
   const allowed = origins.length === 0 ? origins : [...origins, serviceOrigin()];
   if (callbackUrl && !isAllowedOrigin(callbackUrl, allowed)) {
-    const message = "callback_url must have one of the allowed origins";
-    return appError("invalid_request", message, { fields: ["callback_url"] });
+    return invalidField("callback_url", "callback_url must have one of the allowed origins");
   }
   const given = {
     accountId: caller.accountId,

@@ -1,9 +1,8 @@
 /** The endpoints of content templates, generations and generated media. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { uuid } from "../contract/fields.ts";
 import { IMAGE_TYPES } from "./media/sniff-type.ts";
-import { THUMBNAIL_WIDTHS } from "./media/thumbnail-widths.ts";
 import { ASPECT_RATIOS, RESOLUTIONS, VIDEO_MODES } from "./port.ts";
 import { MEDIA_TYPES } from "./storage/media-name.ts";
 import { contentTemplate, templateSummary } from "./template.ts";
@@ -18,12 +17,7 @@ export const listContentTemplatesContract = contract({
   tool: true,
   summary: "List content templates",
   description: "Images and videos take the id of a template as `template`.",
-  responses: {
-    200: {
-      description: "Every template",
-      schema: z.object({ status: z.literal("success"), templates: z.array(templateSummary) }),
-    },
-  },
+  responses: successResponse("Every template", { templates: z.array(templateSummary) }),
   errors: [],
 });
 
@@ -168,12 +162,17 @@ export const createImageContract = contract({
   },
 });
 
+/** In pixels, as a query has them. */
+const THUMBNAIL_WIDTHS = ["160", "320", "640"] as const;
+
 const mediaParams = z.object({
   accountId: z.string().describe("The account that owns the file"),
   name: z.string().describe("The name of the file"),
 });
 
 export const getMediaContract = contract({
+  ...shared,
+  auth: "none",
   method: "GET",
   path: "/api/media/{accountId}/{name}",
   runCredential: true,
@@ -182,9 +181,6 @@ export const getMediaContract = contract({
     "The name contains 128 random bits and is the only key, so that players and other services can read " +
     "the file without a credential. A file never changes. Caches revalidate it on each use, so that a " +
     "deleted file is gone at once. Supports `range`, `if-range` and `if-none-match`.",
-  tag: "Content",
-  family: "plain",
-  auth: "none",
   params: mediaParams,
   query: z.object({
     width: z.enum(THUMBNAIL_WIDTHS).transform(Number).optional().meta({
@@ -213,6 +209,7 @@ export const getMediaContract = contract({
 });
 
 export const proxyImageContract = contract({
+  ...shared,
   method: "GET",
   path: "/api/media/proxy",
   summary: "Read an image of the web",
@@ -220,9 +217,6 @@ export const proxyImageContract = contract({
     "Fetches an image for someone who must not reveal their address to its server, such as the reader of an " +
     "answer. PNG, JPEG, WebP and GIF by their content, at most 10 MiB; never SVG. Nothing of the caller is " +
     "sent along. The URL itself may carry data of who wrote it, so ask the reader before.",
-  tag: "Content",
-  family: "plain",
-  auth: "required",
   query: z.object({
     url: mediaUrl.meta({ description: "An https URL with a public address" }),
     width: z.enum(THUMBNAIL_WIDTHS).transform(Number).optional().meta({
@@ -234,18 +228,14 @@ export const proxyImageContract = contract({
 });
 
 export const deleteMediaContract = contract({
+  ...shared,
   method: "DELETE",
   path: "/api/media/{accountId}/{name}",
   summary: "Delete a generated file",
   description:
     "From then on its URL answers 404, and its bytes no longer count towards the account's quota. The " +
     "run that generated it still names it.",
-  tag: "Content",
-  family: "plain",
-  auth: "required",
   params: mediaParams,
-  responses: {
-    200: { description: "Deleted", schema: z.object({ status: z.literal("success") }) },
-  },
+  responses: successResponse("Deleted", {}),
   errors: ["not_found"],
 });

@@ -1,7 +1,7 @@
 /** The orders of image and video requests: planned before a run starts, and fetched within the run. */
 import { basename } from "node:path";
 import type { App } from "../app.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
 import type { ImageRequest, VideoRequest } from "./contract.ts";
 import { checkInputs, fetchInputs, type Input, type InputParts } from "./media/fetch-inputs.ts";
 import {
@@ -64,7 +64,7 @@ export async function planVideo(
   // A prompt of the caller replaces the movement and the mood of the template.
   const motion = template && !body.prompt ? chooseMotion(template, effectId) : {};
   if (mode === "prompt" && !body.prompt && !motion.movement && !motion.mood) {
-    return invalid("prompt", "prompt is required for mode prompt");
+    return invalidField("prompt", "prompt is required for mode prompt");
   }
   const captionText = chooseCaption(template, effectId);
   const steps = planEdit(template, mode, body, captionText);
@@ -103,7 +103,7 @@ export async function fetchVideoOrder(
   for (const field of ["video_url", "audio_url"] as const) {
     const { seconds = 0 } = fileOf(field) ?? {};
     if (seconds <= MAX_SECONDS[field] + TOLERANCE_SECONDS) continue;
-    return invalid(field, `${field} must be at most ${MAX_SECONDS[field]} seconds`);
+    return invalidField(field, `${field} must be at most ${MAX_SECONDS[field]} seconds`);
   }
   const order = {
     ...plan.order,
@@ -151,9 +151,6 @@ export async function fetchEdit(
   });
 }
 
-const invalid = (field: string, message: string): AppError =>
-  appError("invalid_request", message, { fields: [field] });
-
 interface ImagePlan {
   /** The order without its files. */
   readonly order: Omit<ImageOrder, "references">;
@@ -175,9 +172,7 @@ export async function planImages(
   if (isAppError(template)) return template;
   const prompt = body.prompt || template?.image?.prompt;
   if (!prompt) {
-    return appError("invalid_request", "prompt is required unless a template has one", {
-      fields: ["prompt"],
-    });
+    return invalidField("prompt", "prompt is required unless a template has one");
   }
   const inputs = referencesOf(body, template);
   const refused = checkInputs(app.media, inputs);

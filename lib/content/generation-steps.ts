@@ -40,16 +40,17 @@ const STEP_TIMEOUT_MS = 4 * 60 * 1000;
 
 type Parts = Pick<App, "content" | "deliveryWorker" | "media" | "models" | "queues">;
 
-export interface GenerationJob {
-  readonly runId: string;
-  readonly accountId: string;
+export const generationJob = z.object({
+  runId: z.string(),
+  accountId: z.string(),
   /** A `generationRequest`, because the URLs of a request may grant access to files. */
-  readonly sealed: string;
+  sealed: z.string(),
   /** The id of the key that the generation was asked for with; null for a bearer. */
-  readonly credentialId?: string | null;
+  credentialId: z.string().nullable().optional(),
   /** The trace that the steps belong to; absent where nothing is recorded. */
-  readonly traceparent?: string;
-}
+  traceparent: z.string().exactOptional(),
+});
+export type GenerationJob = z.output<typeof generationJob>;
 
 const generationRequest = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("video"), effectId: z.uuid(), body: videoBody }),

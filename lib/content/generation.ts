@@ -13,7 +13,12 @@ import { sealText } from "../platform/seal-text.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
 import { beginRun, queueJob, recordRemoteRun, selectRun, takeJob } from "../tasks/store.ts";
 import type { TaskRun } from "../tasks/task-run.ts";
-import { failGeneration, type GenerationJob, type GenerationRequest } from "./generation-steps.ts";
+import {
+  failGeneration,
+  type GenerationJob,
+  type GenerationRequest,
+  generationJob,
+} from "./generation-steps.ts";
 import { GENERATION_WORKFLOW } from "./generation-workflow.ts";
 import { generationFailed, generationTimedOut } from "./port.ts";
 
@@ -48,14 +53,6 @@ const POLL_MS = 300;
 const LEASE_SECONDS = 120;
 /** A job that the task runner does not ask for in this time is started here: its caller waits for it. */
 const PATIENCE_MS = 10_000;
-
-const generationJob: z.ZodType<GenerationJob> = z.object({
-  runId: z.string(),
-  accountId: z.string(),
-  sealed: z.string(),
-  credentialId: z.string().nullable().optional(),
-  traceparent: z.string().exactOptional(),
-});
 
 const stillRunning = appError(
   "idempotency_in_progress",

@@ -1,12 +1,12 @@
 /** Fetches an image of the web for a reader whose address its server must not learn. */
 import type { App } from "../app.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
+import { allowsLoopback } from "../platform/config.ts";
 import type { FairQueue } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { readBytes } from "../platform/outbound/vendor-fetch.ts";
 import { createTtlCache } from "../platform/ttl-cache.ts";
 import { fetchPublic } from "./media/download.ts";
-import { allowLoopback } from "./media/fetch-inputs.ts";
 import { shrinkImage, THUMBNAIL_CACHE } from "./media/shrink-image.ts";
 import { IMAGE_TYPES, sniffType } from "./media/sniff-type.ts";
 
@@ -45,8 +45,8 @@ export async function proxyImage(
   signal: AbortSignal,
 ): Promise<Response | AppError> {
   const url = new URL(address);
-  const fault = faultOfUrl(url, allowLoopback());
-  if (fault !== null) return appError("invalid_request", `url ${fault}`, { fields: ["url"] });
+  const fault = faultOfUrl(url, allowsLoopback("media"));
+  if (fault !== null) return invalidField("url", `url ${fault}`);
   const image =
     width === undefined
       ? await queues.proxiedImages.run(accountId, signal, () => fetchImage(url, signal))
@@ -75,7 +75,7 @@ async function fetchImage(url: URL, signal?: AbortSignal): Promise<Fetched | App
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const either = signal ? AbortSignal.any([signal, deadline]) : deadline;
   try {
-    const response = await fetchPublic(url, allowLoopback(), either);
+    const response = await fetchPublic(url, allowsLoopback("media"), either);
     const bytes = response && (await readBytes(response.body, MAX_BYTES));
     if (!bytes) return appError("upstream_error", "The image could not be fetched");
     const type = IMAGE_TYPES.find((one) => one === sniffType(bytes));

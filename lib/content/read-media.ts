@@ -76,14 +76,11 @@ export async function readMedia(
 const matches = (header: string | null, etag: string): boolean =>
   (header ?? "").split(",").some((one) => ["*", etag, `W/${etag}`].includes(one.trim()));
 
-interface Range {
-  readonly first: number;
-  /** Inclusive. */
-  readonly last: number;
-}
-
-/** Returns null when the header must be ignored: it is absent, malformed, or names several ranges. */
-function parseRange(header: string | null, bytes: number): Range | "unsatisfiable" | null {
+/**
+ * Returns the first and the last byte of the range, or null when the header must be ignored: it is
+ * absent, malformed, or names several ranges.
+ */
+function parseRange(header: string | null, bytes: number) {
   const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? "") ?? [];
   if (from === "" && to === "") return null;
   if (from === "") {

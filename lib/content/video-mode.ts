@@ -1,5 +1,5 @@
 /** The mode of a video request, and the inputs that each mode requires. */
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, invalidField } from "../contract/app-error.ts";
 import type { VideoRequest } from "./contract.ts";
 import type { VideoMode } from "./port.ts";
 
@@ -31,5 +31,5 @@ export function missingInput(mode: VideoMode, request: VideoRequest): AppError |
     mode === "prompt"
       ? "image_url is required: make one first with POST /api/content/image"
       : `${field} is required for mode ${mode}`;
-  return appError("invalid_request", message, { fields: [field] });
+  return invalidField(field, message);
 }

@@ -1,48 +1,50 @@
 /**
  * Errors that callers may see, as values: use cases return them and never throw them. A throw is a
- * defect and becomes a 500 with a fixed text.
+ * defect and becomes a 500 with a fixed text. The table has the status of each response.
  */
-export type ErrorCode =
-  | "invalid_request"
-  | "invalid_json"
-  | "unauthorized"
-  | "forbidden"
-  | "access_denied"
-  | "not_owner"
-  | "quota_exceeded"
-  | "messages_full"
-  | "chat_full"
-  | "sandboxes_full"
-  | "media_full"
-  | "organization_full"
-  | "budget_reached"
-  | "unpriced_model"
-  | "not_found"
-  | "parent_not_found"
-  | "method_not_allowed"
-  | "conflict"
-  | "stream_active"
-  | "message_id_taken"
-  | "message_differs"
-  | "parent_differs"
-  | "already_answered"
-  | "idempotency_in_progress"
-  | "sandbox_missing"
-  | "payload_too_large"
-  | "range_not_satisfiable"
-  | "idempotency_mismatch"
-  | "rate_limited"
-  | "too_many_turns"
-  | "queue_full"
-  | "too_many_generations"
-  | "too_many_attempts"
-  | "too_many_invitations"
-  | "upstream_error"
-  | "upstream_timeout"
-  | "not_implemented"
-  | "not_configured"
-  | "unavailable"
-  | "internal";
+export const statusOf = {
+  invalid_request: 400,
+  invalid_json: 400,
+  sandbox_missing: 400,
+  unauthorized: 401,
+  budget_reached: 402,
+  unpriced_model: 402,
+  forbidden: 403,
+  access_denied: 403,
+  not_owner: 403,
+  quota_exceeded: 403,
+  messages_full: 403,
+  chat_full: 403,
+  sandboxes_full: 403,
+  media_full: 403,
+  organization_full: 403,
+  not_found: 404,
+  parent_not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  stream_active: 409,
+  message_id_taken: 409,
+  message_differs: 409,
+  parent_differs: 409,
+  already_answered: 409,
+  idempotency_in_progress: 409,
+  payload_too_large: 413,
+  range_not_satisfiable: 416,
+  idempotency_mismatch: 422,
+  rate_limited: 429,
+  too_many_turns: 429,
+  queue_full: 429,
+  too_many_generations: 429,
+  too_many_attempts: 429,
+  too_many_invitations: 429,
+  internal: 500,
+  not_implemented: 501,
+  upstream_error: 502,
+  not_configured: 503,
+  unavailable: 503,
+  upstream_timeout: 504,
+} as const satisfies Readonly<Record<string, number>>;
+export type ErrorCode = keyof typeof statusOf;
 
 export interface AppError {
   readonly kind: "app-error";
@@ -64,6 +66,10 @@ export function appError(
 ): AppError {
   return { kind: "app-error", code, message, ...more };
 }
+
+/** Returns the error of a request in which a field or a parameter is invalid. */
+export const invalidField = (field: string, message: string): AppError =>
+  appError("invalid_request", message, { fields: [field] });
 
 export function isAppError(value: unknown): value is AppError {
   return (

@@ -2,7 +2,7 @@
  * The declaration of an endpoint: the one source of validation, types, error shapes and OpenAPI. A
  * route file joins it to a use case with `endpoint` (lib/http/endpoint.ts).
  */
-import type { z } from "zod";
+import { z } from "zod";
 import type { ErrorCode } from "./app-error.ts";
 
 /** The shape of an endpoint's error bodies (lib/http/error-response.ts). */
@@ -109,6 +109,12 @@ export interface Contract {
   readonly responses: Readonly<Record<number, SuccessResponse>>;
   /** Errors in addition to the ones that follow from the other fields (lib/openapi/responses.ts). */
   readonly errors: readonly ErrorCode[];
+}
+
+/** Returns the response of a success whose body has `status` and these fields. */
+export function successResponse<S extends z.core.$ZodLooseShape>(description: string, fields: S) {
+  const schema = z.object({ status: z.literal("success"), ...fields });
+  return { 200: { description, schema } } as const;
 }
 
 /** Returns the contract with its literal types, from which `endpoint` derives a handler's. */

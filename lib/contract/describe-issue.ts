@@ -25,13 +25,13 @@ function ruleOf(issue: RawIssue): string {
   if (issue.input === undefined && issue.code !== "custom") return "is required";
   switch (issue.code) {
     case "invalid_type":
-      return `must be ${nameOfType(issue.expected)}`;
+      return `must be ${typeNames[issue.expected] ?? `a ${issue.expected}`}`;
     case "too_small":
       return tooSmall(issue);
     case "too_big":
       return tooBig(issue);
     case "invalid_format":
-      return ruleOfFormat(issue.format);
+      return formatRules[issue.format] ?? `must be a valid ${issue.format}`;
     case "invalid_value":
       return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}`;
     case "not_multiple_of":
@@ -47,13 +47,13 @@ function tooSmall(issue: Extract<RawIssue, { code: "too_small" }>): string {
   const { minimum, origin } = issue;
   if (origin === "string" && Number(minimum) === 1) return "must not be empty";
   if (issue.inclusive === false) return `must be greater than ${minimum}`;
-  return `must ${origin === "number" || origin === "int" ? "be" : verbOf(origin)} at least ${minimum}${unitOf(origin, minimum)}`;
+  return `must ${verbOf(origin)} at least ${minimum}${unitOf(origin, minimum)}`;
 }
 
 function tooBig(issue: Extract<RawIssue, { code: "too_big" }>): string {
   const { maximum, origin } = issue;
   if (issue.inclusive === false) return `must be less than ${maximum}`;
-  return `must ${origin === "number" || origin === "int" ? "be" : verbOf(origin)} at most ${maximum}${unitOf(origin, maximum)}`;
+  return `must ${verbOf(origin)} at most ${maximum}${unitOf(origin, maximum)}`;
 }
 
 const verbOf = (origin: string): string => (origin === "array" || origin === "set" ? "have" : "be");
@@ -66,36 +66,19 @@ function unitOf(origin: string, count: number | bigint): string {
   return "";
 }
 
-function nameOfType(expected: string): string {
-  switch (expected) {
-    case "int":
-      return "an integer";
-    case "array":
-    case "object":
-      return `an ${expected}`;
-    case "record":
-      return "an object";
-    case "nonoptional":
-      return "given";
-    default:
-      return `a ${expected}`;
-  }
-}
+const typeNames: Readonly<Record<string, string>> = {
+  int: "an integer",
+  array: "an array",
+  object: "an object",
+  record: "an object",
+  nonoptional: "given",
+};
 
-function ruleOfFormat(format: string): string {
-  switch (format) {
-    case "uuid":
-    case "guid":
-      return "must be a valid UUID";
-    case "email":
-      return "must be a valid e-mail address";
-    case "url":
-      return "must be a valid URL";
-    case "datetime":
-      return "must be an ISO 8601 date and time";
-    case "regex":
-      return "has an invalid format";
-    default:
-      return `must be a valid ${format}`;
-  }
-}
+const formatRules: Readonly<Record<string, string>> = {
+  uuid: "must be a valid UUID",
+  guid: "must be a valid UUID",
+  email: "must be a valid e-mail address",
+  url: "must be a valid URL",
+  datetime: "must be an ISO 8601 date and time",
+  regex: "has an invalid format",
+};

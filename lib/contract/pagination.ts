@@ -36,16 +36,17 @@ export const nextCursor = z
   .nullable()
   .meta({ description: "For `cursor` of the next page; null on the last one" });
 
+/** Returns the response of a list. @param schema of the body, which has `next_cursor` */
+export const listResponse = <S extends z.ZodType>(schema: S) => {
+  const description = "One page; `link` has the URL of the next one";
+  return { 200: { description, headers: ["link"], schema } } as const;
+};
+
 /** Returns the response of a list, whose items are under `name`. */
 export function pageResponse<const N extends string, S extends z.ZodType>(name: N, item: S) {
   const items = { [name]: z.array(item) } as Record<N, z.ZodArray<S>>;
-  return {
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema: z.object({ status: z.literal("success"), ...items, next_cursor: nextCursor }),
-    },
-  } as const;
+  const status = z.literal("success");
+  return listResponse(z.object({ status, ...items, next_cursor: nextCursor }));
 }
 
 /** Returns the arguments of a SQL function that reads a page. */

@@ -20,15 +20,19 @@ const part = z.object({
   adapter: z.string().describe("The adapter in use, such as `supabase` or `embedded`."),
 });
 
-export const healthContract = contract({
+const shared = {
   method: "GET",
-  path: "/api/health",
-  runCredential: true,
-  summary: "Check that the process is alive",
-  description: "Names the adapter of each part. Contacts no other service.",
   tag: "Service",
   family: "error",
   auth: "none",
+  runCredential: true,
+} as const;
+
+export const healthContract = contract({
+  ...shared,
+  path: "/api/health",
+  summary: "Check that the process is alive",
+  description: "Names the adapter of each part. Contacts no other service.",
   responses: {
     200: {
       description: "Alive",
@@ -47,14 +51,10 @@ const checkedPart = part.extend({
 const readiness = { parts: z.array(checkedPart) };
 
 export const readyContract = contract({
-  method: "GET",
+  ...shared,
   path: "/api/health/ready",
-  runCredential: true,
   summary: "Check that the service is ready",
   description: "Checks each part that can be checked, with a deadline.",
-  tag: "Service",
-  family: "error",
-  auth: "none",
   responses: {
     200: {
       description: "Every part is ready",
@@ -69,13 +69,9 @@ export const readyContract = contract({
 });
 
 export const openApiContract = contract({
-  method: "GET",
+  ...shared,
   path: "/api/openapi.json",
-  runCredential: true,
   summary: "Get the OpenAPI document",
-  tag: "Service",
-  family: "error",
-  auth: "none",
   addressLimit: true,
   responses: {
     200: {

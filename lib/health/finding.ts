@@ -17,37 +17,32 @@ export interface Finding {
   readonly blocksStart?: boolean;
 }
 
-type Constructor<Last extends unknown[]> = (
-  check: string,
-  detail: string,
-  remedy: string,
-  ...settings: Last
-) => Finding;
-
 /** Returns the finding of a check that found nothing wrong. */
 export const ok = (check: string, detail: string): Finding => ({ check, status: "ok", detail });
 
+const problem =
+  (status: "warning" | "failed") =>
+  (check: string, detail: string, remedy: string, settings: readonly string[] = []): Finding => ({
+    check,
+    status,
+    detail,
+    remedy,
+    settings,
+  });
+
 /** Returns a finding with which the installation works, but not as its operator may expect. */
-export const warning: Constructor<[settings?: readonly string[]]> = (
-  check,
-  detail,
-  remedy,
-  settings = [],
-) => ({ check, status: "warning", detail, remedy, settings });
+export const warning = problem("warning");
 
 /** Returns a finding that a server may outlast, or do without for a while. */
-export const failed: Constructor<[settings?: readonly string[]]> = (
-  check,
-  detail,
-  remedy,
-  settings = [],
-) => ({ check, status: "failed", detail, remedy, settings });
+export const failed = problem("failed");
 
 /** Returns the finding of a configuration that cannot work. */
-export const misconfigured: Constructor<[settings: readonly string[]]> = (...finding) => ({
-  ...failed(...finding),
-  blocksStart: true,
-});
+export const misconfigured = (
+  check: string,
+  detail: string,
+  remedy: string,
+  settings: readonly string[],
+): Finding => ({ ...failed(check, detail, remedy, settings), blocksStart: true });
 
 const usualRemedies: Readonly<Record<Probe["outcome"], (names: string) => string>> = {
   accepted: () => "",

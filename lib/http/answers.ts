@@ -11,8 +11,12 @@ export async function answer<V, const S>(
   return isAppError(value) ? value : describe(value);
 }
 
-/** The answer to a deletion that has succeeded. */
-export const done = () => ({ body: { status: "success" } }) as const;
+/** Answers with a success whose body has these fields. */
+export const success = <const F extends object>(fields: F) =>
+  ({ body: { status: "success", ...fields } }) as const;
+
+/** Answers a deletion that has succeeded. */
+export const done = () => success({});
 
 /** Responds with a text that is JSON already. */
 export const jsonText = (text: string | ReadableStream<Uint8Array>): Response =>

@@ -14,11 +14,17 @@
 import { createHmac } from "node:crypto";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { type AppError, appError, type ErrorCode, isAppError } from "../contract/app-error.ts";
+import {
+  type AppError,
+  appError,
+  type ErrorCode,
+  invalidField,
+  isAppError,
+  statusOf,
+} from "../contract/app-error.ts";
 import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
-import { statusOf } from "./error-response.ts";
 
 /** Errors that a deletion or another budget resolves. */
 const RESOLVABLE: readonly ErrorCode[] = [
@@ -39,9 +45,7 @@ const EXTEND_MS = 5_000;
 export function readIdempotencyKey(headers: Headers): string | null | AppError {
   const key = headers.get("idempotency-key");
   if (key === null || (key.length >= 1 && key.length <= 255)) return key;
-  return appError("invalid_request", "Idempotency-Key must be 1 to 255 characters", {
-    fields: ["Idempotency-Key"],
-  });
+  return invalidField("Idempotency-Key", "Idempotency-Key must be 1 to 255 characters");
 }
 
 const attemptAnswer = z.discriminatedUnion("outcome", [

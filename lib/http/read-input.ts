@@ -1,6 +1,6 @@
 /** Reads params, query and a JSON body: bounded, sanitized, and validated against a contract's schemas. */
 import type { z } from "zod";
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, appError, invalidField } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import { describeIssue } from "../contract/describe-issue.ts";
 import { normalizeInput } from "../contract/normalize-input.ts";
@@ -121,17 +121,13 @@ export function validator(contract: Contract): Validator {
     for (const part of [raw.params, raw.query]) {
       for (const [name, value] of Object.entries(part ?? {})) {
         if (typeof value === "string" && !isStorableText(value)) {
-          return appError("invalid_request", `${name} must be well-formed Unicode without NUL`, {
-            fields: [name],
-          });
+          return invalidField(name, `${name} must be well-formed Unicode without NUL`);
         }
       }
     }
     let conflict: AppError | undefined;
     const onConflict = (name: string, other: string) => {
-      conflict = appError("invalid_request", `${name} and ${other} must not differ`, {
-        fields: [name],
-      });
+      conflict = invalidField(name, `${name} and ${other} must not differ`);
     };
     const issues: z.core.$ZodIssue[] = [];
     const parse = (schema: z.ZodType | undefined, value: unknown): unknown => {

@@ -5,27 +5,11 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type Tool,
 } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
 import type { ErrorCode } from "../contract/app-error.ts";
-
-/** A tool as the protocol lists it. */
-export interface Tool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  /** JSON Schema of the arguments. */
-  readonly inputSchema: {
-    readonly type: "object";
-    readonly properties: Readonly<Record<string, object>>;
-    readonly required: readonly string[];
-  };
-  readonly annotations: {
-    readonly readOnlyHint: boolean;
-    readonly idempotentHint: boolean;
-    readonly destructiveHint: boolean;
-  };
-}
+import { readBytes } from "../platform/outbound/vendor-fetch.ts";
 
 /** Calls the endpoint of a tool; null for a name that is no tool's. */
 export type CallTool = (
@@ -85,7 +69,7 @@ function createServer(tools: readonly Tool[], call: CallTool, log: Logger): Serv
     { name: "agent-platform", title: "Agent Platform", version: "1.0.0" },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler("tools/list", async () => ({ tools: structuredClone(tools) as never }));
+  server.setRequestHandler("tools/list", async () => ({ tools: structuredClone([...tools]) }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const response = call(params.name, params.arguments ?? {});
     if (!response) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown tool");
@@ -118,7 +102,7 @@ async function toolResult(response: Response): Promise<CallToolResult> {
     await response.body?.cancel();
     return textResult(JSON.stringify({ runId: headers.get("x-workflow-run-id") }));
   }
-  const bytes = await readWithin(response);
+  const bytes = await readBytes(response.body, MAX_RESULT_BYTES);
   if (bytes === null) {
     return textResult(
       `The answer is larger than ${MAX_RESULT_BYTES} bytes: read it over HTTP`,
@@ -130,16 +114,4 @@ async function toolResult(response: Response): Promise<CallToolResult> {
   }
   const resource = { uri: "response:body", mimeType: type, blob: bytes.toString("base64") };
   return { content: [{ type: "resource", resource }] };
-}
-
-async function readWithin(response: Response): Promise<Buffer | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    // Leaving the loop cancels the body.
-    if (size > MAX_RESULT_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

@@ -1,6 +1,7 @@
 /** The tools of the MCP server, made from the contracts that offer one. */
+import type { Tool } from "@modelcontextprotocol/server";
+import type { oas32 } from "zod-openapi";
 import type { Caller } from "../identity/credentials/caller.ts";
-import type { Tool } from "../mcp/serve-message.ts";
 import { describeApi } from "./document.ts";
 import { type Operation, operations } from "./registry.ts";
 
@@ -9,7 +10,7 @@ export const toolOperations: readonly Operation[] = operations.filter(
   ({ contract }) => contract.tool,
 );
 
-/** Made once for each copy of this module, as `describeService` is. */
+/** Made once for each copy of this module: `next dev` evaluates it again when a contract changes. */
 let described: readonly { readonly tool: Tool; readonly forRuns: boolean }[] | undefined;
 
 /** Returns the tools that the caller's credential may be good for; each call is checked by itself. */
@@ -43,34 +44,30 @@ function describeAll() {
   });
 }
 
-type Fields = Pick<Tool["inputSchema"], "properties" | "required">;
-const none: Fields = { properties: {}, required: [] };
+interface Fields {
+  readonly properties?: Readonly<Record<string, oas32.SchemaObject | oas32.ReferenceObject>>;
+  readonly required?: readonly string[];
+}
 
 function mergeSchemas(parts: readonly Fields[]): Tool["inputSchema"] {
   return {
     type: "object",
     properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
-    required: parts.flatMap(({ required }) => required),
+    required: parts.flatMap(({ required = [] }) => required),
   };
 }
 
 /** A header is no argument. */
-function ofParameter(parameter: object): Fields {
-  if (!("name" in parameter && "in" in parameter && "schema" in parameter)) return none;
-  const { name, schema } = parameter;
-  const isArgument = parameter.in === "path" || parameter.in === "query";
-  if (!isArgument || typeof name !== "string" || typeof schema !== "object") return none;
-  const description = "description" in parameter ? { description: parameter.description } : {};
-  const isRequired = "required" in parameter && parameter.required === true;
-  return {
-    properties: { [name]: { ...schema, ...description } },
-    required: isRequired ? [name] : [],
-  };
+function ofParameter(parameter: oas32.ParameterObject | oas32.ReferenceObject): Fields {
+  if (!("name" in parameter)) return {};
+  const { name, in: place, schema, description, required } = parameter;
+  if ((place !== "path" && place !== "query") || typeof schema !== "object") return {};
+  const field = { ...schema, ...(description !== undefined && { description }) };
+  return { properties: { [name]: field }, required: required ? [name] : [] };
 }
 
-function ofBody(body: object | undefined): Fields {
-  if (!body || !("content" in body)) return none;
-  const { content } = body as { content: Readonly<Record<string, { schema?: Partial<Fields> }>> };
-  const { properties = {}, required = [] } = content["application/json"]?.schema ?? {};
-  return { properties, required };
+function ofBody(body: oas32.RequestBodyObject | oas32.ReferenceObject | undefined): Fields {
+  const json = body && "content" in body ? body.content["application/json"] : undefined;
+  const schema = json && "schema" in json ? json.schema : undefined;
+  return typeof schema === "object" && "properties" in schema ? schema : {};
 }

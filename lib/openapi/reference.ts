@@ -1,8 +1,7 @@
 /** The OpenAPI document as the API reference of the console shows it: flat rows instead of schemas. */
 import type { oas32 } from "zod-openapi";
-import type { ErrorCode } from "../contract/app-error.ts";
+import { type ErrorCode, statusOf } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
-import { statusOf } from "../http/error-response.ts";
 import { curl } from "./curl.ts";
 import { describeApi, tags } from "./document.ts";
 import { type Exchange, examples } from "./examples.ts";
@@ -127,7 +126,8 @@ function fieldsOf(schema: Schema | undefined, prefix = "", depth = 0): Reference
   if (branches) return unique(branches.flatMap((branch) => fieldsOf(branch, prefix, depth)));
   if (value.items) return fieldsOf(value.items, `${prefix}[]`, depth);
   return Object.entries(value.properties ?? {}).flatMap(([key, property]) => {
-    if (isNever(property)) return [];
+    // The field must be absent.
+    if ("not" in resolve(property)) return [];
     const name = prefix === "" ? key : `${prefix}.${key}`;
     const field = {
       name,
@@ -141,11 +141,6 @@ function fieldsOf(schema: Schema | undefined, prefix = "", depth = 0): Reference
 
 function unique(fields: readonly ReferenceField[]): ReferenceField[] {
   return [...new Map(fields.map((field) => [field.name, field])).values()];
-}
-
-/** Whether the field must be absent. */
-function isNever(schema: Schema): boolean {
-  return "not" in resolve(schema);
 }
 
 function resolve(schema: Schema): SchemaValue {

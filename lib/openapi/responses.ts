@@ -1,9 +1,8 @@
 /** The responses of an operation: those its contract declares, and the errors that follow from it. */
 import { z } from "zod";
 import type { ZodOpenApiResponsesObject } from "zod-openapi";
-import type { ErrorCode } from "../contract/app-error.ts";
+import { type ErrorCode, statusOf } from "../contract/app-error.ts";
 import type { Contract, ErrorFamily, ResponseHeader } from "../contract/contract.ts";
-import { statusOf } from "../http/error-response.ts";
 import { bodiesOf, type Exchanges, json, withExamples } from "./examples.ts";
 
 const status = z.literal("error");

@@ -1,6 +1,6 @@
 /** The endpoints of organizations, their members and invitations. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { accountImage, accountName, emailAddress, uuid } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { member, organization, receivedInvitation, role, sentInvitation } from "./organization.ts";
@@ -8,7 +8,7 @@ import { member, organization, receivedInvitation, role, sentInvitation } from "
 const shared = { tag: "Organizations", family: "error", auth: "required" } as const;
 const status = z.literal("success");
 const one = z.object({ status, organization });
-const done = { 200: { description: "Done", schema: z.object({ status }) } } as const;
+const done = successResponse("Done", {});
 
 const organizationId = uuid.describe("The organization's `organization_id`");
 const byId = z.object({ id: organizationId });
@@ -95,7 +95,7 @@ export const updateMemberContract = contract({
   description: "For owners. The last owner stays one: 409.",
   params: memberById,
   body: z.object({ role }),
-  responses: { 200: { description: "The member", schema: z.object({ status, member }) } },
+  responses: successResponse("The member", { member }),
   errors: ["not_owner", "not_found", "conflict"],
 });
 

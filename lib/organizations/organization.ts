@@ -39,7 +39,3 @@ export const receivedInvitation = z
   .object({ ...invitationFields, organization_name: z.string() })
   .meta({ id: "ReceivedInvitation" });
 export type ReceivedInvitation = z.output<typeof receivedInvitation>;
-
-/** Answers a request for one organization. */
-export const organizationAnswer = (found: Organization) =>
-  ({ body: { status: "success", organization: found } }) as const;

@@ -103,6 +103,12 @@ export function config(): Config {
   return processWide("config", () => parseConfig(process.env));
 }
 
+/** Returns whether URLs of this kind may lead to this machine, as in development. */
+export function allowsLoopback(kind: "media" | "webhooks"): boolean {
+  const { LOOPBACK_URLS, NODE_ENV } = config();
+  return LOOPBACK_URLS.includes(kind) || NODE_ENV === "development";
+}
+
 /** Sets variables that a library of this process reads itself. */
 export function provideEnvironment(variables: Readonly<Record<string, string>>): void {
   Object.assign(process.env, variables);

@@ -1,13 +1,10 @@
-/** The size of the value of a JSON text, measured without parsing it. */
-export interface JsonMeasure {
-  /** The deepest nesting of arrays and objects. */
-  readonly depth: number;
-  /** An estimate of the number of values, at least half of it. */
-  readonly values: number;
-}
-
-/** Counts the brackets and commas outside of strings. The text need not be valid JSON. */
-export function measureJson(text: string): JsonMeasure {
+/**
+ * Measures the value of a JSON text without parsing it, by the brackets and commas outside of strings.
+ * The text need not be valid JSON.
+ * @returns `depth`, the deepest nesting of arrays and objects; and `values`, an estimate of the number
+ * of values, at least half of it
+ */
+export function measureJson(text: string): { depth: number; values: number } {
   let depth = 0;
   let deepest = 0;
   let values = 1;

@@ -154,6 +154,7 @@ const models = {
   PROMPT_CACHE_KEY: flag(false).describe(
     "Whether requests to the server of `OPENAI_BASE_URL` name their chat as `prompt_cache_key`, with which some providers find the cached beginning of a prompt. A server that does not know the field may reject it.",
   ),
+  FAST_MODEL: optionalText.describe("The id of a model that subagents may use for simple work."),
   SUMMARY_MODEL: optionalText.describe(
     "The id of the model that condenses conversations that get too long for theirs.",
   ),
@@ -371,6 +372,7 @@ export const shownDefaults: Readonly<Record<string, string>> = {
   MODELS: "all that the provider offers",
   DEFAULT_MODEL: "the first",
   MODEL_PRICES: "the gateway's prices",
+  FAST_MODEL: "none: the model of the chat",
   SUMMARY_MODEL: "the model of the chat",
   SANDBOX: "Vercel Sandbox where it is selected, else a shell of its own",
   SMTP_URL: "none: mail is written to `DATA_DIR/mailbox`; on Vercel it must be set",

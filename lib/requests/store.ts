@@ -31,7 +31,3 @@ export function selectRequests(
   };
   return call("list_requests", args, pageOf(rowOf(loggedRequest), query));
 }
-
-/** Deletes at most `batch` requests that are older, and returns their number. */
-export const sweepRequestBatch = (batch: number, days: number): Promise<number> =>
-  call("sweep_requests", { p_batch: batch, p_days: days }, z.int());

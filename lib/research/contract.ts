@@ -1,6 +1,6 @@
 /** The endpoint of artist research. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 
 const track = z.object({
   title: z.string(),
@@ -37,11 +37,8 @@ export const listTracksContract = contract({
       error: "Missing required parameter: artist",
       path: ["artist"],
     }),
-  responses: {
-    200: {
-      description: "The tracks, most popular first if the provider ranks them",
-      schema: z.object({ status: z.literal("success"), tracks: z.array(track) }),
-    },
-  },
+  responses: successResponse("The tracks, most popular first if the provider ranks them", {
+    tracks: z.array(track),
+  }),
   errors: ["not_found", "not_implemented", "upstream_error", "upstream_timeout"],
 });

@@ -11,16 +11,14 @@ import type { App } from "../app.ts";
 import { config } from "../platform/config.ts";
 import { runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
-import { sweepRequestBatch } from "../requests/store.ts";
 import { reapDeadTurn } from "../turns/end-turn.ts";
 import type { EndParts } from "../turns/finish-stream.ts";
-import { sweepDeliveries } from "../webhooks/store.ts";
 import {
+  type AgeSweep,
   endJob,
-  sweepDeletedIdentities,
   sweepInvitations,
+  sweepOlder,
   sweepRowBatch,
-  sweepRunTraceBatch,
   takeJob,
   unfinishedTurns,
 } from "./store.ts";
@@ -43,6 +41,8 @@ const MAX_BATCHES = 100;
 /** Turns that are looked up one by one. */
 const TURNS_BATCH = 200;
 const DELIVERY_RETENTION_DAYS = 30;
+/** A token that was issued longer ago has expired: providers issue them for hours. */
+const DELETED_IDENTITY_DAYS = 30;
 /** The input of a task run after its end, and a connection that was refused or is undecided. */
 const AGES = { inputDays: 30, connectionDays: 30 };
 
@@ -56,6 +56,9 @@ async function inBatches(sweep: (batch: number) => Promise<number>): Promise<num
   }
   return total;
 }
+
+const sweepOld = (name: AgeSweep, days: number) =>
+  inBatches((batch) => sweepOlder(name, batch, days));
 
 /** Deletes rows that have expired, and returns their numbers by kind. */
 export async function sweepRows(): Promise<Record<string, number>> {
@@ -90,15 +93,13 @@ const LEASE_SECONDS = 30 * 60;
 const shared: Readonly<Record<string, Part>> = {
   rows: sweepRows,
   invitations: () => inBatches(sweepInvitations),
-  deletedIdentities: () => inBatches(sweepDeletedIdentities),
-  runTraces: () =>
-    inBatches((batch) => sweepRunTraceBatch(batch, config().RUN_TRACE_RETENTION_DAYS)),
+  deletedIdentities: () => sweepOld("sweep_deleted_identities", DELETED_IDENTITY_DAYS),
+  runTraces: () => sweepOld("sweep_run_traces", config().RUN_TRACE_RETENTION_DAYS),
   lostTurns: endLostTurns,
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,
-  webhookDeliveries: () => inBatches((batch) => sweepDeliveries(batch, DELIVERY_RETENTION_DAYS)),
-  requests: () =>
-    inBatches((batch) => sweepRequestBatch(batch, config().REQUEST_LOG_RETENTION_DAYS)),
+  webhookDeliveries: () => sweepOld("sweep_webhook_deliveries", DELIVERY_RETENTION_DAYS),
+  requests: () => sweepOld("sweep_requests", config().REQUEST_LOG_RETENTION_DAYS),
 };
 const perMachine: Readonly<Record<string, Part>> = {
   // Here, because the local sandboxes of this machine are out of reach for others.

@@ -39,9 +39,16 @@ export function sweepRowBatch(
   return call("sweep_rows", args, z.record(z.string(), z.int()));
 }
 
-/** Deletes at most `batch` traces of runs that are older, and returns their number. */
-export const sweepRunTraceBatch = (batch: number, days: number): Promise<number> =>
-  call("sweep_run_traces", { p_batch: batch, p_days: days }, z.int());
+/** The SQL functions that delete rows by their age alone. */
+export type AgeSweep =
+  | "sweep_deleted_identities"
+  | "sweep_requests"
+  | "sweep_run_traces"
+  | "sweep_webhook_deliveries";
+
+/** Deletes at most `batch` rows that are older than so many days, and returns their number. */
+export const sweepOlder = (name: AgeSweep, batch: number, days: number): Promise<number> =>
+  call(name, { p_batch: batch, p_days: days }, z.int());
 
 export const dueMediaRemovals = (batch: number): Promise<MediaKey[]> =>
   call("due_media_removals", { p_batch: batch }, mediaKeys);
@@ -100,12 +107,5 @@ export const staleSandboxReservations = (batch: number): Promise<z.output<typeof
 /** Deletes at most `batch` expired invitations, and returns their number. */
 export const sweepInvitations = (batch: number): Promise<number> =>
   call("sweep_invitations", { p_batch: batch }, z.int());
-
-/** A token that was issued longer ago has expired: providers issue them for hours. */
-const DELETED_IDENTITY_DAYS = 30;
-
-/** Forgets at most `batch` accounts that were deleted longer ago than any token lasts, and returns their number. */
-export const sweepDeletedIdentities = (batch: number): Promise<number> =>
-  call("sweep_deleted_identities", { p_batch: batch, p_days: DELETED_IDENTITY_DAYS }, z.int());
 
 export const installationId = (): Promise<string> => call("installation_id", {}, z.string());

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { streamZip, type ZipEntry } from "../platform/zip.ts";
+import type { ZipEntry } from "../platform/zip.ts";
 import type { SandboxRequest } from "./get-sandbox.ts";
 import { type FolderEntry, isSandboxError, MAX_TREE_ENTRIES, type SandboxFiles } from "./port.ts";
 import { withSandboxFiles } from "./sandbox-files.ts";
@@ -14,17 +14,6 @@ const refusals = {
   ),
 };
 
-type FolderRequest = SandboxRequest & { readonly path?: string | undefined };
-
-/** Streams the entries of `folderEntries` as a ZIP archive. Errors: 400, 404, 502, 503. */
-export async function archiveFolder(
-  app: Pick<App, "sandboxes">,
-  request: FolderRequest,
-): Promise<ReadableStream<Uint8Array> | AppError> {
-  const entries = await folderEntries(app, request);
-  return isAppError(entries) ? entries : streamZip(entries);
-}
-
 /**
  * Lists a folder of the session's sandbox, by default its home, and yields its files and folders as each
  * is read. Files that are deleted in the meantime are left out; a failure of the sandbox is thrown.
@@ -32,7 +21,7 @@ export async function archiveFolder(
  */
 export async function folderEntries(
   app: Pick<App, "sandboxes">,
-  { path = ".", ...request }: FolderRequest,
+  { path = ".", ...request }: SandboxRequest & { readonly path?: string | undefined },
 ): Promise<AsyncIterable<ZipEntry> | AppError> {
   const found = await withSandboxFiles(
     app,

@@ -1,6 +1,6 @@
 /** The sandbox of a session and its files. */
 import { z } from "zod";
-import { contract, type RunRule } from "../contract/contract.ts";
+import { contract, type RunRule, successResponse } from "../contract/contract.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
 import { MAX_STREAMED_BYTES } from "./port.ts";
 import { sandboxStatus } from "./stored-sandbox.ts";
@@ -20,7 +20,7 @@ export const sandbox = z
   })
   .meta({ id: "Sandbox", description: "Every field but `state` is null when `state` is none" });
 
-const answer = z.object({ status: z.literal("success"), sessionId: uuid, sandbox });
+const answer = { sessionId: uuid, sandbox };
 const ofSession = z.object({ sessionId: uuid.describe("The session's `id`") });
 
 const ofItsOwnSession: RunRule = {
@@ -28,12 +28,7 @@ const ofItsOwnSession: RunRule = {
   allows: ({ query }, run) => ofSession.safeParse(query).data?.sessionId === run.sessionId,
 };
 
-const shared = {
-  path: "/api/sandbox",
-  tag: "Sandbox",
-  family: "error",
-  auth: "required",
-} as const;
+const shared = { path: "/api/sandbox", tag: "Sandbox", family: "error", auth: "required" } as const;
 
 export const provisionSandboxContract = contract({
   ...shared,
@@ -42,7 +37,7 @@ export const provisionSandboxContract = contract({
   summary: "Provision the sandbox of a session",
   description: "Repeated and simultaneous requests return the same sandbox.",
   body: ofSession,
-  responses: { 200: { description: "The session's sandbox", schema: answer } },
+  responses: successResponse("The session's sandbox", answer),
   errors: ["sandboxes_full", "not_found", "upstream_error"],
 });
 
@@ -54,7 +49,7 @@ export const getSandboxContract = contract({
   summary: "Read the state of a session's sandbox",
   description: "Asks the provider, so that a sandbox that has ended is reported as such.",
   query: ofSession,
-  responses: { 200: { description: "The session's sandbox", schema: answer } },
+  responses: successResponse("The session's sandbox", answer),
   errors: ["not_found", "upstream_error"],
 });
 
@@ -63,7 +58,7 @@ export const stopSandboxContract = contract({
   method: "DELETE",
   summary: "Stop a session's sandbox and delete its files; runs that use it are stopped",
   query: ofSession,
-  responses: { 200: { description: "The session has no sandbox", schema: answer } },
+  responses: successResponse("The session has no sandbox", answer),
   errors: ["not_found", "upstream_error"],
 });
 
@@ -94,18 +89,12 @@ export const listSandboxFilesContract = contract({
   query: ofSession.extend({
     path: path.optional().meta({ description: "A folder. Default: the sandbox's home" }),
   }),
-  responses: {
-    200: {
-      description: "The folder's entries",
-      schema: z.object({
-        status: z.literal("success"),
-        sessionId: uuid,
-        path: z.string().meta({ description: "The folder's absolute path inside the sandbox" }),
-        entries: z.array(sandboxFile),
-        truncated: z.boolean().meta({ description: "True when the folder has more entries" }),
-      }),
-    },
-  },
+  responses: successResponse("The folder's entries", {
+    sessionId: uuid,
+    path: z.string().meta({ description: "The folder's absolute path inside the sandbox" }),
+    entries: z.array(sandboxFile),
+    truncated: z.boolean().meta({ description: "True when the folder has more entries" }),
+  }),
   errors: ["not_found", "sandbox_missing", "upstream_error"],
 });
 
@@ -171,9 +160,7 @@ export const removeSandboxFileContract = contract({
       description: "A file or folder, absolute or relative to the sandbox's home",
     }),
   }),
-  responses: {
-    200: { description: "It is deleted", schema: z.object({ status: z.literal("success") }) },
-  },
+  responses: successResponse("It is deleted", {}),
   errors: ["not_found", "sandbox_missing", "upstream_error"],
 });
 
@@ -189,8 +176,6 @@ export const archiveSandboxContract = contract({
   query: ofSession.extend({
     path: path.optional().meta({ description: "A folder. Default: the sandbox's home" }),
   }),
-  responses: {
-    200: { description: "The archive", bytes: ["application/zip"] },
-  },
+  responses: { 200: { description: "The archive", bytes: ["application/zip"] } },
   errors: ["not_found", "sandbox_missing", "upstream_error"],
 });

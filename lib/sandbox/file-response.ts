@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { safeFileName } from "../platform/zip.ts";
+import { safeFileName, streamZip, type ZipEntry } from "../platform/zip.ts";
 import type { FileContent } from "./sandbox-files.ts";
 
 /**
@@ -18,13 +18,13 @@ export function fileResponse({ name, bytes, isText }: FileContent): Response {
   });
 }
 
-/** Returns the archive of a folder as an attachment that is named after it. */
+/** Streams a ZIP archive of a folder as an attachment that is named after it. */
 export function archiveResponse(
-  archive: ReadableStream<Uint8Array>,
+  entries: AsyncIterable<ZipEntry>,
   { path = "files" }: { readonly path?: string | undefined },
 ): Response {
   const name = posix.basename(posix.resolve("/", path)) || "files";
-  return new Response(archive, {
+  return new Response(streamZip(entries), {
     headers: {
       "content-type": "application/zip",
       "content-disposition": attachment(`${name}.zip`),

@@ -1,6 +1,6 @@
 /** Scheduled prompts, and the request with which a scheduler fires the due ones. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { timezone as anyTimezone, dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { runOptionChanges, runOptions } from "../contract/run-options.ts";
@@ -127,12 +127,7 @@ export const deleteTaskContract = contract({
   summary: "Delete a scheduled prompt",
   description: "Its runs stay, and one that has started goes on.",
   params: byId,
-  responses: {
-    200: {
-      description: "The task was deleted",
-      schema: z.object({ status: z.literal("success") }),
-    },
-  },
+  responses: successResponse("The task was deleted", {}),
   errors: ["not_found"],
 });
 
@@ -180,53 +175,43 @@ export const runTaskContract = contract({
   ],
 });
 
-const cronHeaders = z.object({
-  authorization: z.string().optional().meta({ description: "`Bearer` and the `CRON_SECRET`" }),
-});
+const ofCron = {
+  tag: "Tasks",
+  family: "error",
+  auth: "none",
+  headers: z.object({
+    authorization: z.string().optional().meta({ description: "`Bearer` and the `CRON_SECRET`" }),
+  }),
+} as const;
 
 export const fireTasksContract = contract({
+  ...ofCron,
   method: "GET",
   path: "/api/cron/tasks",
   summary: "Fire the scheduled prompts that are due",
   description:
     "For deployments without a long-running process, such as Vercel, whose cron jobs call it with `CRON_SECRET`. It may be called at any time and by several at once.",
-  tag: "Tasks",
-  family: "error",
-  auth: "none",
-  headers: cronHeaders,
-  responses: {
-    200: {
-      description:
-        "How many firings were made, and how many runs were started here, without those that Trigger.dev was given",
-      schema: z.object({ status: z.literal("success"), fired: z.int(), started: z.int() }),
-    },
-  },
+  responses: successResponse(
+    "How many firings were made, and how many runs were started here, without those that Trigger.dev was given",
+    { fired: z.int(), started: z.int() },
+  ),
   errors: ["unauthorized", "not_configured"],
 });
 
 export const driveTaskRunContract = contract({
+  ...ofCron,
   method: "POST",
   path: "/api/cron/task-runs/{id}",
   summary: "Do the next of a task run",
   description:
     "For the tasks at Trigger.dev, which call it with `CRON_SECRET` until the run has ended. The first call starts the work; any number of them start it once.",
-  tag: "Tasks",
-  family: "error",
-  auth: "none",
   params: z.object({ id: z.string().meta({ description: "The `id` of a task run" }) }),
-  headers: cronHeaders,
-  responses: {
-    200: {
-      description: "The state that the run was found in",
-      schema: z.object({
-        status: z.literal("success"),
-        task_run: z.object({
-          id: z.string(),
-          status: z.string().meta({ examples: ["QUEUED", "EXECUTING", "COMPLETED"] }),
-          finished_at: dateTime.nullable(),
-        }),
-      }),
-    },
-  },
+  responses: successResponse("The state that the run was found in", {
+    task_run: z.object({
+      id: z.string(),
+      status: z.string().meta({ examples: ["QUEUED", "EXECUTING", "COMPLETED"] }),
+      finished_at: dateTime.nullable(),
+    }),
+  }),
   errors: ["unauthorized", "not_found", "not_configured"],
 });

@@ -45,9 +45,3 @@ export const task = z
   })
   .meta({ id: "Task" });
 export type Task = z.output<typeof task>;
-
-/** Answers the creation of a task. */
-export const createdTask = (made: Task) => ({ status: 201, ...taskAnswer(made) }) as const;
-
-/** Answers a request for one task. */
-export const taskAnswer = (found: Task) => ({ body: { status: "success", task: found } }) as const;

@@ -1,24 +1,11 @@
-/** Creates and changes sessions and chats. */
+/** Creates and changes chats. */
 import { checkFallbackModels, checkModel } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
+import type { ChatChanges, NewChat } from "./contract.ts";
 import type { Chat } from "./session.ts";
-import {
-  type ChatChanges,
-  insertChat,
-  insertSession,
-  type NewChat,
-  type NewSession,
-  updateChatFields,
-} from "./store.ts";
-
-/**
- * Creates a session and its first chat in one transaction. The pipeline has checked the caller's
- * access to the artist and the organization.
- */
-export const createSession = ({ models }: Pick<App, "models">, input: NewSession) =>
-  insertSession(input, models.defaultModelId);
+import { insertChat, updateChatFields } from "./store.ts";
 
 /**
  * Creates a chat in a session. A request with an `id` can be repeated.
@@ -27,11 +14,12 @@ export const createSession = ({ models }: Pick<App, "models">, input: NewSession
  */
 export async function createChat(
   app: Pick<App, "models">,
-  input: Omit<NewChat, "modelId"> & { readonly modelId?: string | undefined },
+  address: Omit<ChatAddress, "chatId">,
+  values: NewChat,
 ): Promise<Chat | AppError> {
-  const fault = (await checkModel(app, input.modelId)) ?? (await checkFallbackModels(app, input));
-  const modelId = input.modelId ?? app.models.defaultModelId;
-  return fault ?? insertChat({ ...input, modelId });
+  const fault = (await checkModel(app, values.modelId)) ?? (await checkFallbackModels(app, values));
+  const modelId = values.modelId ?? app.models.defaultModelId;
+  return fault ?? insertChat(address, { ...values, modelId });
 }
 
 /**

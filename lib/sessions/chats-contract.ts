@@ -1,6 +1,6 @@
 /** All chats of an account, whatever their session. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { queryBoolean, uuid } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { foundChat } from "./session.ts";
@@ -26,6 +26,7 @@ export const listAccountChatsContract = contract({
   responses: pageResponse("chats", foundChat),
   errors: [],
 });
+export type ChatQuery = z.output<typeof listAccountChatsContract.query>;
 
 export const deleteChatsContract = contract({
   ...shared,
@@ -38,14 +39,8 @@ export const deleteChatsContract = contract({
   body: z.object({
     ids: z.array(uuid).min(1).max(100).describe("The `id`s of the chats, of any sessions"),
   }),
-  responses: {
-    200: {
-      description: "The chats are deleted",
-      schema: z.object({
-        status: z.literal("success"),
-        deleted: z.array(uuid).meta({ description: "The chats that this call has deleted" }),
-      }),
-    },
-  },
+  responses: successResponse("The chats are deleted", {
+    deleted: z.array(uuid).meta({ description: "The chats that this call has deleted" }),
+  }),
   errors: [],
 });

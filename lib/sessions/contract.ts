@@ -1,8 +1,8 @@
 /** Sessions, chats and stored messages. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { commaList, instructions, uuid, withAnyField } from "../contract/fields.ts";
-import { nextCursor, pageQuery } from "../contract/pagination.ts";
+import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
 import { runOptionChanges, runOptions } from "../contract/run-options.ts";
 import { queuedMessages } from "../turns/queue-contract.ts";
 import { branch, chat, chatWithMessages, feedback, rating, session } from "./session.ts";
@@ -21,17 +21,7 @@ const sessionId = uuid.describe("The session's `id`");
 const sessionParams = z.object({ sessionId });
 const chatParams = z.object({ sessionId, chatId: uuid.describe("The chat's `id`") });
 const messageId = z.string().min(1).max(128);
-const done = z.object({ status: z.literal("success") });
-const listedBranches = done.extend({ branches: z.array(branch) });
-
-const pageOf = <S extends z.ZodType>(schema: S) =>
-  ({
-    200: {
-      description: "One page; `link` has the URL of the next one",
-      headers: ["link"],
-      schema,
-    },
-  }) as const;
+const branches = z.array(branch);
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
 
@@ -56,6 +46,7 @@ export const createSessionContract = contract({
   },
   errors: ["not_found"],
 });
+export type NewSession = z.output<typeof createSessionContract.body>;
 
 export const listSessionsContract = contract({
   ...shared,
@@ -65,7 +56,7 @@ export const listSessionsContract = contract({
   tool: true,
   summary: "List the caller's sessions, newest first",
   query: pageQuery,
-  responses: pageOf(z.object({ sessions: z.array(session), next_cursor: nextCursor })),
+  responses: listResponse(z.object({ sessions: z.array(session), next_cursor: nextCursor })),
   errors: [],
 });
 
@@ -98,7 +89,7 @@ export const deleteSessionContract = contract({
   path: "/api/sessions/{sessionId}",
   summary: "Delete a session with its chats, runs and sandbox",
   params: sessionParams,
-  responses: { 200: { description: "The session was deleted", schema: done } },
+  responses: successResponse("The session was deleted", {}),
   errors: ["not_found", "upstream_error"],
 });
 
@@ -121,6 +112,7 @@ export const createChatContract = contract({
   responses: { 201: { description: "The chat", schema: z.object({ chat }) } },
   errors: ["not_found", "conflict"],
 });
+export type NewChat = z.output<typeof createChatContract.body>;
 
 export const listChatsContract = contract({
   ...shared,
@@ -131,7 +123,7 @@ export const listChatsContract = contract({
   summary: "List the chats of a session, newest first",
   params: sessionParams,
   query: pageQuery,
-  responses: pageOf(z.object({ chats: z.array(chat), next_cursor: nextCursor })),
+  responses: listResponse(z.object({ chats: z.array(chat), next_cursor: nextCursor })),
   errors: ["not_found"],
 });
 
@@ -153,7 +145,7 @@ export const getChatContract = contract({
     200: {
       description: "The chat",
       schema: chatWithMessages.extend({
-        branches: z.array(branch).optional().meta({ description: "Only if included" }),
+        branches: branches.optional().meta({ description: "Only if included" }),
         feedback: z.array(feedback).optional().meta({ description: "Only if included" }),
         queue: queuedMessages.shape.messages.optional().meta({
           description:
@@ -210,6 +202,7 @@ export const updateChatContract = contract({
   responses: { 200: { description: "The chat", schema: z.object({ chat }) } },
   errors: ["not_found"],
 });
+export type ChatChanges = z.output<typeof updateChatContract.body>;
 
 export const deleteChatContract = contract({
   ...shared,
@@ -217,7 +210,7 @@ export const deleteChatContract = contract({
   path: "/api/sessions/{sessionId}/chats/{chatId}",
   summary: "Delete a chat with its messages; its run is stopped",
   params: chatParams,
-  responses: { 200: { description: "The chat was deleted", schema: done } },
+  responses: successResponse("The chat was deleted", {}),
   errors: ["not_found"],
 });
 
@@ -230,12 +223,7 @@ export const listBranchesContract = contract({
   description:
     "A chat shows one path through its messages. This lists those of its messages that are not the only ones at their place, because a message was edited or an answer repeated with `parentId` of `POST /api/chat`.",
   params: chatParams,
-  responses: {
-    200: {
-      description: "In the order of the chat; empty without branches",
-      schema: listedBranches,
-    },
-  },
+  responses: successResponse("In the order of the chat; empty without branches", { branches }),
   errors: ["not_found"],
 });
 
@@ -250,7 +238,7 @@ export const chooseBranchContract = contract({
   body: z.object({
     message_id: messageId.meta({ description: "A message of the chat, on any branch" }),
   }),
-  responses: { 200: { description: "The branches that are shown now", schema: listedBranches } },
+  responses: successResponse("The branches that are shown now", { branches }),
   errors: ["not_found", "conflict"],
 });
 
@@ -261,12 +249,9 @@ export const listFeedbackContract = contract({
   runCredential: true,
   summary: "List the ratings of a chat's answers",
   params: chatParams,
-  responses: {
-    200: {
-      description: "Those of all branches, oldest first",
-      schema: done.extend({ feedback: z.array(feedback) }),
-    },
-  },
+  responses: successResponse("Those of all branches, oldest first", {
+    feedback: z.array(feedback),
+  }),
   errors: ["not_found"],
 });
 
@@ -283,11 +268,8 @@ export const rateMessageContract = contract({
     rating: rating.nullable().meta({ description: "Null removes the rating" }),
     comment: z.string().trim().max(2000).optional(),
   }),
-  responses: {
-    200: {
-      description: "The rating; null when it was removed",
-      schema: done.extend({ feedback: feedback.nullable() }),
-    },
-  },
+  responses: successResponse("The rating; null when it was removed", {
+    feedback: feedback.nullable(),
+  }),
   errors: ["not_found"],
 });

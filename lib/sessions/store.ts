@@ -7,12 +7,14 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
-import { optionsIn, type RunOptionChanges, type RunOptions } from "../contract/run-options.ts";
+import { optionsIn } from "../contract/run-options.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { streamOf } from "../platform/stream-of.ts";
 import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
+import type { ChatQuery } from "./chats-contract.ts";
+import type { ChatChanges, NewChat, NewSession } from "./contract.ts";
 import { type Chat, chat, type FoundChat, foundChat, type Session, session } from "./session.ts";
 
 /** A session together with the state of its sandbox, which callers do not see. */
@@ -36,19 +38,14 @@ const missing = refusalOf(
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
 const oneChat = z.object({ chat: storedChat }).transform((answer) => answer.chat);
 
-export interface NewSession {
-  readonly accountId: string;
-  readonly organization_id?: string | null | undefined;
-  readonly artistId?: string | null | undefined;
-  readonly title?: string | undefined;
-}
-
+/** Inserts a session and its first chat. The pipeline has checked the access to artist and organization. */
 export function insertSession(
+  accountId: string,
   values: NewSession,
   modelId: string,
 ): Promise<{ session: Session; chat: Chat }> {
   const args = {
-    p_account_id: values.accountId,
+    p_account_id: accountId,
     p_organization_id: values.organization_id ?? null,
     p_artist_id: values.artistId ?? null,
     p_title: values.title ?? "",
@@ -86,25 +83,17 @@ export const updateSessionTitle = (accountId: string, sessionId: string, title: 
 export const removeSession = (accountId: string, sessionId: string) =>
   call("delete_session", sessionArguments(accountId, sessionId), z.union([foundSession, missing]));
 
-export interface NewChat extends RunOptions {
-  readonly accountId: string;
-  readonly sessionId: string;
-  readonly id?: string | undefined;
-  readonly title?: string | undefined;
-  readonly modelId: string;
-  readonly instructions?: string | undefined;
-  readonly templateId?: string | undefined;
-}
-
 const conflict = z
   .object({ conflict: z.literal(true) })
   .transform(() => appError("conflict", "A chat with this id exists in another session"));
 
 /** Returns the existing chat when the session has one with this id. Errors: 404, 409. */
-export function insertChat(values: NewChat): Promise<Chat | AppError> {
+export function insertChat(
+  { accountId, sessionId }: Omit<ChatAddress, "chatId">,
+  values: NewChat & { readonly modelId: string },
+): Promise<Chat | AppError> {
   const args = {
-    p_account_id: values.accountId,
-    p_session_id: values.sessionId,
+    ...sessionArguments(accountId, sessionId),
     p_chat_id: values.id ?? null,
     p_title: values.title ?? "",
     p_model_id: values.modelId,
@@ -127,17 +116,9 @@ export function selectChats(
   );
 }
 
-/** A filter that is undefined does not apply. */
-interface ChatFilters {
-  readonly q?: string | undefined;
-  readonly artist_id?: string | undefined;
-  readonly archived?: boolean | undefined;
-  readonly pinned?: boolean | undefined;
-}
-
 export function selectAccountChats(
   accountId: string,
-  { q, artist_id, archived, pinned, ...page }: ChatFilters & PageRequest,
+  { q, artist_id, archived, pinned, ...page }: ChatQuery,
 ): Promise<Page<FoundChat>> {
   return call(
     "list_account_chats",
@@ -234,15 +215,6 @@ async function* chatPages(args: ChatArguments, first: ChatPage): AsyncGenerator<
 }
 
 /** Undefined fields stay unchanged; empty ones are removed. */
-export interface ChatChanges extends RunOptionChanges {
-  readonly title?: string | undefined;
-  readonly modelId?: string | undefined;
-  readonly instructions?: string | undefined;
-  readonly templateId?: string | undefined;
-  readonly archived?: boolean | undefined;
-  readonly pinned?: boolean | undefined;
-}
-
 export function updateChatFields(
   address: ChatAddress,
   changes: ChatChanges,

@@ -1,6 +1,6 @@
 /** The endpoint of background task runs. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { describeIssue } from "../contract/describe-issue.ts";
 import { queryInteger, uuid } from "../contract/fields.ts";
 import { taskRun } from "./task-run.ts";
@@ -50,11 +50,6 @@ export const listTaskRunsContract = contract({
   auth: "required",
   accountAccess: { in: "query", field: "account_id" },
   query,
-  responses: {
-    200: {
-      description: "The runs",
-      schema: z.object({ status: z.literal("success"), runs: z.array(taskRun) }),
-    },
-  },
+  responses: successResponse("The runs", { runs: z.array(taskRun) }),
   errors: ["not_found", "upstream_error", "upstream_timeout"],
 });

@@ -19,7 +19,7 @@ export interface TaskRunner extends Checkable {
   start?(task: RemoteTask, log: Logger): Promise<string | AppError>;
 }
 
-interface RunPage {
+export interface RunPage {
   readonly accountId: string;
   readonly limit: number;
   /** Only runs that carry the tag of this artist; undefined for all. */

@@ -10,6 +10,7 @@ import { uuid } from "../contract/fields.ts";
 import { budgetReached, mediaQuotaExceeded, unpricedModel } from "../contract/quota.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
+import type { RunPage } from "./port.ts";
 import { type TaskRun, taskRun } from "./task-run.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -123,21 +124,12 @@ const storedRun = rowOf(taskRun.extend({ artistId: uuid.nullable() })).transform
   }),
 );
 
-/** Returns the runs of the account, newest first. */
-export const selectRuns = (accountId: string, limit: number): Promise<TaskRun[]> =>
-  call("list_task_runs", { p_account_id: accountId, p_limit: limit }, z.array(storedRun));
-
-/** Returns the runs of the account that are for the artist, newest first. */
-export const selectArtistRuns = (
-  accountId: string,
-  artistId: string,
-  limit: number,
-): Promise<TaskRun[]> =>
-  call(
-    "list_artist_task_runs",
-    { p_account_id: accountId, p_artist_id: artistId, p_limit: limit },
-    z.array(storedRun),
-  );
+/** Returns the runs of the account, or those that are for the artist, newest first. */
+export function selectRuns({ accountId, limit, artistId }: RunPage): Promise<TaskRun[]> {
+  const args = { p_account_id: accountId, p_limit: limit };
+  if (artistId === undefined) return call("list_task_runs", args, z.array(storedRun));
+  return call("list_artist_task_runs", { ...args, p_artist_id: artistId }, z.array(storedRun));
+}
 
 /** Returns null when the account has no such run. */
 export function selectRun(accountId: string, id: string): Promise<TaskRun | null> {

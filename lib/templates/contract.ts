@@ -1,6 +1,6 @@
 /** The endpoints of agent templates. */
 import { z } from "zod";
-import { contract, type RunRule } from "../contract/contract.ts";
+import { contract, type RunRule, successResponse } from "../contract/contract.ts";
 import { emailAddress, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { runOptionChanges, runOptions } from "../contract/run-options.ts";
@@ -124,12 +124,7 @@ export const deleteTemplateContract = contract({
   summary: "Delete an agent template with its shares and favourites",
   description: "Permanent. Only the owner can delete a template.",
   params: byId,
-  responses: {
-    200: {
-      description: "The template has been deleted",
-      schema: z.object({ status: z.literal("success") }),
-    },
-  },
+  responses: successResponse("The template has been deleted", {}),
   errors: ["not_owner", "not_found"],
 });
 

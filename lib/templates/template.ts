@@ -32,7 +32,3 @@ export const template = z
   })
   .meta({ id: "AgentTemplate" });
 export type Template = z.output<typeof template>;
-
-/** Answers a request for one template. */
-export const templateAnswer = (found: Template) =>
-  ({ body: { status: "success", template: found } }) as const;

@@ -20,19 +20,18 @@ import { toolSchemas } from "../agent/tools/index.ts";
 import type { App } from "../app.ts";
 import { config } from "../platform/config.ts";
 import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
-import { openSandbox, writeFiles } from "./run-tool-calls.ts";
+import type { ModelCallParts } from "./model-call.ts";
 import {
   type ActiveTurn,
   type Compaction,
   recordCompaction,
   recordUsage,
-  reserveModelCall,
+  reservationOf,
 } from "./store/turns.ts";
+import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 
-export type ContextParts = Pick<
-  App,
-  "contextWindows" | "modelOutages" | "models" | "queues" | "sandboxes"
->;
+/** The parts of the service that model calls and tools use. */
+export type ContextParts = ModelCallParts & Pick<App, "contextWindows" | "sandboxes">;
 
 export interface ContextRequest {
   readonly turnId: string;
@@ -44,17 +43,19 @@ export interface ContextRequest {
   readonly signal: AbortSignal;
   /** How often the request of this step was compacted before. */
   readonly pass: number;
-  /** The model that has rejected the request as too long, if any. */
-  readonly rejected?: FailedCall["exceeded"];
+  /** Present if the model has rejected the request as too long. */
+  readonly rejected: FailedCall["exceeded"];
 }
 
+/** How often the request of a step is compacted because the model rejects it as too long. */
+const MAX_PASSES = 3;
 /** A request of fewer tokens fits into any model's context, so that no window has to be looked up. */
 const SMALL_REQUEST_TOKENS = 4_000;
 /** With less room than this, messages are dropped without a summary, which would leave no room for them. */
 const MIN_ROOM_TOKENS = 2_000;
 /** What is assumed of a window that a model does not name: its rejection shows that it is smaller. */
 const ASSUMED_SHARE = 0.7;
-/** The `tool` of summaries in usage entries, where 0 is the step's own call and a subagent's counts from 1. */
+/** The `tool` of summaries in usage entries; that of a subagent's is as much lower as its own is higher. */
 const SUMMARY_CALLS = -1;
 
 export interface Fitted {
@@ -71,7 +72,7 @@ export interface Fitted {
  */
 export async function fitContext(app: ContextParts, request: ContextRequest): Promise<Fitted> {
   const { turn, turnId, steps, results, signal, rejected } = request;
-  const tools = toolSchemas({ headless: turn.headless });
+  const tools = toolSchemas(turn);
   const units = await unitsOf(turn, steps, results, tools);
   const state = turn.compaction?.state ?? {};
   const fixed = await fixedTokens(instructionsFor(turn), tools);
@@ -82,12 +83,11 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   if (isSmall && !rejected) return { state };
   if (rejected) {
     const window = rejected.window ?? Math.floor(Math.max(tokens, estimated) * ASSUMED_SHARE);
-    app.contextWindows.learn(rejected.modelId, window);
+    app.contextWindows.learn(turn.account_id, rejected.modelId, window);
     // Whatever was estimated, it does not fit.
     tokens = Math.max(tokens, window);
   }
-  const window = await app.contextWindows.of(modelsOf(app.models, turn));
-  const budget = budgetOf(window, turn.context_limit);
+  const budget = await contextBudget(app, turn);
   if (budget - fixed < MIN_ROOM_TOKENS) {
     return { state: dropOldest(units, state, budget - fixed) };
   }
@@ -110,9 +110,38 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
     { kind, state: next, tokensBefore: tokens, tokensAfter: Math.min(tokens, estimate(next)) },
     covered ?? turn.message_id,
     usage,
+    turn.subagent?.callId ?? null,
   );
   signal.throwIfAborted();
   return { state: next, made };
+}
+
+/**
+ * Calls a model with a request that fits, and again with a smaller one while the model rejects it as too long.
+ * @param choose returns what the model gets in this pass, from 0 on; the same again if nothing is left to drop
+ */
+export async function callWithinContext<C extends { readonly answer: StepResult | FailedCall }>(
+  choose: (pass: number, rejected: FailedCall["exceeded"]) => Promise<ContextState>,
+  call: (context: ContextState) => Promise<C>,
+): Promise<C> {
+  let context = await choose(0, undefined);
+  for (let pass = 1; ; pass++) {
+    const called = await call(context);
+    const exceeded = "error" in called.answer ? called.answer.exceeded : undefined;
+    if (!exceeded || pass > MAX_PASSES) return called;
+    const smaller = await choose(pass, exceeded);
+    if (smaller === context) return called;
+    context = smaller;
+  }
+}
+
+/** Returns the tokens that a request of the turn may have. It fits into the window of each model that may answer. */
+export async function contextBudget(
+  { contextWindows, models }: Pick<App, "contextWindows" | "models">,
+  turn: ActiveTurn,
+): Promise<number> {
+  const window = await contextWindows.of(turn.account_id, modelsOf(models, turn));
+  return budgetOf(window, turn.context_limit);
 }
 
 /** Returns the tokens of the request as the model has reported them for the last one, with what was added since. */
@@ -134,24 +163,15 @@ async function writeSummary(
   const [available] = app.modelOutages.available(modelsOf(app.models, turn));
   const modelId = config().SUMMARY_MODEL ?? available;
   const key = { accountId: turn.account_id, turnId, load: turn.load };
-  let reserved = 0;
+  const reservation = reservationOf(key);
   const meter = meterModel(app.models, modelId, {
-    ...(turn.has_budget && {
-      reserve: async (estimateUsd) => {
-        await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reserved });
-        reserved = estimateUsd ?? 0;
-      },
-    }),
+    ...(turn.has_budget && { reserve: reservation.reserve }),
     onUse: async (use) => {
       // Unique in the turn, also when another process makes the same step again.
-      const place = {
-        step: steps.length,
-        tool: SUMMARY_CALLS,
-        call: turn.load * 1_000 + pass * 100,
-      };
-      const entry = toUsageEntry({ ...place, call: place.call + usage.length }, use);
-      usage.push({ ...entry, reserved_usd: reserved });
-      reserved = 0;
+      const { step = steps.length, place = 0 } = turn.subagent ?? {};
+      const call = ((turn.load * 100 + steps.length) * 10 + pass) * 30 + usage.length;
+      const entry = toUsageEntry({ step, tool: SUMMARY_CALLS - place, call }, use);
+      usage.push({ ...entry, reserved_usd: reservation.take() });
     },
   });
   const model = shareModel(app.queues.modelCalls, meter.model, turn.account_id);

@@ -5,6 +5,7 @@ import type { ContextState } from "../agent/context.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
+import { estimateTokens } from "../agent/tool-results.ts";
 import type { App } from "../app.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
 import { hasFiles } from "./land-files.ts";
@@ -30,6 +31,18 @@ export interface ModelCallOptions {
 
 /** The parts of the service that a model call uses. */
 export type ModelCallParts = Pick<App, "modelOutages" | "models" | "queues">;
+
+/** Returns the models that may answer in a turn, as `callModel` takes them. */
+export const answeringModels = (
+  { modelOutages, models, queues }: ModelCallParts,
+  turn: TurnState,
+  measure: StepMeasure,
+) => ({
+  modelIds: modelsOf(models, turn),
+  open: (modelId: string) => shareModel(queues.modelCalls, measure.open(modelId), turn.account_id),
+  outages: modelOutages,
+  providerOptions: models.cacheOptions?.(turn.chat_id),
+});
 
 /** A turn outlives the request that starts it, so it must not inherit that request's context. */
 const outsideOfRequests = AsyncLocalStorage.snapshot();
@@ -60,10 +73,7 @@ export class ModelCall {
         turn: { ...turn, context },
         steps,
         results,
-        providerOptions: app.models.cacheOptions?.(turn.chat_id),
-        modelIds: modelsOf(app.models, turn),
-        open: (id) => shareModel(app.queues.modelCalls, measure.open(id), turn.account_id),
-        outages: app.modelOutages,
+        ...answeringModels(app, turn, measure),
         signal: this.#cancelled.signal,
         write: (chunk) => (this.#write ? this.#write(chunk) : void this.#kept.push(chunk)),
       });
@@ -101,14 +111,14 @@ export class ModelCall {
 }
 
 /** A shorter history fits into the context of any model, as far as one can know without its window. */
-const SHORT_HISTORY_CHARS = 8_000;
+const SHORT_HISTORY_TOKENS = 4_000;
 
 function isShort(history: TurnState["history"]): boolean {
-  let chars = 0;
+  let tokens = 0;
   for (const { parts } of history) {
     for (const part of parts) {
-      chars += JSON.stringify(part).length;
-      if (chars > SHORT_HISTORY_CHARS) return false;
+      tokens += estimateTokens(JSON.stringify(part));
+      if (tokens > SHORT_HISTORY_TOKENS) return false;
     }
   }
   return true;

@@ -36,7 +36,7 @@ export interface StreamProgress {
   readonly outputs: ReadonlySet<string>;
   readonly stepFinished: boolean;
   /** Ids of the compactions that are shown. */
-  readonly compactions: Set<number>;
+  readonly compactions: ReadonlySet<number>;
 }
 
 /** Reads the progress from a turn's chunks, after a crash or before the turn is ended. */
@@ -104,6 +104,7 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
         break;
       case "tool-output-available":
       case "tool-output-error":
+        if ("preliminary" in chunk && chunk.preliminary) break;
         openCalls.delete(chunk.toolCallId);
         outputs.add(chunk.toolCallId);
         break;

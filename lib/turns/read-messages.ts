@@ -20,15 +20,12 @@ export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMes
   const messages = entries.map(({ id, role, content, parts }) => ({
     id,
     role,
-    // Clients send answers back as they have received them.
-    parts:
-      parts?.filter(({ type }) => role === "user" || type !== "data-compaction") ??
-      (content === undefined ? [] : [{ type: "text", text: content }]),
+    parts: parts ?? (content === undefined ? [] : [{ type: "text", text: content }]),
   }));
   const empty = messages.findIndex((message) => message.parts.length === 0);
   if (empty >= 0) return invalid(`messages.${empty} must have content or parts`);
-  const reserved = messages.findIndex((message) =>
-    message.parts.some((part) => part.type === "steering-message" || part.type.startsWith("data-")),
+  const reserved = messages.findIndex(({ role, parts }) =>
+    parts.some(({ type }) => isReserved(type, role)),
   );
   if (reserved >= 0) return invalid(`messages.${reserved}.parts has a part that is not allowed`);
   const checked: UIMessage[] = [];
@@ -39,6 +36,11 @@ export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMes
   }
   return checked;
 }
+
+/** Clients send answers back as they have received them; no model is sent their `data-compaction`. */
+const isReserved = (type: string, role: UIMessage["role"]): boolean =>
+  type === "steering-message" ||
+  (type.startsWith("data-") && (role === "user" || type !== "data-compaction"));
 
 /** Returns null when a part is invalid. Yields to other requests after every batch. */
 async function checkParts(message: {

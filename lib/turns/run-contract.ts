@@ -83,7 +83,7 @@ export const cancelRunContract = contract({
   errors: ["not_found"],
 });
 
-export const toolCall = z.object({
+export const plainCall = z.object({
   id: z.string(),
   name: z.string(),
   state: z.enum(["pending", "running", "completed", "failed"]).meta({
@@ -95,18 +95,29 @@ export const toolCall = z.object({
   error: z.string().nullable(),
 });
 
+const stepFields = {
+  index: count,
+  started_at: z.iso.datetime().nullable(),
+  finished_at: z.iso.datetime().nullable(),
+  model_id: z.string().meta({ description: "The model that answered" }),
+  finish_reason: z.string().nullable(),
+  usage: usage.meta({ description: "Of the step's own model call, without subagents" }),
+  cost_usd: cost.meta({ description: "In USD; null when the price is not known" }),
+  attempts: count.meta({ description: "How often the model was called for this step" }),
+};
+
+export const subagentStep = z
+  .object({ ...stepFields, tool_calls: z.array(plainCall) })
+  .meta({ id: "SubagentStep" });
+
+export const toolCall = plainCall.extend({
+  steps: z.array(subagentStep).optional().meta({
+    description: "Of a call of `task`: the steps of its subagent, without the one in progress",
+  }),
+});
+
 export const runStep = z
-  .object({
-    index: count,
-    started_at: z.iso.datetime().nullable(),
-    finished_at: z.iso.datetime().nullable(),
-    model_id: z.string().meta({ description: "The model that answered" }),
-    finish_reason: z.string().nullable(),
-    usage: usage.meta({ description: "Of the step's own model call, without subagents" }),
-    cost_usd: cost.meta({ description: "In USD; null when the price is not known" }),
-    attempts: count.meta({ description: "How often the model was called for this step" }),
-    tool_calls: z.array(toolCall),
-  })
+  .object({ ...stepFields, tool_calls: z.array(toolCall) })
   .meta({ id: "RunStep" });
 export type RunStep = z.output<typeof runStep>;
 

@@ -11,9 +11,9 @@ import { writeLastChunks } from "./finish-stream.ts";
 import { hasFiles, landFiles } from "./land-files.ts";
 import type { ModelCall } from "./model-call.ts";
 import { parseChunks, readProgress } from "./read-chunks.ts";
-import { openSandbox } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import { type ActiveTurn, loadTurn, storeFileParts } from "./store/turns.ts";
+import { openSandbox } from "./turn-sandbox.ts";
 import { type ModelSteps, type StepParts, TurnStep } from "./turn-step.ts";
 
 /**

@@ -17,11 +17,11 @@ import { drain } from "../platform/drain.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { record } from "../platform/telemetry/metrics.ts";
 import { type EndParts, finishStream, partsBefore, turnMetadata } from "./finish-stream.ts";
-import { type ContextParts, type Fitted, fitContext } from "./fit-context.ts";
+import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
 import type { MeasuredStep, StepMeasure } from "./measure-step.ts";
 import { ModelCall } from "./model-call.ts";
 import type { StreamProgress } from "./read-chunks.ts";
-import { recordIds, runToolCalls, type ToolParts } from "./run-tool-calls.ts";
+import { recordIds, runToolCalls } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import {
   completeModelCall,
@@ -31,7 +31,7 @@ import {
 } from "./store/turns.ts";
 
 /** The parts of the service that a step uses. */
-export type StepParts = ContextParts & EndParts & ToolParts;
+export type StepParts = ContextParts & EndParts;
 
 export interface ModelSteps {
   readonly turnId: string;
@@ -52,8 +52,6 @@ export interface ModelSteps {
  * one message: a turn whose stream gets longer ends.
  */
 const MAX_TURN_CHARS = 32 * 1024 * 1024;
-/** How often the request of a step is compacted because the model rejects it as too long. */
-const MAX_PASSES = 3;
 const TOO_LONG = "The turn reached its limit of output";
 
 interface Called {
@@ -100,7 +98,7 @@ export class TurnStep {
     this.#chars = current.log.committed().reduce((sum, chunk) => sum + chunk.length, 0);
     // Only a step that is repeated has to show a compaction that was made before it.
     const earlier = current.turn.compaction;
-    this.#shownCompactions = progress?.compactions ?? new Set(earlier ? [earlier.id] : []);
+    this.#shownCompactions = new Set(progress?.compactions ?? (earlier ? [earlier.id] : []));
     this.#awaitsFirstDelta = this.#index === 0 && progress === undefined;
   }
 
@@ -162,29 +160,28 @@ export class TurnStep {
     return results;
   }
 
-  /** Calls the model with a request that fits, and with a smaller one if the model rejects it as too long. */
+  /** Calls the model with a request that fits. A refusal of its summary is an answer like one of its own. */
   async #answer(results: readonly ToolModelMessage[]): Promise<Called> {
-    let called: Called | undefined;
-    let context = this.#current.call?.context;
-    for (let pass = 0; ; pass++) {
-      const exceeded = called && "error" in called.answer ? called.answer.exceeded : undefined;
-      if (called && (!exceeded || pass > MAX_PASSES)) return called;
-      if (called || !context) {
-        const fitted = await this.#fit(results, pass, exceeded).catch((error: unknown) => {
-          const isRefused = isQueueRefusal(error) || budgetRefusalIn(error) !== undefined;
-          if (!this.#stop.aborted && !isRefused) throw error;
-          return { error: describeFailure(error) };
-        });
-        if ("error" in fitted) return { answer: fitted, measure: called?.measure };
-        // Nothing is left that could be dropped.
-        if (called && fitted.state === context) return called;
-        context = fitted.state;
-      }
-      // What comes before a step, its repetition keeps.
-      if (pass === 0 && !this.#isRestarted) this.#showCompaction();
-      if (pass === 0) this.#write({ type: this.#isRestarted ? "reset-step" : "start-step" });
-      this.#shownInStep = this.#showCompaction();
-      called = await this.#callModel(results, context, called?.measure);
+    let measure: StepMeasure | undefined;
+    let isOpen = false;
+    try {
+      return await callWithinContext(
+        (pass, rejected) => this.#fit(results, pass, rejected),
+        async (context) => {
+          // What comes before a step, its repetition keeps.
+          if (!isOpen && !this.#isRestarted) this.#showCompaction();
+          if (!isOpen) this.#write({ type: this.#isRestarted ? "reset-step" : "start-step" });
+          isOpen = true;
+          this.#shownInStep = this.#showCompaction();
+          const called = await this.#callModel(results, context, measure);
+          ({ measure } = called);
+          return called;
+        },
+      );
+    } catch (error) {
+      const isRefused = isQueueRefusal(error) || budgetRefusalIn(error) !== undefined;
+      if (!this.#stop.aborted && !isRefused) throw error;
+      return { answer: { error: describeFailure(error) }, measure };
     }
   }
 
@@ -192,22 +189,15 @@ export class TurnStep {
     results: readonly ToolModelMessage[],
     pass: number,
     rejected: FailedCall["exceeded"],
-  ): Promise<Fitted> {
-    const { turn, steps, log } = this.#current;
+  ): Promise<ContextState> {
+    const { turn, steps, log, call } = this.#current;
+    if (call) return call.context;
     const signal = AbortSignal.any([this.#stop, log.failed]);
     const { turnId } = this.#step;
-    const fitted = await fitContext(this.#app, {
-      turnId,
-      turn,
-      steps,
-      results,
-      signal,
-      pass,
-      rejected,
-    });
-    if (fitted.made)
-      this.#current = { ...this.#current, turn: { ...turn, compaction: fitted.made } };
-    return fitted;
+    const request = { turnId, turn, steps, results, signal, pass, rejected };
+    const { state, made } = await fitContext(this.#app, request);
+    if (made) this.#current = { ...this.#current, turn: { ...turn, compaction: made } };
+    return state;
   }
 
   /** Shows how this turn has compacted the conversation, if the stream does not say so yet. */

@@ -1,6 +1,6 @@
 /** The usage of an account. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { instant } from "../contract/fields.ts";
 
 const count = z.int().nonnegative();
@@ -68,12 +68,10 @@ export const getUsageContract = contract({
       description: "What a part of an item stands for. Default: items have no `parts`",
     }),
   }),
-  responses: {
-    200: {
-      description: "The totals, and the items in the order of their keys",
-      schema: z.object({ status: z.literal("success"), ...usageReport.shape }),
-    },
-  },
+  responses: successResponse(
+    "The totals, and the items in the order of their keys",
+    usageReport.shape,
+  ),
   errors: [],
 });
 export type UsageQuery = z.output<typeof getUsageContract.query>;

@@ -1,5 +1,5 @@
-import { type AppError, appError } from "../contract/app-error.ts";
-import { config } from "../platform/config.ts";
+import { type AppError, invalidField } from "../contract/app-error.ts";
+import { allowsLoopback } from "../platform/config.ts";
 import { faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
 
 /**
@@ -8,19 +8,12 @@ import { faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
  */
 export function checkEndpoint(field: string, url: string): AppError | undefined {
   const fault = faultOfEndpoint(new URL(url));
-  return fault === null
-    ? undefined
-    : appError("invalid_request", `${field} ${fault}`, { fields: [field] });
+  return fault === null ? undefined : invalidField(field, `${field} ${fault}`);
 }
 
 export function faultOfEndpoint(url: URL): string | null {
-  const fault = faultOfUrl(url, allowsLoopback());
+  const fault = faultOfUrl(url, allowsLoopback("webhooks"));
   if (fault !== null) return fault;
   const isLocal = isLoopback(url) || url.hostname.endsWith(".localhost");
-  return isLocal && !allowsLoopback() ? "must have a public address" : null;
-}
-
-export function allowsLoopback(): boolean {
-  const { LOOPBACK_URLS, NODE_ENV } = config();
-  return LOOPBACK_URLS.includes("webhooks") || NODE_ENV === "development";
+  return isLocal && !allowsLoopback("webhooks") ? "must have a public address" : null;
 }

@@ -1,6 +1,6 @@
 /** The endpoints of webhooks. docs/webhooks.md describes deliveries. */
 import { z } from "zod";
-import { contract } from "../contract/contract.ts";
+import { contract, successResponse } from "../contract/contract.ts";
 import { dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 
@@ -48,10 +48,6 @@ export const webhook = z
   })
   .meta({ id: "Webhook" });
 export type Webhook = z.output<typeof webhook>;
-
-/** Answers a request for one webhook. */
-export const webhookAnswer = (found: Webhook) =>
-  ({ body: { status: "success", webhook: found } }) as const;
 
 const attempt = z
   .object({
@@ -153,9 +149,7 @@ export const deleteWebhookContract = contract({
   path: "/api/webhooks/{id}",
   summary: "Delete a webhook with its deliveries",
   params: byId,
-  responses: {
-    200: { description: "The webhook has been deleted", schema: z.object(success) },
-  },
+  responses: successResponse("The webhook has been deleted", {}),
   errors: ["not_found"],
 });
 

@@ -4,12 +4,12 @@
  */
 import { Webhook } from "standardwebhooks";
 import { fetch, type Response } from "undici";
-import { config } from "../platform/config.ts";
+import { allowsLoopback, config } from "../platform/config.ts";
 import { codeOf } from "../platform/outbound/probe.ts";
 import { AddressRefused, isLoopback } from "../platform/outbound/public-address.ts";
 import { anywhere, publicOnly } from "../platform/outbound/public-only.ts";
 import { traceRequest } from "../platform/outbound/vendor-fetch.ts";
-import { allowsLoopback, faultOfEndpoint } from "./check-endpoint.ts";
+import { faultOfEndpoint } from "./check-endpoint.ts";
 import { openSecret } from "./secret.ts";
 import type { Attempt, ClaimedDelivery } from "./store.ts";
 
@@ -41,7 +41,7 @@ export async function sendEvent(delivery: ClaimedDelivery): Promise<Attempt> {
         body: signed.body,
         redirect: "manual",
         signal: deadline,
-        dispatcher: allowsLoopback() && isLoopback(url) ? anywhere : publicOnly,
+        dispatcher: allowsLoopback("webhooks") && isLoopback(url) ? anywhere : publicOnly,
       }),
     );
     const { status } = response;

@@ -197,7 +197,3 @@ export function recordAttempt(
   };
   return call("record_webhook_attempt", args, z.boolean());
 }
-
-/** Deletes deliveries that ended more than so many days ago, and returns their number. */
-export const sweepDeliveries = (batch: number, days: number): Promise<number> =>
-  call("sweep_webhook_deliveries", { p_batch: batch, p_days: days }, z.int());

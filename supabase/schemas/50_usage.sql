@@ -26,7 +26,7 @@ alter table public.usage_entries enable row level security;
 comment on table public.usage_entries is 'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
 comment on column public.usage_entries.source is 'The id of the turn, or the id of the task run of a generation.';
 comment on column public.usage_entries.step is 'The index of the step in the turn; 0 for a generation.';
-comment on column public.usage_entries.tool is '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1.';
+comment on column public.usage_entries.tool is '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1; negative for summaries, -1 for the turn''s own, one lower with each such number.';
 comment on column public.usage_entries.call is 'The number of the model call within the step or the subagent, from 0.';
 comment on column public.usage_entries.cached_input_tokens is 'Those of input_tokens that the provider had cached.';
 comment on column public.usage_entries.cost_usd is 'Null where no price is known.';

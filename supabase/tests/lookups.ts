@@ -86,6 +86,10 @@ export const lookups: Readonly<
     ...{ turn_id, load: 0, status: "completed", error: null, parts: [] },
     ...{ metadata: null, index: null, step: null, usage: [] },
   }),
+  load_subagent: ({ turn: turn_id }) => ({ turn_id, tool_call_id: "1 call" }),
+  complete_subagent_call: ({ turn: turn_id }) => ({
+    ...{ turn_id, load: 0, tool_call_id: "1 call", index: 0, result: {}, usage: [] },
+  }),
   record_compaction: ({ turn: turn_id }) => ({
     turn_id,
     load: 0,

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { inStoredOrder } from "../../lib/agent/tools/make-storable.ts";
 import { sql } from "../../tests/support/harness/stack.ts";
 import { claimOf, claimTurn, endTurn, openChat, TEXT } from "./open-chat.ts";
 import { createChat, createRows, noRows } from "./rows.ts";
@@ -285,4 +286,13 @@ describe.each([
       await sql`delete from accounts where id = ${account}`;
     },
   );
+});
+
+test("values of the memory have their keys in the order in which the database returns them", async () => {
+  const value = {
+    ...{ stdout: "", exitCode: 0, a: { d: 1, c: 2 }, "10": 1, "9": 2 },
+    b: [{ zz: 1, é: 2, a: 3, bb: null, 日: 4, abc: 5 }],
+  };
+  const [row] = await sql`select ${sql.json(value)}::jsonb as stored`;
+  expect(JSON.stringify(inStoredOrder(value))).toBe(JSON.stringify(row?.stored));
 });

@@ -157,12 +157,11 @@ describeInBrowser("the chat", (browsing) => {
 
     // The cause, and the way out.
     place.model.script("too-long", function* () {
-      yield { fail: 400, message: "This model's maximum context length is 8192 tokens" };
+      yield { fail: 400, message: "This model's maximum context length is 128000 tokens" };
     });
     await sendMessage(page, "[script:too-long]");
     const alert = page.getByRole("alert");
-    await alert.getByText("The conversation is too long for this model").waitFor();
-    await alert.getByRole("link", { name: "New chat" }).waitFor();
+    await alert.getByText("The newest message alone is too long for this model").waitFor();
   });
 
   it("stays where one reads while text streams in, and jumps to the latest when asked", async () => {

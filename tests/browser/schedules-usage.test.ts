@@ -128,8 +128,8 @@ describeInBrowser("usage", ({ signedIn }) => {
     await page.getByRole("button", { name: "Download CSV" }).click();
     const file = await (await downloading).path();
     expect(await readFile(file, "utf8")).toBe(
-      "model,name,runs,steps,input_tokens,output_tokens,cost_usd,unpriced_calls,images,videos\r\n" +
-        "'=model/a,'=model/a,1,2,2000,1000,3,0,0,0\r\n",
+      "model,name,runs,steps,input_tokens,cached_input_tokens,output_tokens,cost_usd,unpriced_calls,images,videos\r\n" +
+        "'=model/a,'=model/a,1,2,2000,0,1000,3,0,0,0\r\n",
     );
     await breakdown.getByRole("radio", { name: "API key" }).check();
     await breakdown.getByRole("cell", { name: "Console and bearer tokens" }).waitFor();

@@ -75,7 +75,7 @@ it("each call of a turn with tools and a subagent counts once", async () => {
   ];
   const { input_tokens, output_tokens } = counts;
   const total_tokens = input_tokens + output_tokens;
-  expect(usage).toEqual({ input_tokens, output_tokens, total_tokens });
+  expect(usage).toEqual({ input_tokens, cached_input_tokens: 0, output_tokens, total_tokens });
   expect(cost).toBeCloseTo(cost_usd, 9);
 });
 
@@ -156,7 +156,7 @@ it("the totals are those of all calls, by whatever they are grouped", async () =
   const [all] = await workspace.sql`
     select count(*)::int as steps, count(distinct source)::int as runs,
       sum(input_tokens)::int as input_tokens, sum(output_tokens)::int as output_tokens,
-      sum(cost_usd)::float as cost_usd
+      sum(cached_input_tokens)::int as cached_input_tokens, sum(cost_usd)::float as cost_usd
     from usage_entries`;
   const totals = {
     ...all,

@@ -7,7 +7,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createEmbeddedModel } from "@/lib/agent/models/adapters/embedded/create-embedded-model.ts";
 import { runTool } from "@/lib/agent/tools/index.ts";
 import { MAX_HEAD_BYTES, readSkillHead } from "@/lib/agent/tools/skill-file.ts";
 import { createLocalProvider } from "@/lib/sandbox/adapters/local/provider.ts";
@@ -39,7 +38,7 @@ const run = (name: string, input: unknown) =>
     sandbox,
     env: {},
     signal: new AbortController().signal,
-    model: createEmbeddedModel(),
+    runSubagent: () => Promise.reject(new Error("No test runs a subagent here")),
     serviceOrigin: "http://service",
     reportFault: (tool, error) => {
       throw new Error(`${tool} failed`, { cause: error });

@@ -8,7 +8,6 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from "
 import { hostname } from "node:os";
 import { fetch } from "undici";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createEmbeddedModel } from "../../lib/agent/models/adapters/embedded/create-embedded-model.ts";
 import { runTool } from "../../lib/agent/tools/index.ts";
 import { AddressRefused, isPublicAddress } from "../../lib/platform/outbound/public-address.ts";
 import { publicOnly } from "../../lib/platform/outbound/public-only.ts";
@@ -88,7 +87,7 @@ it("the agent's fetch tool reaches no private address of the operator's allowlis
       sandbox,
       env: {},
       signal: new AbortController().signal,
-      model: createEmbeddedModel(),
+      runSubagent: () => Promise.reject(new Error("No test runs a subagent here")),
       serviceOrigin: "http://service",
       // What an operator lists for the sandbox counts for nothing here.
       allowedHosts: [`${host}:${port}`],

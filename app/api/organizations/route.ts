@@ -1,15 +1,14 @@
-import { answer, listOf } from "@/lib/http/answers.ts";
+import { answer, listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/organizations/contract.ts";
-import { organizationAnswer } from "@/lib/organizations/organization.ts";
 import { insertOrganization, selectOrganizations } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(contracts.createOrganizationContract, ({ caller, body }) =>
-    answer(insertOrganization(caller.accountId, body.name), (created) => ({
+    answer(insertOrganization(caller.accountId, body.name), (organization) => ({
       status: 201,
-      ...organizationAnswer(created),
+      ...success({ organization }),
     })),
   ),
   GET: endpoint(contracts.listOrganizationsContract, async ({ caller, query }) => {

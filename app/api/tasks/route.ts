@@ -1,14 +1,16 @@
-import { answer, listOf } from "@/lib/http/answers.ts";
+import { answer, listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createTask } from "@/lib/schedules/change-task.ts";
 import { createTaskContract, listTasksContract } from "@/lib/schedules/contract.ts";
 import { selectTasks } from "@/lib/schedules/store.ts";
-import { createdTask } from "@/lib/schedules/task.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTaskContract, ({ app, caller, effectId, body }) =>
-    answer(createTask(app, caller.accountId, effectId, body), createdTask),
+    answer(createTask(app, caller.accountId, effectId, body), (task) => ({
+      status: 201,
+      ...success({ task }),
+    })),
   ),
   GET: endpoint(listTasksContract, async ({ caller, query }) => {
     const page = await selectTasks(caller.accountId, query);

@@ -1,9 +1,11 @@
 import type { ModelProvider } from "./port.ts";
 
-/** More models than any installation has. */
-const MAX_LEARNED = 1_000;
+const MAX_LEARNED = 10_000;
 
-/** The context windows of models in tokens, as their provider lists them, or as a model has named its own. */
+/**
+ * The context windows of models in tokens, as their provider lists them, or as a model has named its own. What
+ * a model says may quote the request, so it counts only for the account whose request it has rejected.
+ */
 export class ContextWindows {
   readonly #models: ModelProvider;
   readonly #fallback: number;
@@ -16,18 +18,18 @@ export class ContextWindows {
   }
 
   /** Returns the smallest window of the models, any of which may get the request. */
-  async of(modelIds: readonly string[]): Promise<number> {
+  async of(accountId: string, modelIds: readonly string[]): Promise<number> {
     const listed = await this.#models.list();
     const windows = modelIds.flatMap((modelId) => [
       listed?.find(({ id }) => id === modelId)?.contextWindow ?? this.#fallback,
-      this.#learned.get(modelId) ?? Number.MAX_SAFE_INTEGER,
+      this.#learned.get(`${accountId} ${modelId}`) ?? Number.MAX_SAFE_INTEGER,
     ]);
     return Math.min(...windows);
   }
 
   /** Notes the window of a model that has rejected a request as too long. */
-  learn(modelId: string, window: number): void {
+  learn(accountId: string, modelId: string, window: number): void {
     if (this.#learned.size >= MAX_LEARNED) this.#learned.clear();
-    this.#learned.set(modelId, window);
+    this.#learned.set(`${accountId} ${modelId}`, window);
   }
 }

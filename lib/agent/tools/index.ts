@@ -30,6 +30,11 @@ const schemas = [...runnable, askUserQuestion].map(
   ({ name, description, input }) =>
     [name, tool({ description, inputSchema: zodSchema<unknown>(input) })] as const,
 );
+/** What a subagent has: files and commands. */
+const ofSubagents: readonly AnyAgentTool[] = [bash, read, write, grep, glob];
+const subagentTools: ToolSet = Object.fromEntries(
+  schemas.filter(([name]) => ofSubagents.some((each) => each.name === name)),
+);
 const interactive: ToolSet = Object.fromEntries(schemas);
 const headlessTools: ToolSet = Object.fromEntries(
   schemas.filter(([name]) => name !== askUserQuestion.name),
@@ -38,8 +43,16 @@ const headlessTools: ToolSet = Object.fromEntries(
 /**
  * Returns the tools for a model call, without `execute`: the turn runs and records calls itself.
  */
-export const toolSchemas = ({ headless }: { readonly headless: boolean }): ToolSet =>
-  headless ? headlessTools : interactive;
+export function toolSchemas({ headless, subagent }: Agent): ToolSet {
+  if (subagent) return subagentTools;
+  return headless ? headlessTools : interactive;
+}
+
+interface Agent {
+  readonly headless: boolean;
+  /** Present if it is a subagent. */
+  readonly subagent?: object;
+}
 
 /**
  * Runs one tool call. Never rejects: an unknown tool, a malformed input, a failure and a stop all
@@ -49,8 +62,9 @@ export async function runTool(
   name: string,
   input: unknown,
   context: ToolContext,
+  { subagent }: Pick<Agent, "subagent"> = {},
 ): Promise<JSONValue> {
-  const found = runnable.find((candidate) => candidate.name === name);
+  const found = (subagent ? ofSubagents : runnable).find((candidate) => candidate.name === name);
   return found ? runSafely(found, input, context) : toolFailure("There is no such tool");
 }
 

@@ -26,12 +26,22 @@ export function storableJson(value: object): string {
  * memory is so the same, to the letter, as what it is sent from the database: providers cache by the letter.
  */
 export function inStoredOrder<T>(value: T): T {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(inStoredOrder) as T;
   const byLength = ([a]: [string, unknown], [b]: [string, unknown]) =>
     Buffer.byteLength(a) - Buffer.byteLength(b) || (a < b ? -1 : 1);
-  const entries = Object.entries(value).sort(byLength);
-  return Object.fromEntries(entries.map(([key, inner]) => [key, inStoredOrder(inner)])) as T;
+  const root: Record<string, unknown> = { value };
+  // Without recursion, because a model may nest its input deeply.
+  const holders: Record<string, unknown>[] = [root];
+  for (let holder = holders.pop(); holder; holder = holders.pop()) {
+    for (const [key, inner] of Object.entries(holder)) {
+      if (typeof inner !== "object" || inner === null) continue;
+      const ordered = Array.isArray(inner)
+        ? [...inner]
+        : Object.fromEntries(Object.entries(inner).sort(byLength));
+      holder[key] = ordered;
+      holders.push(ordered as Record<string, unknown>);
+    }
+  }
+  return root.value as T;
 }
 
 /** Returns the header line in `AGENT_API_AUTH_HEADER`, and the bare credential in it. */

@@ -1,7 +1,13 @@
 /** The interface of the agent's tools. */
-import type { JSONValue, LanguageModel } from "ai";
+import type { JSONValue } from "ai";
 import type { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
+
+export interface SubagentWork {
+  readonly task: string;
+  readonly instructions: string;
+  readonly model?: "fast" | undefined;
+}
 
 export interface ToolContext {
   readonly sandbox: Sandbox;
@@ -9,8 +15,8 @@ export interface ToolContext {
   readonly env: Readonly<Record<string, string>>;
   /** Aborts when the turn is stopped. Every tool then ends immediately. */
   readonly signal: AbortSignal;
-  /** The model of subagents. */
-  readonly model: LanguageModel;
+  /** Runs a subagent, and resolves with its report or `{error}`. */
+  readonly runSubagent: (work: SubagentWork) => Promise<JSONValue>;
   /** The origin of this service, which `fetch` may call even at a private address. */
   readonly serviceOrigin: string;
   /** Reports a bug or an outage, for which the model gets a fixed text. */

@@ -27,21 +27,15 @@ export function createEmbeddedCatalog(): CatalogProvider {
   };
 }
 
-interface ParsedQuery {
-  /** The text without the filters. */
-  readonly text: string;
-  /** The filters, as the SQL function `catalog_search` expects them. */
-  readonly fields: Readonly<Record<string, string>>;
-}
-
 const FILTER = /(?<![\p{L}\p{N}])(artist|album|track|genre|isrc|year):\s*(?:"([^"]*)"|(\S+))/giu;
 
 /**
  * Parses the field filters of a search text: `artist:`, `album:`, `track:`, `genre:`, `isrc:` and
  * `year:` (one year or `1990-1999`), each followed by a word or by `"several words"`. The web API
  * parses them itself.
+ * @returns the text without the filters, and the filters as the SQL function `catalog_search` expects them
  */
-function parseQuery(q: string): ParsedQuery {
+function parseQuery(q: string) {
   const fields: Record<string, string> = {};
   const text = q.replace(FILTER, (whole, rawName: string, quoted?: string, word?: string) => {
     const name = rawName.toLowerCase();

@@ -52,6 +52,10 @@ type Answer<S extends z.ZodType> =
   | { readonly kind: "answer"; readonly value: z.output<S> }
   | ConnectorFault;
 
+type RequestOf<M extends "authorize" | "disconnect" | "listActions" | "runAction"> = Parameters<
+  ConnectorProvider[M]
+>[0];
+
 export class ComposioConnectors implements ConnectorProvider {
   readonly name = "composio";
   readonly #headers: Readonly<Record<string, string>>;
@@ -69,12 +73,7 @@ export class ComposioConnectors implements ConnectorProvider {
     this.#timeoutMs = options.timeoutMs;
   }
 
-  async authorize({
-    accountId,
-    starter,
-    connector,
-    callbackUrl,
-  }: Parameters<ConnectorProvider["authorize"]>[0]) {
+  async authorize({ accountId, starter, connector, callbackUrl }: RequestOf<"authorize">) {
     const deadline = this.#deadline();
     const made = await this.#ask(createdSession, "/tool_router/session", deadline, {
       user_id: accountId,
@@ -123,7 +122,7 @@ export class ComposioConnectors implements ConnectorProvider {
     return connections;
   }
 
-  async disconnect({ accountId, connector }: Parameters<ConnectorProvider["disconnect"]>[0]) {
+  async disconnect({ accountId, connector }: RequestOf<"disconnect">) {
     const listed = await this.list(accountId);
     if (listed.kind !== "listed") return listed;
     const own = listed.connections.filter((one) => one.connector === connector);
@@ -137,7 +136,7 @@ export class ComposioConnectors implements ConnectorProvider {
     return { kind: "disconnected", count: own.length } as const;
   }
 
-  async listActions({ connector, limit, cursor }: Parameters<ConnectorProvider["listActions"]>[0]) {
+  async listActions({ connector, limit, cursor }: RequestOf<"listActions">) {
     const query = new URLSearchParams({ toolkit_slug: connector, limit: String(limit) });
     if (cursor !== undefined) query.set("cursor", cursor);
     const answer = await this.#ask(page, `/tools?${query}`, this.#deadline());
@@ -149,12 +148,7 @@ export class ComposioConnectors implements ConnectorProvider {
     return { kind: "actions", actions, nextCursor: answer.value.next_cursor || null } as const;
   }
 
-  async runAction({
-    accountId,
-    connector,
-    action,
-    input,
-  }: Parameters<ConnectorProvider["runAction"]>[0]) {
+  async runAction({ accountId, connector, action, input }: RequestOf<"runAction">) {
     const listed = await this.list(accountId);
     if (listed.kind !== "listed") return listed;
     const active = listed.connections.find(

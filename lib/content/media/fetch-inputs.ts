@@ -1,8 +1,8 @@
 /** Fetches the media that a request names into files, and checks their content. */
 import { join } from "node:path";
 import type { App } from "../../app.ts";
-import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
-import { config } from "../../platform/config.ts";
+import { type AppError, invalidField, isAppError } from "../../contract/app-error.ts";
+import { allowsLoopback } from "../../platform/config.ts";
 import { faultOfUrl } from "../../platform/outbound/public-address.ts";
 import type { MediaFile } from "../port.ts";
 import type { MediaStorage } from "../storage/port.ts";
@@ -45,7 +45,7 @@ export type InputParts = Pick<App, "media" | "queues">;
 export function checkInputs(media: MediaStorage, inputs: readonly Input[]): AppError | null {
   for (const { field, url } of inputs) {
     // Media of this service are read from the storage, not over HTTP.
-    const fault = media.keyOf(url) === null && faultOfUrl(url, allowLoopback());
+    const fault = media.keyOf(url) === null && faultOfUrl(url, allowsLoopback("media"));
     if (fault) return badInput(field, fault);
   }
   return null;
@@ -106,18 +106,12 @@ async function copyInput(
 ): Promise<string | null> {
   const key = media.keyOf(url);
   if (key === null) {
-    const limits = { maxBytes, deadlineMs: DEADLINE_MS, allowLoopback: allowLoopback() };
+    const limits = { maxBytes, deadlineMs: DEADLINE_MS, allowLoopback: allowsLoopback("media") };
     return download(url, path, limits, signal);
   }
   const isOwned = key !== "malformed" && key.accountId === accountId;
   return isOwned && (await media.copyTo(key, path)) ? null : "could not be fetched";
 }
 
-/** Whether media may come from this machine, as in development. */
-export function allowLoopback(): boolean {
-  const { LOOPBACK_URLS, NODE_ENV } = config();
-  return LOOPBACK_URLS.includes("media") || NODE_ENV === "development";
-}
-
 const badInput = (field: string, fault: string): AppError =>
-  appError("invalid_request", `${field} ${fault}`, { fields: [field] });
+  invalidField(field, `${field} ${fault}`);

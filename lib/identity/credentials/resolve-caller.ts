@@ -7,7 +7,7 @@ import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
-import { call, isRaised, rpc } from "../../platform/database/query.ts";
+import { call } from "../../platform/database/query.ts";
 import { hashKey, isWellFormedKey, isWellFormedRunToken } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
 import { hashIdentity, type VerifiedToken } from "./verify-bearer.ts";
@@ -187,7 +187,5 @@ export const limitPages = (address: string): Promise<RateVerdict | null> =>
 async function take(bucket: string, limit: number): Promise<RateVerdict | null> {
   if (limit === 0) return null;
   const args = { p_bucket: bucket, p_per_minute: limit };
-  const taken = await rpc("take_from_bucket", args, rate);
-  if (isRaised(taken)) throw new Error(`take_from_bucket: ${taken.message}`);
-  return { by: "address", ...taken };
+  return { by: "address", ...(await call("take_from_bucket", args, rate)) };
 }

@@ -1,6 +1,6 @@
 /** The endpoints of an account's API keys. */
 import { z } from "zod";
-import { contract } from "../../contract/contract.ts";
+import { contract, successResponse } from "../../contract/contract.ts";
 import { dateTime, uuid } from "../../contract/fields.ts";
 
 const createdKey = z
@@ -30,17 +30,16 @@ export const listedKey = z
   })
   .meta({ id: "Key" });
 
+const shared = { tag: "Keys", family: "error", auth: "required" } as const;
 const byId = z.object({ id: uuid.describe("The key's `id`") });
 
 export const createKeyContract = contract({
+  ...shared,
   method: "POST",
   path: "/api/keys",
   summary: "Create an API key",
   description:
     "The key belongs to the account of the credential and is shown only in this answer. An account has at most 1,000.",
-  tag: "Keys",
-  family: "error",
-  auth: "required",
   body: z.object({
     account_id: z.never("account_id must not be provided").optional(),
     key_name: z.string().trim().min(1).max(100).describe("For people, need not be unique"),
@@ -51,47 +50,34 @@ export const createKeyContract = contract({
 });
 
 export const listKeysContract = contract({
+  ...shared,
   method: "GET",
   path: "/api/keys",
   summary: "List API keys",
   description: "Never the keys themselves, and not the short-lived ones of sandboxes.",
-  tag: "Keys",
-  family: "error",
-  auth: "required",
-  responses: {
-    200: {
-      description: "The account's keys, newest first",
-      schema: z.object({ status: z.literal("success"), keys: z.array(listedKey) }),
-    },
-  },
+  responses: successResponse("The account's keys, newest first", { keys: z.array(listedKey) }),
   errors: [],
 });
 
 export const revokeKeyContract = contract({
+  ...shared,
   method: "DELETE",
   path: "/api/keys/{id}",
   summary: "Revoke an API key",
   description:
     "It stops working at once. The turns that it has started are cancelled, and its queued messages dropped.",
-  tag: "Keys",
-  family: "error",
-  auth: "required",
   params: byId,
-  responses: {
-    200: { description: "Revoked", schema: z.object({ status: z.literal("success") }) },
-  },
+  responses: successResponse("Revoked", {}),
   errors: ["not_found"],
 });
 
 export const rotateKeyContract = contract({
+  ...shared,
   method: "POST",
   path: "/api/keys/{id}/rotate",
   summary: "Replace an API key",
   description:
     "The old key keeps working for `grace_seconds`, and so do the turns that it has started; the new one has its name and lifetime.",
-  tag: "Keys",
-  family: "error",
-  auth: "required",
   params: byId,
   body: z.object({
     grace_seconds: z

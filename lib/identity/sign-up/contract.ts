@@ -1,14 +1,9 @@
 /** Sign-up: an agent gets its first API key for a code that is sent by e-mail. */
 import { z } from "zod";
-import { contract } from "../../contract/contract.ts";
+import { contract, successResponse } from "../../contract/contract.ts";
 import { emailAddress, uuid } from "../../contract/fields.ts";
 
-const shared = {
-  method: "POST",
-  tag: "Sign-up",
-  family: "error",
-  auth: "none",
-} as const;
+const shared = { method: "POST", tag: "Sign-up", family: "error", auth: "none" } as const;
 
 export const signupContract = contract({
   ...shared,
@@ -18,12 +13,7 @@ export const signupContract = contract({
     "The answer is the same for every address. The code has six digits, is valid for 15 minutes " +
     "and replaces the one before; an address gets at most five mails an hour.",
   body: z.object({ email: emailAddress }),
-  responses: {
-    200: {
-      description: "Accepted",
-      schema: z.object({ status: z.literal("success"), message: z.string() }),
-    },
-  },
+  responses: successResponse("Accepted", { message: z.string() }),
   errors: ["rate_limited", "upstream_error", "upstream_timeout", "unavailable"],
 });
 
@@ -42,15 +32,9 @@ export const verifyContract = contract({
       .trim()
       .regex(/^\d{6}$/, "code must be six digits"),
   }),
-  responses: {
-    200: {
-      description: "The address is the caller's",
-      schema: z.object({
-        status: z.literal("success"),
-        account_id: uuid,
-        api_key: z.string().describe("The whole key. Shown this once."),
-      }),
-    },
-  },
+  responses: successResponse("The address is the caller's", {
+    account_id: uuid,
+    api_key: z.string().describe("The whole key. Shown this once."),
+  }),
   errors: ["rate_limited", "too_many_attempts", "unavailable"],
 });

@@ -17,8 +17,6 @@ export interface Raised {
   /** The HTTP status in the code: 409 for `PT409`. */
   readonly status: number;
   readonly message: string;
-  readonly details: string | null;
-  readonly hint: string | null;
 }
 
 export function isRaised(value: unknown): value is Raised {
@@ -38,15 +36,7 @@ export async function rpc<N extends FunctionName, S extends z.ZodType>(
   if (!error) return schema.parse(data);
   const code = error.code ?? "";
   const raised = /^PT(4\d\d)$/.exec(code);
-  if (raised) {
-    return {
-      kind: "raised",
-      status: Number(raised[1]),
-      message: error.message,
-      details: error.details ?? null,
-      hint: error.hint ?? null,
-    };
-  }
+  if (raised) return { kind: "raised", status: Number(raised[1]), message: error.message };
   throw failure(name, { error, status });
 }
 

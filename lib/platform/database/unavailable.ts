@@ -12,12 +12,10 @@ export function isDatabaseUnavailable(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "DATABASE_UNAVAILABLE";
 }
 
-/** Returns whether a SQLSTATE is of an outage: connection, deadlock, resources, shutdown. */
-const isOutageCode = (code: string): boolean => /^(08|40|53|57)/.test(code);
-
 /** Returns whether there was no connection, a gateway's 5xx, a refused key or an outage's SQLSTATE. */
 export function isOutage(code: string, status: number): boolean {
-  if (isOutageCode(code) || /^PGRST00[0-3]$/.test(code)) return true;
+  // SQLSTATEs of connections, deadlocks, resources and shutdowns; PostgREST without a connection.
+  if (/^(?:08|40|53|57|PGRST00[0-3]$)/.test(code)) return true;
   if (status === 401 || status === 403) return code !== "42501";
   return status === 0 || (status >= 500 && !/^([0-9A-Z]{5}|PGRST\d+)$/.test(code));
 }

@@ -51,7 +51,7 @@ const MAX_VALUES = 500_000;
 export async function readBytes(
   body: AsyncIterable<Uint8Array> | null,
   maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | null> {
+): Promise<Buffer<ArrayBuffer> | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {

@@ -1,7 +1,8 @@
 /** Chats that are shared by a read-only link. */
 import { z } from "zod";
-import { contract } from "../../contract/contract.ts";
+import { contract, successResponse } from "../../contract/contract.ts";
 import { dateTime, queryInteger, uuid } from "../../contract/fields.ts";
+import { nextCursor } from "../../contract/pagination.ts";
 
 const share = z
   .object({
@@ -37,7 +38,6 @@ const params = z.object({
   sessionId: uuid.describe("The session's `id`"),
   chatId: uuid.describe("The chat's `id`"),
 });
-const status = z.literal("success");
 
 export const shareChatContract = contract({
   ...shared,
@@ -49,7 +49,7 @@ export const shareChatContract = contract({
     "that follow are not shared. Another call renews the copy under the same link. Reasoning, files, and " +
     "inputs and outputs of tools are not shared.",
   params,
-  responses: { 200: { description: "The share", schema: z.object({ status, share }) } },
+  responses: successResponse("The share", { share }),
   errors: ["not_found", "payload_too_large"],
 });
 
@@ -59,15 +59,9 @@ export const getShareContract = contract({
   path,
   summary: "Read whether a chat is shared",
   params,
-  responses: {
-    200: {
-      description: "The share",
-      schema: z.object({
-        status,
-        share: share.nullable().meta({ description: "Null unless the chat is shared" }),
-      }),
-    },
-  },
+  responses: successResponse("The share", {
+    share: share.nullable().meta({ description: "Null unless the chat is shared" }),
+  }),
   errors: ["not_found"],
 });
 
@@ -79,7 +73,7 @@ export const revokeShareContract = contract({
   description:
     "Its link stops working at once, for good: sharing the chat again makes another one.",
   params,
-  responses: { 200: { description: "Revoked", schema: z.object({ status }) } },
+  responses: successResponse("Revoked", {}),
   errors: ["not_found"],
 });
 
@@ -104,19 +98,10 @@ export const readShareContract = contract({
       .optional()
       .meta({ description: "`next_cursor` of the page before", override: { type: "string" } }),
   }),
-  responses: {
-    200: {
-      description: "The messages, oldest first",
-      schema: z.object({
-        status,
-        share: sharedChat,
-        messages: z.array(sharedMessage),
-        next_cursor: z
-          .string()
-          .nullable()
-          .meta({ description: "For `cursor` of the next page; null on the last one" }),
-      }),
-    },
-  },
+  responses: successResponse("The messages, oldest first", {
+    share: sharedChat,
+    messages: z.array(sharedMessage),
+    next_cursor: nextCursor,
+  }),
   errors: ["not_found", "rate_limited"],
 });

@@ -8,12 +8,14 @@ import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
 import { type Run, run } from "../contract.ts";
 import {
+  plainCall,
   type RunFilters,
   type RunItem,
   type RunTrace,
   runDetail,
   runItem,
   runStep,
+  subagentStep,
   toolCall,
 } from "../run-contract.ts";
 import type { RunKey } from "./claims.ts";
@@ -192,10 +194,14 @@ export function selectRuns(
   return call("list_runs", args, pageOf(storedRun, query));
 }
 
-const storedCall = rowOf(toolCall.omit({ duration_ms: true })).transform((call) => ({
-  ...call,
-  duration_ms: durationMs(call.started_at, call.finished_at),
-}));
+const withDuration = <C extends { started_at: string | null; finished_at: string | null }>(
+  call: C,
+) => ({ ...call, duration_ms: durationMs(call.started_at, call.finished_at) });
+const plainRow = rowOf(plainCall.omit({ duration_ms: true })).transform(withDuration);
+const subagentRow = rowOf(subagentStep.extend({ tool_calls: z.array(plainRow) }));
+const storedCall = rowOf(
+  toolCall.omit({ duration_ms: true }).extend({ steps: z.array(subagentRow).optional() }),
+).transform(withDuration);
 const storedTrace = z.object({
   run: rowOf(runDetail.omit({ usage: true, duration_ms: true }).extend(tokens)).transform(
     withUsage,

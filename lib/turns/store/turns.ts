@@ -60,13 +60,24 @@ export const turnState = z.object({
   history: z.array(stored<UIMessage>()),
 });
 /** A turn as its model calls need it. */
-export type TurnState = z.output<typeof turnState>;
+export type TurnState = z.output<typeof turnState> & {
+  /** Present in the conversation of a subagent, which otherwise is like that of its turn. */
+  readonly subagent?: Subagent;
+};
+
+export interface Subagent {
+  /** The id under which its call is recorded. */
+  readonly callId: string;
+  /** The step of the turn that runs it, and its place among the calls of that step, from 1. */
+  readonly step: number;
+  readonly place: number;
+}
 
 const activeTurn = turnState.extend({
   outcome: z.literal("active"),
   steps: z.array(stored<StepResult>()),
 });
-export type ActiveTurn = z.output<typeof activeTurn>;
+export type ActiveTurn = z.output<typeof activeTurn> & Pick<TurnState, "subagent">;
 
 const loadedTurn = z.discriminatedUnion("outcome", [
   activeTurn,
@@ -185,6 +196,23 @@ export async function reserveModelCall(
   if (outcome === "unpriced_model") throw new BudgetRefusal(unpricedModel);
 }
 
+/** Reserves the costs of calls that are recorded one by one, unlike a step's own, in a turn of an account with a budget. */
+export function reservationOf(key: LoadedTurnKey) {
+  let reserved = 0;
+  return {
+    reserve: async (estimateUsd: number | null): Promise<void> => {
+      await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reserved });
+      reserved = estimateUsd ?? 0;
+    },
+    /** Returns what is reserved, for the `reserved_usd` of the call that has ended. */
+    take: (): number => {
+      const taken = reserved;
+      reserved = 0;
+      return taken;
+    },
+  };
+}
+
 /** Records model calls, each once, which the end of no step records: those of subagents. */
 export async function recordUsage(
   { accountId, turnId }: TurnKey,
@@ -229,6 +257,7 @@ export async function completeModelCall(
 /**
  * Records a compaction and the usage of its summary.
  * @param messageId the newest message that it covers
+ * @param callId of the subagent whose conversation it is; null for that of the chat
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function recordCompaction(
@@ -236,6 +265,7 @@ export async function recordCompaction(
   { kind, state, tokensBefore, tokensAfter }: Omit<Compaction, "id" | "isOwn">,
   messageId: string,
   usage: readonly UsageEntry[],
+  callId: string | null,
 ): Promise<Compaction> {
   const { superseded, id } = await call(
     "record_compaction",
@@ -249,11 +279,48 @@ export async function recordCompaction(
       p_tokens_before: tokensBefore,
       p_tokens_after: tokensAfter,
       p_usage: usage,
+      p_tool_call_id: callId,
     },
     z.object({ superseded: z.boolean(), id: z.number().default(0) }),
   );
   refuseSuperseded(superseded, turnId);
   return { id, kind, state, tokensBefore, tokensAfter, isOwn: true };
+}
+
+/** Loads what a subagent continues with; nothing when its turn was deleted. */
+export async function loadSubagent({ accountId, turnId }: TurnKey, callId: string) {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_tool_call_id: callId };
+  const schema = z.object({
+    steps: z.array(stored<StepResult>()),
+    compaction: compaction.nullable(),
+  });
+  return (await call("load_subagent", args, schema.nullable())) ?? { steps: [], compaction: null };
+}
+
+/**
+ * Stores the result of a model call of a subagent and what it has used.
+ * @throws if the turn was loaded again; only the usage is recorded then.
+ */
+export async function completeSubagentCall(
+  { accountId, turnId, load }: LoadedTurnKey,
+  callId: string,
+  { index, result, usage }: MeasuredStep,
+): Promise<void> {
+  const args = {
+    p_account_id: accountId,
+    p_turn_id: turnId,
+    p_load: load,
+    p_tool_call_id: callId,
+    p_index: index,
+    p_result: result,
+    p_usage: usage,
+  };
+  const { superseded } = await call(
+    "complete_subagent_call",
+    args,
+    z.object({ superseded: z.boolean() }),
+  );
+  refuseSuperseded(superseded, turnId);
 }
 
 export type TurnEnd = "completed" | "failed" | "cancelled";

@@ -10,7 +10,10 @@ import {
   tokensOf,
 } from "@/lib/agent/context.ts";
 import { type Unit, unitsOf } from "@/lib/agent/conversation.ts";
+import { ContextWindows } from "@/lib/agent/models/context-windows.ts";
+import type { ModelProvider } from "@/lib/agent/models/port.ts";
 import { estimateTokens, resultText, showResult, showResults } from "@/lib/agent/tool-results.ts";
+import { inStoredOrder } from "@/lib/agent/tools/make-storable.ts";
 
 /** A turn: the user's text, steps with the lengths of their results, an answer. */
 const turn = fc.record({
@@ -210,12 +213,12 @@ describe("a result", () => {
     expect(pathOf("../../etc/passwd", "a")).toMatch(/^\/home\/agent\/\.results\/[\w-]+\.txt$/);
   });
 
-  test("is shortened further where many of one step come together", () => {
+  test("is shortened further where many of one step come together", async () => {
     const results = Array.from({ length: 100 }, (_, n) => ({
       toolCallId: `call_${n}`,
       value: long,
     }));
-    const shown = showResults(results, 48_000);
+    const shown = await showResults(results, async () => 48_000);
     const tokens = shown.reduce(
       (sum, { output }) => sum + estimateTokens(JSON.stringify(output)),
       0,
@@ -258,6 +261,19 @@ describe("units", () => {
       ["a", 1, 1],
     ]);
   });
+});
+
+test("what a model says of its window counts for the account whose request it rejected", async () => {
+  const models = { list: async () => null } as unknown as ModelProvider;
+  const windows = new ContextWindows(models, 128_000);
+  windows.learn("one", "model", 8_000);
+  expect(await windows.of("one", ["model"])).toBe(8_000);
+  expect(await windows.of("two", ["model"])).toBe(128_000);
+});
+
+test("a value is put into the order of storage however deeply it is nested", () => {
+  const deep = JSON.parse(`${'{"b":0,"a":'.repeat(4_000)}1${"}".repeat(4_000)}`);
+  expect(JSON.stringify(inStoredOrder(deep))).toMatch(/^\{"a":\{"a":/);
 });
 
 test("the budget leaves a reserve for the answer, and the caller may lower it", () => {

@@ -1,11 +1,9 @@
 import { asSchema } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createEmbeddedModel } from "@/lib/agent/models/adapters/embedded/create-embedded-model.ts";
 import { toolSchemas } from "@/lib/agent/tools/index.ts";
-import { QueueRefusal } from "@/lib/platform/fair-queue.ts";
 import { createToolFixture, TOKEN } from "../../support/fixtures/agent-tools.ts";
 
-const { sandbox, faults, run, remove } = await createToolFixture();
+const { sandbox, run, remove } = await createToolFixture();
 afterAll(remove);
 
 describe("the set of tools", () => {
@@ -126,56 +124,5 @@ describe("skill", () => {
     expect(await run("skill", { skill: "nope" })).toEqual({
       error: expect.stringContaining("press-kit"),
     });
-  });
-});
-
-const refuse = () => Promise.reject(new QueueRefusal("timeout"));
-
-describe("task", () => {
-  test("a subagent works in the same sandbox and reports", async () => {
-    const instructions = 'write "from below" to sub.txt, then run `cat sub.txt`';
-    const result = Object(await run("task", { task: "try it", instructions }));
-    expect(result.steps).toBe(3);
-    expect(result.result).toContain("from below");
-    expect(await run("read", { filePath: "sub.txt" })).toMatchObject({ content: "from below" });
-  });
-
-  test("it has no tools beyond files and commands", async () => {
-    const result = await run("task", { task: "nest", instructions: "delegate: run `ls`" });
-    expect(result).toMatchObject({ steps: 1, result: expect.stringContaining("does not have it") });
-  });
-
-  test("it ends after 30 steps, and with the turn", async () => {
-    const instructions = Array.from({ length: 40 }, (_, n) => `run \`echo ${n}\``).join("\n");
-    expect(await run("task", { task: "long", instructions })).toMatchObject({ steps: 30 });
-    const controller = new AbortController();
-    const running = run(
-      "task",
-      { task: "x", instructions: "run `sleep 60`" },
-      { signal: controller.signal },
-    );
-    controller.abort();
-    expect(await running).toEqual({ error: "Stopped before it finished" });
-  });
-
-  test("a model that is busy with other work of the account is said to be", async () => {
-    const busy = { ...createEmbeddedModel(), doGenerate: refuse };
-    faults.length = 0;
-    expect(await run("task", { task: "x", instructions: "y" }, { model: busy })).toEqual({
-      error: "Too many model calls of this account are running. Try again later",
-    });
-    expect(faults).toEqual([]);
-  });
-
-  test("a model that fails is a fixed text, and is reported", async () => {
-    const broken = {
-      ...createEmbeddedModel(),
-      doGenerate: () => Promise.reject(new Error("provider secret")),
-    };
-    faults.length = 0;
-    expect(await run("task", { task: "x", instructions: "y" }, { model: broken })).toEqual({
-      error: "The subagent failed",
-    });
-    expect(faults).toEqual([expect.objectContaining({ message: "provider secret" })]);
   });
 });

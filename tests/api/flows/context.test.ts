@@ -214,6 +214,29 @@ describe("a chat of sixty turns", () => {
   });
 });
 
+describe("an answer that only says where it was compacted", () => {
+  it("may be sent back by its client, and reaches no model", async () => {
+    const conversation = await openConversation(caller);
+    const data = { kind: "cleared", tokens_before: 2, tokens_after: 1 };
+    const parts = [{ type: "data-compaction", id: "1", data }];
+    const send = (role: "user" | "assistant") =>
+      conversation.send([
+        { id: `q-${role}`, content: "a question" },
+        { id: `a-${role}`, role, parts },
+        { id: `n-${role}`, content: "[script:sent-back]" },
+      ]);
+    model.script("sent-back", function* () {
+      yield { text: "done" };
+    });
+    await (await send("assistant")).ended;
+    const [request] = requestsOf("sent-back");
+    expect(request?.messages.map(({ role }) => role)).toEqual(["system", "user", "user"]);
+    const refused = await send("user");
+    await refused.ended;
+    expect(refused.status).toBe(400);
+  });
+});
+
 describe("tokens that the provider had cached", () => {
   it("are counted and priced as such, and every request names its chat", async () => {
     model.script("cached", function* ({ step }) {

@@ -96,8 +96,8 @@ describe("a model that", () => {
     [504, SECRET, "The model did not answer in time: try again"],
     [
       400,
-      `${SECRET}: maximum context length is 8192 tokens`,
-      "conversation_too_long: The conversation is too long for this model: start a new chat, or choose a model with a larger context",
+      `${SECRET}: maximum context length is 128000 tokens`,
+      "conversation_too_long: The newest message alone is too long for this model: shorten it, or choose a model with a larger context",
     ],
   ])("answers %i (%s): the error tells the cause and the remedy", async (fail, message, text) => {
     const { stream } = await run(`fault-${fail}`, function* () {

@@ -30,11 +30,7 @@ export function toChatError(error: Error): ChatError {
       const text = describeError({ status: 402, code });
       return { text, requestId: null, link: { href: "/usage", label: "Open budget" } };
     }
-    return {
-      text: error.message.replace(/^[a-z_]+: /, "").replace(/\.?$/, "."),
-      requestId: null,
-      ...(code === "conversation_too_long" && { link: { href: "/chat", label: "New chat" } }),
-    };
+    return { text: error.message.replace(/^[a-z_]+: /, "").replace(/\.?$/, "."), requestId: null };
   }
   const isBusy = error.code === "conflict";
   return {

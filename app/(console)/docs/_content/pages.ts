@@ -45,6 +45,7 @@ export const groups: readonly DocsGroup[] = [
         "Streaming and resuming",
         "Read a turn as it happens, and lose nothing.",
       ),
+      page("long-tasks", "docs/guides/long-tasks.md", "Long tasks", "Beyond a model's context."),
       page("sandbox", "docs/guides/sandbox.md", "Sandbox", "Files in and out, and commands."),
       page("schedules", "docs/guides/schedules.md", "Schedules", "Work at nine every Monday."),
       page("webhooks", "docs/webhooks.md", "Webhooks", "Be told when a run has ended."),

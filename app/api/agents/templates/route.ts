@@ -1,17 +1,16 @@
 import { checkFallbackModels } from "@/lib/agent/models/list-models.ts";
-import { listOf } from "@/lib/http/answers.ts";
+import { listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { createTemplateContract, listTemplatesContract } from "@/lib/templates/contract.ts";
 import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
-import { templateAnswer } from "@/lib/templates/template.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTemplateContract, async ({ app, caller, effectId, body }) => {
     const fault = await checkFallbackModels(app, body);
     if (fault) return fault;
     const template = await insertTemplate(caller.accountId, effectId, body);
-    return { status: 201, ...templateAnswer(template) };
+    return { status: 201, ...success({ template }) };
   }),
   GET: endpoint(listTemplatesContract, async ({ caller, query }) => {
     const page = await selectTemplates(caller.accountId, query);

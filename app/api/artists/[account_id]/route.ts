@@ -1,16 +1,17 @@
-import { artistAnswer } from "@/lib/artists/artist.ts";
 import * as contracts from "@/lib/artists/contract.ts";
 import { removeArtist, selectArtist, updateArtist } from "@/lib/artists/store.ts";
-import { answer, done } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getArtistContract, ({ caller, params }) =>
-    answer(selectArtist(caller.accountId, params.account_id), artistAnswer),
+    answer(selectArtist(caller.accountId, params.account_id), (artist) => success({ artist })),
   ),
   PATCH: endpoint(contracts.updateArtistContract, ({ caller, params, body }) =>
-    answer(updateArtist(caller.accountId, params.account_id, body), artistAnswer),
+    answer(updateArtist(caller.accountId, params.account_id, body), (artist) =>
+      success({ artist }),
+    ),
   ),
   DELETE: endpoint(contracts.deleteArtistContract, ({ caller, params }) =>
     answer(removeArtist(caller.accountId, params.account_id), done),

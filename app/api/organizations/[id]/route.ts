@@ -1,16 +1,18 @@
-import { answer, done } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/organizations/contract.ts";
-import { organizationAnswer } from "@/lib/organizations/organization.ts";
+import type { Organization } from "@/lib/organizations/organization.ts";
 import * as store from "@/lib/organizations/store.ts";
+
+const describe = (organization: Organization) => success({ organization });
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getOrganizationContract, ({ caller, params }) =>
-    answer(store.selectOrganization(caller.accountId, params.id), organizationAnswer),
+    answer(store.selectOrganization(caller.accountId, params.id), describe),
   ),
   PATCH: endpoint(contracts.updateOrganizationContract, ({ caller, params, body }) =>
-    answer(store.updateOrganization(caller.accountId, params.id, body), organizationAnswer),
+    answer(store.updateOrganization(caller.accountId, params.id, body), describe),
   ),
   DELETE: endpoint(contracts.deleteOrganizationContract, ({ caller, params }) =>
     answer(store.removeOrganization(caller.accountId, params.id), done),

@@ -1,12 +1,12 @@
-import { isAppError } from "@/lib/contract/app-error.ts";
+import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listTracksContract } from "@/lib/research/contract.ts";
-import { listTracks } from "@/lib/research/list-tracks.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listTracksContract, async ({ app, query }) => {
-    const tracks = await listTracks(app, query);
-    return isAppError(tracks) ? tracks : { body: { status: "success", tracks } };
-  }),
+  GET: endpoint(listTracksContract, ({ app: { research }, query: { id, artist = "" } }) =>
+    answer(research.listTracks(id === undefined ? { name: artist } : { id }), (tracks) =>
+      success({ tracks }),
+    ),
+  ),
 });

@@ -1,17 +1,16 @@
-import { answer, done } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { updateTask } from "@/lib/schedules/change-task.ts";
 import * as contracts from "@/lib/schedules/contract.ts";
 import { removeTask, selectTask } from "@/lib/schedules/store.ts";
-import { taskAnswer } from "@/lib/schedules/task.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getTaskContract, ({ caller, params }) =>
-    answer(selectTask(caller.accountId, params.id), taskAnswer),
+    answer(selectTask(caller.accountId, params.id), (task) => success({ task })),
   ),
   PATCH: endpoint(contracts.updateTaskContract, ({ app, caller, params, body }) =>
-    answer(updateTask(app, caller.accountId, params.id, body), taskAnswer),
+    answer(updateTask(app, caller.accountId, params.id, body), (task) => success({ task })),
   ),
   DELETE: endpoint(contracts.deleteTaskContract, ({ caller, params }) =>
     answer(removeTask(caller.accountId, params.id), done),

@@ -1,4 +1,4 @@
-import { answer, done } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { updateWebhook } from "@/lib/webhooks/change-webhook.ts";
@@ -7,10 +7,10 @@ import { removeWebhook, selectWebhook } from "@/lib/webhooks/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getWebhookContract, ({ caller, params }) =>
-    answer(selectWebhook(caller.accountId, params.id), contracts.webhookAnswer),
+    answer(selectWebhook(caller.accountId, params.id), (webhook) => success({ webhook })),
   ),
   PATCH: endpoint(contracts.updateWebhookContract, ({ caller, params, body }) =>
-    answer(updateWebhook(caller.accountId, params.id, body), contracts.webhookAnswer),
+    answer(updateWebhook(caller.accountId, params.id, body), (webhook) => success({ webhook })),
   ),
   DELETE: endpoint(contracts.deleteWebhookContract, ({ caller, params }) =>
     answer(removeWebhook(caller.accountId, params.id), done),

@@ -17,16 +17,7 @@ import {
   kinds,
   records,
 } from "../../records.ts";
-import { createTokenSource, probeCatalog } from "./token.ts";
-
-export interface WebApiCatalogSettings {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly baseUrl: string;
-  readonly tokenUrl: string;
-  /** The deadline of one lookup, including its token, its retries and all its pages. */
-  readonly timeoutMs: number;
-}
+import { type CatalogApiSettings, createTokenSource, probeCatalog } from "./token.ts";
 
 /**
  * The largest `limit` that the provider accepts of an app in development mode since February 2026, for
@@ -55,7 +46,7 @@ interface Lookup<T> {
   readonly parse: (body: unknown) => T | null;
 }
 
-export function createWebApiCatalog(settings: WebApiCatalogSettings): CatalogProvider {
+export function createWebApiCatalog(settings: CatalogApiSettings): CatalogProvider {
   const tokens = createTokenSource(settings);
   const answers = createTtlCache<UpstreamAnswer | AppError>({
     ttlMs: CACHE_TTL_MS,

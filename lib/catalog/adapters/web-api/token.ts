@@ -7,12 +7,16 @@ import {
 } from "../../../platform/outbound/fetch-json.ts";
 import { describeAnswer, describeStatus, type Probe } from "../../../platform/outbound/probe.ts";
 
-export interface TokenSettings {
-  readonly tokenUrl: string;
+export interface CatalogApiSettings {
   readonly clientId: string;
   readonly clientSecret: string;
+  readonly baseUrl: string;
+  readonly tokenUrl: string;
+  /** The deadline of one lookup, including its token, its retries and all its pages. */
   readonly timeoutMs: number;
 }
+
+type TokenSettings = Omit<CatalogApiSettings, "baseUrl">;
 
 interface Token {
   readonly kind: "token";
@@ -107,7 +111,7 @@ const refusal = z.object({ error: z.enum(["invalid_client", "unauthorized_client
 
 /** Fetches a separate token, and makes the smallest search with it. */
 export async function probeCatalog(
-  settings: TokenSettings & { readonly baseUrl: string },
+  settings: CatalogApiSettings,
   deadline: AbortSignal,
 ): Promise<Probe[]> {
   const tokenUrl = new URL(settings.tokenUrl);

@@ -19,10 +19,10 @@ export interface FalAccess {
   readonly key: string;
   readonly baseUrl: string;
   readonly storageUrl: string;
-  /** Milliseconds that one request to the queue may take. */
-  readonly requestTimeoutMs: number;
-  /** Milliseconds between two status requests. */
-  readonly pollMs: number;
+  /** Milliseconds that one request to the queue may take. Default: 30,000. */
+  readonly requestTimeoutMs?: number;
+  /** Milliseconds between two status requests. Default: 1,500. */
+  readonly pollMs?: number;
 }
 
 export type Fault =
@@ -111,7 +111,7 @@ export class FalClient {
       if (!state) return { kind: "broken", step: "status" };
       if (state.status === "COMPLETED") break;
       if (patience.aborted) return { kind: "pending" };
-      await delay(this.#access.pollMs, undefined, { signal: patience }).catch(() => {});
+      await delay(this.#access.pollMs ?? 1_500, undefined, { signal: patience }).catch(() => {});
     }
     const answer = await this.#ask("result", request.response_url);
     if (answer.kind === "json") return { kind: "done", output: answer.body };
@@ -191,7 +191,7 @@ export class FalClient {
     url: URL | string,
     body?: object,
   ): Promise<{ readonly kind: "json"; readonly body: unknown } | Fault> {
-    const deadline = AbortSignal.timeout(this.#access.requestTimeoutMs);
+    const deadline = AbortSignal.timeout(this.#access.requestTimeoutMs ?? 30_000);
     const question = { vendor: "fal", headers: this.#headers, body, deadline } as const;
     const answer = await requestJson(url, question);
     if (answer.kind === "refused") {

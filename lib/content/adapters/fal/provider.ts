@@ -8,7 +8,7 @@
  */
 import { rm } from "node:fs/promises";
 import { z } from "zod";
-import { type AppError, appError, isAppError } from "../../../contract/app-error.ts";
+import { type AppError, appError, invalidField, isAppError } from "../../../contract/app-error.ts";
 import type { FairQueue } from "../../../platform/fair-queue.ts";
 import { log } from "../../../platform/log.ts";
 import { isLoopback } from "../../../platform/outbound/public-address.ts";
@@ -36,20 +36,13 @@ import {
   videoModel,
 } from "./describe-order.ts";
 
-export interface FalSettings {
-  readonly key: string;
+export interface FalSettings extends FalAccess {
   /** The queue of probes, which find the shape of an image. */
   readonly probes: FairQueue;
-  readonly baseUrl?: string | undefined;
-  readonly storageUrl?: string | undefined;
   /** Milliseconds that one poll for a result waits for it. Default: 10,000. */
-  readonly patienceMs?: number | undefined;
-  /** Milliseconds for one HTTP request to fal's queue. Default: 30,000. */
-  readonly requestTimeoutMs?: number | undefined;
-  /** Milliseconds between two status requests. Default: 1,500. */
-  readonly pollMs?: number | undefined;
+  readonly patienceMs?: number;
   /** Receives the cause of a failure, for the operator's log only. */
-  readonly report?: ((cause: string) => void) | undefined;
+  readonly report?: (cause: string) => void;
 }
 
 const MIB = 1024 * 1024;
@@ -86,7 +79,7 @@ const submitted = queuedRequest.extend({
 });
 type Submitted = z.output<typeof submitted>;
 type Kind = Submitted["kind"];
-const unknownModel = appError("invalid_request", "model is not known", { fields: ["model"] });
+const unknownModel = invalidField("model", "model is not known");
 const refused = appError("invalid_request", "The prompt or an input was refused as unsuitable");
 
 export class FalContent implements ContentProvider {
@@ -101,13 +94,10 @@ export class FalContent implements ContentProvider {
   readonly #report: (cause: string) => void;
 
   constructor(settings: FalSettings) {
-    const { key, baseUrl = "https://queue.fal.run", storageUrl = "https://rest.fal.ai" } = settings;
-    const { requestTimeoutMs = 30_000, pollMs = 1_500, patienceMs = 10_000 } = settings;
-    const access: FalAccess = { key, baseUrl, storageUrl, requestTimeoutMs, pollMs };
-    this.#client = new FalClient(access);
+    this.#client = new FalClient(settings);
     this.#probes = settings.probes;
-    this.#patienceMs = patienceMs;
-    this.#allowLoopback = isLoopback(new URL(baseUrl));
+    this.#patienceMs = settings.patienceMs ?? 10_000;
+    this.#allowLoopback = isLoopback(new URL(settings.baseUrl));
     this.#report = settings.report ?? ((cause) => log().warn({ cause }, "Generation failed"));
   }
 
@@ -260,9 +250,7 @@ function describe(fault: Fault, kind: Kind, hasOwnModel: boolean): AppError {
   }
   if (hasOwnModel && fault.status === 404) return unknownModel;
   if (hasOwnModel && fault.status === 422) {
-    return appError("invalid_request", "model does not take the inputs of this mode", {
-      fields: ["model"],
-    });
+    return invalidField("model", "model does not take the inputs of this mode");
   }
   return failed;
 }

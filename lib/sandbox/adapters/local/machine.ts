@@ -10,6 +10,7 @@ import {
   SandboxError,
   type SandboxState,
 } from "../../port.ts";
+import type { NetworkRules } from "../network-rules.ts";
 import { bytesOf, createFolder, isFolder, removeFolder, TEMPORARY } from "./folders.ts";
 import type { Outcome } from "./jail.ts";
 import { JailPool, type PoolRequest } from "./jail-pool.ts";
@@ -20,17 +21,13 @@ export const FILE_TIMEOUT_MS = 30_000;
 export const MAX_FILES = 20_000;
 
 /** The settings of sandboxes on this machine. */
-export interface LocalProviderOptions {
+export interface LocalProviderOptions extends NetworkRules {
   /** The folder that contains one folder per session. */
   readonly rootDir: string;
   /** The limit for the files of one session, in bytes. */
   readonly diskQuota: number;
   /** Limits the sandboxes of an account together; absent for no limit. */
   readonly space?: SandboxSpace | undefined;
-  /** Hosts that commands may call: `example.com`, `example.com:8443`, `*.example.com`. */
-  readonly allowedHosts: readonly string[];
-  /** The service's own origin. Commands may call its `/api/`, even at a private address. */
-  readonly serviceOrigin?: string | undefined;
   /** The limit for commands at a time; one account gets at most half of them. Default: 16. */
   readonly maxJails?: number;
   /** How long a command waits for a slot, in milliseconds. Default: 5 minutes. */

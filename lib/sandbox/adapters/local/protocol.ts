@@ -3,9 +3,10 @@
  * at a time, one reply to each. The runner imports only the types.
  */
 import { z } from "zod";
+import type { NetworkRules } from "../network-rules.ts";
 
 /** The runner's only argument. It is visible in the process list, so it has no secrets. */
-export interface JailSettings {
+export interface JailSettings extends NetworkRules {
   /** The real path of the session's folder. */
   readonly dir: string;
   /** In bytes. */
@@ -13,8 +14,6 @@ export interface JailSettings {
   /** The limit for files and folders together. */
   readonly maxFiles: number;
   readonly maxFileBytes: number;
-  readonly allowedHosts: readonly string[];
-  readonly serviceOrigin: string | undefined;
 }
 
 export type JailRequest =

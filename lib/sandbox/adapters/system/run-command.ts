@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, type StatsFs } from "node:fs";
 import { readdir, readFile, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -153,22 +153,16 @@ function reachable(
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, inside(value)]));
 }
 
-function reasonOf(ending: Ending, timeoutMs: number): string {
-  switch (ending) {
-    case "deadline":
-      return `Killed: the deadline of ${timeoutMs / 1000} s passed`;
-    case "aborted":
-      return "Killed: the command was stopped";
-    case "memory":
-      return "Killed: the command used too much memory";
-    case "processes":
-      return "Killed: the command started too many processes";
-    case "disk":
-      return "Killed: the command filled the disk";
-    case "traced":
-      return "Killed: the command traced a process of its sandbox";
-  }
-}
+const reasons: Readonly<Record<Exclude<Ending, "deadline">, string>> = {
+  aborted: "Killed: the command was stopped",
+  memory: "Killed: the command used too much memory",
+  processes: "Killed: the command started too many processes",
+  disk: "Killed: the command filled the disk",
+  traced: "Killed: the command traced a process of its sandbox",
+};
+
+const reasonOf = (ending: Ending, timeoutMs: number): string =>
+  ending === "deadline" ? `Killed: the deadline of ${timeoutMs / 1000} s passed` : reasons[ending];
 
 /** `traced`: a process of the command stopped or steers the one that ends its namespaces. */
 type Excess = "memory" | "processes" | "disk" | "traced";
@@ -198,7 +192,7 @@ function watch(
   onExcess: (excess: Excess) => void,
 ): () => void {
   let isOver = false;
-  let room: Room | undefined;
+  let room: StatsFs | undefined;
   const look = async (): Promise<Excess | undefined> => {
     const init = await firstChild(bwrap);
     const program = await firstChild(init);
@@ -207,8 +201,8 @@ function watch(
     if (used.bytes > limits.maxBytes) return "memory";
     if (used.processes > limits.maxProcesses) return "processes";
     const before = room;
-    room = await roomOf(dir);
-    const hasShrunk = !before || room.blocks < before.blocks || room.files < before.files;
+    room = await statfs(dir);
+    const hasShrunk = !before || room.bfree < before.bfree || room.ffree < before.ffree;
     return hasShrunk && (await isOverQuota()) ? "disk" : undefined;
   };
   const next = () => {
@@ -226,16 +220,6 @@ function watch(
     isOver = true;
     clearTimeout(timer);
   };
-}
-
-interface Room {
-  readonly blocks: number;
-  readonly files: number;
-}
-
-async function roomOf(dir: string): Promise<Room> {
-  const { bfree, ffree } = await statfs(dir);
-  return { blocks: bfree, files: ffree };
 }
 
 /**

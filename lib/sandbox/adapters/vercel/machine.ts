@@ -1,5 +1,6 @@
 /** Commands and files of one machine. */
 import { posix } from "node:path";
+import { readBytes } from "../../../platform/outbound/vendor-fetch.ts";
 import { cutOutput } from "../../cut-output.ts";
 import {
   type CommandOptions,
@@ -88,7 +89,7 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
     args: readonly string[],
   ): Promise<CommandResult> {
     const { timeoutMs, maxOutputChars, signal } = options;
-    if (signal?.aborted) return stopped();
+    if (signal?.aborted) return killed("the command was stopped");
     const machine = await this.#connected();
     const started = performance.now();
     const bytes = 4 * (maxOutputChars + 1);
@@ -118,7 +119,7 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
           if (stream === "stderr" && stderr.length <= maxOutputChars) stderr += data;
         }
         const { exitCode } = await running.wait();
-        if (signal?.aborted) return stopped();
+        if (signal?.aborted) return killed("the command was stopped");
         const late = exitCode === 137 && performance.now() - started >= timeoutMs;
         if (late) stderr += `Killed: the deadline of ${timeoutMs / 1000} s passed\n`;
         return {
@@ -185,14 +186,9 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
   }
 
   async readFile(path: string) {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of this.#read(path, FILE_TIMEOUT_MS)) {
-      size += chunk.byteLength;
-      if (size > MAX_FILE_BYTES) throw tooLarge();
-      chunks.push(chunk);
-    }
-    return new Uint8Array(Buffer.concat(chunks));
+    const bytes = await readBytes(this.#read(path, FILE_TIMEOUT_MS), MAX_FILE_BYTES);
+    if (!bytes) throw tooLarge();
+    return new Uint8Array(bytes);
   }
 
   readStream(path: string): AsyncIterable<Uint8Array> {
@@ -254,10 +250,6 @@ function fileDeadline(): { signal: AbortSignal } {
 
 function tooLarge(): SandboxError {
   return new SandboxError("too_large", `File is larger than ${MAX_FILE_BYTES} bytes`);
-}
-
-function stopped(): CommandResult {
-  return killed("the command was stopped");
 }
 
 function killed(why: string): CommandResult {

@@ -5,6 +5,7 @@
 import { accepted, describeFailure, describeStatus } from "../../../platform/outbound/probe.ts";
 import { SANDBOX_MARK } from "../../outgoing-headers.ts";
 import { SandboxError, type SandboxProvider, type SandboxState } from "../../port.ts";
+import type { NetworkRules } from "../network-rules.ts";
 import { VercelSandbox } from "./machine.ts";
 import { type NetworkPolicy, type NetworkPolicyRule, statusOf, vercelSdk } from "./sdk.ts";
 
@@ -24,23 +25,20 @@ const PRIVATE_SUBNETS = [
 /** RE2: a segment `.` or `..` of a path, or a backslash, in plain text or percent-encoded. */
 const DOT_SEGMENT = "(?i)(/|%2f)(\\.|%2e){1,2}(/|%2f|\\?|#|$)|\\\\|%5c";
 
-export interface VercelProviderOptions {
+/** Hosts of the rules are opened at any port. */
+export interface VercelProviderOptions extends NetworkRules {
   /** Without credentials the SDK uses the deployment's own OIDC token. */
   readonly credentials?: {
     readonly token: string;
     readonly teamId: string;
     readonly projectId: string;
   };
-  /** Hosts that commands may call: `example.com`, `*.example.com`. */
-  readonly allowedHosts: readonly string[];
-  /** The service's own origin, as callers reach it. */
-  readonly serviceOrigin?: string | undefined;
   readonly fetch?: typeof globalThis.fetch;
 }
 
 export function createVercelProvider(options: VercelProviderOptions): SandboxProvider {
   const access = { ...options.credentials, fetch: withoutCommandRetries(options.fetch ?? fetch) };
-  const networkPolicy = policyFor(options.allowedHosts, options.serviceOrigin);
+  const networkPolicy = policyFor(options);
   const get = async (name: string) => {
     const { Sandbox: Machine } = await vercelSdk();
     return Machine.get({ ...access, name, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
@@ -115,7 +113,7 @@ const names = ["VERCEL_TOKEN", "VERCEL_TEAM_ID", "VERCEL_PROJECT_ID"];
 const settings = { credentials: names, address: names };
 
 /** Vercel sets the mark outside the machine, so nothing inside can omit it. */
-function policyFor(hosts: readonly string[], serviceOrigin: string | undefined): NetworkPolicy {
+function policyFor({ allowedHosts: hosts, serviceOrigin }: NetworkRules): NetworkPolicy {
   const allow: Record<string, NetworkPolicyRule[]> = {};
   for (const host of hosts) allow[host.replace(/:\d+$/, "")] = [{ transform: [{ headers: mark }] }];
   // Last: the operator's allowlist must not open the rest of the service's own origin.

@@ -1,18 +1,18 @@
 import { checkFallbackModels } from "@/lib/agent/models/list-models.ts";
-import { answer, done } from "@/lib/http/answers.ts";
+import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import * as contracts from "@/lib/templates/contract.ts";
 import { removeTemplate, selectTemplate, updateTemplate } from "@/lib/templates/store.ts";
-import { templateAnswer } from "@/lib/templates/template.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getTemplateContract, ({ caller, params }) =>
-    answer(selectTemplate(caller.accountId, params.id), templateAnswer),
+    answer(selectTemplate(caller.accountId, params.id), (template) => success({ template })),
   ),
   PATCH: endpoint(contracts.updateTemplateContract, async ({ app, caller, params, body }) => {
     const fault = await checkFallbackModels(app, body);
-    return fault ?? answer(updateTemplate(caller.accountId, params.id, body), templateAnswer);
+    const change = () => updateTemplate(caller.accountId, params.id, body);
+    return fault ?? answer(change(), (template) => success({ template }));
   }),
   DELETE: endpoint(contracts.deleteTemplateContract, ({ caller, params }) =>
     answer(removeTemplate(caller.accountId, params.id), done),

@@ -1,12 +1,13 @@
-import { answer } from "@/lib/http/answers.ts";
+import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { acceptInvitationContract } from "@/lib/organizations/contract.ts";
-import { organizationAnswer } from "@/lib/organizations/organization.ts";
 import { acceptInvitation } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(acceptInvitationContract, ({ caller, params }) =>
-    answer(acceptInvitation(caller.accountId, params.id), organizationAnswer),
+    answer(acceptInvitation(caller.accountId, params.id), (organization) =>
+      success({ organization }),
+    ),
   ),
 });

@@ -7,7 +7,7 @@ import { selectChats } from "@/lib/sessions/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createChatContract, ({ app, caller: { accountId }, params, body }) =>
-    answer(createChat(app, { accountId, ...params, ...body }), (chat) => ({
+    answer(createChat(app, { accountId, ...params }, body), (chat) => ({
       status: 201,
       body: { chat },
     })),

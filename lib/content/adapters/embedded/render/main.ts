@@ -4,12 +4,11 @@
  * by native code. Node runs this file directly; it is not part of a bundle.
  */
 import type { RenderReply, RenderRequest } from "../render-process.ts";
-import { UnusableInput } from "./pictures.ts";
+import { renderImages, UnusableInput } from "./pictures.ts";
 
-/** Loads only the modules of the job, so images can be rendered where no codecs are installed. */
+/** Loads the codecs only for videos, so images can be rendered where none are installed. */
 async function run(request: RenderRequest & { names: string[] }): Promise<RenderReply> {
   if (request.op === "image") {
-    const { renderImages } = await import("./render-images.ts");
     await renderImages(request.order, request.names);
   } else {
     const { editVideo, renderVideo } = await import("./render-video.ts");

@@ -1,12 +1,13 @@
-import { answer } from "@/lib/http/answers.ts";
+import { answer, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { setFavoriteContract } from "@/lib/templates/contract.ts";
 import { updateFavorite } from "@/lib/templates/store.ts";
-import { templateAnswer } from "@/lib/templates/template.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   PUT: endpoint(setFavoriteContract, ({ caller, params, body }) =>
-    answer(updateFavorite(caller.accountId, params.id, body.is_favourite), templateAnswer),
+    answer(updateFavorite(caller.accountId, params.id, body.is_favourite), (template) =>
+      success({ template }),
+    ),
   ),
 });

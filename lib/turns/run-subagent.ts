@@ -1,0 +1,165 @@
+/**
+ * A subagent: a separate conversation within a tool call. Its steps are recorded like those of its turn,
+ * so a process that continues the turn repeats at most the model call in progress, and no command.
+ */
+import type { JSONValue, ToolModelMessage } from "ai";
+import { callModel } from "../agent/call-model.ts";
+import type { StepResult, ToolCall } from "../agent/step-result.ts";
+import { cut, MAX_SUBAGENT_STEPS } from "../agent/tools/limits.ts";
+import { type SubagentWork, toolFailure } from "../agent/tools/tool.ts";
+import { config } from "../platform/config.ts";
+import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
+import { measureStep } from "./measure-step.ts";
+import { answeringModels } from "./model-call.ts";
+import {
+  type ActiveTurn,
+  completeSubagentCall,
+  loadSubagent,
+  recordUsage,
+  reservationOf,
+  type Subagent,
+} from "./store/turns.ts";
+
+/** What a client sees of a subagent while it works. */
+interface SubagentProgress {
+  readonly title: string;
+  readonly steps: readonly { readonly tool: string; readonly summary: string }[];
+  readonly text: string;
+}
+
+export interface SubagentRun {
+  readonly turnId: string;
+  readonly turn: ActiveTurn;
+  readonly subagent: Subagent;
+  readonly work: SubagentWork;
+  readonly signal: AbortSignal;
+  readonly show: (progress: SubagentProgress) => void;
+  /** Runs the calls of its step before, each at most once. */
+  readonly runCalls: (
+    turn: ActiveTurn,
+    index: number,
+    calls: readonly ToolCall[],
+  ) => Promise<ToolModelMessage | null>;
+}
+
+/** More model calls than one step of a subagent makes. */
+const CALLS_OF_A_STEP = 20;
+/** What is shown is bounded, because all of it is sent again with each step. */
+const MAX_SUMMARY_CHARS = 100;
+const MAX_SHOWN_CALLS = 100;
+const MAX_SHOWN_CHARS = 2_000;
+
+/** @returns its report, or `{error}`. Throws the reason of `signal`, or an error of the database. */
+export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<JSONValue> {
+  const { turnId, subagent, work, signal } = run;
+  const { callId } = subagent;
+  const key = { accountId: run.turn.account_id, turnId, load: run.turn.load };
+  const loaded = await loadSubagent(key, callId);
+  const { FAST_MODEL } = config();
+  const request = { type: "text" as const, text: work.instructions };
+  let turn: ActiveTurn = {
+    ...run.turn,
+    model_id: work.model === "fast" && FAST_MODEL ? FAST_MODEL : run.turn.model_id,
+    history: [{ id: callId, role: "user", parts: [request] }],
+    assistant_message_id: `${callId} report`,
+    compaction: loaded.compaction,
+    subagent,
+  };
+  let steps: readonly StepResult[] = loaded.steps;
+  for (;;) {
+    const previous = steps.at(-1);
+    run.show(progressOf(work.task, steps));
+    const hasEnded = previous && previous.calls.length === 0 && !previous.hasInvalidCall;
+    if (hasEnded || steps.length >= MAX_SUBAGENT_STEPS) return reportOf(steps);
+    const results = previous ? await run.runCalls(turn, steps.length, previous.calls) : null;
+    signal.throwIfAborted();
+    const called = await callOnce(app, { ...run, turn }, steps, results ? [results] : []);
+    turn = called.turn;
+    const usage = (called.measured?.usage ?? []).map((entry, number) => ({
+      ...entry,
+      step: subagent.step,
+      tool: subagent.place,
+      call: steps.length * CALLS_OF_A_STEP + number,
+      ...(number === 0 && { reserved_usd: called.reservedUsd }),
+    }));
+    if (called.error !== undefined || !called.measured) {
+      if (usage.length > 0) await recordUsage(key, usage);
+      signal.throwIfAborted();
+      return toolFailure(called.error ?? "The subagent failed");
+    }
+    await completeSubagentCall(key, callId, { ...called.measured, usage });
+    steps = [...steps, called.measured.result];
+  }
+}
+
+/** Makes the next model call, with a request that fits. */
+async function callOnce(
+  app: ContextParts,
+  { turnId, turn: given, signal }: SubagentRun,
+  steps: readonly StepResult[],
+  results: readonly ToolModelMessage[],
+) {
+  let turn = given;
+  const reservation = reservationOf({ accountId: turn.account_id, turnId, load: turn.load });
+  const reserve = turn.has_budget ? reservation.reserve : undefined;
+  const measure = measureStep(app, steps.length, turn.model_id, 0, reserve);
+  const { answer } = await callWithinContext(
+    async (pass, rejected) => {
+      const request = { turnId, turn, steps, results, signal, pass, rejected };
+      const { state, made } = await fitContext(app, request);
+      if (made) turn = { ...turn, compaction: made };
+      return state;
+    },
+    async (context) => ({
+      answer: await callModel({
+        turnId,
+        turn: { ...turn, context },
+        steps,
+        results,
+        ...answeringModels(app, turn, measure),
+        signal,
+        write: () => {},
+      }),
+    }),
+  );
+  const error = "error" in answer ? answer.error : undefined;
+  const measured = "error" in answer ? await measure.fail("error") : await measure.complete(answer);
+  /** The turn has the compaction that was made, if any; nothing was measured if the model was not called. */
+  return { turn, measured, error, reservedUsd: reservation.take() };
+}
+
+function progressOf(title: string, steps: readonly StepResult[]): SubagentProgress {
+  return {
+    title,
+    steps: steps
+      .flatMap(({ calls }) => calls)
+      .slice(-MAX_SHOWN_CALLS)
+      .map(({ name, input }) => ({ tool: name, summary: summaryOf(input) })),
+    text: cut(textOf(steps.at(-1)), MAX_SHOWN_CHARS).text,
+  };
+}
+
+/** The first text of an input: a command, a path or a pattern. */
+function summaryOf(input: unknown): string {
+  const values = typeof input === "object" && input !== null ? Object.values(input) : [];
+  const text = values.find((value) => typeof value === "string") ?? "";
+  return cut(text.replace(/\s+/g, " "), MAX_SUMMARY_CHARS).text;
+}
+
+function textOf(step: StepResult | undefined): string {
+  const texts = (step?.messages ?? []).flatMap(({ role, content }) => {
+    if (role !== "assistant") return [];
+    if (typeof content === "string") return [content];
+    return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  });
+  return texts.join("\n").trim();
+}
+
+function reportOf(steps: readonly StepResult[]): JSONValue {
+  const { text, truncated } = cut(textOf(steps.at(-1)));
+  if (text !== "") return { result: text, steps: steps.length, ...(truncated && { truncated }) };
+  return {
+    result: `The subagent ended after ${steps.length} steps without a report.`,
+    steps: steps.length,
+  };
+}

@@ -1,0 +1,32 @@
+import type { App } from "../app.ts";
+import { isSandboxError, type Sandbox, SandboxError } from "../sandbox/port.ts";
+import { storedSandbox } from "../sandbox/stored-sandbox.ts";
+import type { ActiveTurn } from "./store/turns.ts";
+
+/** When the sandbox was deleted during the turn, its tools fail, but the turn does not. */
+export function openSandbox({ sandboxes }: Pick<App, "sandboxes">, turn: ActiveTurn): Sandbox {
+  const state = storedSandbox.nullable().parse(turn.sandbox_state);
+  if (state) return sandboxes.open(state, turn.account_id);
+  const fail = async (): Promise<never> => {
+    throw new SandboxError("unavailable", "The session has no sandbox");
+  };
+  return { run: fail, readFile: fail, writeFile: fail };
+}
+
+const WRITES_AT_ONCE = 8;
+
+/** A file that cannot be written is missing for the agent, but its turn goes on. */
+export async function writeFiles(
+  sandbox: Sandbox,
+  files: readonly { readonly path: string; readonly text: string }[],
+): Promise<void> {
+  const left = [...files];
+  const write = async (): Promise<void> => {
+    for (let file = left.shift(); file; file = left.shift()) {
+      await sandbox.writeFile(file.path, file.text).catch((error: unknown) => {
+        if (!isSandboxError(error)) throw error;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: WRITES_AT_ONCE }, write));
+}
