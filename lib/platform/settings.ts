@@ -281,9 +281,6 @@ const schedules = {
 };
 
 const retention = {
-  RETENTION_INTERVAL_SECONDS: integerOr(600, 0, 86_400).describe(
-    "Seconds between two runs of the retention job; 0 turns it off in this process.",
-  ),
   RUN_TRACE_RETENTION_DAYS: integerOr(30, 1, 36_500).describe(
     "Days after its end that the trace of a run is kept: its steps and tool calls with their durations.",
   ),
@@ -332,6 +329,8 @@ const constants = z.strictObject({
   /** How long spans and metrics are collected before they are sent. */
   SPANS_INTERVAL_MS: integerOr(5_000, 1),
   METRICS_INTERVAL_MS: integerOr(60_000, 1),
+  /** How often the retention job runs; 0 turns it off in this process. */
+  RETENTION_INTERVAL_SECONDS: integerOr(600, 0),
 });
 
 /** Variables that the launcher, the platform or a test sets, and an operator never does. */
