@@ -46,7 +46,8 @@ export const createTemplateContract = contract({
   runCredential: onlyUnshared,
   tool: true,
   summary: "Create an agent template",
-  description: "A private template is visible to its creator and the accounts of `share_emails`.",
+  description:
+    "A private template is visible to its creator and the accounts of `share_emails`. `fallback_models` and `effort` apply to the creator's own chats, runs and tasks, because a model can cost more than another account has asked for.",
   idempotent: true,
   body: z.object({
     title,

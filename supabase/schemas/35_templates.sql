@@ -322,8 +322,7 @@ create function public.chat_options(p_account_id uuid, p_chat_id uuid) returns j
 language sql stable set search_path = '' as $$
   select coalesce(t.options, '{}') || c.options
   from public.chats c
-  left join public.agent_templates t
-    on t.id = c.template_id and public.can_see_agent_template(p_account_id, t)
+  left join public.agent_templates t on t.id = c.template_id and t.account_id = p_account_id
   where c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s.';
+comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account has no say, because a model can cost more than the account has asked for.';
