@@ -11,7 +11,7 @@ import {
   tokensOf,
 } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";
-import { meterModel } from "../agent/models/meter-model.ts";
+import { type Metering, type ModelUse, meterModel } from "../agent/models/meter-model.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
@@ -160,11 +160,11 @@ async function writeSummary(
   budget: number,
   usage: UsageEntry[],
 ): Promise<string> {
-  const [available] = app.modelOutages.available(modelsOf(app.models, turn));
-  const modelId = config().SUMMARY_MODEL ?? available;
   const key = { accountId: turn.account_id, turnId, load: turn.load };
   const reservation = reservationOf(key);
-  const meter = meterModel(app.models, modelId, {
+  const uses: Promise<ModelUse>[] = [];
+  const metering: Metering = {
+    uses,
     ...(turn.has_budget && { reserve: reservation.reserve }),
     onUse: async (use) => {
       // Unique in the turn, also when another process makes the same step again.
@@ -173,14 +173,23 @@ async function writeSummary(
       const entry = toUsageEntry({ step, tool: SUMMARY_CALLS - place, call }, use);
       usage.push({ ...entry, reserved_usd: reservation.take() });
     },
-  });
-  const model = shareModel(app.queues.modelCalls, meter.model, turn.account_id);
+  };
+  const model_id = config().SUMMARY_MODEL ?? turn.model_id;
+  const models = {
+    turnId,
+    modelIds: modelsOf(app.models, { ...turn, model_id }),
+    open: (id: string) => {
+      const { model } = meterModel(app.models, id, metering);
+      return shareModel(app.queues.modelCalls, model, turn.account_id);
+    },
+    outages: app.modelOutages,
+  };
   const earlier = turn.compaction?.state.summary?.text;
   try {
-    return await summarize({ model, units, earlier, budget, signal });
+    return await summarize({ models, units, earlier, budget, signal });
   } catch (error) {
     // What was used until then counts.
-    await meter.uses();
+    await Promise.all(uses);
     if (usage.length > 0) await recordUsage(key, usage);
     throw error;
   }

@@ -35,9 +35,11 @@ export type ModelCallParts = Pick<App, "modelOutages" | "models" | "queues">;
 /** Returns the models that may answer in a turn, as `callModel` takes them. */
 export const answeringModels = (
   { modelOutages, models, queues }: ModelCallParts,
+  turnId: string,
   turn: TurnState,
   measure: StepMeasure,
 ) => ({
+  turnId,
   modelIds: modelsOf(models, turn),
   open: (modelId: string) => shareModel(queues.modelCalls, measure.open(modelId), turn.account_id),
   outages: modelOutages,
@@ -69,11 +71,10 @@ export class ModelCall {
     this.measure = measure;
     const start = () =>
       callModel({
-        turnId,
         turn: { ...turn, context },
         steps,
         results,
-        ...answeringModels(app, turn, measure),
+        ...answeringModels(app, turnId, turn, measure),
         signal: this.#cancelled.signal,
         write: (chunk) => (this.#write ? this.#write(chunk) : void this.#kept.push(chunk)),
       });

@@ -112,11 +112,10 @@ async function callOnce(
     },
     async (context) => ({
       answer: await callModel({
-        turnId,
         turn: { ...turn, context },
         steps,
         results,
-        ...answeringModels(app, turn, measure),
+        ...answeringModels(app, turnId, turn, measure),
         signal,
         write: () => {},
       }),

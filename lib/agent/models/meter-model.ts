@@ -48,7 +48,7 @@ const RESERVED_OUTPUT_TOKENS = 4_096;
 /** As in `usage_entries`. */
 const MAX_MODEL_ID_CHARS = 200;
 
-interface Metering {
+export interface Metering {
   /** Called with each use, and must not reject; a call that is not streamed waits for it. */
   readonly onUse?: (use: ModelUse) => Promise<void>;
   /**

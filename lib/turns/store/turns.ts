@@ -200,9 +200,10 @@ export async function reserveModelCall(
 export function reservationOf(key: LoadedTurnKey) {
   let reserved = 0;
   return {
-    reserve: async (estimateUsd: number | null): Promise<void> => {
-      await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reserved });
-      reserved = estimateUsd ?? 0;
+    /** @param spentUsd the cost of the attempts before, which are recorded with the call */
+    reserve: async (estimateUsd: number | null, spentUsd = 0): Promise<void> => {
+      await reserveModelCall(key, { estimateUsd, spentUsd, releasedUsd: reserved });
+      reserved = spentUsd + (estimateUsd ?? 0);
     },
     /** Returns what is reserved, for the `reserved_usd` of the call that has ended. */
     take: (): number => {

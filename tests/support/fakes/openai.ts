@@ -28,6 +28,8 @@ export type ScriptPart =
       readonly id?: string;
       readonly pieces?: number;
       readonly between?: () => Promise<void>;
+      /** With which the vendor signs the call. */
+      readonly signature?: string;
     }
   /** As the first part: an HTTP error. Later: an error event in the stream. */
   | { readonly fail: number; readonly message?: string; readonly headers?: Record<string, string> }
