@@ -4,6 +4,7 @@
  */
 import { join, resolve } from "node:path";
 import { ContextWindows } from "./agent/models/context-windows.ts";
+import { ModelOutages } from "./agent/models/model-outages.ts";
 import type { ModelProvider } from "./agent/models/port.ts";
 import type { CatalogProvider } from "./catalog/port.ts";
 import type { ConnectorProvider } from "./connectors/port.ts";
@@ -208,6 +209,7 @@ export async function createApp(settings: Config) {
   return {
     engine: await createEngine(settings),
     models,
+    modelOutages: new ModelOutages(),
     contextWindows: new ContextWindows(models, settings.DEFAULT_CONTEXT_WINDOW),
     sandboxes: await createSandboxes(settings),
     content: await createContent(settings, queues),

@@ -73,7 +73,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     TASK_INTERVAL_SECONDS: "0",
     CRON_SECRET: randomUUID(),
     // Tests look at what it would delete; those of the job itself call it.
-    RETENTION_INTERVAL_SECONDS: "0",
+    TEST_CONSTANTS: '{"RETENTION_INTERVAL_SECONDS":0}',
   };
   const start = (port: number, more: Record<string, string> = {}) =>
     runNext({

@@ -1,6 +1,7 @@
-import { APICallError, RetryError } from "ai";
+import { APICallError, NoOutputGeneratedError, RetryError, StreamProviderError } from "ai";
+import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
-import { budgetRefusalIn } from "./models/budget-refusal.ts";
+import { budgetRefusalIn, isBudgetRefusal } from "./models/budget-refusal.ts";
 
 /** What providers say of a conversation that exceeds the model's context, with a 400, 413 or 422. */
 const CONTEXT_TOO_LONG =
@@ -26,6 +27,56 @@ export function tooLong(failure: unknown): { readonly window: number | null } | 
   const named = WINDOWS.map((form) => form.exec(text)?.[1]).find(Boolean);
   return { window: named === undefined ? null : Number(named.replace(/[,_]/g, "")) };
 }
+
+/**
+ * Returns whether a call has failed because of its model, and another one may answer the same request: the
+ * model is overloaded, rate limited, unreachable, not available, too slow or broken.
+ */
+export function isOutage(failure: unknown): boolean {
+  const cause = RetryError.isInstance(failure) ? failure.lastError : failure;
+  // A call that was not made: its cost could not be reserved, or it has waited too long.
+  if (isDatabaseUnavailable(cause) || isQueueRefusal(cause) || isBudgetRefusal(cause)) return false;
+  if (isTimeout(cause)) return true;
+  if (!(cause instanceof Error)) return false;
+  const status = statusOf(cause);
+  // A stream that breaks has the status with which it started.
+  if (status >= 400) return [404, 408, 429].includes(status) || status >= 500;
+  return (
+    isConnectionLoss(cause) ||
+    StreamProviderError.isInstance(cause) ||
+    NoOutputGeneratedError.isInstance(cause)
+  );
+}
+
+/** Returns whether the connection has failed, and the same request may succeed. */
+export const isConnectionLoss = (failure: unknown): boolean =>
+  APICallError.isInstance(failure) ? failure.isRetryable : failure instanceof TypeError;
+
+/** A longer wait for a model is worth less than the answer of another one. */
+const MAX_RETRY_DELAY_MS = 5_000;
+const RETRY_DELAY_MS = 1_000;
+
+/**
+ * Returns after how many milliseconds the model is called once more before its fallback is, or undefined
+ * if that cannot help soon.
+ */
+export function retryDelayMs(failure: unknown): number | undefined {
+  if (isTimeout(failure) || statusOf(failure) === 404) return undefined;
+  const error = APICallError.isInstance(failure) ? failure : Object(failure).cause;
+  const headers = APICallError.isInstance(error) ? error.responseHeaders : undefined;
+  const after = headers?.["retry-after"] ?? "";
+  const given = [
+    Number.parseFloat(headers?.["retry-after-ms"] ?? ""),
+    Number(after || Number.NaN) * 1_000,
+    Date.parse(after) - Date.now(),
+  ];
+  const delay = given.find((ms) => !Number.isNaN(ms)) ?? RETRY_DELAY_MS;
+  return delay <= MAX_RETRY_DELAY_MS ? Math.max(0, delay) : undefined;
+}
+
+/** Returns NaN for a failure without an HTTP status. */
+const statusOf = (failure: unknown): number =>
+  failure instanceof Error && "statusCode" in failure ? Number(failure.statusCode) : Number.NaN;
 
 /**
  * Explains to the person in the chat why a model call failed and how to fix it. The text is always ours,

@@ -10,6 +10,8 @@ export interface StepResult {
   readonly hasInvalidCall: boolean;
   readonly usage: Usage;
   readonly finishReason: string;
+  /** The id of the model that was called, which may be a fallback; absent without an answer. */
+  readonly modelId?: string;
   /** Absent in results of versions that recorded none. */
   readonly trace?: StepTrace;
 }

@@ -7,6 +7,7 @@
  */
 import type {
   LanguageModelV4,
+  LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
   SharedV4ProviderOptions,
   SharedV4Warning,
@@ -43,6 +44,10 @@ interface AnswerRequest {
   /** Without `execute`: the caller runs them. */
   readonly tools: ToolSet;
   readonly providerOptions?: SharedV4ProviderOptions | undefined;
+  /** How long a reasoning model thinks. Default: the model's own. */
+  readonly reasoning?: LanguageModelV4CallOptions["reasoning"];
+  /** How often a call that fails before its answer starts is repeated. Default: 2 */
+  readonly maxRetries?: number | undefined;
   readonly signal: AbortSignal;
   /** Called with each chunk of the answer's content. */
   readonly write: (chunk: UIMessageChunk) => void;
@@ -56,7 +61,7 @@ export interface Answer {
 }
 
 /**
- * Calls the model, up to three times until its answer starts, and reads the answer to its end.
+ * Calls the model, at most `maxRetries` times more until its answer starts, and reads the answer to its end.
  * @returns the first failure, if any, which may come after chunks; also when `signal` aborts. Throws only
  * errors of `write`.
  */
@@ -88,8 +93,8 @@ export async function streamAnswer(
 
 /** A call that fails before its answer starts is repeated, if that can help. */
 async function openStream(request: AnswerRequest) {
-  const { model, instructions, messages, tools, providerOptions, signal } = request;
-  const { retry } = prepareRetries({ maxRetries: undefined, abortSignal: signal });
+  const { model, instructions, messages, tools, providerOptions, reasoning, signal } = request;
+  const { retry } = prepareRetries({ maxRetries: request.maxRetries, abortSignal: signal });
   return await retry(async () => {
     const { stream } = await model.doStream({
       prompt: await convertToLanguageModelPrompt({
@@ -102,6 +107,7 @@ async function openStream(request: AnswerRequest) {
       tools: await prepareTools({ tools }),
       toolChoice: { type: "auto" },
       ...(providerOptions && { providerOptions }),
+      ...(reasoning && { reasoning }),
       abortSignal: signal,
       includeRawChunks: false,
     });

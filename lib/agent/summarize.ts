@@ -1,5 +1,4 @@
 /** Condenses the older part of a conversation, so that an agent can continue without it. */
-import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { generateText, type ModelMessage } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { SUMMARY_SHARE } from "./context.ts";
@@ -7,6 +6,7 @@ import type { Unit } from "./conversation.ts";
 import { tooLong } from "./describe-failure.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
 import { estimateTokens, resultText } from "./tool-results.ts";
+import { type Models, tryModels } from "./try-models.ts";
 
 const INSTRUCTIONS = `You condense the older part of a conversation between a user and an agent that works in a sandbox. The agent continues with your text in place of that part, so whatever you leave out is lost to it.
 
@@ -36,8 +36,8 @@ const MAX_RESULT_CHARS = 2_000;
 const MAX_HALVINGS = 4;
 
 export interface Condensing {
-  /** Its calls are metered by the caller. */
-  readonly model: LanguageModelV4;
+  /** Their calls are metered by the caller. */
+  readonly models: Models;
   readonly units: readonly Unit[];
   /** The summary that the units follow, if any. */
   readonly earlier: string | undefined;
@@ -51,13 +51,13 @@ export interface Condensing {
  * place: a turn must not fail because its past cannot be condensed.
  * @throws the reason of `signal`, a refusal of the budget or of the queue
  */
-export async function summarize({ model, units, earlier, budget, signal }: Condensing) {
+export async function summarize({ models, units, earlier, budget, signal }: Condensing) {
   const maxTokens = Math.floor(budget * SUMMARY_SHARE);
   let pieces = divide(units.map(describeUnit).join("\n\n"), budget * PIECE_SHARE);
   let summary = earlier ?? "";
   for (let halvings = 0; pieces.length > 0; ) {
     const [piece = "", ...rest] = pieces;
-    const answer = await condense(model, summary, piece, signal);
+    const answer = await condense(models, summary, piece, signal);
     if (answer === "too long" && halvings < MAX_HALVINGS) {
       halvings++;
       pieces = pieces.flatMap((each) => divide(each, estimateTokens(each) / 2));
@@ -74,7 +74,7 @@ export async function summarize({ model, units, earlier, budget, signal }: Conde
 
 /** Returns null where the model writes nothing, also when it is asked again. */
 async function condense(
-  model: LanguageModelV4,
+  models: Models,
   summary: string,
   piece: string,
   signal: AbortSignal,
@@ -82,20 +82,22 @@ async function condense(
   const before = summary === "" ? "" : `<summary_so_far>\n${summary}\n</summary_so_far>\n\n`;
   const prompt = `${before}<conversation>\n${piece}\n</conversation>\n\nWrite the summary of all of this.`;
   for (let attempt = 1; attempt <= 2; attempt++) {
-    try {
-      const answer = await generateText({
+    const { answer } = await tryModels(models, signal, ({ model, maxRetries }) =>
+      generateText({
         model,
         instructions: INSTRUCTIONS,
         prompt,
+        ...(maxRetries !== undefined && { maxRetries }),
         abortSignal: signal,
-      });
-      if (answer.text.trim() !== "") return { text: answer.text.trim() };
-    } catch (error) {
+      }).catch((failure: unknown) => ({ failure })),
+    );
+    if ("failure" in answer) {
+      const { failure } = answer;
       signal.throwIfAborted();
-      if (isQueueRefusal(error) || budgetRefusalIn(error)) throw error;
-      if (tooLong(error)) return "too long";
-      return null;
+      if (isQueueRefusal(failure) || budgetRefusalIn(failure)) throw failure;
+      return tooLong(failure) ? "too long" : null;
     }
+    if (answer.text.trim() !== "") return { text: answer.text.trim() };
   }
   return null;
 }

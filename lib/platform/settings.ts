@@ -140,6 +140,11 @@ const models = {
   OPENAI_API_KEY: optionalText.describe("The key of that server."),
   MODELS: list.describe("The ids of the models that callers may choose, separated by commas."),
   DEFAULT_MODEL: optionalText.describe("The id of the model of a chat that names none."),
+  FALLBACK_MODELS: list
+    .refine((ids) => ids.length <= 3, { error: "must name at most three models" })
+    .describe(
+      "The ids of the models that are called, in this order, while the model of a run that names no `fallback_models` is overloaded, rate limited, unavailable or fails.",
+    ),
   MODEL_PRICES: prices.describe(
     'What models cost in USD, as JSON by the id of the model: `{"my-model": {"input": 3, "cached_input": 0.3, "output": 15, "image": 0.04, "video": 0.5}}`, for a million tokens and for each image or video. It takes precedence over the gateway\'s list. A model without a price has tokens and no cost. An account with a budget may use it only if it has set `allow_unpriced_models`.',
   ),
@@ -276,9 +281,6 @@ const schedules = {
 };
 
 const retention = {
-  RETENTION_INTERVAL_SECONDS: integerOr(600, 0, 86_400).describe(
-    "Seconds between two runs of the retention job; 0 turns it off in this process.",
-  ),
   RUN_TRACE_RETENTION_DAYS: integerOr(30, 1, 36_500).describe(
     "Days after its end that the trace of a run is kept: its steps and tool calls with their durations.",
   ),
@@ -327,6 +329,8 @@ const constants = z.strictObject({
   /** How long spans and metrics are collected before they are sent. */
   SPANS_INTERVAL_MS: integerOr(5_000, 1),
   METRICS_INTERVAL_MS: integerOr(60_000, 1),
+  /** How often the retention job runs; 0 turns it off in this process. */
+  RETENTION_INTERVAL_SECONDS: integerOr(600, 0),
 });
 
 /** Variables that the launcher, the platform or a test sets, and an operator never does. */

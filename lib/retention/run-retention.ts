@@ -139,7 +139,7 @@ async function runJob(
   log().info({ job: name, done }, "retention job");
 }
 
-/** Starts the retention job's timer in this process, unless the settings turn it off. */
+/** Starts the retention job's timer in this process, unless a test turns it off. */
 export function scheduleRetention(app: Parts): void {
   const intervalSeconds = config().RETENTION_INTERVAL_SECONDS;
   runPeriodically("retention", intervalSeconds, () => runRetention(app, intervalSeconds));

@@ -1,5 +1,5 @@
 /** Creates and changes scheduled prompts. The pipeline has checked the caller's access to the artist. */
-import { checkModel } from "../agent/models/list-models.ts";
+import { checkFallbackModels, checkModel } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
@@ -17,7 +17,8 @@ export async function createTask(
   id: string,
   values: NewTask,
 ): Promise<Task | AppError> {
-  const fault = await checkModel(app, values.model, "model");
+  const fault =
+    (await checkModel(app, values.model, "model")) ?? (await checkFallbackModels(app, values));
   if (fault) return fault;
   const next = firstRun(values);
   if (isAppError(next)) return next;
@@ -35,7 +36,8 @@ export async function updateTask(
   id: string,
   changes: TaskChanges,
 ): Promise<Task | AppError> {
-  const fault = await checkModel(app, changes.model, "model");
+  const fault =
+    (await checkModel(app, changes.model, "model")) ?? (await checkFallbackModels(app, changes));
   if (fault) return fault;
   const read = await selectTask(accountId, id);
   if (isAppError(read)) return read;

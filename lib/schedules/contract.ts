@@ -3,6 +3,7 @@ import { z } from "zod";
 import { contract, successResponse } from "../contract/contract.ts";
 import { timezone as anyTimezone, dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { runOptionChanges, runOptions } from "../contract/run-options.ts";
 import { isSchedule } from "./next-run.ts";
 import { task, taskFiring } from "./task.ts";
 
@@ -51,6 +52,7 @@ export const createTaskContract = contract({
     timezone: timezone.default("UTC"),
     artist_id: artistId.optional(),
     model: model.optional(),
+    ...runOptions.shape,
     enabled: z.boolean().default(true),
   }),
   responses: { 201: { description: "The task", schema: one } },
@@ -97,6 +99,7 @@ const changes = z.object({
     .max(200)
     .optional()
     .meta({ description: "The `id` of a model in `GET /api/models`" }),
+  ...runOptionChanges.shape,
   enabled: z.boolean().optional(),
 });
 export type TaskChanges = z.output<typeof changes>;
@@ -109,7 +112,7 @@ export const updateTaskContract = contract({
   tool: true,
   summary: "Change, enable or disable a scheduled prompt",
   description:
-    "Omitted fields stay unchanged. An empty `template_id`, `artist_id` or `model` removes it. A new schedule counts from now on. Runs that have started go on.",
+    "Omitted fields stay unchanged. An empty text as `template_id`, `artist_id`, `model`, `fallback_models` or `effort` removes it. A new schedule counts from now on. Runs that have started go on.",
   params: byId,
   body: withAnyField(changes),
   responses: { 200: { description: "The task", schema: one } },

@@ -159,6 +159,7 @@ async function startFiring(app: RunParts, firing: Firing, log: Logger) {
     given: { prompt: task.prompt },
     artistId: task.artistId,
     model: task.modelId,
+    ...task.options,
     template_id: task.templateId,
     log,
   });

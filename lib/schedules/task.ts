@@ -1,6 +1,7 @@
 /** The scheduled prompt as callers see it. */
 import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
+import { runOptions } from "../contract/run-options.ts";
 
 /** One run of a task, by its schedule or on request. */
 export const taskFiring = z
@@ -35,6 +36,7 @@ export const task = z
     timezone: z.string().meta({ examples: ["Europe/Berlin"] }),
     artist_id: uuid.nullable(),
     model: z.string().nullable().meta({ description: "Null for the default model" }),
+    ...runOptions.shape,
     enabled: z.boolean(),
     next_run_at: dateTime.nullable().meta({ description: "Null while the task is disabled" }),
     last_run: taskFiring.nullable().meta({ description: "Null before the first run" }),

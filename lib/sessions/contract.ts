@@ -3,6 +3,7 @@ import { z } from "zod";
 import { contract, successResponse } from "../contract/contract.ts";
 import { commaList, instructions, uuid, withAnyField } from "../contract/fields.ts";
 import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
+import { runOptionChanges, runOptions } from "../contract/run-options.ts";
 import { queuedMessages } from "../turns/queue-contract.ts";
 import { branch, chat, chatWithMessages, feedback, rating, session } from "./session.ts";
 
@@ -105,6 +106,7 @@ export const createChatContract = contract({
     id: uuid.optional(),
     title: title.optional(),
     modelId: modelId.optional(),
+    ...runOptions.shape,
     ...chatInstructions,
   }),
   responses: { 201: { description: "The chat", schema: z.object({ chat }) } },
@@ -181,12 +183,13 @@ export const updateChatContract = contract({
   tool: true,
   summary: "Rename, archive or pin a chat, choose its model or instruct its agent",
   description:
-    "Omitted fields stay unchanged. A new model and new instructions apply from the next turn on. Empty `instructions` and an empty `templateId` remove what is set.",
+    "Omitted fields stay unchanged. A new model and new instructions apply from the next turn on. Empty `instructions`, and an empty text as `templateId`, `fallback_models` or `effort`, remove the present value.",
   params: chatParams,
   body: withAnyField(
     z.object({
       title: title.optional(),
       modelId: modelId.optional(),
+      ...runOptionChanges.shape,
       ...chatInstructions,
       templateId: z
         .union([uuid, z.literal("")], { error: "templateId must be a valid UUID" })

@@ -1,6 +1,7 @@
 /** The resources of this domain as callers see them. */
 import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
+import { runOptions } from "../contract/run-options.ts";
 import { sandboxStatus } from "../sandbox/stored-sandbox.ts";
 
 export const session = z
@@ -26,6 +27,7 @@ export const chat = z
     sessionId: uuid,
     title: z.string(),
     modelId: z.string(),
+    ...runOptions.shape,
     createdAt: dateTime,
     updatedAt: dateTime,
     activeStreamId: z.string().nullable().meta({ description: "Null when no stream is active" }),

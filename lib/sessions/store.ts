@@ -7,6 +7,7 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { optionsIn } from "../contract/run-options.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { streamOf } from "../platform/stream-of.ts";
@@ -98,6 +99,7 @@ export function insertChat(
     p_model_id: values.modelId,
     p_instructions: values.instructions ?? null,
     p_template_id: values.templateId ?? null,
+    p_options: optionsIn(values),
   };
   return call("create_chat", args, z.union([oneChat, missing, conflict]));
 }
@@ -228,6 +230,7 @@ export function updateChatFields(
       p_removes_template: changes.templateId === "",
       p_archived: changes.archived ?? null,
       p_pinned: changes.pinned ?? null,
+      p_options: optionsIn(changes),
     },
     z.union([oneChat, missing]),
   );

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { contract, type RunRule, successResponse } from "../contract/contract.ts";
 import { emailAddress, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { runOptionChanges, runOptions } from "../contract/run-options.ts";
 import { template } from "./template.ts";
 
 const title = z.string().trim().min(3).max(50);
@@ -45,13 +46,15 @@ export const createTemplateContract = contract({
   runCredential: onlyUnshared,
   tool: true,
   summary: "Create an agent template",
-  description: "A private template is visible to its creator and the accounts of `share_emails`.",
+  description:
+    "A private template is visible to its creator and the accounts of `share_emails`. `fallback_models` and `effort` apply to the creator's own chats, runs and tasks, because a model can cost more than another account has asked for.",
   idempotent: true,
   body: z.object({
     title,
     description,
     prompt,
     tags,
+    ...runOptions.shape,
     is_private: isPrivate,
     share_emails: shareEmails
       .default([])
@@ -60,6 +63,8 @@ export const createTemplateContract = contract({
   responses: { 201: { description: "The template", schema: one } },
   errors: [],
 });
+
+export type NewTemplate = z.output<typeof createTemplateContract.body>;
 
 export const listTemplatesContract = contract({
   ...shared,
@@ -92,6 +97,7 @@ const changes = z.object({
   description: description.optional(),
   prompt: prompt.optional(),
   tags: tags.optional(),
+  ...runOptionChanges.shape,
   is_private: isPrivate.optional(),
   share_emails: shareEmails.optional(),
 });

@@ -7,9 +7,10 @@ import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { optionsIn } from "../contract/run-options.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
-import type { TemplateChanges } from "./contract.ts";
+import type { NewTemplate, TemplateChanges } from "./contract.ts";
 import { type Template, template } from "./template.ts";
 
 const notFound = appError("not_found", "Template not found");
@@ -27,7 +28,7 @@ const refusal = (action: "change" | "delete") =>
 export function insertTemplate(
   accountId: string,
   id: string,
-  values: Required<{ readonly [K in keyof TemplateChanges]: NonNullable<TemplateChanges[K]> }>,
+  values: NewTemplate,
 ): Promise<Template> {
   return call(
     "create_agent_template",
@@ -94,5 +95,6 @@ function templateArguments(accountId: string, values: TemplateChanges) {
     p_tags: values.tags ?? null,
     p_is_private: values.is_private ?? null,
     p_share_emails: values.share_emails ?? null,
+    p_options: optionsIn(values),
   };
 }

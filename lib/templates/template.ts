@@ -1,6 +1,7 @@
 /** The agent template as callers see it. */
 import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
+import { runOptions } from "../contract/run-options.ts";
 
 export const template = z
   .object({
@@ -9,6 +10,7 @@ export const template = z
     description: z.string(),
     prompt: z.string(),
     tags: z.array(z.string()),
+    ...runOptions.shape,
     creator: z.object({
       id: uuid,
       name: z.string().meta({ description: "Empty when the account has none" }),

@@ -2,6 +2,7 @@
 import { instructionsFor } from "../agent/call-model.ts";
 import { budgetOf, type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";
+import { modelsOf } from "../agent/models/model-outages.ts";
 import { showFiles } from "../agent/show-files.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
 import type { App } from "../app.ts";
@@ -34,12 +35,12 @@ export interface MeasuredContext {
 
 /** Measures a conversation to which no turn adds anything at the moment. */
 export async function measureContext(
-  { contextWindows }: Pick<App, "contextWindows">,
+  { contextWindows, models }: Pick<App, "contextWindows" | "models">,
   turn: TurnState,
 ): Promise<MeasuredContext> {
   const tools = toolSchemas(turn);
   const history = await showFiles(turn.history, withoutBytes);
-  const window = await contextWindows.of(turn.account_id, turn.model_id);
+  const window = await contextWindows.of(turn.account_id, modelsOf(models, turn));
   return {
     modelId: turn.model_id,
     window,

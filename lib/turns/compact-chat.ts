@@ -10,6 +10,7 @@ import { describeContext, measureContext } from "./chat-context.ts";
 import type { ChatContext, CompactedContext } from "./context-contract.ts";
 import { MIN_ROOM_TOKENS } from "./fit-context.ts";
 import type { UsageEntry } from "./measure-step.ts";
+import type { ModelCallParts } from "./model-call.ts";
 import {
   beginCompaction,
   endCompaction,
@@ -21,7 +22,7 @@ import type { TurnState } from "./store/turns.ts";
 import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 import { writeSummary } from "./write-summary.ts";
 
-type Parts = Pick<App, "contextWindows" | "models" | "queues" | "sandboxes">;
+type Parts = ModelCallParts & Pick<App, "contextWindows" | "sandboxes">;
 
 /** A summary that takes longer fails, which leaves the conversation as it is. */
 const DEADLINE_MS = 4 * 60_000;
@@ -110,7 +111,15 @@ async function compact(
     // The reservation of the whole compaction is released at its end, with the lease.
     const reservation = turn.has_budget ? { reserve, take: () => 0 } : undefined;
     const place = { step: 0, place: 0, firstCall: 0 };
-    const summary = { turn, units: plan.units, budget, signal, reservation, ...place };
+    const summary = {
+      turnId: request.id,
+      turn,
+      units: plan.units,
+      budget,
+      signal,
+      reservation,
+      ...place,
+    };
     const text = await writeSummary(app, summary, usage);
     return describe(plan.to.messageId, { ...plan.state, summary: { text, to: plan.to } });
   } catch (error) {

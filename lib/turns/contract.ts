@@ -1,8 +1,12 @@
-/** Turns of a chat, their streams and their stop; headless runs. */
+/**
+ * Turns of a chat, their streams and their stop; headless runs. This file is long because a client reads what
+ * both take side by side.
+ */
 import { z } from "zod";
 import { chosenConnectors } from "../connectors/contract.ts";
 import { contract } from "../contract/contract.ts";
 import { dateTime, instructions, queryInteger, uuid } from "../contract/fields.ts";
+import { runOptions } from "../contract/run-options.ts";
 import { endpointUrl } from "../webhooks/contract.ts";
 
 const chatId = uuid.meta({ description: "An existing chat of the session" });
@@ -221,6 +225,7 @@ export const startRunContract = contract({
       model: z.string().trim().min(1).max(200).nullish().meta({
         description: "The `id` of a model in `GET /api/models`; its `default` when absent",
       }),
+      ...runOptions.shape,
       template_id: uuid.nullish().meta({
         description:
           "An agent template that the caller can see: its prompt instructs the agent of the run's chat",

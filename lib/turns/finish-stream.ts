@@ -130,7 +130,7 @@ export function turnMetadata(
   const sum = (count: (usage: Usage) => number) =>
     steps.reduce((total, step) => total + count(step.usage), 0);
   return {
-    modelId: turn.model_id,
+    modelId: steps.at(-1)?.modelId ?? turn.model_id,
     usage: {
       inputTokens: sum((usage) => usage.inputTokens),
       outputTokens: sum((usage) => usage.outputTokens),

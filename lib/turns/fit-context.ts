@@ -11,10 +11,12 @@ import {
   tokensOf,
 } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";
+import { modelsOf } from "../agent/models/model-outages.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
 import type { App } from "../app.ts";
 import type { UsageEntry } from "./measure-step.ts";
+import type { ModelCallParts } from "./model-call.ts";
 import {
   type ActiveTurn,
   type Compaction,
@@ -26,7 +28,7 @@ import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 import { writeSummary } from "./write-summary.ts";
 
 /** The parts of the service that model calls and tools use. */
-export type ContextParts = Pick<App, "contextWindows" | "models" | "queues" | "sandboxes">;
+export type ContextParts = ModelCallParts & Pick<App, "contextWindows" | "sandboxes">;
 
 export interface ContextRequest {
   readonly turnId: string;
@@ -76,7 +78,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   if (isSmall && !rejected) return { state };
   if (rejected) {
     const window = rejected.window ?? Math.floor(Math.max(tokens, estimated) * ASSUMED_SHARE);
-    app.contextWindows.learn(turn.account_id, turn.model_id, window);
+    app.contextWindows.learn(turn.account_id, rejected.modelId, window);
     // Whatever was estimated, it does not fit.
     tokens = Math.max(tokens, window);
   }
@@ -128,11 +130,14 @@ export async function callWithinContext<C extends { readonly answer: StepResult 
   }
 }
 
-/** Returns the tokens that a request of the turn may have. */
-export const contextBudget = async (
-  { contextWindows }: Pick<App, "contextWindows">,
-  { account_id, model_id, context_limit }: ActiveTurn,
-): Promise<number> => budgetOf(await contextWindows.of(account_id, model_id), context_limit);
+/** Returns the tokens that a request of the turn may have. It fits into the window of each model that may answer. */
+export async function contextBudget(
+  { contextWindows, models }: Pick<App, "contextWindows" | "models">,
+  turn: ActiveTurn,
+): Promise<number> {
+  const window = await contextWindows.of(turn.account_id, modelsOf(models, turn));
+  return budgetOf(window, turn.context_limit);
+}
 
 /** Returns the tokens of the request as the model has reported them for the last one, with what was added since. */
 function measured(
@@ -155,7 +160,7 @@ async function summarizeFor(
   // Unique in the turn, also when another process makes the same step again.
   const firstCall = ((turn.load * 100 + steps.length) * 10 + pass) * 30;
   const reservation = turn.has_budget ? reservationOf(key) : undefined;
-  const request = { turn, units, budget, signal, reservation, step, place, firstCall };
+  const request = { turnId, turn, units, budget, signal, reservation, step, place, firstCall };
   try {
     return await writeSummary(app, request, usage);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { type ModelUse, meterModel } from "../agent/models/meter-model.ts";
+import { type Meter, type ModelUse, meterModel } from "../agent/models/meter-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import type { App } from "../app.ts";
 
@@ -42,8 +42,8 @@ export interface MeasuredStep {
 }
 
 export interface StepMeasure {
-  /** The model, whose calls are measured. */
-  readonly model: LanguageModelV4;
+  /** Returns a model whose calls are measured. A step may call several. */
+  readonly open: (modelId: string) => LanguageModelV4;
   /** Ends the step with its answer. */
   readonly complete: (answer: StepResult) => Promise<MeasuredStep>;
   /** Ends a step without an answer. Resolves with null if the model was not called. */
@@ -51,6 +51,7 @@ export interface StepMeasure {
 }
 
 /**
+ * @param modelId the model of the turn, which a step names that has called none
  * @param earlierAttempts how often processes that died have started this step
  * @param reserve called before each model call with its cost, if that is known, and the cost of the
  * attempts before it; absent without a budget. If it rejects, the call fails with the same error.
@@ -63,35 +64,47 @@ export function measureStep(
   reserve?: (estimateUsd: number | null, spentUsd: number) => Promise<void>,
 ): StepMeasure {
   const startedAt = new Date().toISOString();
-  const meter = meterModel(models, modelId, {
-    ...(reserve && {
-      reserve: async (estimateUsd) => {
-        const costs = (await meter.uses()).map(({ costUsd }) => costUsd ?? 0);
-        await reserve(
-          estimateUsd,
-          costs.reduce((total, cost) => total + cost, 0),
-        );
-      },
-    }),
-  });
+  const pending: Promise<ModelUse>[] = [];
+  const meters = new Map<string, Meter>();
+  const open = (id: string): LanguageModelV4 => {
+    const meter =
+      meters.get(id) ??
+      meterModel(models, id, {
+        uses: pending,
+        ...(reserve && {
+          reserve: async (estimateUsd) => {
+            const costs = (await Promise.all(pending)).map(({ costUsd }) => costUsd ?? 0);
+            await reserve(
+              estimateUsd,
+              costs.reduce((total, cost) => total + cost, 0),
+            );
+          },
+        }),
+      });
+    meters.set(id, meter);
+    return meter.model;
+  };
+  const countAttempts = () =>
+    [...meters.values()].reduce((total, meter) => total + meter.calls(), earlierAttempts);
   const measured = async (resultOf: (uses: readonly ModelUse[]) => StepResult) => {
     const finishedAt = new Date().toISOString();
-    const uses = await meter.uses();
-    const attempts = earlierAttempts + meter.calls();
-    const answeredBy = uses.at(-1)?.modelId ?? modelId;
+    const uses = await Promise.all(pending);
+    const result = resultOf(uses);
+    const answeredBy = uses.at(-1)?.modelId ?? result.modelId ?? modelId;
     const costUsd = sumOfCosts(uses);
+    const attempts = countAttempts();
     const trace = { startedAt, finishedAt, modelId: answeredBy, attempts, costUsd };
     return {
       index,
-      result: { ...resultOf(uses), trace },
+      result: { ...result, trace },
       usage: uses.map((use, call) => toUsageEntry({ step: index, tool: 0, call }, use)),
     };
   };
   return {
-    model: meter.model,
+    open,
     complete: (answer) => measured(() => answer),
     fail: async (finishReason) => {
-      if (earlierAttempts + meter.calls() === 0) return null;
+      if (countAttempts() === 0) return null;
       return measured((uses) => {
         const sum = (count: (use: ModelUse) => number) =>
           uses.reduce((total, use) => total + count(use), 0);

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { ModelMessage, UIMessageChunk } from "ai";
 import { callModel, type FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
+import { modelsOf } from "../agent/models/model-outages.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { estimateTokens } from "../agent/tool-results.ts";
@@ -20,11 +21,30 @@ export interface ModelCallOptions {
   readonly steps: readonly StepResult[];
   /** What follows the last of them: the results of its tools, or a request to submit the output. */
   readonly results: readonly ModelMessage[];
+  /** The measure of the step, if its request was made before and is made again in another form. */
+  readonly measure?: StepMeasure | undefined;
   /** How often processes that died have started this call. */
   readonly earlierAttempts: number;
   /** As in `measureStep`. */
   readonly reserve?: ((estimateUsd: number | null, spentUsd: number) => Promise<void>) | undefined;
 }
+
+/** The parts of the service that a model call uses. */
+export type ModelCallParts = Pick<App, "modelOutages" | "models" | "queues">;
+
+/** Returns the models that may answer in a turn, as `callModel` takes them. */
+export const answeringModels = (
+  { modelOutages, models, queues }: ModelCallParts,
+  turnId: string,
+  turn: TurnState,
+  measure: StepMeasure,
+) => ({
+  turnId,
+  modelIds: modelsOf(models, turn),
+  open: (modelId: string) => shareModel(queues.modelCalls, measure.open(modelId), turn.account_id),
+  outages: modelOutages,
+  providerOptions: models.cacheOptions?.(turn.chat_id),
+});
 
 /** A turn outlives the request that starts it, so it must not inherit that request's context. */
 const outsideOfRequests = AsyncLocalStorage.snapshot();
@@ -42,19 +62,19 @@ export class ModelCall {
   #kept: UIMessageChunk[] = [];
   #write: ((chunk: UIMessageChunk) => void) | undefined;
 
-  constructor(app: Pick<App, "models" | "queues">, options: ModelCallOptions) {
+  constructor(app: ModelCallParts, options: ModelCallOptions) {
     const { turnId, turn, context, steps, results, earlierAttempts, reserve } = options;
     this.turn = turn;
     this.context = context;
-    this.measure = measureStep(app, steps.length, turn.model_id, earlierAttempts, reserve);
+    const measure =
+      options.measure ?? measureStep(app, steps.length, turn.model_id, earlierAttempts, reserve);
+    this.measure = measure;
     const start = () =>
       callModel({
-        turnId,
         turn: { ...turn, context },
         steps,
         results,
-        providerOptions: app.models.cacheOptions?.(turn.chat_id),
-        model: shareModel(app.queues.modelCalls, this.measure.model, turn.account_id),
+        ...answeringModels(app, turnId, turn, measure),
         signal: this.#cancelled.signal,
         write: (chunk) => (this.#write ? this.#write(chunk) : void this.#kept.push(chunk)),
       });
@@ -111,7 +131,7 @@ function isShort(history: TurnState["history"]): boolean {
  * in the sandbox, or may have to be compacted is left to the step.
  */
 export function startFirstCall(
-  app: Pick<App, "models" | "queues" | "runningTurns">,
+  app: ModelCallParts & Pick<App, "runningTurns">,
   turnId: string,
   turn: TurnState,
 ): void {

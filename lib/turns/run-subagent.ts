@@ -4,13 +4,13 @@
  */
 import type { JSONValue, ToolModelMessage } from "ai";
 import { callModel } from "../agent/call-model.ts";
-import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { cut, MAX_SUBAGENT_STEPS } from "../agent/tools/limits.ts";
 import { type SubagentWork, toolFailure } from "../agent/tools/tool.ts";
 import { config } from "../platform/config.ts";
 import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
 import { measureStep } from "./measure-step.ts";
+import { answeringModels } from "./model-call.ts";
 import {
   type ActiveTurn,
   completeSubagentCall,
@@ -103,7 +103,6 @@ async function callOnce(
   const reservation = reservationOf({ accountId: turn.account_id, turnId, load: turn.load });
   const reserve = turn.has_budget ? reservation.reserve : undefined;
   const measure = measureStep(app, steps.length, turn.model_id, 0, reserve);
-  const model = shareModel(app.queues.modelCalls, measure.model, turn.account_id);
   const { answer } = await callWithinContext(
     async (pass, rejected) => {
       const request = { turnId, turn, steps, results, signal, pass, rejected };
@@ -113,12 +112,10 @@ async function callOnce(
     },
     async (context) => ({
       answer: await callModel({
-        turnId,
         turn: { ...turn, context },
         steps,
         results,
-        model,
-        providerOptions: app.models.cacheOptions?.(turn.chat_id),
+        ...answeringModels(app, turnId, turn, measure),
         signal,
         write: () => {},
       }),

@@ -7,6 +7,7 @@ import { call } from "../platform/database/query.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
 import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import type { EndParts } from "./finish-stream.ts";
+import type { ModelCallParts } from "./model-call.ts";
 import { namedChatId } from "./named-chat-id.ts";
 import { startTurn, type TurnRequest } from "./start-turn.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
@@ -26,7 +27,7 @@ interface ChatTurn {
   readonly location: string;
 }
 
-type StartParts = EndParts & Pick<App, "models" | "queues" | "runningTurns" | "sandboxes">;
+type StartParts = EndParts & ModelCallParts & Pick<App, "runningTurns" | "sandboxes">;
 
 /** Starts a turn in the chat that the request names. Errors: as `startTurn` and `startTurnById`. */
 export async function startChatTurn(

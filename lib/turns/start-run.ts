@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { checkModel } from "../agent/models/list-models.ts";
+import { checkFallbackModels, checkModel } from "../agent/models/list-models.ts";
 import { checkSchema } from "../agent/output/check-output.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
 import type { App } from "../app.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached, messageQuotaExceeded } from "../contract/quota.ts";
+import { type RunOptions, runOptions } from "../contract/run-options.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { drain } from "../platform/drain.ts";
 import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
@@ -29,7 +30,7 @@ import {
   setTurnWebhook,
 } from "./store/runs.ts";
 
-export interface RunRequest {
+export interface RunRequest extends RunOptions {
   readonly caller: Caller;
   /** Requests with the same id get the same run, also when one of them was cut by a crash. */
   readonly effectId: string;
@@ -85,7 +86,10 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
   if (drain().hasBegun) return draining;
   const messages = await readConversation(given);
   if (isAppError(messages)) return messages;
-  const fault = await checkModel(app, model, "model");
+  // The fallbacks of a task were checked when they were chosen. Without one that is gone, it still runs.
+  const fault =
+    (await checkModel(app, model, "model")) ??
+    (kind === "task" ? undefined : await checkFallbackModels(app, request));
   if (fault) return fault;
   const urlFault = webhook_url ? checkEndpoint("webhook_url", webhook_url) : undefined;
   if (urlFault) return urlFault;
@@ -149,12 +153,14 @@ async function checkOutputSchema(
 async function startIn(
   app: RunParts,
   run: ProvisionedRun,
-  { caller, kind = "headless", instructions, template_id: templateId, log }: RunRequest,
+  request: RunRequest,
 ): Promise<StartedRun | AppError> {
   const { sessionId, turnId } = run;
+  const { caller, kind = "headless", instructions, template_id: templateId, log } = request;
   const { accountId } = caller;
-  if (instructions || templateId) {
-    const missing = await instructRun(accountId, run, { instructions, templateId });
+  const options = runOptions.parse(request);
+  if (instructions || templateId || Object.keys(options).length > 0) {
+    const missing = await instructRun(accountId, run, { instructions, templateId, options });
     if (missing) return missing === "template" ? templateNotFound : deleted;
   }
   const sandbox = await provisionSandbox(app, { accountId, sessionId, log });

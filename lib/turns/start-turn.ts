@@ -18,7 +18,7 @@ import type { ChatEntry, OnBusy } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { awaitRun } from "./get-run.ts";
-import { startFirstCall } from "./model-call.ts";
+import { type ModelCallParts, startFirstCall } from "./model-call.ts";
 import { answerQuestions, readMessages, titleOf, userParts } from "./read-messages.ts";
 import { replayAnswer } from "./replay-turn.ts";
 import { startWorkflow, unblockQueuedTurn } from "./start-workflow.ts";
@@ -50,7 +50,7 @@ interface StartedTurn extends TurnAddress {
   readonly runId: string;
 }
 
-type Parts = EndParts & Pick<App, "models" | "queues" | "runningTurns">;
+type Parts = EndParts & ModelCallParts & Pick<App, "runningTurns">;
 
 /** A run's key is revoked when the run ends; this bounds the key of a run that never does. */
 const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;

@@ -80,6 +80,8 @@ export class TurnStep {
   readonly #shownCompactions: Set<number>;
   /** The one that is part of the present step, with which it is reset. */
   #shownInStep: UIMessageChunk | undefined;
+  /** A failure of the database while the cost of a call was reserved: the step is repeated. */
+  #outage: unknown;
 
   constructor(
     app: StepParts,
@@ -186,7 +188,7 @@ export class TurnStep {
           if (!isOpen) this.#write({ type: this.#isRestarted ? "reset-step" : "start-step" });
           isOpen = true;
           this.#shownInStep = this.#showCompaction();
-          const called = await this.#callModel(results, context);
+          const called = await this.#callModel(results, context, measure);
           ({ measure } = called);
           return called;
         },
@@ -225,13 +227,17 @@ export class TurnStep {
     return chunk;
   }
 
-  async #callModel(results: readonly ModelMessage[], context: ContextState): Promise<Called> {
+  /** @param measure of the calls that the step has made before, if any */
+  async #callModel(
+    results: readonly ModelMessage[],
+    context: ContextState,
+    measure: StepMeasure | undefined,
+  ): Promise<Called> {
     const { turn, steps, log, call: started, ...rest } = this.#current;
-    let outage: unknown;
     const reserve = async (estimateUsd: number | null, spentUsd: number): Promise<void> => {
       const amounts = { estimateUsd, spentUsd, releasedUsd: null };
       await reserveModelCall(this.#key, amounts).catch((error: unknown) => {
-        if (!isBudgetRefusal(error)) outage = error;
+        if (!isBudgetRefusal(error)) this.#outage = error;
         throw error;
       });
     };
@@ -245,6 +251,7 @@ export class TurnStep {
         context,
         steps,
         results,
+        measure,
         earlierAttempts: this.#isRestarted ? (this.#progress?.attempts ?? 0) : 0,
         reserve: turn.has_budget ? reserve : undefined,
       });
@@ -257,8 +264,7 @@ export class TurnStep {
     );
     // The model may be silent for long, and its answer could not be written.
     log.failed.throwIfAborted();
-    // The step is repeated.
-    if (outage !== undefined) throw outage;
+    if (this.#outage !== undefined) throw this.#outage;
     return { answer, measure: call.measure };
   }
 

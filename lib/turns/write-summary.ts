@@ -1,18 +1,21 @@
 /** Condenses a part of a conversation with the model for summaries, and measures its calls. */
 
 import type { Unit } from "../agent/conversation.ts";
-import { meterModel } from "../agent/models/meter-model.ts";
+import { type Metering, type ModelUse, meterModel } from "../agent/models/meter-model.ts";
+import { modelsOf } from "../agent/models/model-outages.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import { summarize } from "../agent/summarize.ts";
-import type { App } from "../app.ts";
 import { config } from "../platform/config.ts";
 import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
+import type { ModelCallParts } from "./model-call.ts";
 import type { reservationOf, TurnState } from "./store/turns.ts";
 
 /** The `tool` of summaries in usage entries; that of a subagent's is as much lower as its own is higher. */
 const SUMMARY_CALLS = -1;
 
 export interface SummaryRequest {
+  /** The turn, or the request to compact, for the log. */
+  readonly turnId: string;
   readonly turn: TurnState;
   /** The units that the summary condenses, together with the last summary. */
   readonly units: readonly Unit[];
@@ -33,22 +36,33 @@ export interface SummaryRequest {
  * @throws the reason of `signal`, a refusal of the budget or of the queue
  */
 export async function writeSummary(
-  app: Pick<App, "models" | "queues">,
-  { turn, units, budget, signal, reservation, step, place, firstCall }: SummaryRequest,
+  app: ModelCallParts,
+  { turnId, turn, units, budget, signal, reservation, step, place, firstCall }: SummaryRequest,
   usage: UsageEntry[],
 ): Promise<string> {
-  const meter = meterModel(app.models, config().SUMMARY_MODEL ?? turn.model_id, {
+  const uses: Promise<ModelUse>[] = [];
+  const metering: Metering = {
+    uses,
     ...(reservation && { reserve: reservation.reserve }),
     onUse: async (use) => {
       const entry = { step, tool: SUMMARY_CALLS - place, call: firstCall + usage.length };
       usage.push({ ...toUsageEntry(entry, use), reserved_usd: reservation?.take() ?? 0 });
     },
-  });
-  const model = shareModel(app.queues.modelCalls, meter.model, turn.account_id);
+  };
+  const model_id = config().SUMMARY_MODEL ?? turn.model_id;
+  const models = {
+    turnId,
+    modelIds: modelsOf(app.models, { ...turn, model_id }),
+    open: (id: string) => {
+      const { model } = meterModel(app.models, id, metering);
+      return shareModel(app.queues.modelCalls, model, turn.account_id);
+    },
+    outages: app.modelOutages,
+  };
   const earlier = turn.compaction?.state.summary?.text;
   try {
-    return await summarize({ model, units, earlier, budget, signal });
+    return await summarize({ models, units, earlier, budget, signal });
   } finally {
-    await meter.uses();
+    await Promise.all(uses);
   }
 }

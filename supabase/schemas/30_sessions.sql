@@ -64,7 +64,8 @@ create table public.chats (
   pinned boolean not null default false,
   instructions text,
   template_id uuid,
-  message_bytes bigint not null default 0
+  message_bytes bigint not null default 0,
+  options jsonb not null default '{}'
 );
 
 create index chats_session_newest on public.chats (session_id, created_at desc, id desc);
@@ -85,6 +86,7 @@ comment on column public.chats.pinned is 'Whether the account has pinned the cha
 comment on column public.chats.instructions is 'The account''s instructions to the agent in this chat; null for none.';
 comment on column public.chats.template_id is 'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
+comment on column public.chats.options is 'The options of its turns, as of runOptions in lib/contract/run-options.ts. Those that are absent are the template''s.';
 
 create table public.messages (
   chat_id uuid not null references public.chats (id) on delete cascade,
@@ -298,7 +300,7 @@ language sql stable as $$
     'id', p_chat.id, 'session_id', p_chat.session_id, 'title', p_chat.title,
     'model_id', p_chat.model_id, 'active_stream_id', public.active_stream_id(p_chat),
     'created_at', p_chat.created_at, 'updated_at', p_chat.updated_at,
-    'last_assistant_message_at', p_chat.last_assistant_message_at)
+    'last_assistant_message_at', p_chat.last_assistant_message_at, 'options', p_chat.options)
 $$;
 comment on function public.chat_row is 'The columns of a chat that its account sees; active_stream_id is null for a claim that is void. Inlined, hence no search_path.';
 
@@ -312,7 +314,7 @@ comment on function public.missing_of_chat is 'Names the missing part when a cha
 
 create function public.create_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
-  p_instructions text, p_template_id uuid
+  p_instructions text, p_template_id uuid, p_options jsonb default '{}'
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -330,9 +332,9 @@ begin
   end if;
 
   insert into public.chats (
-    id, session_id, account_id, title, model_id, instructions, template_id)
+    id, session_id, account_id, title, model_id, instructions, template_id, options)
   values (coalesce(p_chat_id, gen_random_uuid()), p_session_id, p_account_id, p_title, p_model_id,
-    nullif(p_instructions, ''), p_template_id)
+    nullif(p_instructions, ''), p_template_id, jsonb_strip_nulls(p_options))
   on conflict (id) do nothing
   returning * into v_chat;
   if not found then
@@ -474,7 +476,7 @@ comment on function public.chat_snippet is 'The passage of a chat''s newest mess
 create function public.update_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
   p_instructions text, p_template_id uuid, p_removes_template boolean,
-  p_archived boolean, p_pinned boolean
+  p_archived boolean, p_pinned boolean, p_options jsonb default '{}'
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -490,6 +492,7 @@ begin
     template_id = case when not p_removes_template then coalesce(p_template_id, template_id) end,
     archived = coalesce(p_archived, archived),
     pinned = coalesce(p_pinned, pinned),
+    options = jsonb_strip_nulls(options || p_options),
     updated_at = now()
   where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
   returning * into v_chat;
@@ -499,7 +502,7 @@ begin
   return jsonb_build_object('chat', public.chat_row(v_chat));
 end
 $$;
-comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template}. Null leaves a field as it is, empty instructions remove them.';
+comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template}. Null leaves a field as it is, empty instructions remove them. p_options changes the options that it names, and removes those that are null.';
 
 create function public.delete_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$

@@ -10,7 +10,8 @@ create table public.agent_templates (
   is_private boolean not null,
   favorites_count integer not null default 0 check (favorites_count >= 0),
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  options jsonb not null default '{}'
 );
 
 -- Each of the three ways to see a template is a range scan in the order of the list.
@@ -21,6 +22,7 @@ create index agent_templates_public_newest
 alter table public.agent_templates enable row level security;
 comment on table public.agent_templates is 'Prompts that accounts save for themselves, share by e-mail address, or publish.';
 comment on column public.agent_templates.favorites_count is 'Rows of agent_template_favorites for this template, kept by a trigger.';
+comment on column public.agent_templates.options is 'The options of turns in chats with the template, as of runOptions in lib/contract/run-options.ts.';
 
 -- Only a private template has shares. An address needs no account yet.
 create table public.agent_template_shares (
@@ -169,14 +171,16 @@ comment on function public.get_agent_template is 'One template: {template}, or {
 
 create function public.create_agent_template(
   p_account_id uuid, p_id uuid, p_title text, p_description text, p_prompt text,
-  p_tags text[], p_is_private boolean, p_share_emails text[]
+  p_tags text[], p_is_private boolean, p_share_emails text[], p_options jsonb default '{}'
 ) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
   v_template public.agent_templates;
 begin
-  insert into public.agent_templates (id, account_id, title, description, prompt, tags, is_private)
-  values (p_id, p_account_id, p_title, p_description, p_prompt, p_tags, p_is_private)
+  insert into public.agent_templates (
+    id, account_id, title, description, prompt, tags, is_private, options)
+  values (p_id, p_account_id, p_title, p_description, p_prompt, p_tags, p_is_private,
+    jsonb_strip_nulls(p_options))
   on conflict (id) do nothing
   returning * into v_template;
   if found then
@@ -193,7 +197,7 @@ comment on function public.create_agent_template is 'Creates a template: {templa
 -- The row stays locked until its shares are written: two concurrent changes leave the addresses of one.
 create function public.update_agent_template(
   p_account_id uuid, p_id uuid, p_title text, p_description text, p_prompt text,
-  p_tags text[], p_is_private boolean, p_share_emails text[]
+  p_tags text[], p_is_private boolean, p_share_emails text[], p_options jsonb default '{}'
 ) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
@@ -205,6 +209,7 @@ begin
     prompt = coalesce(p_prompt, prompt),
     tags = coalesce(p_tags, tags),
     is_private = coalesce(p_is_private, is_private),
+    options = jsonb_strip_nulls(options || p_options),
     updated_at = now()
   where id = p_id and account_id = p_account_id
   returning * into v_template;
@@ -217,7 +222,7 @@ begin
   return public.found_agent_template(p_account_id, p_id);
 end
 $$;
-comment on function public.update_agent_template is 'Changes a template, each field unless null: {template}, or {refused: missing | not_owner}.';
+comment on function public.update_agent_template is 'Changes a template, each field unless null: {template}, or {refused: missing | not_owner}. p_options changes the options that it names, and removes those that are null.';
 
 create function public.delete_agent_template(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$
@@ -312,3 +317,12 @@ language sql stable set search_path = '' as $$
   where c.id = p_chat_id and c.account_id = p_account_id
 $$;
 comment on function public.chat_instructions is 'What instructs the agent in a chat: the prompt of its template, then its own text; null for nothing.';
+
+create function public.chat_options(p_account_id uuid, p_chat_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(t.options, '{}') || c.options
+  from public.chats c
+  left join public.agent_templates t on t.id = c.template_id and t.account_id = p_account_id
+  where c.id = p_chat_id and c.account_id = p_account_id
+$$;
+comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account has no say, because a model can cost more than the account has asked for.';

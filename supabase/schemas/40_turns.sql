@@ -31,7 +31,8 @@ create table public.turns (
   reserved_usd numeric not null default 0,
   reserved_until timestamptz,
   output_schema text,
-  output jsonb
+  output jsonb,
+  options jsonb not null default '{}'
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -65,6 +66,7 @@ comment on column public.turns.reserved_usd is 'The estimated cost of the model 
 comment on column public.turns.reserved_until is 'When the calls in flight have failed, because no model call takes as long.';
 comment on column public.turns.output_schema is 'The JSON Schema of the output, null for a turn without one. As text, because models write the fields in the order of the schema, which jsonb does not keep.';
 comment on column public.turns.output is 'The output that the model has submitted, valid under output_schema. Written by finish_turn only, in the transaction that completes the turn; null for none, which JSON null is not.';
+comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';
 
 create table public.turn_steps (
   turn_id uuid not null references public.turns (id) on delete cascade,
@@ -375,6 +377,7 @@ begin
     v_answer := jsonb_build_object('outcome', 'claimed');
     if p_with_turn then
       v_turn.instructions := public.chat_instructions(v_turn.account_id, v_turn.chat_id);
+      v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
       v_answer := v_answer || jsonb_build_object('turn',
         public.turn_state(v_turn) || jsonb_build_object('history', public.history_of_turn(v_turn)));
     end if;
@@ -637,6 +640,7 @@ language sql stable set search_path = '' as $$
     'assistant_message_id', p_turn.assistant_message_id,
     'model_id', p_turn.model_id,
     'instructions', p_turn.instructions,
+    'options', p_turn.options,
     'context_limit', p_turn.context_limit,
     'headless', p_turn.headless,
     'has_key', p_turn.key_id is not null,
@@ -712,7 +716,8 @@ begin
   if v_turn.status = 'queued' then
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
-      instructions = public.chat_instructions(account_id, chat_id)
+      instructions = public.chat_instructions(account_id, chat_id),
+      options = public.chat_options(account_id, chat_id)
     where id = p_turn_id returning * into v_turn;
     update public.api_keys set run_id = p_run_id where id = v_turn.key_id;
   else
@@ -849,6 +854,7 @@ begin
   v_turn.assistant_message_id := '';
   v_turn.model_id := coalesce(nullif(p_chat.model_id, ''), p_default_model_id);
   v_turn.instructions := public.chat_instructions(p_chat.account_id, p_chat.id);
+  v_turn.options := public.chat_options(p_chat.account_id, p_chat.id);
   v_turn.headless := false;
   v_turn.loads := 0;
   v_turn.created_at := now();

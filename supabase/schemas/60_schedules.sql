@@ -14,6 +14,7 @@ create table public.scheduled_prompts (
   next_run_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   updated_at timestamptz not null default clock_timestamp(),
+  options jsonb not null default '{}',
   constraint scheduled_prompts_next check (enabled = (next_run_at is not null))
 );
 
@@ -29,6 +30,7 @@ comment on column public.scheduled_prompts.model_id is 'The model of the runs; n
 comment on column public.scheduled_prompts.schedule is 'A cron expression of five fields.';
 comment on column public.scheduled_prompts.timezone is 'The IANA time zone that the schedule is read in.';
 comment on column public.scheduled_prompts.next_run_at is 'When the task fires next; null while it is disabled.';
+comment on column public.scheduled_prompts.options is 'The options of the runs, as of runOptions in lib/contract/run-options.ts. Those that are absent are the template''s.';
 
 create table public.scheduled_firings (
   id uuid primary key,
@@ -84,7 +86,8 @@ comment on function public.task_row is 'A scheduled prompt with the firing_row o
 
 create function public.create_task(
   p_account_id uuid, p_id uuid, p_title text, p_prompt text, p_template_id uuid, p_artist_id uuid,
-  p_model_id text, p_schedule text, p_timezone text, p_next_run_at timestamptz, p_max_tasks integer
+  p_model_id text, p_schedule text, p_timezone text, p_next_run_at timestamptz, p_max_tasks integer,
+  p_options jsonb default '{}'
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -106,9 +109,10 @@ begin
     return jsonb_build_object('refused', 'full');
   end if;
   insert into public.scheduled_prompts (id, account_id, title, prompt, template_id, artist_id,
-    model_id, schedule, timezone, enabled, next_run_at)
+    model_id, schedule, timezone, enabled, next_run_at, options)
   values (p_id, p_account_id, p_title, p_prompt, p_template_id, p_artist_id,
-    p_model_id, p_schedule, p_timezone, p_next_run_at is not null, p_next_run_at)
+    p_model_id, p_schedule, p_timezone, p_next_run_at is not null, p_next_run_at,
+    jsonb_strip_nulls(p_options))
   returning * into v_task;
   return jsonb_build_object('task', public.task_row(v_task));
 end
@@ -142,7 +146,8 @@ comment on function public.get_task is 'A scheduled prompt of the account: {task
 create function public.update_task(
   p_account_id uuid, p_id uuid, p_title text, p_prompt text, p_template_id uuid, p_artist_id uuid,
   p_model_id text, p_schedule text, p_timezone text, p_clear text[],
-  p_reschedules boolean, p_next_run_at timestamptz, p_expected_updated_at timestamptz
+  p_reschedules boolean, p_next_run_at timestamptz, p_expected_updated_at timestamptz,
+  p_options jsonb default '{}'
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -162,6 +167,7 @@ begin
     timezone = coalesce(p_timezone, timezone),
     enabled = case when p_reschedules then p_next_run_at is not null else enabled end,
     next_run_at = case when p_reschedules then p_next_run_at else next_run_at end,
+    options = jsonb_strip_nulls(options || p_options),
     updated_at = clock_timestamp()
   where id = p_id and account_id = p_account_id
     and date_trunc('milliseconds', updated_at) = p_expected_updated_at
@@ -174,7 +180,7 @@ begin
     else jsonb_build_object('refused', 'missing') end;
 end
 $$;
-comment on function public.update_task is 'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task.';
+comment on function public.update_task is 'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task. p_options changes the options that it names, and removes those that are null.';
 
 create function public.delete_task(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -351,7 +357,7 @@ language sql stable set search_path = '' as $$
     'sessionId', p_firing.session_id,
     'task', (
       select jsonb_build_object('prompt', t.prompt, 'templateId', t.template_id,
-        'artistId', t.artist_id, 'modelId', t.model_id,
+        'artistId', t.artist_id, 'modelId', t.model_id, 'options', t.options,
         'seesArtist', t.artist_id is null or (public.access_verdicts(
           t.account_id, false, null, null, t.artist_id) ->> 'artist')::boolean)
       from public.scheduled_prompts t where t.id = p_firing.task_id))

@@ -49,6 +49,7 @@ export const lookups: Readonly<
   }),
   assistant_parts: ({ chat: chat_id }) => ({ chat_id, message_id: "own" }),
   chat_instructions: ({ chat: chat_id }) => ({ chat_id }),
+  chat_options: ({ chat: chat_id }) => ({ chat_id }),
   delete_chat: ({ session: session_id, chat: chat_id }) => ({ session_id, chat_id }),
   discard_empty_session: ({ emptySession: session_id }) => ({ session_id }),
   list_branches: ({ session: session_id, chat: chat_id }) => ({ session_id, chat_id }),

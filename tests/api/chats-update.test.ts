@@ -23,7 +23,10 @@ describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 200", () => {
 
 describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 400", () => {
   test.each([
-    [{}, "One of title, modelId, instructions, templateId, archived, pinned must be provided"],
+    [
+      {},
+      "One of title, modelId, fallback_models, effort, instructions, templateId, archived, pinned must be provided",
+    ],
     [{ pinned: "yes" }, "pinned must be a boolean"],
     [{ instructions: "x".repeat(10_001) }, "instructions must be at most 10000 characters"],
     [{ templateId: "42" }, "templateId must be a valid UUID"],

@@ -49,6 +49,7 @@ export function commandLineSuite(packed: () => PackedClient): void {
     [["constructor"], 'Unknown command "constructor"'],
     [["run"], "PROMPT is missing"],
     [["run", "--loud", "hello"], "--loud"],
+    [["run", "--effort", "greatest", "hello"], "--effort takes low, medium, high"],
     [["files", "push", "a.txt"], "--session is missing"],
     [["keys", "lose"], "keys takes list, create or revoke"],
   ])("%j is a wrong command line: 2", async (args, sentence) => {
@@ -153,6 +154,16 @@ export function commandLineSuite(packed: () => PackedClient): void {
         const refused = await run(["run", "--schema", path ?? "", "hello"]);
         expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence ?? "") });
       }
+    });
+
+    it("sends the fallback models and the effort", async () => {
+      const started = run(["run", "--fallback", "embedded/rules", "--effort", "low", "count to 3"]);
+      expect(await started).toMatchObject({ code: 0, stdout: expect.stringContaining("3") });
+      const args = ["run", "--fallback", "embedded/rules", "--fallback", "no-such-model", "hello"];
+      expect(await run(args)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("fallback_models"),
+      });
     });
 
     it("is 1 when the run is stopped", async () => {

@@ -288,7 +288,9 @@ describe("several servers", () => {
 test("a server runs the job by itself", async () => {
   const account = await createAccount();
   const { path } = await writeMedia(account);
-  const server = await startServer({ env: { ...parts.env, RETENTION_INTERVAL_SECONDS: "1" } });
+  const server = await startServer({
+    env: { ...parts.env, TEST_CONSTANTS: '{"RETENTION_INTERVAL_SECONDS":1}' },
+  });
   await expect.poll(() => isThere(path)).toBe(false);
   await server.stop();
 });

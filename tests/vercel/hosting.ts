@@ -87,7 +87,7 @@ export async function startHosting() {
     LOG_LEVEL: "warn",
     TASK_INTERVAL_SECONDS: "0",
     CRON_SECRET: "cron-secret-of-the-tests",
-    RETENTION_INTERVAL_SECONDS: "0",
+    TEST_CONSTANTS: '{"RETENTION_INTERVAL_SECONDS":0}',
     ADDRESS_RATE_LIMIT: "0",
     ANONYMOUS_RATE_LIMIT: "0",
     SIGNUP_RATE_LIMIT: "0",

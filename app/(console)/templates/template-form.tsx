@@ -1,5 +1,6 @@
 "use client";
 import type { z } from "zod";
+import type { RunOptions } from "@/lib/contract/run-options.ts";
 import type { createTemplateContract } from "@/lib/templates/contract.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import type { Answer } from "../_api/request.ts";
@@ -8,7 +9,9 @@ import { ChipsInput } from "../_ui/chips-input.tsx";
 import { Field, Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 
-export type TemplateValues = Required<z.input<(typeof createTemplateContract)["body"]>>;
+export type TemplateValues = Required<
+  Omit<z.input<(typeof createTemplateContract)["body"]>, keyof RunOptions>
+>;
 
 const HINTS = {
   title: "3 to 50 characters",

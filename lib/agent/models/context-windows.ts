@@ -17,12 +17,14 @@ export class ContextWindows {
     this.#fallback = fallback;
   }
 
-  async of(accountId: string, modelId: string): Promise<number> {
-    const listed = (await this.#models.list())?.find(({ id }) => id === modelId)?.contextWindow;
-    return Math.min(
-      listed ?? this.#fallback,
+  /** Returns the smallest window of the models, any of which may get the request. */
+  async of(accountId: string, modelIds: readonly string[]): Promise<number> {
+    const listed = await this.#models.list();
+    const windows = modelIds.flatMap((modelId) => [
+      listed?.find(({ id }) => id === modelId)?.contextWindow ?? this.#fallback,
       this.#learned.get(`${accountId} ${modelId}`) ?? Number.MAX_SAFE_INTEGER,
-    );
+    ]);
+    return Math.min(...windows);
   }
 
   /** Notes the window of a model that has rejected a request as too long. */

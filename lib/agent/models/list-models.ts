@@ -1,5 +1,6 @@
 import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
+import type { RunOptionChanges } from "../../contract/run-options.ts";
 import type { ModelList } from "./contract.ts";
 import type { ModelProvider } from "./port.ts";
 
@@ -35,6 +36,20 @@ export async function checkModel(
   return appError("invalid_request", `${field} must be one of the available models`, {
     fields: [field],
   });
+}
+
+/** Checks that the fallback models can be chosen, like `checkModel`. */
+export async function checkFallbackModels(
+  { models }: Pick<App, "models">,
+  { fallback_models: ids }: RunOptionChanges,
+): Promise<AppError | undefined> {
+  for (const id of ids || []) {
+    if (await isKnownModel(models, id)) continue;
+    return appError("invalid_request", "fallback_models must be of the available models", {
+      fields: ["fallback_models"],
+    });
+  }
+  return undefined;
 }
 
 export async function isKnownModel(provider: ModelProvider, id: string): Promise<boolean> {

@@ -48,7 +48,7 @@ const RESERVED_OUTPUT_TOKENS = 4_096;
 /** As in `usage_entries`. */
 const MAX_MODEL_ID_CHARS = 200;
 
-interface Metering {
+export interface Metering {
   /** Called with each use, and must not reject; a call that is not streamed waits for it. */
   readonly onUse?: (use: ModelUse) => Promise<void>;
   /**
@@ -56,6 +56,8 @@ interface Metering {
    * rejects, the call fails with the same error.
    */
   readonly reserve?: (estimateUsd: number | null) => Promise<void>;
+  /** Shared by the meters of models that are called in turn, which then report the uses of all. */
+  readonly uses?: Promise<ModelUse>[];
 }
 
 /**
@@ -65,9 +67,8 @@ interface Metering {
 export function meterModel(
   models: ModelProvider,
   modelId: string,
-  { onUse = async () => {}, reserve }: Metering = {},
+  { onUse = async () => {}, reserve, uses = [] }: Metering = {},
 ): Meter {
-  const uses: Promise<ModelUse>[] = [];
   let calls = 0;
   const price = models.price(modelId);
 

@@ -7,18 +7,21 @@ import type { ModelInfo, ModelProvider } from "./port.ts";
 
 /**
  * Applies the operator's choice to a provider: `MODELS` replaces its list, `DEFAULT_MODEL` its default,
- * and `MODEL_PRICES` takes precedence over its prices. `embedded/rules` resolves under every
- * configuration, because stored chats may have started with it. Every answer is bounded.
+ * `FALLBACK_MODELS` are its fallbacks, and `MODEL_PRICES` takes precedence over its prices.
+ * `embedded/rules` resolves under every configuration, because stored chats may have started with it.
+ * Every answer is bounded.
  */
 export function offerModels(
   provider: ModelProvider,
   {
     MODELS,
     DEFAULT_MODEL,
+    FALLBACK_MODELS = [],
     MODEL_PRICES = {},
   }: {
     readonly MODELS: readonly string[];
     readonly DEFAULT_MODEL?: string | undefined;
+    readonly FALLBACK_MODELS?: readonly string[] | undefined;
     readonly MODEL_PRICES?: Readonly<Record<string, ModelPrice>> | undefined;
   },
 ): ModelProvider {
@@ -41,6 +44,7 @@ export function offerModels(
   return {
     name: provider.name,
     defaultModelId,
+    fallbackModelIds: FALLBACK_MODELS,
     ...(provider.cacheOptions && { cacheOptions: provider.cacheOptions }),
     resolve: (id) => boundAnswer(providerOf(id).resolve(id)),
     price: async (id) =>
@@ -56,6 +60,7 @@ export function offerModels(
         ...probes,
         ...(lacks(MODELS) ? [missing("MODELS")] : []),
         ...(lacks(DEFAULT_MODEL ? [DEFAULT_MODEL] : []) ? [missing("DEFAULT_MODEL")] : []),
+        ...(lacks(FALLBACK_MODELS) ? [missing("FALLBACK_MODELS")] : []),
       ];
     },
   };

@@ -15,6 +15,8 @@ export interface ModelProvider extends Checkable {
   readonly name: "gateway" | "openai-compatible" | "embedded";
   /** The model of a chat for which none was chosen. */
   readonly defaultModelId: string;
+  /** The models that are called while another one fails, in their order, for runs that name none. */
+  readonly fallbackModelIds?: readonly string[];
   /** Never throws: a model that does not exist fails when it is called. */
   resolve(modelId: string): LanguageModelV4;
   /**

@@ -8,7 +8,7 @@ export const timestamp = z.iso
 
 /**
  * Returns the schema of the row of a resource. A field is read from the column with its name in snake case;
- * an optional field is absent when the column is null.
+ * an optional field is absent when the column is null. A field without a column may be in the object `options`.
  * @param columns the columns of fields that have another name
  */
 export function rowOf<S extends z.ZodObject>(
@@ -25,8 +25,9 @@ export function rowOf<S extends z.ZodObject>(
     .looseObject({})
     .transform((row) => {
       const values: Record<string, unknown> = {};
+      const options = new Map(Object.entries(Object(row.options)));
       for (const { field, column, isOptional, isDate } of fields) {
-        const value = row[column];
+        const value = column in row ? row[column] : options.get(column);
         if (value === undefined || (isOptional && value === null)) continue;
         values[field] = isDate && value !== null ? timestamp.parse(value) : value;
       }

@@ -2,6 +2,7 @@
 import type { UIMessage } from "ai";
 import { z } from "zod";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../../contract/pagination.ts";
+import type { RunOptions } from "../../contract/run-options.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
@@ -90,7 +91,7 @@ const instructed = z.union([
 ]);
 
 /**
- * Sets the instructions of the run's chat, before the run starts and reads them.
+ * Sets the instructions and the options of the run's chat, before the run starts and reads them.
  * @returns what is missing, if anything
  */
 export function instructRun(
@@ -99,6 +100,7 @@ export function instructRun(
   given: {
     readonly instructions?: string | null | undefined;
     readonly templateId?: string | null | undefined;
+    readonly options: RunOptions;
   },
 ) {
   const args = {
@@ -112,6 +114,7 @@ export function instructRun(
     p_removes_template: false,
     p_archived: null,
     p_pinned: null,
+    p_options: given.options,
   };
   return call("update_chat", args, instructed);
 }

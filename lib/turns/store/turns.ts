@@ -9,6 +9,7 @@ import { BudgetRefusal } from "../../agent/models/budget-refusal.ts";
 import type { JsonSchema } from "../../agent/output/json-schema.ts";
 import type { StepResult, Usage } from "../../agent/step-result.ts";
 import { budgetReached, unpricedModel } from "../../contract/quota.ts";
+import { runOptions } from "../../contract/run-options.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
 
@@ -46,6 +47,7 @@ export const turnState = z.object({
   assistant_message_id: z.string(),
   model_id: z.string(),
   instructions: z.string().nullable(),
+  options: runOptions,
   context_limit: z.number().nullable(),
   headless: z.boolean(),
   has_key: z.boolean(),
@@ -204,9 +206,10 @@ export async function reserveModelCall(
 export function reservationOf(key: LoadedTurnKey) {
   let reserved = 0;
   return {
-    reserve: async (estimateUsd: number | null): Promise<void> => {
-      await reserveModelCall(key, { estimateUsd, spentUsd: 0, releasedUsd: reserved });
-      reserved = estimateUsd ?? 0;
+    /** @param spentUsd the cost of the attempts before, which are recorded with the call */
+    reserve: async (estimateUsd: number | null, spentUsd = 0): Promise<void> => {
+      await reserveModelCall(key, { estimateUsd, spentUsd, releasedUsd: reserved });
+      reserved = spentUsd + (estimateUsd ?? 0);
     },
     /** Returns what is reserved, for the `reserved_usd` of the call that has ended. */
     take: (): number => {

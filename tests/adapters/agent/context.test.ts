@@ -284,8 +284,8 @@ test("what a model says of its window counts for the account whose request it re
   const models = { list: async () => null } as unknown as ModelProvider;
   const windows = new ContextWindows(models, 128_000);
   windows.learn("one", "model", 8_000);
-  expect(await windows.of("one", "model")).toBe(8_000);
-  expect(await windows.of("two", "model")).toBe(128_000);
+  expect(await windows.of("one", ["model"])).toBe(8_000);
+  expect(await windows.of("two", ["model"])).toBe(128_000);
 });
 
 test("a value is put into the order of storage however deeply it is nested", () => {

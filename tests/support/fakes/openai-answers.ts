@@ -145,7 +145,10 @@ function toolCallDeltas(part: Extract<ScriptPart, { tool: string }>, index: numb
   const id = part.id ?? `call_${Math.random().toString(36).slice(2)}`;
   const call = { name: part.tool, arguments: slices[0] ?? "" };
   return {
-    first: { index, id, type: "function", function: call },
+    first: {
+      ...{ index, id, type: "function", function: call },
+      ...(part.signature && { extra_content: { google: { thought_signature: part.signature } } }),
+    },
     rest: slices.slice(1).map((slice) => ({ index, function: { arguments: slice } })),
   };
 }

@@ -29,6 +29,8 @@ export type ScriptPart =
       readonly id?: string;
       readonly pieces?: number;
       readonly between?: () => Promise<void>;
+      /** With which the vendor signs the call. */
+      readonly signature?: string;
     }
   /** As the first part: an HTTP error. Later: an error event in the stream. */
   | { readonly fail: number; readonly message?: string; readonly headers?: Record<string, string> }
@@ -43,6 +45,7 @@ export type ScriptPart =
 interface ScriptCall {
   readonly model: string;
   readonly cacheKey: string | undefined;
+  readonly effort: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly messages: readonly ChatMessage[];
   /** Names of the tools that were offered. */
@@ -186,6 +189,7 @@ export interface CompletionBody {
   readonly messages: readonly ChatMessage[];
   readonly stream?: boolean;
   readonly prompt_cache_key?: string;
+  readonly reasoning_effort?: string;
   readonly tools?: readonly {
     readonly function: { readonly name: string; readonly parameters?: unknown };
   }[];
@@ -213,6 +217,7 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
   return {
     model: body.model,
     cacheKey: body.prompt_cache_key,
+    effort: body.reasoning_effort,
     headers: Object.fromEntries(request.headers),
     messages,
     tools: (body.tools ?? []).map((tool) => tool.function.name),

@@ -7,6 +7,9 @@ import { UsageError } from "./usage-error.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The value of an option; a list for one that may be repeated. */
+type Value = string | boolean | (string | boolean)[] | undefined;
+
 export interface Context {
   readonly client: Client;
   readonly settings: Settings;
@@ -14,7 +17,7 @@ export interface Context {
   readonly out: Output;
   /** The words after the command. */
   readonly args: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly options: Readonly<Record<string, Value>>;
   /** Aborts at Ctrl-C. */
   readonly signal: AbortSignal;
 }
@@ -38,10 +41,26 @@ export async function take<
 }
 
 /** Returns an argument. @throws UsageError when it is missing */
-export function required(value: string | boolean | undefined, name: string): string {
+export function required(value: Value, name: string): string {
   if (typeof value === "string" && value !== "") return value;
   throw new UsageError(`${name} is missing`);
 }
 
-export const text = (value: string | boolean | undefined): string | undefined =>
+export const text = (value: Value): string | undefined =>
   typeof value === "string" ? value : undefined;
+
+/** Returns the values of an option that may be repeated; undefined without any. */
+export const texts = (value: Value): string[] | undefined =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string") : undefined;
+
+/** Returns the value of an option that has a few. @throws UsageError for another one */
+export function oneOf<const T extends string>(
+  values: readonly T[],
+  value: Value,
+  name: string,
+): T | undefined {
+  if (value === undefined) return undefined;
+  const found = values.find((one) => one === value);
+  if (found === undefined) throw new UsageError(`${name} takes ${values.join(", ")}`);
+  return found;
+}

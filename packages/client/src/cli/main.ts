@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { ApiError } from "../api-error.ts";
 import { createClient } from "../create-client.ts";
 import { chat } from "./chat.ts";
-import type { Command } from "./command.ts";
+import type { Command, Context } from "./command.ts";
 import { files } from "./files.ts";
 import { keys } from "./keys.ts";
 import { login } from "./login.ts";
@@ -88,7 +88,7 @@ function parse({ options }: Command, args: readonly string[]) {
   try {
     const config = { args: [...args], options: { ...options, ...common }, allowPositionals: true };
     const { values, positionals } = parseArgs(config);
-    return { values: values as Record<string, string | boolean | undefined>, positionals };
+    return { values: values as Context["options"], positionals };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

@@ -1,30 +1,38 @@
 import { readFile } from "node:fs/promises";
-import { type Command, type Context, required, take, text } from "./command.ts";
+import { type Command, type Context, oneOf, required, take, text, texts } from "./command.ts";
 import { textOf } from "./print-turn.ts";
 import { UsageError } from "./usage-error.ts";
 
 const CHAT = "/api/sessions/{sessionId}/chats/{chatId}";
 
 export const run: Command = {
-  usage: ["run [--detach] [--model ID] [--schema FILE] PROMPT"],
+  usage: [
+    "run [--detach] [--model ID] [--fallback ID]... [--effort low|medium|high] [--schema FILE] PROMPT",
+  ],
   about:
     "Answer one prompt in a session of its own, and print the answer when it is there: JSON that is valid under the JSON Schema in FILE, if there is one.",
-  options: { detach: { type: "boolean" }, model: { type: "string" }, schema: { type: "string" } },
+  options: {
+    detach: { type: "boolean" },
+    model: { type: "string" },
+    fallback: { type: "string", multiple: true },
+    effort: { type: "string" },
+    schema: { type: "string" },
+  },
   async run({ args, client, options, out, signal }) {
     const prompt = required(args.join(" "), "PROMPT");
     const model = text(options.model);
+    const fallbacks = texts(options.fallback);
+    const effort = oneOf(["low", "medium", "high"], options.effort, "--effort");
     const file = text(options.schema);
     const schema = file === undefined ? undefined : await readSchema(file);
-    const started = await take(
-      client.api.POST("/api/chat/runs", {
-        body: {
-          prompt,
-          ...(model === undefined ? {} : { model }),
-          ...(schema === undefined ? {} : { output_schema: schema }),
-        },
-        signal,
-      }),
-    );
+    const body = {
+      prompt,
+      ...(model === undefined ? {} : { model }),
+      ...(fallbacks === undefined ? {} : { fallback_models: fallbacks }),
+      ...(effort === undefined ? {} : { effort }),
+      ...(schema === undefined ? {} : { output_schema: schema }),
+    };
+    const started = await take(client.api.POST("/api/chat/runs", { body, signal }));
     out.progress(`Run ${started.runId}`);
     if (options.detach) {
       out.result(started, ({ runId }) => runId);

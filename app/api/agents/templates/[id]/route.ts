@@ -1,3 +1,4 @@
+import { checkFallbackModels } from "@/lib/agent/models/list-models.ts";
 import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
@@ -8,9 +9,11 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getTemplateContract, ({ caller, params }) =>
     answer(selectTemplate(caller.accountId, params.id), (template) => success({ template })),
   ),
-  PATCH: endpoint(contracts.updateTemplateContract, ({ caller, params, body }) =>
-    answer(updateTemplate(caller.accountId, params.id, body), (template) => success({ template })),
-  ),
+  PATCH: endpoint(contracts.updateTemplateContract, async ({ app, caller, params, body }) => {
+    const fault = await checkFallbackModels(app, body);
+    const change = () => updateTemplate(caller.accountId, params.id, body);
+    return fault ?? answer(change(), (template) => success({ template }));
+  }),
   DELETE: endpoint(contracts.deleteTemplateContract, ({ caller, params }) =>
     answer(removeTemplate(caller.accountId, params.id), done),
   ),

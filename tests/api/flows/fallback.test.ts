@@ -1,0 +1,365 @@
+/**
+ * Models that fail, the ones that answer in their place, and the effort of models that think.
+ * This file is long because its tests share one server with models of their own, and crash it.
+ */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Gate, gate, type ScriptPart } from "../../support/fakes/openai.ts";
+import type { Answer, Client } from "../../support/harness/clients.ts";
+import { openConversation } from "../../support/harness/conversation.ts";
+import { conversationOf, startedOf, startRun, waitForRun } from "../../support/harness/runs.ts";
+import { assemble, expectCompleteTurn, textOf } from "../../support/harness/turn-stream.ts";
+import {
+  clientAt,
+  crash,
+  startWorkspace,
+  type Workspace,
+} from "../../support/harness/workspace.ts";
+
+const PRICES = { spare: { input: 1, output: 2 }, "main-middle": { input: 10, output: 20 } };
+/** Each test has a main model of its own, because a server remembers which ones have failed. */
+const MAIN = ["start", "tenth", "middle", "skipped", "limited", "gone", "wrong", "crash", "small"];
+
+let workspace: Workspace;
+let caller: Client;
+beforeAll(async () => {
+  workspace = await startWorkspace({
+    MODELS: ["fake-model", "fake-64k", "spare", ...MAIN.map((name) => `main-${name}`)].join(","),
+    FALLBACK_MODELS: "spare",
+    MODEL_PRICES: JSON.stringify(PRICES),
+  });
+  caller = await workspace.createCaller();
+});
+afterAll(() => workspace?.stop());
+
+const soon = { "retry-after-ms": "1" };
+const overloaded: ScriptPart = { fail: 503, headers: soon };
+
+/** The models that a script was requested from, in order. */
+const modelsOf = (script: string) => workspace.model.callsOf(script).map(({ model }) => model);
+
+async function run(script: string, body: object = {}) {
+  const started = await startRun(caller, {
+    prompt: `[script:${script}]`,
+    model: `main-${script}`,
+    ...body,
+  });
+  const ended = await waitForRun(caller, started);
+  const { body: trace } = await caller.get(`/api/chat/runs/${started.runId}/steps`);
+  const steps = Object(trace).steps as Record<string, unknown>[];
+  return { started, ended, steps, conversation: conversationOf(caller, started) };
+}
+
+/** The usage of a run's model calls in their order. */
+const usageOf = ({ runId }: { runId: string }) => workspace.sql`
+  select e.step, e.model_id, e.input_tokens::int, e.output_tokens::int, e.cost_usd::float, e.estimated
+  from usage_entries e join turns t on t.id::text = e.source
+  where t.run_id = ${runId} order by e.step, e.call`;
+
+describe("a model that fails", () => {
+  it("at the start is called twice, then its fallback answers", async () => {
+    workspace.model.script("start", function* ({ model }) {
+      if (model === "spare") yield { text: "here" };
+      else yield { fail: 529, headers: soon };
+    });
+    const { started, ended, steps, conversation } = await run("start", {
+      fallback_models: ["spare"],
+    });
+    expect(ended.status, String(ended.error)).toBe("completed");
+    expect(modelsOf("start")).toEqual(["main-start", "main-start", "spare"]);
+    expect(steps).toMatchObject([{ model_id: "spare", attempts: 3 }]);
+    const answer = await conversation.answer();
+    expect(textOf(answer)).toBe("here");
+    expect(answer.metadata).toMatchObject({ modelId: "spare" });
+    expect([...(await usageOf(started))]).toMatchObject([{ model_id: "spare" }]);
+  });
+
+  it("at the tenth call leaves the rest of the run to the fallback of the installation", async () => {
+    workspace.model.script("tenth", function* ({ model, step }) {
+      if (model !== "spare" && step >= 9) yield overloaded;
+      else if (step < 11) yield { tool: "bash", input: { command: `echo ${step}` } };
+      else yield { text: "Done." };
+    });
+    const { started, ended, steps } = await run("tenth");
+    expect(ended.status, String(ended.error)).toBe("completed");
+    const main = Array.from({ length: 9 }, () => "main-tenth");
+    const answeredBy = [...main, "spare", "spare", "spare"];
+    expect(steps.map(({ model_id }) => model_id)).toEqual(answeredBy);
+    expect((await usageOf(started)).map(({ model_id }) => model_id)).toEqual(answeredBy);
+    // After two failed calls it is skipped.
+    expect(modelsOf("tenth").slice(9)).toEqual([
+      ...["main-tenth", "main-tenth", "spare"],
+      ...["main-tenth", "main-tenth", "spare"],
+      "spare",
+    ]);
+  });
+
+  it("in mid-answer is replaced after a reset-step chunk, and both are counted and priced", async () => {
+    workspace.model.script("middle", function* ({ model }) {
+      yield { text: `${model} says ` };
+      yield model === "spare" ? { text: "all" } : { cut: true };
+    });
+    const { started, ended, conversation } = await run("middle");
+    expect(ended.status, String(ended.error)).toBe("completed");
+    expect(modelsOf("middle")).toEqual(["main-middle", "main-middle", "spare"]);
+    const stream = await conversation.resume({ runId: started.runId });
+    await stream.ended;
+    expectCompleteTurn(stream.frames);
+    const answer = await conversation.answer();
+    expect(textOf(answer)).toBe("spare says all");
+    expect(await assemble(stream.chunks)).toEqual(answer);
+    expect(stream.chunks.filter(({ type }) => type === "reset-step")).toHaveLength(2);
+    const usage = await usageOf(started);
+    expect([...usage]).toMatchObject([
+      { model_id: "main-middle", estimated: true },
+      { model_id: "main-middle", estimated: true },
+      { model_id: "spare", estimated: false },
+    ]);
+    for (const { model_id, input_tokens, output_tokens, cost_usd } of usage) {
+      const { input, output } = PRICES[model_id as keyof typeof PRICES];
+      expect(input_tokens).toBeGreaterThan(0);
+      expect(cost_usd).toBeCloseTo((input_tokens * input + output_tokens * output) / 1_000_000, 9);
+    }
+  });
+
+  it("twice in a row is skipped, unless there is no other", async () => {
+    workspace.model.script("skipped", function* ({ model }) {
+      if (model === "spare") yield { text: "here" };
+      else yield overloaded;
+    });
+    for (let n = 0; n < 3; n++) expect((await run("skipped")).ended.status).toBe("completed");
+    const failing = ["main-skipped", "main-skipped", "spare"];
+    expect(modelsOf("skipped")).toEqual([...failing, ...failing, "spare"]);
+    const alone = await run("skipped", { fallback_models: [] });
+    expect(alone.ended.status).toBe("failed");
+    expect(modelsOf("skipped").at(-1)).toBe("main-skipped");
+  });
+
+  it("with a rate limit of a few seconds is waited for, and else replaced at once", async () => {
+    let calls = 0;
+    workspace.model.script("limited", function* ({ model }) {
+      if (model === "spare") yield { text: "here" };
+      else if (calls++ === 0) yield { fail: 429, headers: soon };
+      else if (calls === 2) yield { text: "waited" };
+      else yield { fail: 429, headers: { "retry-after": "30" } };
+    });
+    const waited = await run("limited");
+    expect(textOf(await waited.conversation.answer())).toBe("waited");
+    const replaced = await run("limited");
+    expect(textOf(await replaced.conversation.answer())).toBe("here");
+    expect(modelsOf("limited")).toEqual([
+      ...["main-limited", "main-limited"],
+      ...["main-limited", "spare"],
+    ]);
+  });
+
+  it("because it is gone is replaced at once", async () => {
+    workspace.model.script("gone", function* ({ model }) {
+      if (model === "spare") yield { text: "here" };
+      else yield { fail: 404 };
+    });
+    expect((await run("gone")).ended.status).toBe("completed");
+    expect(modelsOf("gone")).toEqual(["main-gone", "spare"]);
+  });
+
+  it.each([400, 401, 402, 403, 422])("with %i is not replaced", async (fail) => {
+    const before = modelsOf("wrong").length;
+    workspace.model.script("wrong", function* () {
+      yield { fail };
+    });
+    expect((await run("wrong")).ended.status).toBe("failed");
+    expect(modelsOf("wrong").slice(before)).toEqual(["main-wrong"]);
+  });
+
+  it("has a fallback with a smaller window, which all requests fit into", async () => {
+    workspace.model.script("small", function* ({ model, step, tools }) {
+      if (tools.length === 0) yield { text: "## Goal\nTo count." };
+      else if (step < 12)
+        yield { tool: "bash", input: { command: `seq ${step * 4_000} ${step * 4_000 + 3_999}` } };
+      else if (model === "fake-64k") yield { text: "here" };
+      else yield overloaded;
+    });
+    const { ended, steps } = await run("small", { fallback_models: ["fake-64k"] });
+    expect(ended.status, String(ended.error)).toBe("completed");
+    expect(steps.at(-1)).toMatchObject({ model_id: "fake-64k" });
+    expect(workspace.model.rejected).toEqual([]);
+  });
+
+  it("and its server, which crashes while the fallback answers: the stream stays consistent", async () => {
+    let held: Gate | undefined = gate();
+    workspace.model.script("crash", async function* ({ model }) {
+      yield { text: `${model} says ` };
+      if (model !== "spare") yield { cut: true };
+      else await held?.pass();
+      yield { text: "all" };
+    });
+    const conversation = await openConversation(caller);
+    const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
+    expect((await caller.patch(path, { modelId: "main-crash" })).status).toBe(200);
+    const before = await conversation.send("[script:crash]");
+    await held.reached;
+    await before.until((chunk) => chunk.type === "text-delta" && chunk.delta.startsWith("spare"));
+    await crash(workspace.server);
+    held = undefined;
+    const server = await workspace.startServer();
+    caller = clientAt(server.url, caller);
+    const there = conversation.through(caller);
+    const stream = await there.resume({ runId: before.runId });
+    await stream.ended;
+    expectCompleteTurn(stream.frames);
+    expect(stream.frames.slice(0, before.frames.length)).toEqual(before.frames);
+    const answer = await there.answer();
+    expect(textOf(answer)).toBe("spare says all");
+    expect(answer.metadata).toMatchObject({ modelId: "spare" });
+    expect(await assemble(stream.chunks)).toEqual(answer);
+  });
+});
+
+const effortsOf = (script: string) => workspace.model.callsOf(script).map(({ effort }) => effort);
+
+async function templateWith(options: object): Promise<string> {
+  const made = await caller.post("/api/agents/templates", {
+    title: "Analyst",
+    description: "Looks closely at figures",
+    prompt: "You look closely at figures.",
+    tags: [],
+    is_private: true,
+    ...options,
+  });
+  expect(made.status, made.text).toBe(201);
+  expect(Object(made.body).template).toMatchObject(options);
+  return Object(made.body).template.id;
+}
+
+describe("options", () => {
+  it("of a run reach the request, and are left out of it where none are set", async () => {
+    workspace.model.script("effort", function* () {
+      yield { text: "ok" };
+    });
+    const body = { model: "fake-model" };
+    for (const effort of ["low", "medium", "high", undefined])
+      await run("effort", { ...body, effort });
+    expect(effortsOf("effort")).toEqual(["low", "medium", "high", undefined]);
+  });
+
+  it("of a chat go before those of its template, and a turn keeps the ones it has started with", async () => {
+    const held = gate();
+    workspace.model.script("chat-options", async function* ({ model, step }) {
+      if (model === "main-start") yield { fail: 404 };
+      else if (step === 0) yield { tool: "bash", input: { command: "true" } };
+      else yield { text: "ok" };
+      if (step === 0) await held.pass();
+    });
+    const conversation = await openConversation(caller);
+    const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
+    const templateId = await templateWith({ fallback_models: ["fake-64k"], effort: "low" });
+    const patched = await caller.patch(path, { modelId: "main-start", templateId, effort: "high" });
+    expect(Object(patched.body).chat).toMatchObject({ effort: "high" });
+    const stream = await conversation.send("[script:chat-options]");
+    await held.reached;
+    const removed = await caller.patch(path, { effort: "", fallback_models: ["spare"] });
+    expect(Object(removed.body).chat).toMatchObject({ fallback_models: ["spare"] });
+    expect(Object(removed.body).chat).not.toHaveProperty("effort");
+    held.open();
+    await stream.ended;
+    const next = await conversation.send("[script:chat-options]");
+    await next.ended;
+    const answers = workspace.model
+      .callsOf("chat-options")
+      .filter(({ model }) => model !== "main-start");
+    expect(answers.map(({ model, effort }) => [model, effort])).toEqual([
+      ...[
+        ["fake-64k", "high"],
+        ["fake-64k", "high"],
+      ],
+      ...[
+        ["spare", "low"],
+        ["spare", "low"],
+      ],
+    ]);
+  });
+
+  it("of a task apply to its runs", async () => {
+    workspace.model.script("task-options", function* ({ model }) {
+      if (model === "main-gone") yield { fail: 404 };
+      else yield { text: "ok" };
+    });
+    const options = { fallback_models: ["fake-64k"], effort: "medium" };
+    const made = await caller.post("/api/tasks", {
+      title: "Count",
+      prompt: "[script:task-options]",
+      schedule: "0 9 * * MON",
+      model: "main-gone",
+      ...options,
+    });
+    expect(Object(made.body).task, made.text).toMatchObject(options);
+    const path = `/api/tasks/${Object(made.body).task.id}`;
+    const changed = await caller.patch(path, { effort: "high" });
+    expect(Object(changed.body).task, changed.text).toMatchObject({ ...options, effort: "high" });
+    const ran = await caller.post(`${path}/run`);
+    const { run_id: runId, chat_id: chatId, session_id: sessionId } = Object(ran.body);
+    expect((await waitForRun(caller, { runId, chatId, sessionId })).status).toBe("completed");
+    const [last] = workspace.model.callsOf("task-options").slice(-1);
+    expect(last).toMatchObject({ model: "fake-64k", effort: "high" });
+  });
+
+  it("that cannot be are refused with the field's name", async () => {
+    const { sessionId, chatId } = await openConversation(caller);
+    const chats = `/api/sessions/${sessionId}/chats`;
+    const template = await templateWith({ effort: "low" });
+    const task = { title: "Count", prompt: "Count", schedule: "0 9 * * MON" };
+    const made = await caller.post("/api/tasks", task);
+    const requests: ((options: object) => Promise<Answer>)[] = [
+      (options) => caller.post("/api/chat/runs", { prompt: "Hello", ...options }),
+      (options) => caller.post(chats, options),
+      (options) => caller.patch(`${chats}/${chatId}`, options),
+      (options) =>
+        caller.post("/api/agents/templates", {
+          title: "Analyst",
+          description: "Looks closely at figures",
+          prompt: "You look closely at figures.",
+          tags: [],
+          is_private: true,
+          ...options,
+        }),
+      (options) => caller.patch(`/api/agents/templates/${template}`, options),
+      (options) => caller.post("/api/tasks", { ...task, ...options }),
+      (options) => caller.patch(`/api/tasks/${Object(made.body).task.id}`, options),
+    ];
+    for (const request of requests) {
+      for (const fallback_models of [["no-such-model"], Array(4).fill("spare"), [""], "spare"]) {
+        const answer = await request({ fallback_models });
+        expect(answer.status, answer.text).toBe(400);
+        expect(answer.text).toContain("fallback_models");
+      }
+      const answer = await request({ effort: "greatest" });
+      expect(answer.status, answer.text).toBe(400);
+      expect(answer.text).toContain("effort");
+    }
+  });
+
+  it("are created with a chat, and a request that is repeated leaves them as they are", async () => {
+    const { sessionId } = await openConversation(caller);
+    const id = randomUUID();
+    const create = (options: object) =>
+      caller.post(`/api/sessions/${sessionId}/chats`, { id, ...options });
+    const options = { fallback_models: ["spare", "fake-64k"], effort: "low" };
+    expect(Object((await create(options)).body).chat).toMatchObject(options);
+    expect(Object((await create({ effort: "high" })).body).chat).toMatchObject(options);
+  });
+
+  it("name models in any order and at most once", async () => {
+    workspace.model.script("twice", function* () {
+      yield overloaded;
+    });
+    const started = startedOf(
+      await caller.post("/api/chat/runs", {
+        prompt: "[script:twice]",
+        model: "spare",
+        fallback_models: ["spare", "fake-64k", "fake-64k"],
+      }),
+    );
+    expect((await waitForRun(caller, started)).status).toBe("failed");
+    expect([...new Set(modelsOf("twice"))]).toEqual(["spare", "fake-64k"]);
+  });
+});
