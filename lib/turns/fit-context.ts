@@ -1,5 +1,5 @@
 /** Makes the requests of a turn fit into the context of its model. */
-import type { ToolModelMessage } from "ai";
+import type { ModelMessage, ToolModelMessage } from "ai";
 import { type FailedCall, instructionsFor } from "../agent/call-model.ts";
 import {
   budgetOf,
@@ -76,7 +76,9 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   const fixed = await fixedTokens(instructionsFor(turn), tools);
   const estimate = (tried: ContextState) => fixed + tokensOf(promptOf(units, tried));
   const estimated = estimate(state);
-  let tokens = measured(steps, results) ?? estimated;
+  const last = units.at(-1);
+  const added = last?.role === "user" ? [...results, ...last.messages] : results;
+  let tokens = measured(steps, added) ?? estimated;
   const isSmall = tokens < SMALL_REQUEST_TOKENS && turn.context_limit === null;
   if (isSmall && !rejected) return { state };
   if (rejected) {
@@ -142,10 +144,10 @@ export const contextBudget = async (
 /** Returns the tokens of the request as the model has reported them for the last one, with what was added since. */
 function measured(
   steps: readonly StepResult[],
-  results: readonly ToolModelMessage[],
+  added: readonly ModelMessage[],
 ): number | undefined {
   const { inputTokens = 0, outputTokens = 0 } = steps.at(-1)?.usage ?? {};
-  return inputTokens > 0 ? inputTokens + outputTokens + tokensOf(results) : undefined;
+  return inputTokens > 0 ? inputTokens + outputTokens + tokensOf(added) : undefined;
 }
 
 async function writeSummary(

@@ -252,7 +252,7 @@ describe("units", () => {
         ],
       },
     ];
-    const units = await unitsOf({ history, assistant_message_id: "b" }, [], [], {});
+    const units = await unitsOf({ history, assistant_message_id: "b", steering: [] }, [], [], {});
     expect(
       units.map(({ messageId, step, messages }) => [messageId, step, messages.length]),
     ).toEqual([
