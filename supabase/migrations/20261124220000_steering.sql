@@ -1,7 +1,8 @@
 -- Steering: a running turn takes messages from the queue before its next model call.
 
-alter table public.queued_turns add column steers boolean not null default false;
-comment on column public.queued_turns.steers is 'Whether a running turn takes the message before its next model call.';
+alter table public.queued_turns add column steers uuid;
+create index queued_turns_steers on public.queued_turns (steers) where steers is not null;
+comment on column public.queued_turns.steers is 'The turn that takes the message before its next model call, while it runs; null for none.';
 
 create table public.steering_messages (
   chat_id uuid not null references public.chats (id) on delete cascade,
@@ -27,7 +28,7 @@ create function public.may_steer(p_claim public.turn_claim) returns boolean
 language sql immutable set search_path = '' as $$
   select p_claim.parent_id is null and p_claim.replaces_answer is null
 $$;
-comment on function public.may_steer is 'Returns false for a message that starts a branch, which a running turn cannot take.';
+comment on function public.may_steer is 'Returns false for a message that starts a branch, which no running turn can take.';
 
 create function public.answer_of_steering_message(
   p_chat_id uuid, p_message_id text, p_parts jsonb
@@ -54,30 +55,26 @@ create function public.take_steering_messages(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_chat_id uuid;
   v_taken jsonb;
 begin
   -- Most model calls find none, and take no lock.
-  if not exists (
-    select from public.queued_turns q join public.turns t on t.chat_id = q.chat_id
-    where t.id = p_turn_id and q.account_id = p_account_id and q.steers and q.begun_at is null)
-  then
+  if not exists (select from public.queued_turns where steers = p_turn_id) then
     return '[]';
   end if;
   -- With the chat, also the loads and the end of the turn wait.
   perform public.lock_chat_of_turn(p_turn_id);
-  select chat_id into v_chat_id from public.turns
-  where id = p_turn_id and account_id = p_account_id and loads = p_load
-    and finished_at is null and stop_requested_at is null;
   -- What is left starts a turn, which ends if the key of the message has ended. A row that is locked is
   -- being dropped by a transaction that then needs the chat.
   with waiting as (
     select q.turn_id from public.queued_turns q
-    where q.chat_id = v_chat_id and q.steers and q.begun_at is null
+    join public.turns t on t.id = q.steers
+    where q.steers = p_turn_id and q.account_id = p_account_id and q.begun_at is null
+      and t.account_id = p_account_id and t.loads = p_load
+      and t.finished_at is null and t.stop_requested_at is null
       and public.is_key_in_force((q.claim).caller_key_id)
       and not exists (
         select from public.messages m where m.chat_id = q.chat_id and m.id = q.message_id)
-    for update skip locked),
+    for update of q skip locked),
   taken as (
     delete from public.queued_turns q using waiting where q.turn_id = waiting.turn_id
     returning q.*),
@@ -201,9 +198,8 @@ begin
     if v_queued.turn_id is not null then
       -- It stays queued. The first repetition with interrupt moves it before the others.
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_queued.turn_id);
-      update public.queued_turns set steers = true
-      where turn_id = v_queued.turn_id and p_on_busy = 'steer' and not steers
-        and public.may_steer(claim);
+      update public.queued_turns set steers = v_active.id
+      where turn_id = v_queued.turn_id and p_on_busy = 'steer' and public.may_steer(claim);
       if p_on_busy <> 'interrupt' or v_queued.goes_first then
         return v_answer;
       end if;
@@ -221,7 +217,8 @@ begin
       insert into public.queued_turns
         (turn_id, account_id, chat_id, message_id, goes_first, claim, steers)
       values (v_claim.turn_id, v_claim.account_id, v_chat.id, v_claim.message_id,
-        p_on_busy = 'interrupt', v_claim, p_on_busy = 'steer' and public.may_steer(v_claim));
+        p_on_busy = 'interrupt', v_claim,
+        case when p_on_busy = 'steer' and public.may_steer(v_claim) then v_active.id end);
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_claim.turn_id);
     end if;
     if p_on_busy = 'interrupt' then

@@ -170,17 +170,18 @@ create table public.queued_turns (
   created_at timestamptz not null default now(),
   bytes integer not null default 0,
   claim public.turn_claim not null check ((claim).credential in ('key', 'bearer')),
-  steers boolean not null default false,
+  steers uuid,
   unique (chat_id, message_id)
 );
 
 create index queued_turns_account on public.queued_turns (account_id);
+create index queued_turns_steers on public.queued_turns (steers) where steers is not null;
 alter table public.queued_turns enable row level security;
 comment on table public.queued_turns is 'Turns that wait for their chat. Their messages are stored in the chat when they start.';
 comment on column public.queued_turns.goes_first is 'Set by an interrupt: goes before all earlier ones.';
 comment on column public.queued_turns.begun_at is 'When the chat was claimed for it. The row stays until its run was started.';
 comment on column public.queued_turns.bytes is 'Size of the parts and the history of claim, before compression.';
-comment on column public.queued_turns.steers is 'Whether a running turn takes the message before its next model call.';
+comment on column public.queued_turns.steers is 'The turn that takes the message before its next model call, while it runs; null for none.';
 
 create table public.steering_messages (
   chat_id uuid not null references public.chats (id) on delete cascade,
@@ -297,9 +298,8 @@ begin
     if v_queued.turn_id is not null then
       -- It stays queued. The first repetition with interrupt moves it before the others.
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_queued.turn_id);
-      update public.queued_turns set steers = true
-      where turn_id = v_queued.turn_id and p_on_busy = 'steer' and not steers
-        and public.may_steer(claim);
+      update public.queued_turns set steers = v_active.id
+      where turn_id = v_queued.turn_id and p_on_busy = 'steer' and public.may_steer(claim);
       if p_on_busy <> 'interrupt' or v_queued.goes_first then
         return v_answer;
       end if;
@@ -317,7 +317,8 @@ begin
       insert into public.queued_turns
         (turn_id, account_id, chat_id, message_id, goes_first, claim, steers)
       values (v_claim.turn_id, v_claim.account_id, v_chat.id, v_claim.message_id,
-        p_on_busy = 'interrupt', v_claim, p_on_busy = 'steer' and public.may_steer(v_claim));
+        p_on_busy = 'interrupt', v_claim,
+        case when p_on_busy = 'steer' and public.may_steer(v_claim) then v_active.id end);
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_claim.turn_id);
     end if;
     if p_on_busy = 'interrupt' then
@@ -413,7 +414,7 @@ create function public.may_steer(p_claim public.turn_claim) returns boolean
 language sql immutable set search_path = '' as $$
   select p_claim.parent_id is null and p_claim.replaces_answer is null
 $$;
-comment on function public.may_steer is 'Returns false for a message that starts a branch, which a running turn cannot take.';
+comment on function public.may_steer is 'Returns false for a message that starts a branch, which no running turn can take.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
 language sql stable set search_path = '' as $$
@@ -768,30 +769,26 @@ create function public.take_steering_messages(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
-  v_chat_id uuid;
   v_taken jsonb;
 begin
   -- Most model calls find none, and take no lock.
-  if not exists (
-    select from public.queued_turns q join public.turns t on t.chat_id = q.chat_id
-    where t.id = p_turn_id and q.account_id = p_account_id and q.steers and q.begun_at is null)
-  then
+  if not exists (select from public.queued_turns where steers = p_turn_id) then
     return '[]';
   end if;
   -- With the chat, also the loads and the end of the turn wait.
   perform public.lock_chat_of_turn(p_turn_id);
-  select chat_id into v_chat_id from public.turns
-  where id = p_turn_id and account_id = p_account_id and loads = p_load
-    and finished_at is null and stop_requested_at is null;
   -- What is left starts a turn, which ends if the key of the message has ended. A row that is locked is
   -- being dropped by a transaction that then needs the chat.
   with waiting as (
     select q.turn_id from public.queued_turns q
-    where q.chat_id = v_chat_id and q.steers and q.begun_at is null
+    join public.turns t on t.id = q.steers
+    where q.steers = p_turn_id and q.account_id = p_account_id and q.begun_at is null
+      and t.account_id = p_account_id and t.loads = p_load
+      and t.finished_at is null and t.stop_requested_at is null
       and public.is_key_in_force((q.claim).caller_key_id)
       and not exists (
         select from public.messages m where m.chat_id = q.chat_id and m.id = q.message_id)
-    for update skip locked),
+    for update of q skip locked),
   taken as (
     delete from public.queued_turns q using waiting where q.turn_id = waiting.turn_id
     returning q.*),

@@ -36,9 +36,10 @@ export async function queue(
   node: Node,
   chat: Chat,
   entry: Entry,
-  onBusy: "enqueue" | "interrupt",
+  onBusy: "enqueue" | "steer" | "interrupt",
 ): Promise<string> {
   const stream = await attempt(() => talkAt(model, node, chat).send([entry], { onBusy }));
+  if (onBusy === "steer" && stream?.status === 200) chat.steered.add(entry.id);
   accept(model, chat, entry, stream);
   return expectOneOf(chat, stream, [200, 409, 429, ...overBudget(model)]);
 }

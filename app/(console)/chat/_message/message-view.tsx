@@ -45,7 +45,7 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
     if (wasEditing.current && !isEditing) editButton.current?.focus({ preventScroll: true });
     wasEditing.current = isEditing;
   }, [isEditing]);
-  const { text, files } = fromParts(message.parts);
+  const { text } = fromParts(message.parts);
   if (isEditing && actions) {
     return (
       <article aria-label="You" className="relative">
@@ -61,9 +61,23 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
   }
   return (
     <article aria-label="You" className="group/message relative flex flex-col items-end gap-1">
+      <WrittenParts parts={message.parts} />
+      <UserFooter
+        messageId={message.id}
+        text={text}
+        editButton={editButton}
+        onEdit={() => setEditing(true)}
+      />
+    </article>
+  );
+}
+
+function WrittenParts({ parts }: { readonly parts: readonly Part[] }) {
+  return (
+    <>
       <MessageHeading>You</MessageHeading>
-      <MessageFiles files={files} />
-      {keyed(message.parts).map(({ key, item: part }) =>
+      <MessageFiles files={parts.filter((part) => part.type === "file")} />
+      {keyed(parts).map(({ key, item: part }) =>
         part.type === "text" ? (
           <p
             key={key}
@@ -73,13 +87,7 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
           </p>
         ) : null,
       )}
-      <UserFooter
-        messageId={message.id}
-        text={text}
-        editButton={editButton}
-        onEdit={() => setEditing(true)}
-      />
-    </article>
+    </>
   );
 }
 
@@ -134,6 +142,13 @@ function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewPro
   if (part.type === "reasoning") {
     return <Reasoning text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }
+  if (part.type === "steering-message") {
+    return (
+      <article aria-label="You" className="relative flex flex-col items-end gap-1">
+        <WrittenParts parts={part.parts} />
+      </article>
+    );
+  }
   if (!call) return null;
   if (call.name === "ask_user_question" && call.state !== "failed" && call.state !== "stopped") {
     return (
@@ -152,8 +167,8 @@ function group(parts: readonly Part[]): Part[][] {
   for (const part of parts) {
     const isTool = part.type.startsWith("tool-");
     const isText = (part.type === "text" || part.type === "reasoning") && part.text.trim() !== "";
-    if (!isTool && !isText) continue;
-    const isStep = part.type !== "text";
+    if (!isTool && !isText && part.type !== "steering-message") continue;
+    const isStep = isTool || part.type === "reasoning";
     const last = groups.at(-1);
     if (isStep && last?.isSteps) last.parts.push(part);
     else groups.push({ isSteps: isStep, parts: [part] });
