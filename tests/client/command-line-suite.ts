@@ -181,7 +181,7 @@ export function commandLineSuite(packed: () => PackedClient): void {
       expect(stdout.match(/\n/g)?.length).toBeGreaterThanOrEqual(2);
     });
 
-    it("steers a running turn with the next line, and answers one that comes too late", async () => {
+    it("gives a line that comes while the agent works to the running turn", async () => {
       const { sessionId, chatId } = await openConversation(person.withKey);
       const named = ["--session", sessionId, "--chat", chatId];
       const input = "run: while [ ! -e go ]; do sleep 0.05; done\ncount to 3\n";

@@ -261,6 +261,54 @@ describe("units", () => {
       ["a", 1, 1],
     ]);
   });
+
+  test("of an answer that was steered are the same in its turn and later", async () => {
+    const said = (text: string) => ({ type: "text" as const, text });
+    const answered = (text: string) => ({
+      messages: [{ role: "assistant" as const, content: [said(text)] }],
+      calls: [],
+      hasInvalidCall: false,
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+      finishReason: "stop",
+    });
+    const question: UIMessage = { id: "u", role: "user", parts: [said("hello")] };
+    const steering = [
+      { id: "s1", step: 1, parts: [said("louder")] },
+      { id: "s2", step: 1, parts: [said("and faster")] },
+      { id: "s3", step: 2, parts: [said("enough")] },
+    ];
+    const inTurn = await unitsOf(
+      { history: [question], assistant_message_id: "a", steering },
+      [answered("one"), answered("two")],
+      [],
+      {},
+    );
+    const shown = steering.map(({ id, parts }) => ({
+      type: "steering-message" as const,
+      id,
+      parts,
+    }));
+    const step = { type: "step-start" as const };
+    const parts = [step, said("one"), ...shown.slice(0, 2), step, said("two"), ...shown.slice(2)];
+    const later = await unitsOf(
+      {
+        history: [question, { id: "a", role: "assistant", parts }],
+        assistant_message_id: "b",
+        steering: [],
+      },
+      [],
+      [],
+      {},
+    );
+    expect(later).toEqual(inTurn);
+    expect(later.map(({ messageId, step: at, role }) => [messageId, at, role])).toEqual([
+      ["u", 0, "user"],
+      ["a", 0, "assistant"],
+      ["a", 1, "user"],
+      ["a", 2, "assistant"],
+      ["a", 3, "user"],
+    ]);
+  });
 });
 
 test("what a model says of its window counts for the account whose request it rejected", async () => {
