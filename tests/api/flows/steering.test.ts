@@ -1,5 +1,6 @@
 /** Messages that a running turn takes: `onBusy: "steer"` of `POST /api/chat`. */
 import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { queuedMessages } from "../../../lib/turns/queue-contract.ts";
 import { gate } from "../../support/fakes/openai.ts";
 import { oneQuestion } from "../../support/fixtures/questions.ts";
@@ -84,7 +85,7 @@ describe("a message that steers a running turn", () => {
     expect(requestWith("And the city").map(({ role }) => role)).toEqual(roles);
     expect(requestWith("And the city").at(-2)?.content).toBe("[script:steered] Name the venue");
 
-    // Whoever sent it reads the turn that took it, and so does whoever repeats it.
+    // The sender reads the turn that took it, also after a repetition.
     for (const stream of [
       venue,
       city,
@@ -248,12 +249,29 @@ describe("a message that steers a running turn", () => {
     expect(await idsOf(conversation)).toEqual(["first", "assistant"]);
   });
 
-  it("is found by the search for chats", async () => {
+  it("is found by the search, and exported and shared where it took effect", async () => {
     const { conversation, turn, proceed } = await withSlowTool();
     await steer(conversation, "venue", "Elbphilharmonie");
     await proceed();
     await turn.ended;
     const found = await person.withKey.get("/api/chats?search=elbphilharmonie");
     expect(found.text).toContain(conversation.chatId);
+    const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
+    const exported = (await person.withKey.get(`${path}/export`)).text.replace(/_.*UTC_\n\n/g, "");
+    const text = entry("venue", "Elbphilharmonie").content;
+    expect(exported).toContain(
+      `## Agent\n\n_Used bash_\n\n## You\n\n${text}\n\n## Agent\n\nYou said: ${text}\n`,
+    );
+    const { body } = await person.withKey.request("PUT", `${path}/share`);
+    const { share } = z.object({ share: z.object({ url: z.string() }) }).parse(body);
+    const shared = await person.withKey.get(`/api/shares/${share.url.split("/").at(-1)}`);
+    expect(shared.body).toMatchObject({
+      messages: [
+        { role: "user" },
+        { role: "assistant", parts: [{ type: "tool", name: "bash" }] },
+        { role: "user", parts: [{ type: "text", text }] },
+        { role: "assistant" },
+      ],
+    });
   });
 });

@@ -97,7 +97,7 @@ export class MessageQueue {
   async #settle(message: QueuedMessage, response: Response | null): Promise<ChatError | null> {
     if (response === null) return null;
     if (!response.ok) return toChatError(await toApiError(response));
-    // The stream of a message that waits is that of the turn which answers it, which the page reads anyway.
+    // A message that waits gets the stream of the turn that answers it, which the page reads anyway.
     await response.body?.cancel();
     if (response.headers.has("x-workflow-run-id")) {
       this.#drop(message.id);
