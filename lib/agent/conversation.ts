@@ -2,6 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import {
   convertToModelMessages,
+  type Experimental_SteeringMessageUIPart,
   isToolUIPart,
   type ModelMessage,
   type ToolSet,
@@ -10,7 +11,10 @@ import {
 import type { StepResult } from "./step-result.ts";
 import { showResult } from "./tool-results.ts";
 
-/** A step of a message, counted from 0. A message of a user is one step. */
+/**
+ * A step of a message, counted from 0. A message of a user is one step, and so are the messages that steered
+ * an answer between two of its model calls.
+ */
 export interface Place {
   readonly messageId: string;
   readonly step: number;
@@ -20,6 +24,16 @@ export interface Place {
 export interface Unit extends Place {
   readonly role: "user" | "assistant";
   readonly messages: readonly ModelMessage[];
+}
+
+/** A message of the user that a running turn has taken. */
+export interface SteeringMessage {
+  readonly id: string;
+  /** The model call of the turn before which it was taken. */
+  readonly step: number;
+  readonly parts: Experimental_SteeringMessageUIPart["parts"];
+  /** The parts as the model gets them, if they differ. */
+  readonly shown?: UIMessage["parts"];
 }
 
 const MESSAGES_PER_BATCH = 20;
@@ -32,6 +46,8 @@ export interface Messages {
   readonly history: readonly UIMessage[];
   /** The message that the turn writes. */
   readonly assistant_message_id: string;
+  /** The messages that the turn has taken, in their order. */
+  readonly steering: readonly SteeringMessage[];
 }
 
 /**
@@ -40,7 +56,7 @@ export interface Messages {
  * @param results what follows the last of them: the results of its tools, or a request to submit the output
  */
 export async function unitsOf(
-  { history, assistant_message_id: messageId }: Messages,
+  { history, assistant_message_id: messageId, steering }: Messages,
   steps: readonly StepResult[],
   results: readonly ModelMessage[],
   tools: ToolSet,
@@ -51,12 +67,25 @@ export async function unitsOf(
     unitsOfHistories.set(history, converting);
   }
   const earlier = await converting;
-  const before = earlier.filter((unit) => unit.messageId === messageId).length;
-  const own = steps.map(({ messages }, index): Unit => {
+  let step = earlier.filter((unit) => unit.messageId === messageId).length;
+  const own: Unit[] = [];
+  for (let index = 0; index <= steps.length; index++) {
+    const taken = steering.filter((one) => one.step === index);
+    if (taken.length > 0) {
+      const given = taken.map(({ shown, parts }) => ({
+        role: "user" as const,
+        parts: shown ?? parts,
+      }));
+      const messages = await convertToModelMessages(given);
+      own.push({ messageId, step: step++, role: "user", messages });
+    }
+    const result = steps[index];
+    if (!result) continue;
+    const { messages } = result;
     const next = index + 1 < steps.length ? leadingResults(steps[index + 1]?.messages) : results;
     const answer = messages.slice(leadingResults(messages).length);
-    return { messageId, step: before + index, role: "assistant", messages: [...answer, ...next] };
-  });
+    own.push({ messageId, step: step++, role: "assistant", messages: [...answer, ...next] });
+  }
   return [...earlier, ...own];
 }
 
@@ -76,14 +105,18 @@ async function convertHistory(history: readonly UIMessage[], tools: ToolSet): Pr
       if (converted.length > 0) units.push({ messageId, step: 0, role, messages: converted });
       continue;
     }
-    const steps: ModelMessage[][] = [];
+    const steps: { role: Unit["role"]; messages: ModelMessage[] }[] = [];
     for (const each of converted) {
-      if (each.role === "assistant" || steps.length === 0) steps.push([]);
-      steps.at(-1)?.push(each.role === "tool" ? withShownResults(each) : each);
+      // A message that has steered the answer.
+      const isUsers = each.role === "user";
+      if (isUsers && each.content.length === 0) continue;
+      const last = steps.at(-1);
+      const continues = isUsers ? last?.role === "user" : each.role === "tool";
+      const message = each.role === "tool" ? withShownResults(each) : each;
+      if (last && continues) last.messages.push(message);
+      else steps.push({ role: isUsers ? "user" : "assistant", messages: [message] });
     }
-    for (const [step, messages] of steps.entries()) {
-      units.push({ messageId, step, role: "assistant", messages });
-    }
+    for (const [step, unit] of steps.entries()) units.push({ messageId, step, ...unit });
   }
   return units;
 }

@@ -30,11 +30,14 @@ export async function showFiles(
 ): Promise<readonly UIMessage[]> {
   const shown: UIMessage[] = [];
   let images = MAX_IMAGES;
-  for (const message of history.toReversed()) {
+  const show = async <P extends Pick<UIMessage, "parts">>(
+    given: P,
+    isUsers: boolean,
+  ): Promise<P> => {
     const parts: UIMessage["parts"] = [];
-    for (const part of message.parts) {
-      if (part.type !== "file" || (message.role !== "user" && DATA_URL.test(part.url))) {
-        parts.push(part);
+    for (const part of given.parts) {
+      if (part.type !== "file" || (!isUsers && DATA_URL.test(part.url))) {
+        parts.push(part.type === "steering-message" ? await show(part, true) : part);
         continue;
       }
       parts.push({ type: "text", text: describe(part) });
@@ -43,8 +46,11 @@ export async function showFiles(
       images -= 1;
       parts.push(image);
     }
-    const isSame = parts.every((part, index) => part === message.parts[index]);
-    shown.unshift(isSame ? message : { ...message, parts });
+    const isSame = parts.every((part, index) => part === given.parts[index]);
+    return isSame ? given : { ...given, parts };
+  };
+  for (const message of history.toReversed()) {
+    shown.unshift(await show(message, message.role === "user"));
   }
   return shown.every((message, index) => message === history[index]) ? history : shown;
 }

@@ -4,6 +4,7 @@ import { streamOf } from "../platform/stream-of.ts";
 import { attachment } from "../sandbox/file-response.ts";
 import { readChat } from "./read-chat.ts";
 import type { Chat, Message } from "./session.ts";
+import { splitAnswer } from "./split-answer.ts";
 import { selectChatBody } from "./store.ts";
 
 /**
@@ -40,11 +41,13 @@ async function* markdownOf(
   messages: AsyncIterable<Message>,
 ): AsyncGenerator<string> {
   yield `# ${title.replace(/\s+/g, " ") || "New chat"}\n\n_${timeOf(createdAt)}_\n`;
-  for await (const { role, parts, createdAt: at } of messages) {
-    const shown = parts.flatMap(sectionOf);
-    if (shown.length === 0) continue;
-    const who = role === "user" ? "You" : "Agent";
-    yield `\n## ${who}\n\n_${timeOf(at)}_\n\n${shown.join("\n\n")}\n`;
+  for await (const message of messages) {
+    for (const { role, parts, createdAt: at } of splitAnswer(message)) {
+      const shown = parts.flatMap(sectionOf);
+      if (shown.length === 0) continue;
+      const who = role === "user" ? "You" : "Agent";
+      yield `\n## ${who}\n\n_${timeOf(at)}_\n\n${shown.join("\n\n")}\n`;
+    }
   }
 }
 

@@ -58,7 +58,7 @@ const streamHeaders = ["x-workflow-run-id", "x-workflow-stream-tail-index"] as c
 
 const trigger = z.enum(["submit-message", "regenerate-message"]);
 
-const onBusy = z.enum(["reject", "enqueue", "interrupt"]);
+const onBusy = z.enum(["reject", "enqueue", "steer", "interrupt"]);
 export type OnBusy = z.output<typeof onBusy>;
 
 export const startTurnContract = contract({
@@ -99,7 +99,7 @@ export const startTurnContract = contract({
       }),
       onBusy: onBusy.default("reject").meta({
         description:
-          "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them; `GET /api/chat/{chatId}/queue` lists them. A client that loses the stream repeats the request, and one that repeats it with `interrupt` sends a message now that waits. An answer to a question is always rejected.",
+          "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `steer` inserts it into the running turn before its next model call, after the tools in progress, and then streams that turn from its start: a `steering-message` part with its `id` shows where it took effect. One that comes too late for that turn starts the next one, and one with `parentId` waits as with `enqueue`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them; `GET /api/chat/{chatId}/queue` lists them. A client that loses the stream repeats the request, and one that repeats it with `interrupt` sends a message now that waits. An answer to a question is always rejected.",
       }),
       context: z
         .object({

@@ -57,6 +57,7 @@ async function failTurn(
     error: stopped ? null : reason,
     metadata: turnMetadata(turn, turn.steps, stopped ? "interrupted" : "error"),
     partsBefore: partsBefore(turn),
+    steering: turn.steering,
     openQuestions: new Set(),
     lastStep: null,
   });

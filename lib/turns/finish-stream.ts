@@ -1,4 +1,5 @@
 import type { UIMessage, UIMessageChunk } from "ai";
+import type { SteeringMessage } from "../agent/conversation.ts";
 import type { StepResult, Usage } from "../agent/step-result.ts";
 import type { App } from "../app.ts";
 import type { TurnLog } from "../engine/port.ts";
@@ -27,6 +28,8 @@ export interface Ending extends LoadedTurnKey {
   readonly metadata: TurnMetadata;
   /** The parts that the message had before this turn: an answered question and its step. */
   readonly partsBefore: UIMessage["parts"];
+  /** The messages that the turn has taken. */
+  readonly steering: readonly SteeringMessage[];
   /** Ids of the tool calls that stay open because the user has yet to answer them. */
   readonly openQuestions: ReadonlySet<string>;
   /** The step that ends the turn; null when the turn ends without a model call. */
@@ -58,7 +61,12 @@ async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<void
   );
   // A turn that is stopped before its first step gets a start too, because clients need a message.
   const start: UIMessageChunk = { type: "start", messageId: ending.messageId };
-  const missing = progress.started ? closing : [start, ...closing];
+  const missing = [
+    ...(progress.started ? [] : [start]),
+    ...closing,
+    // The process died, or the turn was stopped, after it took them.
+    ...steeringChunks(ending.steering, progress.steering),
+  ];
   log.append(missing.map((chunk) => JSON.stringify(chunk)));
   await log.flushed();
   const parts = await assembleParts([...streamed, ...missing]);
@@ -77,6 +85,15 @@ async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<void
   if (awaitedChatId !== null) void unblockQueuedTurn(app, awaitedChatId);
   await writeLastChunks(log, ending.error, ending.metadata);
 }
+
+/** Returns the chunks of the messages that the stream does not show yet. */
+export const steeringChunks = (
+  steering: readonly SteeringMessage[],
+  known: ReadonlySet<string> = new Set(),
+): UIMessageChunk[] =>
+  steering
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, parts }) => ({ type: "steering-message", id, parts }));
 
 /** A process that dies right here leaves the turn out of the metrics. */
 function measureTurn({ end, metadata: { modelId, usage, durationMs } }: Ending): void {

@@ -73,7 +73,9 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   const fixed = await fixedTokens(instructionsFor(turn), tools);
   const estimate = (tried: ContextState) => fixed + tokensOf(promptOf(units, tried));
   const estimated = estimate(state);
-  let tokens = measured(steps, results) ?? estimated;
+  const last = units.at(-1);
+  const added = last?.role === "user" ? [...results, ...last.messages] : results;
+  let tokens = measured(steps, added) ?? estimated;
   const isSmall = tokens < SMALL_REQUEST_TOKENS && turn.context_limit === null;
   if (isSmall && !rejected) return { state };
   if (rejected) {
@@ -142,10 +144,10 @@ export async function contextBudget(
 /** Returns the tokens of the request as the model has reported them for the last one, with what was added since. */
 function measured(
   steps: readonly StepResult[],
-  results: readonly ModelMessage[],
+  added: readonly ModelMessage[],
 ): number | undefined {
   const { inputTokens = 0, outputTokens = 0 } = steps.at(-1)?.usage ?? {};
-  return inputTokens > 0 ? inputTokens + outputTokens + tokensOf(results) : undefined;
+  return inputTokens > 0 ? inputTokens + outputTokens + tokensOf(added) : undefined;
 }
 
 async function summarizeFor(

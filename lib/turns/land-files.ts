@@ -87,5 +87,9 @@ function decode(url: string): Uint8Array {
 }
 
 /** Returns whether a message has a file, which the model gets only after it was stored in the sandbox. */
-export const hasFiles = (history: readonly UIMessage[]): boolean =>
-  history.some(({ parts }) => parts.some(({ type }) => type === "file"));
+export const hasFiles = (history: readonly Pick<UIMessage, "parts">[]): boolean =>
+  history.some(({ parts }) =>
+    parts.some((part) =>
+      part.type === "steering-message" ? hasFiles([part]) : part.type === "file",
+    ),
+  );

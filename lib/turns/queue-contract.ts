@@ -1,4 +1,4 @@
-/** The messages of a chat that wait for its active turn to end (`onBusy` of `POST /api/chat`). */
+/** The messages of a chat that wait for its active turn (`onBusy` of `POST /api/chat`). */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
@@ -26,7 +26,7 @@ export const listQueuedMessagesContract = contract({
   runCredential: true,
   summary: "List the messages that wait in a chat",
   description:
-    "In the order in which their turns begin, at most 10. A message leaves the list when its turn begins, and is in the chat from then on.",
+    "In the order in which their turns begin, at most 10. A message leaves the list when its turn begins, or the active turn takes it, and is in the chat from then on.",
   params: z.object({ chatId }),
   responses: {
     200: {
@@ -43,7 +43,7 @@ export const removeQueuedMessageContract = contract({
   path: "/api/chat/{chatId}/queue/{message_id}",
   summary: "Remove a message that waits in a chat",
   description:
-    "The other messages keep their order. A message whose turn has begun is no longer in the queue: 404.",
+    "The other messages keep their order. A message whose turn has begun, or that the active turn has taken, is no longer in the queue: 404.",
   params: z.object({
     chatId,
     message_id: z.string().min(1).max(128).describe("The `id` of the waiting message"),

@@ -37,6 +37,8 @@ export interface StreamProgress {
   readonly stepFinished: boolean;
   /** Ids of the compactions that are shown. */
   readonly compactions: ReadonlySet<number>;
+  /** Ids of the steering messages that are shown. They come before a step, so no reset drops them. */
+  readonly steering: ReadonlySet<string>;
 }
 
 /** Reads the progress from a turn's chunks, after a crash or before the turn is ended. */
@@ -46,6 +48,7 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
   let attempts = 0;
   let stepFinished = true;
   const compactions = new Set<number>();
+  const steering = new Set<string>();
   /** Those that are part of the last step. */
   const inStep = new Set<number>();
   const openTexts = new Map<string, { type: "text" | "reasoning"; id: string }>();
@@ -76,6 +79,9 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
       case "data-compaction":
         compactions.add(Number(chunk.id));
         if (!stepFinished) inStep.add(Number(chunk.id));
+        break;
+      case "steering-message":
+        steering.add(chunk.id);
         break;
       case "finish-step":
         stepFinished = true;
@@ -116,6 +122,7 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
     attempts,
     stepFinished,
     compactions,
+    steering,
     outputs,
     openTexts: [...openTexts.values()],
     openInputs: [...openInputs.values()],

@@ -39,8 +39,9 @@ export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMes
 
 /** Clients send answers back as they have received them; no model is sent their `data-compaction`. */
 const isReserved = (type: string, role: UIMessage["role"]): boolean =>
-  type === "steering-message" ||
-  (type.startsWith("data-") && (role === "user" || type !== "data-compaction"));
+  role === "user"
+    ? type === "steering-message" || type.startsWith("data-")
+    : type.startsWith("data-") && type !== "data-compaction";
 
 /** Returns null when a part is invalid. Yields to other requests after every batch. */
 async function checkParts(message: {

@@ -12,6 +12,7 @@ import { hasFiles, landFiles } from "./land-files.ts";
 import type { ModelCall } from "./model-call.ts";
 import { parseChunks, readProgress } from "./read-chunks.ts";
 import type { RunningTurn } from "./running-turns.ts";
+import { withSteeringFiles } from "./steer-turn.ts";
 import { type ActiveTurn, loadTurn, storeFileParts } from "./store/turns.ts";
 import { openSandbox } from "./turn-sandbox.ts";
 import { type ModelSteps, type StepParts, TurnStep } from "./turn-step.ts";
@@ -137,17 +138,18 @@ async function loadLog(
   return null;
 }
 
-/** Returns the turn with the history as the model gets it. */
+/** Returns the turn with its messages as the model gets them. */
 async function withFiles(
   app: Pick<App, "sandboxes">,
   turnId: string,
   turn: ActiveTurn,
   signal: AbortSignal,
 ): Promise<ActiveTurn> {
-  if (!hasFiles(turn.history)) return turn;
+  const steering = await withSteeringFiles(app, turnId, turn, turn.steering, signal);
+  if (!hasFiles(turn.history)) return { ...turn, steering };
   const sandbox = openSandbox(app, turn);
   const fetchFile = fileDownloader(signal);
   const { history, changed } = await landFiles(turn.history, sandbox, fetchFile, signal);
   if (changed.length > 0) await storeFileParts(turnId, changed, history);
-  return { ...turn, history: [...(await showFiles(history, sandbox))] };
+  return { ...turn, steering, history: [...(await showFiles(history, sandbox))] };
 }

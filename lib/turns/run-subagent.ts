@@ -62,6 +62,7 @@ export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<
     model_id: work.model === "fast" && FAST_MODEL ? FAST_MODEL : run.turn.model_id,
     history: [{ id: callId, role: "user", parts: [request] }],
     assistant_message_id: `${callId} report`,
+    steering: [],
     compaction: loaded.compaction,
     subagent,
   };

@@ -79,8 +79,8 @@ export const draining: AppError = appError("unavailable", "Service temporarily u
 
 /**
  * Stores the message and claims the chat in one transaction, then starts the durable run.
- * While another turn is active, `onBusy` decides whether the turn is refused or waits.
- * @returns the turn to stream: a new one, or the one that answers or has answered this message.
+ * While another turn is active, `onBusy` decides whether the message is refused, waits or steers that turn.
+ * @returns the turn to stream: a new one, one that waits, or the one that answers or has answered the message.
  */
 export async function startTurn(
   app: Parts,

@@ -206,7 +206,7 @@ function toEvents({ firstIndex, chunks }: ChunkBatch): string {
   return text;
 }
 
-/** Yields the chunks of a turn that waits for its chat, once it has started. */
+/** Yields the chunks of a turn that waits, once it has started or another one has taken its message. */
 async function* readQueuedTurn(
   { engine }: Pick<App, "engine">,
   { accountId, turnId }: QueuedTurn,
@@ -215,7 +215,7 @@ async function* readQueuedTurn(
   while (!signal.aborted && !drain().hasBegun) {
     const found = await queuedTurnState(accountId, turnId);
     if (found.state === "started") {
-      return yield* engine.read({ turnId, runId: found.run_id }, 0, signal);
+      return yield* engine.read({ turnId: found.turn_id, runId: found.run_id }, 0, signal);
     }
     if (found.state === "gone") {
       yield { firstIndex: 0, chunks: dropped.map((chunk) => JSON.stringify(chunk)) };

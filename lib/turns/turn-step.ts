@@ -16,13 +16,20 @@ import type { RunCredentialForm } from "../identity/keys/derive-run-credential.t
 import { drain } from "../platform/drain.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { record } from "../platform/telemetry/metrics.ts";
-import { type EndParts, finishStream, partsBefore, turnMetadata } from "./finish-stream.ts";
+import {
+  type EndParts,
+  finishStream,
+  partsBefore,
+  steeringChunks,
+  turnMetadata,
+} from "./finish-stream.ts";
 import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
 import type { MeasuredStep, StepMeasure } from "./measure-step.ts";
 import { ModelCall } from "./model-call.ts";
 import type { StreamProgress } from "./read-chunks.ts";
 import { recordIds, runToolCalls } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
+import { steerTurn } from "./steer-turn.ts";
 import {
   completeModelCall,
   type LoadedTurnKey,
@@ -130,6 +137,8 @@ export class TurnStep {
     if (this.#index === 0 && !this.#progress?.started) {
       this.#write({ type: "start", messageId: turn.assistant_message_id });
     }
+    // A call that has started cannot be steered, and one that is repeated gets the same messages.
+    if (!call && !this.#isRestarted) await this.#steer();
     const isAsked = turn.output_schema && previous && hasStopped(previous);
     const { answer, measure } = await this.#answer(
       results ? [results] : isAsked ? [OUTPUT_REQUEST] : [],
@@ -173,6 +182,16 @@ export class TurnStep {
     const isFinished = this.#isRestarted || this.#progress?.stepFinished;
     if (!isFinished && !this.#stop.aborted) this.#write({ type: "finish-step" });
     return results;
+  }
+
+  /** Takes the messages that steer the turn, and shows them before the step. */
+  async #steer(): Promise<void> {
+    const { turn } = this.#current;
+    const taken = await steerTurn(this.#app, this.#key, turn, this.#index, this.#stop);
+    const steering = [...turn.steering, ...taken];
+    this.#current = { ...this.#current, turn: { ...turn, steering } };
+    const ofStep = steering.filter(({ step }) => step === this.#index);
+    for (const chunk of steeringChunks(ofStep, this.#progress?.steering)) this.#write(chunk);
   }
 
   /** Calls the model with a request that fits. A refusal of its summary is an answer, too. */
@@ -312,6 +331,7 @@ export class TurnStep {
       error,
       metadata: turnMetadata(turn, answer ? [...steps, answer] : steps, finishReason),
       partsBefore: partsBefore(turn),
+      steering: turn.steering,
       openQuestions: openQuestions(answer ?? steps[this.#index - 1]),
       lastStep,
       output,

@@ -10,7 +10,7 @@ import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
 import type { ModelCallParts } from "./model-call.ts";
 import type { reservationOf, TurnState } from "./store/turns.ts";
 
-/** The `tool` of summaries in usage entries; that of a subagent's is as much lower as its own is higher. */
+/** The `tool` of the turn's summaries in usage entries. A summary of a subagent has a lower number. */
 const SUMMARY_CALLS = -1;
 
 export interface SummaryRequest {

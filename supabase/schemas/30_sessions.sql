@@ -36,11 +36,14 @@ comment on column public.sessions.sandbox_state is 'The provider''s reference to
 create function public.words_of_parts(p_parts jsonb) returns text
 language sql immutable set search_path = '' as $$
   -- A longer text may have more words than a tsvector holds.
-  select left(string_agg(part.value ->> 'text', ' ' order by part.ordinality), 100000)
+  select left(string_agg(piece.value ->> 'text', ' ' order by part.ordinality, piece.ordinality), 100000)
   from jsonb_array_elements(p_parts) with ordinality as part
-  where part.value ->> 'type' = 'text'
+  cross join jsonb_array_elements(case part.value ->> 'type'
+    when 'steering-message' then part.value -> 'parts' else jsonb_build_array(part.value) end)
+    with ordinality as piece
+  where piece.value ->> 'type' = 'text'
 $$;
-comment on function public.words_of_parts is 'The texts of a message, at most 100,000 characters; null without any.';
+comment on function public.words_of_parts is 'The texts of a message and of those that steered it, at most 100,000 characters; null without any.';
 
 -- PostgreSQL would send the client a notice about each word that is too long.
 create function public.search_of_parts(p_parts jsonb) returns tsvector

@@ -192,15 +192,38 @@ create table public.queued_turns (
   created_at timestamptz not null default now(),
   bytes integer not null default 0,
   claim public.turn_claim not null check ((claim).credential in ('key', 'bearer')),
+  steers uuid,
   unique (chat_id, message_id)
 );
 
 create index queued_turns_account on public.queued_turns (account_id);
+create index queued_turns_steers on public.queued_turns (steers) where steers is not null;
 alter table public.queued_turns enable row level security;
 comment on table public.queued_turns is 'Turns that wait for their chat. Their messages are stored in the chat when they start.';
 comment on column public.queued_turns.goes_first is 'Set by an interrupt: goes before all earlier ones.';
 comment on column public.queued_turns.begun_at is 'When the chat was claimed for it. The row stays until its run was started.';
 comment on column public.queued_turns.bytes is 'Size of the parts and the history of claim, before compression.';
+comment on column public.queued_turns.steers is 'The turn that takes the message before its next model call, while it runs; null for none.';
+
+create table public.steering_messages (
+  chat_id uuid not null references public.chats (id) on delete cascade,
+  message_id text not null,
+  turn_id uuid not null references public.turns (id) on delete cascade,
+  queued_turn_id uuid not null unique,
+  step integer not null check (step >= 0),
+  position bigint not null,
+  parts jsonb,
+  sent_digest text not null,
+  primary key (chat_id, message_id)
+);
+
+create index steering_messages_turn on public.steering_messages (turn_id);
+alter table public.steering_messages enable row level security;
+comment on table public.steering_messages is 'Messages that running turns have taken from the queue. The answer of the turn contains them as parts, so they are not in messages.';
+comment on column public.steering_messages.queued_turn_id is 'The turn that waited with the message, under which its sender finds the stream.';
+comment on column public.steering_messages.step is 'The model call before which the message was taken.';
+comment on column public.steering_messages.parts is 'Null once the turn has ended.';
+comment on column public.steering_messages.sent_digest is 'The digest_of_parts of what was sent. The parts may name files that were stored since.';
 
 -- Claim -------------------------------------------------------------------------------------------
 
@@ -248,6 +271,13 @@ begin
       then
         return jsonb_build_object('outcome', 'content_differs');
       end if;
+      if v_message.id is null then
+        v_answer := public.answer_of_steering_message(
+          v_chat.id, v_claim.message_id, v_claim.parts);
+        if v_answer is not null then
+          return v_answer;
+        end if;
+      end if;
       -- With a parent the client asks for another answer.
       if v_message.id is not null and v_claim.parent_id is null then
         v_answer := public.answer_of_message(v_message, v_claim.replaces_answer);
@@ -290,6 +320,8 @@ begin
     if v_queued.turn_id is not null then
       -- It stays queued. The first repetition with interrupt moves it before the others.
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_queued.turn_id);
+      update public.queued_turns set steers = v_active.id
+      where turn_id = v_queued.turn_id and p_on_busy = 'steer' and public.may_steer(claim);
       if p_on_busy <> 'interrupt' or v_queued.goes_first then
         return v_answer;
       end if;
@@ -304,9 +336,11 @@ begin
       if p_max_queued <= (select count(*) from public.queued_turns where chat_id = v_chat.id) then
         return jsonb_build_object('outcome', 'queue_full');
       end if;
-      insert into public.queued_turns (turn_id, account_id, chat_id, message_id, goes_first, claim)
+      insert into public.queued_turns
+        (turn_id, account_id, chat_id, message_id, goes_first, claim, steers)
       values (v_claim.turn_id, v_claim.account_id, v_chat.id, v_claim.message_id,
-        p_on_busy = 'interrupt', v_claim);
+        p_on_busy = 'interrupt', v_claim,
+        case when p_on_busy = 'steer' and public.may_steer(v_claim) then v_active.id end);
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_claim.turn_id);
     end if;
     if p_on_busy = 'interrupt' then
@@ -397,7 +431,13 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, and with interrupt stops the active one: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, lets the active one take its message with steer, and stops the active one with interrupt: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+
+create function public.may_steer(p_claim public.turn_claim) returns boolean
+language sql immutable set search_path = '' as $$
+  select p_claim.parent_id is null and p_claim.replaces_answer is null
+$$;
+comment on function public.may_steer is 'Returns false for a message that starts a branch, which no running turn can take.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
 language sql stable set search_path = '' as $$
@@ -502,6 +542,26 @@ begin
 end
 $$;
 comment on function public.answer_of_message is 'The response to a user message that is sent again: {outcome: active} while it is being answered, {outcome: answered (turn_id, run_id, message_id)} for its answer, null if it is to be answered again. p_replaces_answer is the id of the answer that a new one is requested for, null for none.';
+
+create function public.answer_of_steering_message(
+  p_chat_id uuid, p_message_id text, p_parts jsonb
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select case
+    when s.sent_digest <> public.digest_of_parts(p_parts)
+      then jsonb_build_object('outcome', 'content_differs')
+    when t.finished_at is null
+      then jsonb_build_object('outcome', 'active', 'turn_id', t.id, 'run_id', t.run_id,
+        'message_id', s.message_id)
+    -- A message whose answer failed or was stopped is answered again.
+    when t.status = 'completed' and exists (
+      select from public.messages a where a.chat_id = t.chat_id and a.id = t.assistant_message_id)
+      then jsonb_build_object('outcome', 'answered', 'turn_id', t.id, 'run_id', t.run_id,
+        'message_id', t.assistant_message_id) end
+  from public.steering_messages s join public.turns t on t.id = s.turn_id
+  where s.chat_id = p_chat_id and s.message_id = p_message_id
+$$;
+comment on function public.answer_of_steering_message is 'The response to a message that a running turn has taken and that is sent again, as an outcome of claim_turn. Null if no turn has taken it, or if it is to be answered again.';
 
 -- Headless runs -----------------------------------------------------------------------------------
 
@@ -650,6 +710,10 @@ language sql stable set search_path = '' as $$
     'artist_id', s.artist_id,
     'compaction', public.compaction_of_turn(p_turn),
     'output_schema', p_turn.output_schema,
+    'steering', (
+      select coalesce(jsonb_agg(jsonb_build_object('step', m.step, 'id', m.message_id,
+        'parts', m.parts) order by m.step, m.position), '[]')
+      from public.steering_messages m where m.turn_id = p_turn.id),
     'sandbox_state', s.sandbox_state)
   from public.sessions s where s.id = p_turn.session_id
 $$;
@@ -734,6 +798,61 @@ begin
 end
 $$;
 comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash, without the history if the process has it from the claim: {outcome: lost | finished | active, …}.';
+
+create function public.take_steering_messages(
+  p_account_id uuid, p_turn_id uuid, p_load integer, p_step integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_taken jsonb;
+begin
+  -- Most model calls find none, and take no lock.
+  if not exists (select from public.queued_turns where steers = p_turn_id) then
+    return '[]';
+  end if;
+  -- With the chat, also the loads and the end of the turn wait.
+  perform public.lock_chat_of_turn(p_turn_id);
+  -- What is left starts a turn, which ends if the key of the message has ended. A row that is locked is
+  -- being dropped by a transaction that then needs the chat.
+  with waiting as (
+    select q.turn_id from public.queued_turns q
+    join public.turns t on t.id = q.steers
+    where q.steers = p_turn_id and q.account_id = p_account_id and q.begun_at is null
+      and t.account_id = p_account_id and t.loads = p_load
+      and t.finished_at is null and t.stop_requested_at is null
+      and public.is_key_in_force((q.claim).caller_key_id)
+      and not exists (
+        select from public.messages m where m.chat_id = q.chat_id and m.id = q.message_id)
+    for update of q skip locked),
+  taken as (
+    delete from public.queued_turns q using waiting where q.turn_id = waiting.turn_id
+    returning q.*),
+  stored as (
+    insert into public.steering_messages as s
+      (chat_id, message_id, turn_id, queued_turn_id, step, position, parts, sent_digest)
+    select chat_id, message_id, p_turn_id, turn_id, p_step, position, (claim).parts,
+      public.digest_of_parts((claim).parts)
+    from taken
+    -- An earlier turn that took it has failed or was stopped.
+    on conflict (chat_id, message_id) do update set turn_id = excluded.turn_id,
+      queued_turn_id = excluded.queued_turn_id, step = excluded.step,
+      position = excluded.position, parts = excluded.parts
+    returning s.message_id, s.position, s.parts)
+  select coalesce(jsonb_agg(
+    jsonb_build_object('step', p_step, 'id', message_id, 'parts', parts) order by position), '[]')
+  into v_taken from stored;
+  return v_taken;
+end
+$$;
+comment on function public.take_steering_messages is 'Moves the queued messages that steer a running turn to it, before its model call p_step: [{step, id, parts}]. Takes none for a turn that was stopped or loaded again since this load.';
+
+create function public.store_steering_files(p_turn_id uuid, p_messages jsonb) returns void
+language sql volatile set search_path = '' as $$
+  update public.steering_messages s set parts = changed.parts
+  from jsonb_to_recordset(p_messages) as changed(id text, parts jsonb)
+  where s.turn_id = p_turn_id and s.message_id = changed.id and s.parts is not null
+$$;
+comment on function public.store_steering_files is 'Replaces the parts of messages [{id, parts}] that a running turn has taken, once their files are stored. Without effect when the turn has ended.';
 
 create function public.complete_model_call(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_index integer, p_result jsonb,
@@ -1060,6 +1179,7 @@ begin
   delete from public.turn_steps where turn_id = p_turn_id;
   delete from public.subagent_steps where turn_id = p_turn_id;
   delete from public.tool_runs where turn_id = p_turn_id;
+  update public.steering_messages set parts = null where turn_id = p_turn_id;
   -- Each turn leaves one dead key behind and clears away a few old ones.
   delete from public.api_keys where id in (
     select id from public.api_keys
@@ -1316,15 +1436,18 @@ comment on function public.dequeue_turn is 'Notes that the run of a turn that wa
 create function public.queued_turn_state(p_account_id uuid, p_turn_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select case
-    when t.run_id is not null then jsonb_build_object('state', 'started', 'run_id', t.run_id)
+    when t.run_id is not null
+      then jsonb_build_object('state', 'started', 'turn_id', t.id, 'run_id', t.run_id)
     when t.finished_at is null and (t.id is not null or q.turn_id is not null)
       then jsonb_build_object('state', 'waiting')
     else jsonb_build_object('state', 'gone') end
   from (select p_turn_id as id, p_account_id as account_id) asked
-  left join public.turns t on t.id = asked.id and t.account_id = asked.account_id
+  left join public.steering_messages s on s.queued_turn_id = asked.id
+  left join public.turns t
+    on t.id = coalesce(s.turn_id, asked.id) and t.account_id = asked.account_id
   left join public.queued_turns q on q.turn_id = asked.id and q.account_id = asked.account_id
 $$;
-comment on function public.queued_turn_state is 'What became of a turn that was queued: {state: waiting | started (run_id) | gone}.';
+comment on function public.queued_turn_state is 'What became of a turn that was queued: {state: waiting | started (turn_id, run_id) | gone}. The turn that took its message stands for it.';
 
 create function public.list_queued_messages(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$

@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { createPerson, type Person, unknownKey } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { type PackedClient, runCommand } from "../support/harness/packed-client.ts";
@@ -210,6 +211,22 @@ export function commandLineSuite(packed: () => PackedClient): void {
       const { code, stdout } = await run(["chat"], { input: "count to 2\n\ncount to 3\n" });
       expect(code).toBe(0);
       expect(stdout.match(/\n/g)?.length).toBeGreaterThanOrEqual(2);
+    });
+
+    it("gives a line that comes while the agent works to the running turn", async () => {
+      const { sessionId, chatId } = await openConversation(person.withKey);
+      const named = ["--session", sessionId, "--chat", chatId];
+      const input = "run: while [ ! -e go ]; do sleep 0.05; done\ncount to 3\n";
+      const ended = run(["chat", "--steer", "--json", ...named], { input });
+      const waiting = () => person.withKey.get(`/api/chat/${chatId}/queue`);
+      await expect.poll(async () => (await waiting()).text).toContain("count to 3");
+      await writeSandboxFile(sessionId, "go", "");
+      const { code, stdout } = await ended;
+      expect(code).toBe(0);
+      expect(stdout.match(/"steering-message"/g)).toHaveLength(1);
+      expect(stdout.match(/"type":"finish"/g)).toHaveLength(1);
+      const { body } = await person.withKey.get(`/api/sessions/${sessionId}/chats/${chatId}`);
+      expect(messagesSchema.parse(body).messages).toHaveLength(2);
     });
   });
 

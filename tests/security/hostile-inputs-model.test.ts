@@ -68,7 +68,7 @@ describe("limiting the context", () => {
   ];
 
   const unitsWith = (count: number) =>
-    unitsOf({ history: results(count), assistant_message_id: "new" }, [], [], {});
+    unitsOf({ history: results(count), assistant_message_id: "new", steering: [] }, [], [], {});
 
   test("of a message of ten thousand results stalls nothing", async () => {
     const units = await unitsWith(10_000);

@@ -4,6 +4,7 @@ import { config } from "../../platform/config.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
 import { readChat } from "../read-chat.ts";
 import type { Message } from "../session.ts";
+import { splitAnswer } from "../split-answer.ts";
 import type { SharedMessage } from "./contract.ts";
 import { formatToken, readToken } from "./share-token.ts";
 import { type StoredShare, selectSharedChat, shareNotFound, upsertShare } from "./store.ts";
@@ -28,12 +29,14 @@ export async function shareChat(address: ChatAddress): Promise<StoredShare | App
   const shown: SharedMessage[] = [];
   let chars = 0;
   for await (const message of found.messages) {
-    const one = sharedMessageOf(message);
-    if (!one) continue;
-    for (const part of one.parts) chars += part.type === "text" ? part.text.length : 0;
-    if (chars > MAX_CHARS)
-      return appError("payload_too_large", "The chat is too long to be shared");
-    shown.push(one);
+    for (const piece of splitAnswer(message)) {
+      const one = sharedMessageOf(piece);
+      if (!one) continue;
+      for (const part of one.parts) chars += part.type === "text" ? part.text.length : 0;
+      if (chars > MAX_CHARS)
+        return appError("payload_too_large", "The chat is too long to be shared");
+      shown.push(one);
+    }
   }
   return upsertShare(address, shown);
 }

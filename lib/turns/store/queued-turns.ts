@@ -36,11 +36,11 @@ export function chatsToBegin(limit: number): Promise<string[]> {
 }
 
 const state = z.discriminatedUnion("state", [
-  z.object({ state: z.literal("started"), run_id: z.string() }),
+  z.object({ state: z.literal("started"), turn_id: z.string(), run_id: z.string() }),
   z.object({ state: z.enum(["waiting", "gone"]) }),
 ]);
 
-/** `gone`: the turn was dropped, because its chat was stopped, or it could not be started. */
+/** `started`: by itself, or by the turn that has taken its message. `gone`: the turn was dropped, because its chat was stopped, or it could not be started. */
 export const queuedTurnState = (accountId: string, turnId: string) =>
   call("queued_turn_state", { p_account_id: accountId, p_turn_id: turnId }, state);
 

@@ -5,6 +5,7 @@
 import type { UIMessage } from "ai";
 import { z } from "zod";
 import type { ContextState } from "../../agent/context.ts";
+import type { SteeringMessage } from "../../agent/conversation.ts";
 import { BudgetRefusal } from "../../agent/models/budget-refusal.ts";
 import type { JsonSchema } from "../../agent/output/json-schema.ts";
 import type { StepResult, Usage } from "../../agent/step-result.ts";
@@ -62,6 +63,7 @@ export const turnState = z.object({
     .string()
     .nullable()
     .transform((text) => (text === null ? null : (JSON.parse(text) as JsonSchema))),
+  steering: z.array(stored<SteeringMessage>()),
   sandbox_state: z.unknown(),
   history: z.array(stored<UIMessage>()),
 });
@@ -123,6 +125,27 @@ export async function storeFileParts(
   const changed = messages.map(({ id, parts }) => ({ id, parts }));
   const args = { p_turn_id: turnId, p_messages: changed, p_history: history };
   await call("store_file_parts", args, z.unknown());
+}
+
+/**
+ * Takes the messages that wait to steer the turn, before the model call `step`. A turn that was stopped or
+ * loaded by another process takes none.
+ */
+export function takeSteeringMessages(
+  { accountId, turnId, load }: LoadedTurnKey,
+  step: number,
+): Promise<SteeringMessage[]> {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_load: load, p_step: step };
+  return call("take_steering_messages", args, z.array(stored<SteeringMessage>()));
+}
+
+/** Replaces the parts of messages that the turn has taken, whose files are in the sandbox now. */
+export async function storeSteeringFiles(
+  turnId: string,
+  messages: readonly UIMessage[],
+): Promise<void> {
+  const changed = messages.map(({ id, parts }) => ({ id, parts }));
+  await call("store_steering_files", { p_turn_id: turnId, p_messages: changed }, z.unknown());
 }
 
 const knownCalls = z.array(

@@ -139,6 +139,7 @@ const stopView = z.object({ stopped: z.boolean() });
 async function stop(model: Model, node: Node, chat: Chat): Promise<string> {
   const [turn] = await model.cluster.workspace.sql`
     select id from turns where chat_id = ${chat.conversation.chatId} and finished_at is null`;
+  chat.steered.clear();
   const answered = await attempt(() => talkAt(model, node, chat).stop());
   const told = expectOneOf(chat, answered, [200]);
   const isStopped = answered?.status === 200 && stopView.parse(answered.body).stopped;
@@ -180,6 +181,7 @@ async function revokeKey(model: Model, node: Node): Promise<string> {
   expectOneOf(there, listed, [200]);
   if (listed?.status !== 200) return "not listed";
   const ids = keyList.parse(listed.body).keys.map((one) => one.id);
+  for (const chat of model.chats) chat.steered.clear();
   for (const old of ids.filter((one) => one !== id)) {
     const revoked = await attempt(() => keys().delete(`/api/keys/${old}`));
     expectOneOf(there, revoked, [200]);

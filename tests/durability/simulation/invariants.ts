@@ -71,6 +71,15 @@ async function violationsInDatabase({ cluster, accountId }: Model): Promise<stri
     join api_keys k on k.id = (q.claim).caller_key_id
     where q.account_id = ${accountId} and q.begun_at is null and k.revoked_at <= now()
     union all
+    select 'a message waits although a turn has taken it: ' || q.message_id from queued_turns q
+    join steering_messages s on s.chat_id = q.chat_id and s.message_id = q.message_id
+    join turn t on t.id = s.turn_id
+    where q.begun_at is null and t.status in ('running', 'completed')
+    union all
+    select 'a turn has ended and not cleared what it has taken: ' || t.id from turn t
+    join steering_messages s on s.turn_id = t.id
+    where t.finished_at is not null and s.parts is not null
+    union all
     select 'an invitation outlives the right of its sender: ' || i.id
     from organization_invitations i join accounts a on a.email = i.email
     where a.id = ${accountId} and i.status = 'pending' and not exists (
@@ -86,28 +95,31 @@ async function violationsInDatabase({ cluster, accountId }: Model): Promise<stri
  * Each answer that was recorded is one that the model server has completed, and every step that has an
  * answer is recorded. Answers that were lost with their process are not.
  */
-async function violationsInUsage({ cluster, accountId }: Model): Promise<string[]> {
+async function violationsInUsage({ cluster, accountId, chats }: Model): Promise<string[]> {
   const { sql, model } = cluster.workspace;
   const entries = await sql`
-    select e.step, e.input_tokens::int, e.output_tokens::int, m.parts #>> '{0,text}' as text
+    select e.step, e.input_tokens::int, e.output_tokens::int, t.chat_id,
+      m.parts #>> '{0,text}' as text
     from usage_entries e
     join turns t on t.id::text = e.source
     left join messages m on m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user'
     where e.account_id = ${accountId} and not e.estimated and e.tool = 0`;
   const unexplained = new Map<string, string[]>();
   const keyOf = (input: unknown, output: unknown) => `${input} ${output}`;
-  const violations = entries.flatMap(({ step, input_tokens, output_tokens, text }) => {
+  const violations = entries.flatMap(({ step, input_tokens, output_tokens, chat_id, text }) => {
     // The turn that follows an answered question has no text of its own.
     const name = /^\[script:([\w-]+)\]$/.exec(String(text))?.[1];
-    if (name === undefined) return [];
+    const chat = chats.find(({ conversation }) => conversation.chatId === chat_id);
+    if (name === undefined || !chat) return [];
+    // A message that steers a turn names the script of its next calls.
     const reported =
-      unexplained.get(name) ??
-      model
-        .callsOf(name)
+      unexplained.get(String(chat_id)) ??
+      chat.turns
+        .flatMap((turn) => model.callsOf(turn.name))
         .flatMap(({ usage }) =>
           usage ? [keyOf(usage.prompt_tokens, usage.completion_tokens)] : [],
         );
-    unexplained.set(name, reported);
+    unexplained.set(String(chat_id), reported);
     const place = reported.indexOf(keyOf(input_tokens, output_tokens));
     if (place < 0) return [`step ${step} of ${name} has a usage that no answer had`];
     reported.splice(place, 1);
@@ -223,20 +235,33 @@ async function violationsInView(model: Model, node: Node, chat: Chat): Promise<s
   const users = view.messages.filter(({ role }) => role === "user");
   const ids = users.map(({ id }) => id);
   const { chatId } = chat.conversation;
-  const stored = await model.cluster.workspace
-    .sql`select id from messages where chat_id = ${chatId}`;
-  const storedIds = stored.map(({ id }) => String(id));
-  const answers = await model.cluster.workspace.sql`
-    select t.message_id from turns t join messages m on m.chat_id = t.chat_id and m.id = t.message_id
-    where t.chat_id = ${chatId} and m.role = 'user' and t.status = 'completed'
-    group by t.message_id having count(*) > 1`;
-  const again = answers.map(({ message_id }) => String(message_id));
+  const { sql } = model.cluster.workspace;
+  const stored = await sql`
+    select id, false as waits from messages where chat_id = ${chatId}
+    union all select message_id, false from steering_messages where chat_id = ${chatId}
+    union all select message_id, true from queued_turns where chat_id = ${chatId}`;
+  const keptIds = stored.map(({ id }) => String(id));
+  const storedIds = stored.flatMap(({ id, waits }) => (waits ? [] : [String(id)]));
+  // An answer counts for the messages that have steered it, unless one of its turns was cut short.
+  const answers = await sql`
+    select id from (
+      select t.message_id as id from turns t
+      join messages m on m.chat_id = t.chat_id and m.id = t.message_id
+      where t.chat_id = ${chatId} and m.role = 'user' and t.status = 'completed'
+      union all
+      select part ->> 'id' from messages m cross join jsonb_array_elements(m.parts) as part
+      where m.chat_id = ${chatId} and part ->> 'type' = 'steering-message' and not exists (
+        select from turns t where t.chat_id = m.chat_id and t.assistant_message_id = m.id
+          and t.status in ('failed', 'cancelled'))) answer
+    group by id having count(*) > 1`;
+  const again = answers.map(({ id }) => String(id));
   return [
     ...again.filter((id) => !chat.regenerated.has(id)).map((id) => `${id} was answered twice`),
     ...users
       .filter(({ id, parts }) => !isDeepStrictEqual(parts, partsOf(id)))
       .map(({ id }) => `${id} was overwritten`),
     ...ids.filter((id, place) => ids.indexOf(id) !== place).map((id) => `${id} is stored twice`),
+    ...[...chat.steered].filter((id) => !keptIds.includes(id)).map((id) => `${id} was lost`),
     ...ids.filter((id) => !chat.sent.has(id)).map((id) => `${id} was never sent`),
     ...[...chat.accepted]
       .filter((id) => !storedIds.includes(id))

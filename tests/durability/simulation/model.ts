@@ -18,6 +18,8 @@ export interface Chat extends Stored {
   readonly sent: Set<string>;
   /** Ids of those whose request was answered with a stream. */
   readonly accepted: Set<string>;
+  /** Ids of those that were accepted to steer a turn, since nothing has dropped what waits. */
+  readonly steered: Set<string>;
   /** Ids of those that were answered once more on purpose. */
   readonly regenerated: Set<string>;
   /** The runs whose streams were read, in their order. */
@@ -63,6 +65,7 @@ export class Model {
       conversation,
       sent: new Set(),
       accepted: new Set(),
+      steered: new Set(),
       regenerated: new Set(),
       runs: [],
       newest: undefined,

@@ -22,11 +22,11 @@ interface Target {
 
 export type Command =
   | (Target & { readonly name: "post"; readonly turn: TurnPlan })
-  /** A message that waits for the active turn, or stops it. */
+  /** A message that waits for the active turn, steers it or stops it. */
   | (Target & {
       readonly name: "queue";
       readonly turn: TurnPlan;
-      readonly onBusy: "enqueue" | "interrupt";
+      readonly onBusy: "enqueue" | "steer" | "interrupt";
     })
   /** Two servers at once get a message each, or the same one. */
   | (Target & { readonly name: "race"; readonly turn: TurnPlan; readonly same: boolean })
@@ -87,12 +87,12 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [20, post],
   [3, fc.record({ ...named("race"), ...target, turn, same: fc.boolean() })],
   [
-    6,
+    10,
     fc.record({
       ...named("queue"),
       ...target,
       turn,
-      onBusy: fc.constantFrom("enqueue" as const, "interrupt" as const),
+      onBusy: fc.constantFrom("enqueue" as const, "steer" as const, "interrupt" as const),
     }),
   ],
   [3, fc.record({ ...named("edit"), ...target, turn })],

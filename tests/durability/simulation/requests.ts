@@ -41,10 +41,11 @@ export async function queue(
   node: Node,
   chat: Chat,
   entry: Entry,
-  onBusy: "enqueue" | "interrupt",
+  onBusy: "enqueue" | "steer" | "interrupt",
 ): Promise<string> {
   const more = { ...limitOf(model, entry), onBusy };
   const stream = await attempt(() => talkAt(model, node, chat).send([entry], more));
+  if (onBusy === "steer" && stream?.status === 200) chat.steered.add(entry.id);
   accept(model, chat, entry, stream);
   return expectOneOf(chat, stream, [200, 409, 429, ...overBudget(model)]);
 }

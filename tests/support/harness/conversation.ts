@@ -33,7 +33,7 @@ export class Conversation {
     messages: string | readonly Entry[],
     more: {
       readonly context?: { readonly contextLimit: number };
-      readonly onBusy?: "enqueue" | "interrupt";
+      readonly onBusy?: "enqueue" | "steer" | "interrupt";
       readonly parentId?: string;
       readonly trigger?: "regenerate-message";
       readonly messageId?: string;

@@ -162,10 +162,10 @@ export function Composer({
                 type="submit"
                 size="sm"
                 className="h-8"
-                title={blocker ?? "Send when the agent is done (Enter)"}
+                title={blocker ?? "Send at the agent’s next step (Enter)"}
                 disabled={!isReady}
               >
-                Queue
+                Send
               </Button>
             )}
           </div>

@@ -40,7 +40,7 @@ export function ConversationComposer({
         onRetry={onRetry}
         onDismiss={() => conversation.dismissError()}
       />
-      <QueuedMessages conversation={conversation} messages={view.queued} />
+      <QueuedMessages conversation={conversation} queued={view.queued} messages={messages} />
       <Composer
         draftKey={conversation.chatId}
         attachments={attachments}

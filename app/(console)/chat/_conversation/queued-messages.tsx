@@ -1,28 +1,32 @@
 "use client";
+import type { UIMessage } from "ai";
 import { Clock3, Paperclip, Pencil, X, Zap } from "lucide-react";
 import { useTransition } from "react";
 import { Button, IconButton } from "../../_ui/button.tsx";
 import type { Conversation } from "../_state/conversation.ts";
-import { fromParts } from "../_state/message-parts.ts";
+import { fromParts, hasMessage } from "../_state/message-parts.ts";
 import type { QueuedMessage } from "../_state/message-queue.ts";
 
 interface QueuedMessagesProps {
   readonly conversation: Conversation;
-  readonly messages: readonly QueuedMessage[];
+  readonly queued: readonly QueuedMessage[];
+  /** What the conversation shows. */
+  readonly messages: readonly UIMessage[];
 }
 
-/** The messages that are sent, one after another, when the agent is done. */
-export function QueuedMessages({ conversation, messages }: QueuedMessagesProps) {
-  if (messages.length === 0) return null;
+/** The messages that have not reached the agent yet. */
+export function QueuedMessages({ conversation, queued, messages }: QueuedMessagesProps) {
+  const waiting = queued.filter(({ id }) => !hasMessage(messages, id));
+  if (waiting.length === 0) return null;
   return (
     <section aria-label="Queued messages" className="mx-auto w-full max-w-3xl px-4">
       <div className="mx-3 rounded-t-xl border border-b-0 bg-muted/60">
         <h2 className="flex items-center gap-1.5 px-3 pt-2 text-xs font-medium text-muted-foreground">
           <Clock3 aria-hidden className="size-3.5" />
-          Sent when the agent is done
+          Sent at the agent’s next step
         </h2>
         <ol className="flex max-h-40 flex-col overflow-y-auto pt-0.5 pb-1.5">
-          {messages.map((message) => (
+          {waiting.map((message) => (
             <QueuedRow key={message.id} conversation={conversation} message={message} />
           ))}
         </ol>

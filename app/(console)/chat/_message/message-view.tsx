@@ -49,7 +49,7 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
     if (wasEditing.current && !isEditing) editButton.current?.focus({ preventScroll: true });
     wasEditing.current = isEditing;
   }, [isEditing]);
-  const { text, files } = fromParts(message.parts);
+  const { text } = fromParts(message.parts);
   if (isEditing && actions) {
     return (
       <article aria-label="You" className="relative">
@@ -65,9 +65,23 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
   }
   return (
     <article aria-label="You" className="group/message relative flex flex-col items-end gap-1">
+      <WrittenParts parts={message.parts} />
+      <UserFooter
+        messageId={message.id}
+        text={text}
+        editButton={editButton}
+        onEdit={() => setEditing(true)}
+      />
+    </article>
+  );
+}
+
+function WrittenParts({ parts }: { readonly parts: readonly Part[] }) {
+  return (
+    <>
       <MessageHeading>You</MessageHeading>
-      <MessageFiles files={files} />
-      {keyed(message.parts).map(({ key, item: part }) =>
+      <MessageFiles files={parts.filter((part) => part.type === "file")} />
+      {keyed(parts).map(({ key, item: part }) =>
         part.type === "text" ? (
           <p
             key={key}
@@ -77,13 +91,7 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
           </p>
         ) : null,
       )}
-      <UserFooter
-        messageId={message.id}
-        text={text}
-        editButton={editButton}
-        onEdit={() => setEditing(true)}
-      />
-    </article>
+    </>
   );
 }
 
@@ -139,6 +147,13 @@ function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewPro
     return <Reasoning text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }
   if (part.type === "data-compaction") return <CompactionDivider data={part.data} />;
+  if (part.type === "steering-message") {
+    return (
+      <article aria-label="You" className="relative flex flex-col items-end gap-1">
+        <WrittenParts parts={part.parts} />
+      </article>
+    );
+  }
   if (!call) return null;
   if (call.name === "ask_user_question" && call.state !== "failed" && call.state !== "stopped") {
     return (
@@ -157,9 +172,9 @@ function group(parts: readonly Part[]): Part[][] {
   for (const part of parts) {
     const isTool = part.type.startsWith("tool-");
     const isText = (part.type === "text" || part.type === "reasoning") && part.text.trim() !== "";
-    const isDivider = part.type === "data-compaction";
-    if (!isTool && !isText && !isDivider) continue;
-    const isStep = part.type !== "text" && !isDivider;
+    const isBetween = part.type === "data-compaction" || part.type === "steering-message";
+    if (!isTool && !isText && !isBetween) continue;
+    const isStep = isTool || part.type === "reasoning";
     const last = groups.at(-1);
     if (isStep && last?.isSteps) last.parts.push(part);
     else groups.push({ isSteps: isStep, parts: [part] });

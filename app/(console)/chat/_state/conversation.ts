@@ -24,6 +24,7 @@ import { type ConnectionState, LiveChat } from "./live-chat.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
 import {
   fromParts,
+  hasMessage,
   isOpenQuestion,
   reuseUnchanged,
   type StoredChat,
@@ -183,8 +184,8 @@ export class Conversation {
   }
 
   /**
-   * Sends a message and reads its turn to the end. While the chat is busy, the message waits for the
-   * turns before it. If the service refuses the message or the page is outdated, the message is removed
+   * Sends a message and reads its turn to the end. While the chat is busy, the message steers the active
+   * turn, or waits for its end. If the service refuses the message or the page is outdated, the message is removed
    * from the chat and is put into `returned`.
    */
   send = async (text: string, files: readonly FileUIPart[] = []): Promise<void> => {
@@ -305,8 +306,9 @@ export class Conversation {
 
   /** Returns the messages that did not arrive before the page was left. */
   #returnUnsent({ messages }: StoredChat): void {
-    const known = [...messages, ...this.#view.queued].map(({ id }) => id);
-    const lost = this.#unsent.filter(({ id }) => !known.includes(id));
+    const lost = this.#unsent.filter(
+      ({ id }) => !hasMessage(messages, id) && !hasMessage(this.#view.queued, id),
+    );
     for (const { id } of this.#unsent) this.#options.outbox.forget(id);
     this.#unsent = [];
     if (lost.length === 0) return;
@@ -314,9 +316,9 @@ export class Conversation {
     this.#show({ returned: fromParts(parts) });
   }
 
-  /** Returns what a stop has dropped, except a message whose turn had begun just before. */
+  /** Returns what a stop has dropped, except a message that had reached the agent just before. */
   #returnDropped({ messages }: StoredChat): void {
-    const dropped = this.#dropped.filter(({ id }) => !messages.some((stored) => stored.id === id));
+    const dropped = this.#dropped.filter(({ id }) => !hasMessage(messages, id));
     this.#dropped = [];
     if (dropped.length === 0) return;
     this.#show({ returned: fromParts(dropped.flatMap(({ parts }) => parts)) });

@@ -43,6 +43,17 @@ export function reuseUnchanged(
 const serialize = ({ id, role, parts, metadata }: UIMessage): string =>
   JSON.stringify([id, role, parts, metadata]);
 
+/** Returns whether the messages contain one with this id, also within an answer that it has steered. */
+export const hasMessage = (
+  messages: readonly Pick<UIMessage, "id" | "parts">[] | StoredChat["messages"],
+  id: string,
+): boolean =>
+  messages.some(
+    (message) =>
+      message.id === id ||
+      message.parts.some((part) => part.type === "steering-message" && part.id === id),
+  );
+
 /** Returns true for a question of the agent that nobody has answered yet. */
 export function isOpenQuestion(part: UIMessage["parts"][number]): boolean {
   return (

@@ -1,11 +1,11 @@
 /**
- * The messages of a chat that wait until the active turn has ended. The service keeps them, and begins
- * their turns by itself; this is what the page shows of them.
+ * The messages of a chat that wait for the next step of the active turn, or for its end. The service keeps
+ * them, and gives them to the agent by itself; this is what the page shows of them.
  */
 import type { UIMessage } from "ai";
 import { toApiError } from "@/packages/client/src/api-error.ts";
 import { type ChatError, toChatError } from "./chat-error.ts";
-import type { StoredChat } from "./message-parts.ts";
+import { hasMessage, type StoredChat } from "./message-parts.ts";
 
 export interface QueuedMessage {
   readonly id: string;
@@ -34,8 +34,8 @@ export class MessageQueue {
   }
 
   show({ queue = [], messages }: StoredChat): void {
-    // The turn of a message may have begun while the chat was read.
-    const waiting = queue.filter(({ id }) => !messages.some((message) => message.id === id));
+    // A message may have reached the agent while the chat was read.
+    const waiting = queue.filter(({ id }) => !hasMessage(messages, id));
     const isListed = ({ id }: QueuedMessage) => waiting.some((message) => message.id === id);
     const sending = this.#messages.filter((one) => one.state === "sending" && !isListed(one));
     this.#show([
@@ -53,7 +53,7 @@ export class MessageQueue {
   async add(id: string, parts: UIMessage["parts"]): Promise<ChatError | null> {
     const message: QueuedMessage = { id, parts, state: "sending" };
     this.#show([...this.#messages, message]);
-    const response = await this.#post(message, "enqueue");
+    const response = await this.#post(message, "steer");
     if (response !== null && !response.ok) this.#drop(message.id);
     return this.#settle(message, response);
   }
@@ -87,7 +87,7 @@ export class MessageQueue {
     return `/api/chat/${this.#options.chatId}/queue`;
   }
 
-  #post({ id, parts }: QueuedMessage, onBusy: "enqueue" | "interrupt") {
+  #post({ id, parts }: QueuedMessage, onBusy: "steer" | "interrupt") {
     const { sessionId, chatId } = this.#options;
     const messages = [{ id, role: "user", parts }];
     const body = JSON.stringify({ sessionId, chatId, onBusy, messages });
@@ -97,7 +97,7 @@ export class MessageQueue {
   async #settle(message: QueuedMessage, response: Response | null): Promise<ChatError | null> {
     if (response === null) return null;
     if (!response.ok) return toChatError(await toApiError(response));
-    // The stream of a message that waits begins with its turn, which the page joins then.
+    // A message that waits gets the stream of the turn that answers it, which the page reads anyway.
     await response.body?.cancel();
     if (response.headers.has("x-workflow-run-id")) {
       this.#drop(message.id);

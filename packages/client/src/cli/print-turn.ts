@@ -28,6 +28,8 @@ export async function printTurn(events: AsyncIterable<TurnEvent>, out: Output): 
       printed += text;
     } else if (chunk.type === "tool-input-available") {
       out.progress(`${chunk.toolName} ${JSON.stringify(chunk.input).slice(0, 200)}`);
+    } else if (chunk.type === "steering-message") {
+      out.progress(`> ${textOf({ parts: chunk.parts as StoredMessage["parts"] })}`);
     } else if (chunk.type === "error") {
       out.error(String(chunk.errorText));
       code = 1;

@@ -1,0 +1,50 @@
+/**
+ * Steering: a running turn takes messages from the queue between two of its model calls. Taking them is one
+ * transaction, so each is either in the queue, where it starts a turn, or belongs to one running turn.
+ */
+import type { SteeringMessage } from "../agent/conversation.ts";
+import { fileDownloader } from "../agent/download-file.ts";
+import { showFiles } from "../agent/show-files.ts";
+import type { App } from "../app.ts";
+import { hasFiles, landFiles } from "./land-files.ts";
+import {
+  type ActiveTurn,
+  type LoadedTurnKey,
+  storeSteeringFiles,
+  takeSteeringMessages,
+} from "./store/turns.ts";
+import { openSandbox } from "./turn-sandbox.ts";
+
+/** Takes the messages that steer the turn, before its model call `step`, with their files. */
+export async function steerTurn(
+  app: Pick<App, "sandboxes">,
+  key: LoadedTurnKey,
+  turn: ActiveTurn,
+  step: number,
+  signal: AbortSignal,
+): Promise<readonly SteeringMessage[]> {
+  const taken = await takeSteeringMessages(key, step);
+  return withSteeringFiles(app, key.turnId, turn, taken, signal);
+}
+
+/** Stores the files of the messages in the sandbox, and returns the messages also as the model gets them. */
+export async function withSteeringFiles(
+  app: Pick<App, "sandboxes">,
+  turnId: string,
+  turn: ActiveTurn,
+  steering: SteeringMessage[],
+  signal: AbortSignal,
+): Promise<SteeringMessage[]> {
+  if (!hasFiles(steering)) return steering;
+  const messages = steering.map(({ id, parts }) => ({ id, role: "user" as const, parts }));
+  const sandbox = openSandbox(app, turn);
+  const { history, changed } = await landFiles(messages, sandbox, fileDownloader(signal), signal);
+  if (changed.length > 0) await storeSteeringFiles(turnId, changed);
+  const shown = await showFiles(history, sandbox);
+  return steering.map((one, place) => ({
+    ...one,
+    // Files of a user's message stay files.
+    parts: (history[place]?.parts ?? one.parts) as SteeringMessage["parts"],
+    shown: shown[place]?.parts ?? one.parts,
+  }));
+}
