@@ -153,7 +153,7 @@ function cutTokens(text: string, tokens: number): string {
 const MAX_EXTRACTED_CHARS = 500;
 const MAX_EXTRACTED_MESSAGES = 20;
 
-/** Returns the beginnings of the newest messages, those of the user first. */
+/** Returns the beginnings of the newest messages, the messages of the user first. */
 function extract(units: readonly Unit[]): string {
   const listed = (heading: string, wanted: Unit["role"]) => {
     const lines = units

@@ -1,7 +1,6 @@
 -- Steering: a running turn takes messages from the queue before its next model call.
 
 alter table public.queued_turns add column steers uuid;
-create index queued_turns_steers on public.queued_turns (steers) where steers is not null;
 comment on column public.queued_turns.steers is 'The turn that takes the message before its next model call, while it runs; null for none.';
 
 create table public.steering_messages (
@@ -58,7 +57,10 @@ declare
   v_taken jsonb;
 begin
   -- Most model calls find none, and take no lock.
-  if not exists (select from public.queued_turns where steers = p_turn_id) then
+  if not exists (
+    select from public.queued_turns q join public.turns t on t.chat_id = q.chat_id
+    where t.id = p_turn_id and q.steers = p_turn_id)
+  then
     return '[]';
   end if;
   -- With the chat, also the loads and the end of the turn wait.
@@ -67,8 +69,8 @@ begin
   -- being dropped by a transaction that then needs the chat.
   with waiting as (
     select q.turn_id from public.queued_turns q
-    join public.turns t on t.id = q.steers
-    where q.steers = p_turn_id and q.account_id = p_account_id and q.begun_at is null
+    join public.turns t on t.id = q.steers and t.chat_id = q.chat_id
+    where t.id = p_turn_id and q.account_id = p_account_id and q.begun_at is null
       and t.account_id = p_account_id and t.loads = p_load
       and t.finished_at is null and t.stop_requested_at is null
       and public.is_key_in_force((q.claim).caller_key_id)

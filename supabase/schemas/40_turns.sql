@@ -197,7 +197,6 @@ create table public.queued_turns (
 );
 
 create index queued_turns_account on public.queued_turns (account_id);
-create index queued_turns_steers on public.queued_turns (steers) where steers is not null;
 alter table public.queued_turns enable row level security;
 comment on table public.queued_turns is 'Turns that wait for their chat. Their messages are stored in the chat when they start.';
 comment on column public.queued_turns.goes_first is 'Set by an interrupt: goes before all earlier ones.';
@@ -807,7 +806,10 @@ declare
   v_taken jsonb;
 begin
   -- Most model calls find none, and take no lock.
-  if not exists (select from public.queued_turns where steers = p_turn_id) then
+  if not exists (
+    select from public.queued_turns q join public.turns t on t.chat_id = q.chat_id
+    where t.id = p_turn_id and q.steers = p_turn_id)
+  then
     return '[]';
   end if;
   -- With the chat, also the loads and the end of the turn wait.
@@ -816,8 +818,8 @@ begin
   -- being dropped by a transaction that then needs the chat.
   with waiting as (
     select q.turn_id from public.queued_turns q
-    join public.turns t on t.id = q.steers
-    where q.steers = p_turn_id and q.account_id = p_account_id and q.begun_at is null
+    join public.turns t on t.id = q.steers and t.chat_id = q.chat_id
+    where t.id = p_turn_id and q.account_id = p_account_id and q.begun_at is null
       and t.account_id = p_account_id and t.loads = p_load
       and t.finished_at is null and t.stop_requested_at is null
       and public.is_key_in_force((q.claim).caller_key_id)

@@ -25,6 +25,11 @@ const attempts: Readonly<Record<string, Attempt>> = {
       { ...claimOf({ account, session, chat }), message_id: "m2", parent_id: "" },
       { on_busy: "enqueue" },
     ),
+  take_steering_messages: async (t, account_id, { turn }) => {
+    await t.sql`update queued_turns q set steers = t.id from turns t
+      where t.id = ${turn} and q.chat_id = t.chat_id`;
+    return t.call("take_steering_messages", { account_id, turn_id: turn, load: 0, step: 1 });
+  },
   open_chat: async (t, account_id, { chat }) => {
     const given = { account_id, chat_id: chat, named_id: noRows().chat, model_id: "auto" };
     return z.object({ is_new: z.boolean() }).parse(await t.call("open_chat", given)).is_new;
@@ -191,6 +196,7 @@ const withoutLookup = [
   // Called by the functions above, for rows that these have found.
   "has_generation_authority",
   "may_connect",
+  "may_steer",
   "agent_template_rows",
   "artist_row",
   "can_see_agent_template",

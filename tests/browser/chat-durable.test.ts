@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import { startFaultProxy } from "../support/fakes/fault-proxy.ts";
 import { type Gate, gate } from "../support/fakes/openai.ts";
-import { describeInBrowser } from "../support/harness/browser.ts";
+import { writeSandboxFile } from "../support/fixtures/sessions.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import {
   answers,
   type ChatServer,
@@ -37,6 +38,36 @@ function scriptHeld(name: string, { model }: Pick<ChatServer, "model"> = chatSer
 const WHOLE = "Before the command. After it, to the end.";
 
 describeInBrowser("a turn", (browsing) => {
+  it("is given a message in its middle, and shows it where it took effect", async () => {
+    chatServer.model.script("steered-in-page", function* ({ userText, step }) {
+      if (userText.includes("venue")) yield { text: "At the harbor." };
+      else if (step > 0) yield { text: "Done." };
+      else yield { tool: "bash", input: { command: "while [ ! -e go ]; do sleep 0.05; done" } };
+    });
+    const { page, conversation } = await openChatPage(browsing, chatServer.server);
+    await sendMessage(page, "[script:steered-in-page]");
+    await page.getByRole("button", { name: /Running: .*while/ }).waitFor();
+    await messageBox(page).fill("[script:steered-in-page] Name the venue");
+    await messageBox(page).press("Enter");
+    const queue = page.getByRole("region", { name: "Queued messages" });
+    await expect.poll(() => queue.getByRole("button", { name: "Send now" }).isEnabled()).toBe(true);
+    await writeSandboxFile(conversation.sessionId, "go", "");
+    const answer = page.getByRole("article", { name: "Agent" });
+    const steered = answer.getByRole("article", { name: "You" }).getByText("Name the venue");
+    await steered.waitFor();
+    await queue.waitFor({ state: "detached" });
+    await answer.getByText("At the harbor.").waitFor();
+    await waitUntilIdle(page);
+    await expectGood(page);
+    expect((await conversation.read()).messages).toHaveLength(2);
+    const order = /while \[.*Name the venue.*At the harbor/s;
+    expect(await answer.textContent()).toMatch(order);
+    await page.reload();
+    await steered.waitFor();
+    expect(await answer.textContent()).toMatch(order);
+    expect(await answer.count()).toBe(1);
+  });
+
   it("is whole after a reload in its middle, and goes on", async () => {
     const held = scriptHeld("reload");
     const { page, conversation } = await openChatPage(browsing, chatServer.server);

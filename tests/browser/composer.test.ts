@@ -1,11 +1,7 @@
-/**
- * The message box: files by button, drop and paste; messages that wait while the agent is busy. This file is
- * long because a person does all of this at one place.
- */
+/** The message box: files by button, drop and paste; messages that wait while the agent is busy. */
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";
-import { writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { sessionFor } from "../support/harness/auth-session.ts";
 import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import {
@@ -228,29 +224,6 @@ describeInBrowser("the message box", (browsing) => {
     await expect.poll(() => messageBox(page).inputValue()).toBe("Later");
     await waitUntilIdle(page);
     expect((await conversation.read()).messages.at(-1)?.role).toBe("assistant");
-  });
-
-  it("gives a message to the busy agent at its next step, and shows it there", async () => {
-    const { page, conversation } = await openChatPage(browsing);
-    await sendMessage(page, "run: while [ ! -e go ]; do sleep 0.05; done");
-    await page.getByRole("button", { name: /Running while/ }).waitFor();
-    await messageBox(page).fill("Name the venue");
-    await messageBox(page).press("Enter");
-    await queue(page).getByRole("button", { name: "Send now" }).waitFor();
-    await writeSandboxFile(conversation.sessionId, "go", "");
-    const answer = page.getByRole("article", { name: "Agent" });
-    const steered = answer.getByRole("article", { name: "You" });
-    await steered.getByText("Name the venue").waitFor();
-    await queue(page).waitFor({ state: "detached" });
-    await waitUntilIdle(page);
-    await expectGood(page);
-    const live = (await answer.textContent()) ?? "";
-    expect(live.indexOf("Name the venue")).toBeGreaterThan(live.indexOf("while [ ! -e go ]"));
-    await page.reload();
-    await steered.getByText("Name the venue").waitFor();
-    expect(await answer.textContent()).toBe(live);
-    expect(await page.getByRole("article", { name: "Agent" }).count()).toBe(1);
-    expect((await conversation.read()).messages).toHaveLength(2);
   });
 
   it("begins with a suggestion, which can be completed before it is sent", async () => {

@@ -69,7 +69,7 @@ export const turnState = z.object({
 });
 /** A turn as its model calls need it. */
 export type TurnState = z.output<typeof turnState> & {
-  /** Present in the conversation of a subagent, which otherwise is like that of its turn. */
+  /** Present in the conversation of a subagent, which otherwise is like the conversation of its turn. */
   readonly subagent?: Subagent;
 };
 
@@ -243,7 +243,7 @@ export function reservationOf(key: LoadedTurnKey) {
   };
 }
 
-/** Records model calls, each once, which the end of no step records: those of subagents. */
+/** Records model calls, each once, which the end of no step records: calls of subagents. */
 export async function recordUsage(
   { accountId, turnId }: TurnKey,
   usage: readonly UsageEntry[],
@@ -287,7 +287,7 @@ export async function completeModelCall(
 /**
  * Records a compaction and the usage of its summary.
  * @param messageId the newest message that it covers
- * @param callId of the subagent whose conversation it is; null for that of the chat
+ * @param callId of the subagent whose conversation it is; null for the chat
  * @throws if the turn was loaded again; only the usage is recorded then.
  */
 export async function recordCompaction(

@@ -1,5 +1,4 @@
-/** How conversations are compacted. This file is long because its generators of conversations are shared. */
-import type { AssistantContent, ModelMessage, ToolContent, UIMessage } from "ai";
+import type { AssistantContent, ModelMessage, ToolContent } from "ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -10,7 +9,7 @@ import {
   promptOf,
   tokensOf,
 } from "@/lib/agent/context.ts";
-import { type Unit, unitsOf } from "@/lib/agent/conversation.ts";
+import type { Unit } from "@/lib/agent/conversation.ts";
 import { ContextWindows } from "@/lib/agent/models/context-windows.ts";
 import type { ModelProvider } from "@/lib/agent/models/port.ts";
 import { estimateTokens, resultText, showResult, showResults } from "@/lib/agent/tool-results.ts";
@@ -243,89 +242,6 @@ describe("a result", () => {
     );
     expect(tokens).toBeLessThan(48_000 / 2);
     expect(new Set(shown.map(({ file }) => file?.path)).size).toBe(100);
-  });
-});
-
-describe("units", () => {
-  test("of a stored answer are those that its turn had", async () => {
-    const call = (id: string) => ({
-      type: "tool-bash" as const,
-      toolCallId: id,
-      state: "output-available" as const,
-      input: { command: "true" },
-      output: { stdout: id },
-    });
-    const history: UIMessage[] = [
-      { id: "u", role: "user", parts: [{ type: "text", text: "hello" }] },
-      {
-        id: "a",
-        role: "assistant",
-        parts: [
-          { type: "data-compaction", data: {} },
-          { type: "step-start" },
-          call("1"),
-          call("2"),
-          { type: "step-start" },
-          { type: "text", text: "done" },
-        ],
-      },
-    ];
-    const units = await unitsOf({ history, assistant_message_id: "b", steering: [] }, [], [], {});
-    expect(
-      units.map(({ messageId, step, messages }) => [messageId, step, messages.length]),
-    ).toEqual([
-      ["u", 0, 1],
-      ["a", 0, 2],
-      ["a", 1, 1],
-    ]);
-  });
-
-  test("of an answer that was steered are the same in its turn and later", async () => {
-    const said = (text: string) => ({ type: "text" as const, text });
-    const answered = (text: string) => ({
-      messages: [{ role: "assistant" as const, content: [said(text)] }],
-      calls: [],
-      hasInvalidCall: false,
-      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
-      finishReason: "stop",
-    });
-    const question: UIMessage = { id: "u", role: "user", parts: [said("hello")] };
-    const steering = [
-      { id: "s1", step: 1, parts: [said("louder")] },
-      { id: "s2", step: 1, parts: [said("and faster")] },
-      { id: "s3", step: 2, parts: [said("enough")] },
-    ];
-    const inTurn = await unitsOf(
-      { history: [question], assistant_message_id: "a", steering },
-      [answered("one"), answered("two")],
-      [],
-      {},
-    );
-    const shown = steering.map(({ id, parts }) => ({
-      type: "steering-message" as const,
-      id,
-      parts,
-    }));
-    const step = { type: "step-start" as const };
-    const parts = [step, said("one"), ...shown.slice(0, 2), step, said("two"), ...shown.slice(2)];
-    const later = await unitsOf(
-      {
-        history: [question, { id: "a", role: "assistant", parts }],
-        assistant_message_id: "b",
-        steering: [],
-      },
-      [],
-      [],
-      {},
-    );
-    expect(later).toEqual(inTurn);
-    expect(later.map(({ messageId, step: at, role }) => [messageId, at, role])).toEqual([
-      ["u", 0, "user"],
-      ["a", 0, "assistant"],
-      ["a", 1, "user"],
-      ["a", 2, "assistant"],
-      ["a", 3, "user"],
-    ]);
   });
 });
 

@@ -5,7 +5,6 @@ import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { keyed } from "../../_ui/keyed.ts";
 import { fromParts } from "../_state/message-parts.ts";
 import { readToolCall, type ToolCall } from "../_state/tool-call.ts";
-import { TodoList } from "../_tools/todo-list.tsx";
 import { ToolRow } from "../_tools/tool-row.tsx";
 import { Markdown } from "./markdown.tsx";
 import { useMessageActions } from "./message-actions.ts";
@@ -20,6 +19,7 @@ const CompactionDivider = lazyComponent(
 );
 const EditMessage = lazyComponent(() => import("./edit-message.tsx"), "EditMessage");
 const QuestionCard = lazyComponent(() => import("../_tools/question-card.tsx"), "QuestionCard");
+const TodoList = lazyComponent(() => import("../_tools/todo-list.tsx"), "TodoList");
 
 /** One message. It is memoized, so that only a changed message is rendered again. */
 export const MessageView = memo(function MessageView({
