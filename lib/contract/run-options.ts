@@ -1,5 +1,6 @@
 /** The options of a run. Chats, agent templates, scheduled prompts and turns store them as one object. */
 import { z } from "zod";
+import { check } from "./checks.ts";
 
 const MAX_FALLBACK_MODELS = 3;
 
@@ -10,12 +11,42 @@ const descriptions = {
   fallback_models:
     "The `id`s of models in `GET /api/models` that are called, in this order, while the model is overloaded, rate limited, unreachable, not available or fails. An empty list is none; when absent, the service's own list applies.",
   effort: "How long a reasoning model thinks; the model's own default when absent.",
+  outcome:
+    "What the work must be. When the agent has finished, it is checked and judged, and the agent continues with what is missing. Each verdict is a part `data-outcome` of the answer.",
 };
+
+const MAX_CHECKS = 20;
+const MAX_RUBRIC_CHARS = 10_000;
+const MAX_ITERATIONS = 5;
+const DEFAULT_ITERATIONS = 3;
+
+const outcome = z
+  .object({
+    checks: z.array(check).min(1).max(MAX_CHECKS).optional().meta({
+      description: "Conditions that are checked without a model, before the rubric",
+    }),
+    rubric: z.string().trim().min(1).max(MAX_RUBRIC_CHARS).optional().meta({
+      description: "What a separate model call judges the answer and the files by",
+    }),
+    max_iterations: z.int().min(1).max(MAX_ITERATIONS).default(DEFAULT_ITERATIONS).meta({
+      description:
+        "How often the work is judged. The agent continues after each verdict but the last",
+    }),
+    model: z.string().trim().min(1).max(200).optional().meta({
+      description: "The `id` of the model that judges; the run's own when absent",
+    }),
+  })
+  .refine(({ checks, rubric }) => checks !== undefined || rubric !== undefined, {
+    error: "outcome must have checks or a rubric",
+  })
+  .meta({ id: "Outcome" });
+export type Outcome = z.output<typeof outcome>;
 
 /** The options as they are given at the start and stored. An option that is not set is absent. */
 export const runOptions = z.object({
   fallback_models: fallbackModels.optional().meta({ description: descriptions.fallback_models }),
   effort: z.enum(EFFORTS).optional().meta({ description: descriptions.effort }),
+  outcome: outcome.optional().meta({ description: descriptions.outcome }),
 });
 export type RunOptions = z.output<typeof runOptions>;
 
@@ -31,6 +62,10 @@ export const runOptionChanges = z.object({
     .enum([...EFFORTS, ""])
     .optional()
     .meta({ description: `${descriptions.effort} An empty text removes it.` }),
+  outcome: z
+    .union([outcome, z.literal("")], { error: "outcome must have checks or a rubric" })
+    .optional()
+    .meta({ description: `${descriptions.outcome} An empty text removes it.` }),
 });
 export type RunOptionChanges = z.output<typeof runOptionChanges>;
 

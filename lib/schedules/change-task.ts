@@ -1,5 +1,5 @@
 /** Creates and changes scheduled prompts. The pipeline has checked the caller's access to the artist. */
-import { checkFallbackModels, checkModel } from "../agent/models/list-models.ts";
+import { checkModel, checkOptions } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
@@ -17,8 +17,7 @@ export async function createTask(
   id: string,
   values: NewTask,
 ): Promise<Task | AppError> {
-  const fault =
-    (await checkModel(app, values.model, "model")) ?? (await checkFallbackModels(app, values));
+  const fault = (await checkModel(app, values.model, "model")) ?? (await checkOptions(app, values));
   if (fault) return fault;
   const next = firstRun(values);
   if (isAppError(next)) return next;
@@ -37,7 +36,7 @@ export async function updateTask(
   changes: TaskChanges,
 ): Promise<Task | AppError> {
   const fault =
-    (await checkModel(app, changes.model, "model")) ?? (await checkFallbackModels(app, changes));
+    (await checkModel(app, changes.model, "model")) ?? (await checkOptions(app, changes));
   if (fault) return fault;
   const read = await selectTask(accountId, id);
   if (isAppError(read)) return read;

@@ -1,5 +1,5 @@
 /** Creates and changes chats. */
-import { checkFallbackModels, checkModel } from "../agent/models/list-models.ts";
+import { checkModel, checkOptions } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
@@ -17,7 +17,7 @@ export async function createChat(
   address: Omit<ChatAddress, "chatId">,
   values: NewChat,
 ): Promise<Chat | AppError> {
-  const fault = (await checkModel(app, values.modelId)) ?? (await checkFallbackModels(app, values));
+  const fault = (await checkModel(app, values.modelId)) ?? (await checkOptions(app, values));
   const modelId = values.modelId ?? app.models.defaultModelId;
   return fault ?? insertChat(address, { ...values, modelId });
 }
@@ -31,7 +31,6 @@ export async function updateChat(
   address: ChatAddress,
   changes: ChatChanges,
 ): Promise<Chat | AppError> {
-  const fault =
-    (await checkModel(app, changes.modelId)) ?? (await checkFallbackModels(app, changes));
+  const fault = (await checkModel(app, changes.modelId)) ?? (await checkOptions(app, changes));
   return fault ?? updateChatFields(address, changes);
 }

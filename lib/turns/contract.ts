@@ -271,6 +271,17 @@ export const startRunContract = contract({
   ],
 });
 
+export const verdict = z
+  .object({
+    iteration: z.int().positive().meta({ description: "1 for the first verdict" }),
+    verdict: z.enum(["satisfied", "unsatisfied", "not_judged"]).meta({
+      description: "`not_judged` if the judge has failed or contradicted itself",
+    }),
+    missing: z.array(z.string()).meta({ description: "What is missing; empty unless unsatisfied" }),
+  })
+  .meta({ id: "Verdict" });
+export type Verdict = z.output<typeof verdict>;
+
 export const run = z
   .object({
     runId: z.string(),
@@ -283,6 +294,9 @@ export const run = z
     output: z.unknown().meta({
       description:
         "The JSON that the run has submitted, valid under its `output_schema`; null for a run without one, and until it has completed",
+    }),
+    verdicts: z.array(verdict).meta({
+      description: "Of its `outcome`, oldest first; empty without one, and until the run has ended",
     }),
   })
   .meta({ id: "Run" });

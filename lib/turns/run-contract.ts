@@ -23,7 +23,7 @@ const cost = z.number().nonnegative().nullable();
 
 const RUN_KINDS = ["chat", "headless", "task"] as const;
 
-const { output, ...runFields } = run.shape;
+const { output, verdicts, ...runFields } = run.shape;
 
 export const runItem = z
   .object({
@@ -127,6 +127,7 @@ export type RunStep = z.output<typeof runStep>;
 export const runDetail = runItem
   .extend({
     output,
+    verdicts,
     prompt: z.string().nullable().meta({
       description:
         "The text of the message that the run answers, at most 10,000 characters; null when it has none or is gone",

@@ -66,8 +66,9 @@ async function runSteps(app: Parts, step: ModelSteps): Promise<number | null> {
     log = current?.log;
     // The steps that were committed before a failure are not repeated.
     let isRepeated = step.attempt > 1 || (current !== null && current.steps.length > step.index);
-    // An output that the last call has submitted still counts.
-    const limit = step.maxModelCalls + (current?.turn.output_schema ? 1 : 0);
+    // An output that the last call has submitted still counts, and what it has done is judged.
+    const { output_schema, options } = current?.turn ?? {};
+    const limit = step.maxModelCalls + (output_schema || options?.outcome ? 1 : 0);
     while (current && current.steps.length < limit) {
       if (current.turn.stop_requested) stop.abort();
       const progress = isRepeated

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { checkFallbackModels, checkModel } from "../agent/models/list-models.ts";
+import { checkModel, checkOptions } from "../agent/models/list-models.ts";
 import { checkSchema } from "../agent/output/check-output.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
 import type { App } from "../app.ts";
@@ -89,7 +89,7 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
   // The fallbacks of a task were checked when they were chosen. Without one that is gone, it still runs.
   const fault =
     (await checkModel(app, model, "model")) ??
-    (kind === "task" ? undefined : await checkFallbackModels(app, request));
+    (kind === "task" ? undefined : await checkOptions(app, request));
   if (fault) return fault;
   const urlFault = webhook_url ? checkEndpoint("webhook_url", webhook_url) : undefined;
   if (urlFault) return urlFault;

@@ -28,11 +28,13 @@ export const hasStopped = ({ calls, hasInvalidCall }: StepResult): boolean =>
  * Returns the output that the last step has submitted, or why the turn fails; undefined if the model is to be
  * called again.
  * @param results of the tools that the last step has called
+ * @param earlier outputs that were valid, but judged to be incomplete
  */
 export function outcomeOf(
   schema: JsonSchema,
   steps: readonly StepResult[],
   results: ToolModelMessage | null,
+  earlier = 0,
 ): { readonly output: { readonly value: unknown } } | { readonly error: string } | undefined {
   const { calls = [] } = steps.at(-1) ?? {};
   const answersTo = (id: string) =>
@@ -49,8 +51,8 @@ export function outcomeOf(
     const submitted = outputIn(schema, input);
     if (submitted) return { output: { value: submitted.value } };
   }
-  if (steps.reduce((sum, step) => sum + submissionsIn(step), 0) <= MAX_CORRECTIONS)
-    return undefined;
+  const corrections = steps.reduce((sum, step) => sum + submissionsIn(step), 0) - earlier;
+  if (corrections <= MAX_CORRECTIONS) return undefined;
   const last = answersTo(submissions.at(-1)?.id ?? "")[0];
   const reason = isFailure(last) ? last.error : "The input of submit_output was not valid JSON";
   const text = reason.replace(/^Invalid output:\s*/, "").replaceAll("\n", "; ");

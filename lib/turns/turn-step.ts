@@ -12,10 +12,12 @@ import { budgetRefusalIn, isBudgetRefusal } from "../agent/models/budget-refusal
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
+import type { Outcome } from "../contract/run-options.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { drain } from "../platform/drain.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { record } from "../platform/telemetry/metrics.ts";
+import type { Verdict } from "./contract.ts";
 import {
   type EndParts,
   finishStream,
@@ -24,6 +26,7 @@ import {
   turnMetadata,
 } from "./finish-stream.ts";
 import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
+import { chunkOf, feedbackOf, type Given, judgeTurn, verdictsIn } from "./judge-turn.ts";
 import type { MeasuredStep, StepMeasure } from "./measure-step.ts";
 import { ModelCall } from "./model-call.ts";
 import type { StreamProgress } from "./read-chunks.ts";
@@ -124,8 +127,25 @@ export class TurnStep {
     if (previous && openQuestions(previous).size > 0) {
       return this.#end("completed", null, "tool-calls");
     }
-    const submitted = turn.output_schema && outcomeOf(turn.output_schema, steps, results);
-    if (previous && submitted) return this.#endWithOutput(submitted, previous.finishReason);
+    const { outcome } = turn.options;
+    const verdicts = outcome ? verdictsIn(this.#current.log.committed()) : [];
+    const earlier = verdicts.filter(({ index }) => index < this.#index);
+    const submitted =
+      turn.output_schema && outcomeOf(turn.output_schema, steps, results, earlier.length);
+    if (previous && submitted && (!outcome || "error" in submitted)) {
+      return this.#endWithOutput(submitted, previous.finishReason);
+    }
+    const added: ModelMessage[] = results ? [results] : [];
+    if (outcome && previous && (submitted || (!turn.output_schema && hasStopped(previous)))) {
+      const output = submitted && "output" in submitted ? submitted.output : undefined;
+      const known = verdicts.find(({ index }) => index === this.#index);
+      const verdict = known?.verdict ?? (await this.#judge(outcome, earlier, output));
+      if (!verdict) return this.#end("cancelled", null, "interrupted");
+      if (verdict.verdict !== "unsatisfied" || verdict.iteration >= outcome.max_iterations) {
+        return this.#end("completed", null, previous.finishReason, null, undefined, output);
+      }
+      added.push(feedbackOf(verdict));
+    }
     if (this.#index >= this.#step.maxModelCalls)
       return this.#end("failed", TOO_MANY_CALLS, "error");
     if (this.#index === 0 && turn.sandbox_state === null) {
@@ -139,10 +159,8 @@ export class TurnStep {
     }
     // A call that has started cannot be steered, and one that is repeated gets the same messages.
     if (!call && !this.#isRestarted) await this.#steer();
-    const isAsked = turn.output_schema && previous && hasStopped(previous);
-    const { answer, measure } = await this.#answer(
-      results ? [results] : isAsked ? [OUTPUT_REQUEST] : [],
-    );
+    if (turn.output_schema && previous && hasStopped(previous)) added.push(OUTPUT_REQUEST);
+    const { answer, measure } = await this.#answer(added);
     const endWithout = async (end: TurnEnd, error: string | null, reason: string) =>
       this.#end(end, error, reason, (await measure?.fail(reason)) ?? null);
     if (this.#stop.aborted) return endWithout("cancelled", null, "interrupted");
@@ -157,6 +175,8 @@ export class TurnStep {
       if (turn.output_schema) {
         return this.#end("failed", NOT_SUBMITTED, answer.finishReason, measured, answer);
       }
+      const isJudged = outcome && answer.calls.length === 0;
+      if (isJudged) return this.#commit(answer, measured, deadline);
       return this.#end("completed", null, answer.finishReason, measured, answer);
     }
     return this.#commit(answer, measured, deadline);
@@ -182,6 +202,27 @@ export class TurnStep {
     const isFinished = this.#isRestarted || this.#progress?.stepFinished;
     if (!isFinished && !this.#stop.aborted) this.#write({ type: "finish-step" });
     return results;
+  }
+
+  /** Judges the work, and shows the verdict. Returns null if the turn is stopped. */
+  async #judge(
+    outcome: Outcome,
+    earlier: readonly Given[],
+    output: { readonly value: unknown } | undefined,
+  ): Promise<Verdict | null> {
+    const { turn, steps, log } = this.#current;
+    const signal = AbortSignal.any([this.#stop, log.failed]);
+    const { turnId } = this.#step;
+    const work = { turnId, turn, steps, earlier, output, signal };
+    const verdict = await judgeTurn(this.#app, outcome, work).catch((error: unknown) => {
+      if (this.#stop.aborted) return null;
+      throw error;
+    });
+    if (!verdict) return null;
+    this.#write(chunkOf(turnId, { index: this.#index, verdict }));
+    // It is durable before anything follows from it.
+    await log.flushed();
+    return verdict;
   }
 
   /** Takes the messages that steer the turn, and shows them before the step. */

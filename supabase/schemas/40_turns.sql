@@ -1537,12 +1537,24 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.run_with_usage is 'A run_row with the title of its chat and the sums of its model calls.';
 
+create function public.verdicts_of_turn(p_turn public.turns) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(part.value -> 'data' order by part.ordinality), '[]')
+  from public.messages m, jsonb_array_elements(m.parts) with ordinality as part
+  where p_turn.options ? 'outcome' and m.chat_id = p_turn.chat_id
+    and m.id = p_turn.assistant_message_id and part.value ->> 'type' = 'data-outcome'
+    and part.value ->> 'id' like p_turn.id || '/%'
+$$;
+comment on function public.verdicts_of_turn is 'The verdicts on the work of a turn with an outcome, oldest first; none until its answer is stored.';
+
 create function public.get_run(p_account_id uuid, p_run_id text) returns jsonb
 language sql stable set search_path = '' as $$
-  select public.run_row(t) || jsonb_build_object('output', t.output) from public.turns t
+  select public.run_row(t)
+    || jsonb_build_object('output', t.output, 'verdicts', public.verdicts_of_turn(t))
+  from public.turns t
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
-comment on function public.get_run is 'A run of the account as run_row with its output; null when it has no such run.';
+comment on function public.get_run is 'A run of the account as run_row with its output and verdicts; null when it has no such run.';
 
 create function public.list_runs(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -1648,6 +1660,7 @@ language sql stable set search_path = '' as $$
   select jsonb_build_object(
     'run', public.run_with_usage(t) || jsonb_build_object(
       'output', t.output,
+      'verdicts', public.verdicts_of_turn(t),
       'prompt', (
         select left(public.words_of_parts(m.parts), 10000) from public.messages m
         where m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user')),

@@ -235,12 +235,14 @@ begin
       'created_at', public.iso_date(new.created_at),
       'finished_at', public.iso_date(new.finished_at))
       || case when new.output is null then '{}'
-        else jsonb_build_object('output', new.output) end,
+        else jsonb_build_object('output', new.output) end
+      || case when new.options ? 'outcome'
+        then jsonb_build_object('verdicts', public.verdicts_of_turn(new)) else '{}' end,
     new.webhook_url);
   return null;
 end
 $$;
-comment on function public.enqueue_turn_event is 'Queues the event of a turn that ends, with its output if it has one.';
+comment on function public.enqueue_turn_event is 'Queues the event of a turn that ends, with its output and verdicts if it has any.';
 -- A turn without a run was never started.
 create trigger enqueue_turn_event after update of finished_at on public.turns
   for each row when (

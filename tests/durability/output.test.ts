@@ -129,3 +129,35 @@ it("corrections and requests count across a crash", async () => {
   // One stop, four invalid outputs, and the call that the crash has cut.
   expect(workspace.model.callsOf("killed-between")).toHaveLength(6);
 });
+
+it("a verdict on the work counts across a crash, and its judge is paid once", async () => {
+  const pause = gate();
+  let answers = 0;
+  let judged = 0;
+  workspace.model.script("killed-after-verdict", async function* ({ tools }) {
+    if (tools.length === 0) {
+      judged++;
+      yield {
+        text: JSON.stringify({ satisfied: judged > 1, missing: judged > 1 ? [] : ["Rates"] }),
+      };
+      return;
+    }
+    if (++answers === 2) await pause.pass();
+    yield { text: "Done." };
+  });
+  const here = clientAt(workspace.server.url, caller);
+  const outcome = { rubric: "It has rates.", max_iterations: 2 };
+  const run = await startRun(here, { prompt: "[script:killed-after-verdict]", outcome });
+  await pause.reached;
+  await crash(workspace.server);
+  const back = await restart();
+  pause.open();
+  expect(await waitForRun(back, run)).toMatchObject({
+    status: "completed",
+    verdicts: [
+      { iteration: 1, verdict: "unsatisfied", missing: ["Rates"] },
+      { iteration: 2, verdict: "satisfied", missing: [] },
+    ],
+  });
+  expect(judged).toBe(2);
+});

@@ -115,9 +115,11 @@ const numberIn = (text: string, name: string): number =>
 export const scriptIn = ({ messages }: CompletionBody): string | undefined =>
   [...textOf(messages.findLast(isOfUser)?.content).matchAll(/\[script:([\w-]+)\]/g)].at(-1)?.[1];
 
-/** The request to submit an output is the service's own. */
+/** What is missing from the work, and the request to submit an output, come from the service. */
 const isOfUser = ({ role, content }: ChatMessage): boolean =>
-  role === "user" && textOf(content) !== OUTPUT_REQUEST.content;
+  role === "user" &&
+  textOf(content) !== OUTPUT_REQUEST.content &&
+  !textOf(content).startsWith("Your work was checked");
 
 /** @param apiKey the key that every request needs. Default: none */
 export async function startFakeOpenAI(apiKey?: string) {

@@ -1,0 +1,171 @@
+/** Checks of an agent's work that need no model: each compares the answer, the files or the run with a value. */
+import { parse } from "csv-parse/sync";
+import type { Check } from "../../contract/checks.ts";
+import { isSandboxError, type Sandbox } from "../../sandbox/port.ts";
+import { checkOutput, type OutputValidation } from "../output/check-output.ts";
+import type { JsonSchema } from "../output/json-schema.ts";
+import type { StepResult } from "../step-result.ts";
+
+/** A longer file is not compared. */
+const MAX_CSV_CHARS = 100_000;
+
+/** What an agent has done. */
+export interface Evidence {
+  readonly answer: string;
+  /** What the run has submitted, if it has an output schema. */
+  readonly output: { readonly value: unknown } | undefined;
+  readonly steps: readonly StepResult[];
+  readonly sandbox: Sandbox;
+  readonly validation: Omit<OutputValidation, "schema">;
+  readonly signal: AbortSignal;
+}
+
+export interface CheckResult {
+  readonly type: Check["type"];
+  readonly passed: boolean;
+  /** What was expected, for the agent. */
+  readonly detail: string;
+}
+
+/** @throws QueueRefusal; the reason of the signal; an outage of the sandbox */
+export async function runCheck(given: Check, evidence: Evidence): Promise<CheckResult> {
+  const passed = await isMet(given, evidence);
+  return { type: given.type, passed, detail: describe(given) };
+}
+
+async function isMet(given: Check, evidence: Evidence): Promise<boolean> {
+  const { answer, output, steps, sandbox } = evidence;
+  switch (given.type) {
+    case "answer_contains":
+      return answer.includes(given.text);
+    case "answer_matches":
+      return isValid(evidence, { type: "string", pattern: given.pattern }, answer);
+    case "answer_number":
+      return numbersIn(answer).some((found) => isNear(found, given.value, given.tolerance));
+    case "output_matches": {
+      const value = output ? output.value : jsonIn(answer);
+      return value !== undefined && isValid(evidence, given.schema, value);
+    }
+    case "file_exists":
+      return (await readText(sandbox, given.path)) !== undefined;
+    case "file_contains":
+      return (await readText(sandbox, given.path))?.includes(given.text) ?? false;
+    case "csv_equals": {
+      const found = await readText(sandbox, given.path);
+      // A longer file has other rows than the expected one.
+      if (found === undefined || found.length > MAX_CSV_CHARS) return false;
+      return areRowsEqual(rowsOf(found), rowsOf(given.csv), given.tolerance);
+    }
+    case "tool_called":
+      return isCalled(steps, given.tool);
+    case "tool_not_called":
+      return !isCalled(steps, given.tool);
+    case "max_steps":
+      return steps.length <= given.value;
+    case "max_cost_usd":
+      return steps.reduce((sum, { trace }) => sum + (trace?.costUsd ?? 0), 0) <= given.value;
+  }
+}
+
+function describe(given: Check): string {
+  switch (given.type) {
+    case "answer_contains":
+      return `The answer must contain: ${given.text}`;
+    case "answer_matches":
+      return `The answer must match the pattern ${given.pattern}`;
+    case "answer_number":
+      return `The answer must give the number ${given.value}`;
+    case "output_matches":
+      return "The output must be valid under the expected JSON Schema";
+    case "file_exists":
+      return `The file ${given.path} must exist`;
+    case "file_contains":
+      return `The file ${given.path} must contain: ${given.text}`;
+    case "csv_equals":
+      return `The file ${given.path} must have the expected rows`;
+    case "tool_called":
+      return `The tool ${given.tool} must be used`;
+    case "tool_not_called":
+      return `The tool ${given.tool} must not be used`;
+    case "max_steps":
+      return `The work must take at most ${given.value} model calls`;
+    case "max_cost_usd":
+      return `The work must cost at most ${given.value} USD`;
+  }
+}
+
+/** Validates in a worker, because neither patterns nor schemas may block this process. */
+async function isValid(
+  { validation, signal }: Evidence,
+  wanted: JsonSchema,
+  value: unknown,
+): Promise<boolean> {
+  const errors = await checkOutput({ ...validation, schema: wanted }, { value, root: "" }, signal);
+  return errors.length === 0;
+}
+
+const isCalled = (steps: readonly StepResult[], name: string): boolean =>
+  steps.some(({ calls }) => calls.some((call) => call.name === name));
+
+/** Returns undefined for a file that is not there, or cannot be read. */
+async function readText(sandbox: Sandbox, file: string): Promise<string | undefined> {
+  try {
+    return new TextDecoder().decode(await sandbox.readFile(file));
+  } catch (error) {
+    if (isSandboxError(error) && ["not_found", "refused", "too_large"].includes(error.code)) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** Returns the JSON that an answer is, or has in a code block; undefined for none. */
+function jsonIn(answer: string): unknown {
+  const from = answer.indexOf("```");
+  const block = from < 0 ? answer : answer.slice(from, answer.lastIndexOf("```"));
+  try {
+    return JSON.parse(block.replace(/^```(?:json)?/, ""));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Numbers as people write them: 1,234.56 and 1.234,56 are the same. */
+function numbersIn(answer: string): number[] {
+  const written = answer.match(/[-\u2212]?\d(?:[\d.,]*\d)?/g) ?? [];
+  return written.flatMap((one) => {
+    const plain = one.replace("\u2212", "-");
+    const readings = [plain.replaceAll(",", ""), plain.replaceAll(".", "").replace(",", ".")];
+    return readings.map(Number).filter((value) => !Number.isNaN(value));
+  });
+}
+
+const isNear = (found: number, wanted: number, allowed = 0): boolean =>
+  Math.abs(found - wanted) <= allowed;
+
+/** Returns undefined for a text that is no CSV. */
+function rowsOf(csv: string): string[][] | undefined {
+  try {
+    return parse(csv, { bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });
+  } catch {
+    return undefined;
+  }
+}
+
+function areRowsEqual(
+  found: readonly string[][] | undefined,
+  wanted: readonly string[][] | undefined,
+  allowed: number | undefined,
+): boolean {
+  const isSame = (cell: string, other: string): boolean =>
+    cell === other || (cell !== "" && other !== "" && isNear(Number(cell), Number(other), allowed));
+  return (
+    found !== undefined &&
+    found.length === wanted?.length &&
+    found.every(
+      (row, index) =>
+        row.length === wanted[index]?.length &&
+        row.every((cell, column) => isSame(cell, wanted[index]?.[column] ?? "")),
+    )
+  );
+}
