@@ -26,6 +26,11 @@ export async function settle(model: Model): Promise<void> {
   // The last messages are answered, whatever was spent before.
   await setBudget(model, null);
   const cut = model.readers.length;
+  // A message that has steered a turn is not answered again when it is repeated.
+  for (const chat of model.chats) {
+    for (const id of chat.steered) await send(model, node, chat, { id, content: `[script:${id}]` });
+  }
+  await expectAllEnded(model);
   const sendLast = async (chat: Chat) => {
     const message = model.write(chat, lastTurn);
     const answered = await send(model, node, chat, message);
