@@ -1,5 +1,6 @@
 /** Creates and changes scheduled prompts. The pipeline has checked the caller's access to the artist. */
-import { checkModel, checkOptions } from "../agent/models/list-models.ts";
+import { checkOptions } from "../agent/check-options.ts";
+import { checkModel } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
@@ -12,12 +13,13 @@ import type { Task } from "./task.ts";
  * many tasks, 404 `Template not found`.
  */
 export async function createTask(
-  app: Pick<App, "models">,
+  app: Pick<App, "models" | "queues">,
   accountId: string,
   id: string,
   values: NewTask,
 ): Promise<Task | AppError> {
-  const fault = (await checkModel(app, values.model, "model")) ?? (await checkOptions(app, values));
+  const fault =
+    (await checkModel(app, values.model, "model")) ?? (await checkOptions(app, accountId, values));
   if (fault) return fault;
   const next = firstRun(values);
   if (isAppError(next)) return next;
@@ -30,13 +32,14 @@ export async function createTask(
  * changes the task at the same time.
  */
 export async function updateTask(
-  app: Pick<App, "models">,
+  app: Pick<App, "models" | "queues">,
   accountId: string,
   id: string,
   changes: TaskChanges,
 ): Promise<Task | AppError> {
   const fault =
-    (await checkModel(app, changes.model, "model")) ?? (await checkOptions(app, changes));
+    (await checkModel(app, changes.model, "model")) ??
+    (await checkOptions(app, accountId, changes));
   if (fault) return fault;
   const read = await selectTask(accountId, id);
   if (isAppError(read)) return read;

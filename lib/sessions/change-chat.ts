@@ -1,5 +1,6 @@
 /** Creates and changes chats. */
-import { checkModel, checkOptions } from "../agent/models/list-models.ts";
+import { checkOptions } from "../agent/check-options.ts";
+import { checkModel } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
 import type { AppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
@@ -13,11 +14,12 @@ import { insertChat, updateChatFields } from "./store.ts";
  * chat of another session.
  */
 export async function createChat(
-  app: Pick<App, "models">,
+  app: Pick<App, "models" | "queues">,
   address: Omit<ChatAddress, "chatId">,
   values: NewChat,
 ): Promise<Chat | AppError> {
-  const fault = (await checkModel(app, values.modelId)) ?? (await checkOptions(app, values));
+  const fault =
+    (await checkModel(app, values.modelId)) ?? (await checkOptions(app, address.accountId, values));
   const modelId = values.modelId ?? app.models.defaultModelId;
   return fault ?? insertChat(address, { ...values, modelId });
 }
@@ -27,10 +29,12 @@ export async function createChat(
  * Errors: 400 for an unknown model, 404 for the session, the chat or the template.
  */
 export async function updateChat(
-  app: Pick<App, "models">,
+  app: Pick<App, "models" | "queues">,
   address: ChatAddress,
   changes: ChatChanges,
 ): Promise<Chat | AppError> {
-  const fault = (await checkModel(app, changes.modelId)) ?? (await checkOptions(app, changes));
+  const fault =
+    (await checkModel(app, changes.modelId)) ??
+    (await checkOptions(app, address.accountId, changes));
   return fault ?? updateChatFields(address, changes);
 }

@@ -66,17 +66,14 @@ async function runSteps(app: Parts, step: ModelSteps): Promise<number | null> {
     log = current?.log;
     // The steps that were committed before a failure are not repeated.
     let isRepeated = step.attempt > 1 || (current !== null && current.steps.length > step.index);
-    // An output that the last call has submitted still counts, and what it has done is judged.
-    const { output_schema, options } = current?.turn ?? {};
-    const limit = step.maxModelCalls + (output_schema || options?.outcome ? 1 : 0);
-    while (current && current.steps.length < limit) {
+    while (current) {
       if (current.turn.stop_requested) stop.abort();
       const progress = isRepeated
         ? readProgress(await parseChunks(current.log.committed()))
         : undefined;
       current = await new TurnStep(app, step, current, progress, stop.signal).run(deadline);
       isRepeated = false;
-      if (!current?.knownCalls && Number(current?.steps.length) !== step.maxModelCalls) break;
+      if (!current?.knownCalls) break;
     }
     if (!current) return null;
     // A stop that arrives while this step is being stored takes effect in the next one.

@@ -75,13 +75,10 @@ export async function runToolCalls(
     calls.map(async (call, place) => {
       const recordId = recordIdOf(step.index, call, step.turn.subagent);
       const earlier = known.find((record) => record.id === recordId);
-      // A subagent goes on where it was cut.
-      const continues =
-        isRepeatable(call.name) || (call.name === "task" && earlier?.finished === false);
-      const output =
-        earlier && !continues
-          ? await outputOf(turnId, earlier)
-          : await inLane(call, () => runAndRecord(app, step, call, place, environment));
+      const isRecorded = earlier && (earlier.finished || !isRepeatable(call.name));
+      const output = isRecorded
+        ? await outputOf(turnId, earlier)
+        : await inLane(call, () => runAndRecord(app, step, call, place, environment));
       if (signal.aborted && !earlier) {
         write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
       } else write({ type: "tool-output-available", toolCallId: call.id, output });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { checkModel, checkOptions } from "../agent/models/list-models.ts";
-import { checkSchema } from "../agent/output/check-output.ts";
+import { checkCallersSchema, checkOptions } from "../agent/check-options.ts";
+import { checkModel } from "../agent/models/list-models.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
 import type { App } from "../app.ts";
 import { setChatConnectors } from "../connectors/store.ts";
@@ -10,7 +10,6 @@ import { budgetReached, messageQuotaExceeded } from "../contract/quota.ts";
 import { type RunOptions, runOptions } from "../contract/run-options.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { drain } from "../platform/drain.ts";
-import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
 import { clearSandbox } from "../sandbox/destroy-sandbox.ts";
@@ -89,12 +88,13 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
   // The fallbacks of a task were checked when they were chosen. Without one that is gone, it still runs.
   const fault =
     (await checkModel(app, model, "model")) ??
-    (kind === "task" ? undefined : await checkOptions(app, request));
+    (kind === "task" ? undefined : await checkOptions(app, caller.accountId, request));
   if (fault) return fault;
   const urlFault = webhook_url ? checkEndpoint("webhook_url", webhook_url) : undefined;
   if (urlFault) return urlFault;
   const { output_schema: schema } = request;
-  const schemaFault = schema && (await checkOutputSchema(app, caller.accountId, schema));
+  const schemaFault =
+    schema && (await checkCallersSchema(app, caller.accountId, schema, "output_schema"));
   if (schemaFault) return schemaFault;
 
   const turnId = randomUUID();
@@ -132,21 +132,6 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
     return result;
   } finally {
     if (result === undefined || isAppError(result)) await discard(app, run, log);
-  }
-}
-
-async function checkOutputSchema(
-  { queues }: Pick<App, "queues">,
-  accountId: string,
-  schema: JsonSchema,
-): Promise<AppError | undefined> {
-  try {
-    const fault = await checkSchema({ queue: queues.outputChecks, accountId, schema });
-    if (fault === null) return undefined;
-    return appError("invalid_request", `output_schema ${fault}`, { fields: ["output_schema"] });
-  } catch (error) {
-    if (isQueueRefusal(error)) return queueRefused(error);
-    throw error;
   }
 }
 

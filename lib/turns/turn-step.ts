@@ -121,7 +121,10 @@ export class TurnStep {
   async run(deadline: number): Promise<RunningTurn | null> {
     const { turn, steps, call } = this.#current;
     const previous = steps[this.#index - 1];
-    const results = previous ? await this.#runTools(previous) : null;
+    const isOver = this.#index >= this.#step.maxModelCalls;
+    // The tools of the last answer are run only where it can end the turn.
+    const runsTools = !isOver || turn.output_schema || (previous && hasStopped(previous));
+    const results = previous && runsTools ? await this.#runTools(previous) : null;
     // A call that has started is recorded with its usage, also when it is cancelled at once.
     if (this.#stop.aborted && !call) return this.#end("cancelled", null, "interrupted");
     if (previous && openQuestions(previous).size > 0) {
@@ -146,8 +149,7 @@ export class TurnStep {
       }
       added.push(feedbackOf(verdict));
     }
-    if (this.#index >= this.#step.maxModelCalls)
-      return this.#end("failed", TOO_MANY_CALLS, "error");
+    if (isOver) return this.#end("failed", TOO_MANY_CALLS, "error");
     if (this.#index === 0 && turn.sandbox_state === null) {
       call?.cancel();
       return this.#end("failed", "sandbox_missing: Sandbox not initialized", "error");

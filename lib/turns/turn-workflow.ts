@@ -33,12 +33,11 @@ interface TurnInput {
 async function executeTurn(turn: TurnInput): Promise<void> {
   "use workflow";
   try {
-    for (let index = 0; index < MAX_MODEL_CALLS; ) {
+    for (let index = 0; ; ) {
       const { done, next = index + 1 } = await modelStep(turn, index);
       if (done) return;
       index = next;
     }
-    await endStep(turn, "The turn reached its limit of model calls");
   } catch {
     await endStep(turn, "The turn failed");
   }

@@ -90,6 +90,24 @@ describe("a simulation", () => {
     );
   });
 
+  it("ends runs with valid outputs although their server dies at a submission and at the end", () => {
+    const submit = (server: number, ...outputs: unknown[]) =>
+      ({ name: "submit", server, outputs }) as const;
+    const points = ["complete step", "finish tool", "finish turn"] as const;
+    return simulate(
+      cluster,
+      {
+        servers: 2,
+        commands: points.flatMap((point) => [
+          { name: "crash at", point, phase: "after" } as const,
+          submit(0, "none", 1),
+          submit(1, "none", "none", "none", "none", 1),
+        ]),
+      },
+      "This",
+    );
+  });
+
   it("frees a chat whose claim was made, but answered to nobody", async () => {
     cluster.heal();
     const { server } = await cluster.pick(0);

@@ -1,7 +1,5 @@
 import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
-import type { RunOptionChanges } from "../../contract/run-options.ts";
-import { faultOfSchema } from "../output/json-schema.ts";
 import type { ModelList } from "./contract.ts";
 import type { ModelProvider } from "./port.ts";
 
@@ -37,30 +35,6 @@ export async function checkModel(
   return appError("invalid_request", `${field} must be one of the available models`, {
     fields: [field],
   });
-}
-
-/** Checks the models that options name, like `checkModel`, and the schemas of an outcome. */
-export async function checkOptions(
-  { models }: Pick<App, "models">,
-  { fallback_models: ids, outcome }: RunOptionChanges,
-): Promise<AppError | undefined> {
-  if (outcome && outcome.model !== undefined && !(await isKnownModel(models, outcome.model))) {
-    return appError("invalid_request", "outcome.model must be one of the available models", {
-      fields: ["outcome"],
-    });
-  }
-  for (const check of (outcome || undefined)?.checks ?? []) {
-    const fault = check.type === "output_matches" ? faultOfSchema(check.schema) : null;
-    if (fault === null) continue;
-    return appError("invalid_request", `The schema of a check ${fault}`, { fields: ["outcome"] });
-  }
-  for (const id of ids || []) {
-    if (await isKnownModel(models, id)) continue;
-    return appError("invalid_request", "fallback_models must be of the available models", {
-      fields: ["fallback_models"],
-    });
-  }
-  return undefined;
 }
 
 export async function isKnownModel(provider: ModelProvider, id: string): Promise<boolean> {

@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
 import type { FairQueue } from "../../platform/fair-queue.ts";
-import { log } from "../../platform/log.ts";
 import { faultOfSchema, type JsonSchema } from "./json-schema.ts";
 
 export interface OutputCheck {
@@ -68,9 +67,12 @@ export async function checkOutput(
   return errors ?? ["The output could not be validated in time. Submit a smaller one"];
 }
 
-/** Resolves with the errors that were found until the deadline; null for none and no final answer. */
+/**
+ * Resolves with the errors that were found until the deadline; null for none and no final answer, also when a
+ * hostile schema has taken all memory or the whole stack. Every other failure of the worker is a bug, and rejects.
+ */
 function runWorker(check: OutputCheck, signal?: AbortSignal): Promise<readonly string[] | null> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an
     // object.
     const code = join(process.cwd(), "lib", "agent", "output", "validate-worker.ts");
@@ -97,9 +99,8 @@ function runWorker(check: OutputCheck, signal?: AbortSignal): Promise<readonly s
       })
       .once("exit", end)
       .once("error", (error) => {
-        // A hostile schema may take all memory. Everything else is a bug.
-        const isExpected = "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
-        if (!isExpected) log().warn({ cause: error.message }, "A check of an output failed");
+        const isOutOfMemory = "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
+        if (!isOutOfMemory && !(error instanceof RangeError)) reject(error);
         end();
       });
   });

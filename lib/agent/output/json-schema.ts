@@ -44,22 +44,42 @@ const UNSUPPORTED = ["$id", "$anchor", "$async", "$dynamicAnchor", "$dynamicRef"
 /** Providers reject them at the root of a tool's input. */
 const NOT_AT_ROOT = ["$ref", "allOf", "anyOf", "enum", "not", "oneOf"];
 
+const MAX_NAMED_CHARS = 100;
+
+/** A subschema, by the parts of its JSON pointer. Pointers are only joined in errors: they may be long. */
+interface Place {
+  readonly schema: Subschema;
+  readonly parent?: Place;
+  readonly parts: readonly string[];
+}
+
 const isObject = (value: unknown): value is JsonSchema =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns the subschemas of a keyword with the last parts of their JSON pointers. */
-function subschemasOf(keyword: string, value: unknown): [part: string, schema: Subschema][] {
-  const kind = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
-  const found: [string, unknown][] =
+const isSubschema = (value: unknown): value is Subschema =>
+  isObject(value) || typeof value === "boolean";
+
+const kindOf = (keyword: string) =>
+  Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
+
+function subschemasOf(keyword: string, value: unknown): Pick<Place, "schema" | "parts">[] {
+  const kind = kindOf(keyword);
+  const found: [schema: unknown, parts: string[]][] =
     kind === "one"
-      ? [[keyword, value]]
+      ? [[value, [keyword]]]
       : kind === undefined || typeof value !== "object" || value === null
         ? []
-        : Object.entries(value).map(([name, inner]) => [`${keyword}/${escapePart(name)}`, inner]);
-  return found.filter(
-    (entry): entry is [string, Subschema] => isObject(entry[1]) || typeof entry[1] === "boolean",
-  );
+        : Object.entries(value).map(([name, inner]) => [inner, [keyword, name]]);
+  return found.flatMap(([schema, parts]) => (isSubschema(schema) ? [{ schema, parts }] : []));
 }
+
+function nameOf(place: Place): string {
+  const parts: string[] = [];
+  for (let each: Place | undefined = place; each; each = each.parent) parts.unshift(...each.parts);
+  return shorten(parts.map((part) => `/${escapePart(part)}`).join("")) || "its root";
+}
+
+const shorten = (text: string): string => text.slice(0, MAX_NAMED_CHARS);
 
 const escapePart = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
@@ -75,24 +95,23 @@ export function faultOfSchema(schema: JsonSchema): string | null {
   if (schema.$schema !== undefined && withoutFragment(schema.$schema) !== DIALECT) {
     return `has an unsupported $schema: it must be ${DIALECT} or absent`;
   }
-  const schemas = new Map<string, Subschema>();
-  const { $id: _, ...rest } = schema;
-  collect("", rest, schemas);
-  for (const [pointer, found] of schemas) {
+  const { $id: _, ...root } = schema;
+  const places = collect({ schema: root, parts: [] });
+  for (const place of places) {
+    const { schema: found } = place;
     if (!isObject(found)) continue;
     const unsupported = UNSUPPORTED.find((keyword) => Object.hasOwn(found, keyword));
-    if (unsupported)
-      return `has ${unsupported} at ${pointer || "its root"}, which is not supported`;
+    if (unsupported) return `has ${unsupported} at ${nameOf(place)}, which is not supported`;
     const { $ref } = found;
     if ($ref === undefined) continue;
     if (typeof $ref !== "string" || !$ref.startsWith("#")) {
-      return `has a $ref to another document at ${pointer || "its root"}: put the schema into $defs`;
+      return `has a $ref to another document at ${nameOf(place)}: put the schema into $defs`;
     }
-    if (!schemas.has(pointerIn($ref))) {
-      return `has a $ref that is no subschema at ${pointer || "its root"}: ${$ref.slice(0, 100)}`;
+    if (resolve(root, $ref) === undefined) {
+      return `has a $ref that is no subschema at ${nameOf(place)}: ${shorten($ref)}`;
     }
   }
-  return faultOfReferences(schemas);
+  return faultOfReferences(root, places);
 }
 
 const withoutFragment = (value: unknown): unknown =>
@@ -103,53 +122,72 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
-function collect(pointer: string, schema: Subschema, found: Map<string, Subschema>): void {
-  found.set(pointer, schema);
-  if (!isObject(schema)) return;
-  for (const [keyword, value] of Object.entries(schema)) {
-    for (const [part, inner] of subschemasOf(keyword, value)) {
-      collect(`${pointer}/${part}`, inner, found);
-    }
+function collect(place: Place, found: Place[] = []): readonly Place[] {
+  found.push(place);
+  if (!isObject(place.schema)) return found;
+  for (const [keyword, value] of Object.entries(place.schema)) {
+    for (const inner of subschemasOf(keyword, value)) collect({ ...inner, parent: place }, found);
   }
+  return found;
 }
 
-/** Returns the JSON pointer of a local reference, with its parts as `collect` writes them. */
-function pointerIn(reference: string): string {
+/** Returns the subschema that a local reference names, if there is one. */
+function resolve(root: Subschema, reference: string): Subschema | undefined {
+  const [start, ...parts] = decoded(reference.slice(1)).split("/");
+  let value: unknown = start === "" ? root : undefined;
+  for (let next = 0; next < parts.length && isObject(value); ) {
+    const keyword = parts[next++] ?? "";
+    const kind = kindOf(keyword);
+    const inner = kind && own(value, keyword);
+    value = kind === "one" ? inner : own(inner, unescapePart(parts[next++] ?? ""));
+    if (next >= parts.length) return isSubschema(value) ? value : undefined;
+  }
+  return parts.length === 0 && isSubschema(value) ? value : undefined;
+}
+
+const own = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+
+const unescapePart = (part: string): string => part.replaceAll("~1", "/").replaceAll("~0", "~");
+
+function decoded(text: string): string {
   try {
-    return decodeURIComponent(reference.slice(1));
+    return decodeURIComponent(text);
   } catch {
-    return reference;
+    return text;
   }
 }
 
 /** Finds references that apply a schema to a value again and again, or too many schemas to it. */
-function faultOfReferences(schemas: ReadonlyMap<string, Subschema>): string | null {
-  const counts = new Map<string, number>();
-  const open = new Set<string>();
+function faultOfReferences(root: JsonSchema, places: readonly Place[]): string | null {
+  const counts = new Map<JsonSchema, number>();
+  const open = new Set<JsonSchema>();
   /** Returns how many subschemas apply to a value in place; infinite for a circle. */
-  const count = (pointer: string): number => {
-    const known = counts.get(pointer);
-    if (known !== undefined) return known;
-    const schema = schemas.get(pointer);
+  const count = (schema: Subschema | undefined): number => {
     if (!isObject(schema)) return 1;
-    if (open.has(pointer)) return Number.POSITIVE_INFINITY;
-    open.add(pointer);
+    const known = counts.get(schema);
+    if (known !== undefined) return known;
+    if (open.has(schema)) return Number.POSITIVE_INFINITY;
+    open.add(schema);
     let sum = 1;
     for (const [keyword, value] of Object.entries(schema)) {
       if (!IN_PLACE.has(keyword)) continue;
-      for (const [part] of subschemasOf(keyword, value)) sum += count(`${pointer}/${part}`);
+      for (const inner of subschemasOf(keyword, value)) sum += count(inner.schema);
     }
-    if (typeof schema.$ref === "string") sum += count(pointerIn(schema.$ref));
-    open.delete(pointer);
-    counts.set(pointer, sum);
+    if (typeof schema.$ref === "string") sum += count(resolve(root, schema.$ref));
+    open.delete(schema);
+    counts.set(schema, sum);
     return sum;
   };
-  for (const pointer of schemas.keys()) {
-    const applied = count(pointer);
-    const place = pointer || "its root";
-    if (applied === Number.POSITIVE_INFINITY) return `refers to itself without an end at ${place}`;
+  for (const place of places) {
+    const applied = count(place.schema);
+    if (applied === Number.POSITIVE_INFINITY) {
+      return `refers to itself without an end at ${nameOf(place)}`;
+    }
     if (applied > MAX_SUBSCHEMAS_PER_VALUE) {
-      return `applies more than ${MAX_SUBSCHEMAS_PER_VALUE} subschemas to one value at ${place}`;
+      return `applies more than ${MAX_SUBSCHEMAS_PER_VALUE} subschemas to one value at ${nameOf(place)}`;
     }
   }
   return null;
@@ -178,7 +216,7 @@ function relocate(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => {
       if (keyword === "$ref" && typeof value === "string") return [keyword, relocated(value)];
-      const kind = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined;
+      const kind = kindOf(keyword);
       const inner = (each: unknown) => (isObject(each) ? relocate(each) : each);
       if (kind === "one") return [keyword, inner(value)];
       if (kind === "list" && Array.isArray(value)) return [keyword, value.map(inner)];

@@ -92,8 +92,11 @@ export async function runTool(
   return found ? runSafely(found, input, context) : toolFailure("There is no such tool");
 }
 
-/** Returns whether calls of the tool have no effect, and are run again where a crash has cut them. */
-export const isRepeatable = (name: string): boolean => name === SUBMIT_OUTPUT;
+/**
+ * Returns whether a call that a crash has cut is run again: a subagent continues, and the validation of an
+ * output has no effect.
+ */
+export const isRepeatable = (name: string): boolean => name === task.name || name === SUBMIT_OUTPUT;
 
 /** Returns whether calls of the tool stay open until the client answers them. */
 export const isAnsweredByClient = (name: string): boolean => name === askUserQuestion.name;

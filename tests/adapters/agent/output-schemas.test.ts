@@ -77,6 +77,12 @@ it("matches each of several patterns", () => {
   expect(errorsOf(schema, { a: "b", b: "a", cc: "a" })).toHaveLength(3);
 });
 
+it("fails if the worker does, because that is no fault of the output", async () => {
+  const submitted = { value: 1, root: "" };
+  const schema = { type: "nothing that checkSchema accepts" };
+  await expect(checkOutput({ queue, accountId: "a", schema }, submitted, signal)).rejects.toThrow();
+});
+
 it("stops unions that take exponential time", async () => {
   const schema = {
     anyOf: Array.from({ length: 3 }, (_, n) => ({

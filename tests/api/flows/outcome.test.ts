@@ -182,7 +182,6 @@ describe("a run with an outcome", () => {
     const failing = [
       { type: "answer_contains", text: "UPC" },
       { type: "answer_matches", pattern: "(a+)+$" },
-      { type: "answer_matches", pattern: "(" },
       { type: "answer_number", value: 12, tolerance: 0.4 },
       { type: "output_matches", schema: { type: "object" } },
       { type: "file_exists", path: "../../etc/none" },
@@ -212,6 +211,8 @@ describe("a run with an outcome", () => {
     { rubric: "x", max_iterations: 6 },
     { rubric: "x", model: "no-such-model" },
     { checks: [{ type: "answer_sings" }] },
+    { checks: [{ type: "answer_matches", pattern: "(" }] },
+    { checks: [{ type: "answer_matches", pattern: "(?=a)" }] },
     { checks: [{ type: "output_matches", schema: { $ref: "https://example.com/s.json" } }] },
   ])("is refused with %j", async (outcome) => {
     const { status, body } = await caller.post("/api/chat/runs", { prompt: "x", outcome });

@@ -20,6 +20,7 @@ import {
   queue,
   readChat,
   send,
+  submit,
   talkAt,
 } from "./requests.ts";
 import { hasOpenQuestion, letProceed, withAnswer } from "./script.ts";
@@ -27,8 +28,11 @@ import { hasOpenQuestion, letProceed, withAnswer } from "./script.ts";
 /** Returns what came of it, for the history that a failure prints. */
 export async function execute(model: Model, command: Command): Promise<string> {
   if (command.name === "set budget") return setBudget(model, command.calls);
-  if (!("chat" in command)) return strike(model, command);
   const { cluster } = model;
+  if (command.name === "submit") {
+    return submit(model, await cluster.pick(command.server), command.outputs);
+  }
+  if (!("chat" in command)) return strike(model, command);
   const chat = model.chat(command.chat);
   const node = await cluster.pick(command.server);
   switch (command.name) {
@@ -238,7 +242,10 @@ export async function setBudget(model: Model, calls: number | null): Promise<str
   return "";
 }
 
-type Strike = Exclude<Command, { readonly chat: number } | { readonly name: "set budget" }>;
+type Strike = Exclude<
+  Command,
+  { readonly chat: number } | { readonly name: "set budget" | "submit" }
+>;
 const effects: Readonly<Record<string, Effect>> = {
   "crash at": "crash",
   "drain at": "drain",

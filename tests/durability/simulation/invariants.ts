@@ -59,6 +59,10 @@ async function violationsInDatabase({ cluster, accountId }: Model): Promise<stri
     from turn t join messages m on m.chat_id = t.chat_id and m.id = t.message_id
     where t.finished_at is null and not m.on_path
     union all
+    select 'a run has no valid output, or one that it did not complete with: turn ' || id from turn
+    where (status = 'completed' and output_schema is not null)
+      <> (output is not null and jsonb_typeof(output -> 'n') is not distinct from 'number')
+    union all
     select 'a credential outlives its run: ' || k.name from api_keys k
     where k.account_id = ${accountId} and k.scope = 'run' and k.revoked_at is null
       and not exists (select from turn t where t.key_id = k.id and t.finished_at is null)

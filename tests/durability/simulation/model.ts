@@ -81,9 +81,13 @@ export class Model {
     return chat;
   }
 
+  newName(): string {
+    return `simulated-${++turns}`;
+  }
+
   /** A new user message, which the model will answer as planned. */
   write(chat: Chat, plan: TurnPlan): Entry {
-    const name = `simulated-${++turns}`;
+    const name = this.newName();
     const turn = { name, gate: gate() };
     this.cluster.workspace.model.script(name, scriptOf(name, plan, turn.gate));
     chat.turns.push(turn);

@@ -41,6 +41,8 @@ export type Command =
   /** Answers the question that the chat's newest turn has asked. */
   | (Target & { readonly name: "answer" })
   | (Target & { readonly name: "stop" | "compact" })
+  /** Starts a run that submits these outputs, of which only numbers are valid. */
+  | { readonly name: "submit"; readonly server: number; readonly outputs: readonly unknown[] }
   /** Lets the turn go on that is paused. */
   | (Target & { readonly name: "proceed" })
   | (Target & { readonly name: "delete"; readonly what: "chat" | "session" })
@@ -78,6 +80,8 @@ const turn: fc.Arbitrary<TurnPlan> = fc.record({
   contextLimit: fc.constantFrom(undefined, 5_500, 6_500),
 });
 
+const outputs = fc.array(fc.constantFrom<unknown>("none", 1, 2), { maxLength: 5 });
+
 const fault = { point: fc.constantFrom(...pointNames), phase: fc.constantFrom("before", "after") };
 
 const named = <N extends string>(...names: N[]) => ({ name: fc.constantFrom(...names) });
@@ -99,6 +103,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [4, fc.record({ ...named("regenerate", "switch"), ...target })],
   [14, fc.record({ ...named("retry", "answer", "stop"), ...target })],
   [3, fc.record({ ...named("compact"), ...target })],
+  [4, fc.record({ ...named("submit"), server: choice, outputs })],
   [2, fc.record({ ...named("reuse id"), ...target })],
   [6, fc.record({ ...named("resume"), ...target, from: fc.nat(20), byRun: fc.boolean() })],
   [8, fc.record({ ...named("proceed"), ...target })],

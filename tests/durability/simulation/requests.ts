@@ -7,6 +7,7 @@ import type { TurnStream } from "../../support/harness/turn-stream.ts";
 import { clientAt } from "../../support/harness/workspace.ts";
 import type { Node } from "./cluster.ts";
 import type { Chat, Model, Stored } from "./model.ts";
+import { submitting } from "./script.ts";
 
 export const callerAt = (model: Model, node: Node): Client =>
   clientAt(node.server.url, model.caller);
@@ -48,6 +49,16 @@ export async function queue(
   if (onBusy === "steer" && stream?.status === 200) chat.steered.add(entry.id);
   accept(model, chat, entry, stream);
   return expectOneOf(chat, stream, [200, 409, 429, ...overBudget(model)]);
+}
+
+/** Starts a run that submits outputs. */
+export async function submit(model: Model, node: Node, outputs: readonly unknown[]) {
+  const name = model.newName();
+  model.cluster.workspace.model.script(name, submitting(outputs));
+  const output_schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+  const body = { prompt: `[script:${name}]`, output_schema };
+  const started = await attempt(() => callerAt(model, node).post("/api/chat/runs", body));
+  return expectOneOf({ state: "there" }, started, [202, ...overBudget(model)]);
 }
 
 /** Compacts the conversation, which is leased to one request at a time. */

@@ -63,6 +63,15 @@ export function scriptOf(name: string, plan: TurnPlan, gate: Gate): Script {
   };
 }
 
+/** Submits each of these outputs at the call of its number, then stops. */
+export function submitting(outputs: readonly unknown[]): Script {
+  return function* ({ messages }) {
+    const step = messages.flatMap(({ tool_calls = [] }) => tool_calls).length;
+    yield { text: `Step ${step} goes on. ` };
+    if (step < outputs.length) yield { tool: "submit_output", input: { n: outputs[step] } };
+  };
+}
+
 const idOf = (call: unknown): string => String(Object(call).id);
 
 /** Lets a turn go on that waits where its plan has a pause. */

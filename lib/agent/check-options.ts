@@ -1,0 +1,59 @@
+/** Checks what a caller asks of an agent before it is stored. */
+import type { App } from "../app.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import type { RunOptionChanges } from "../contract/run-options.ts";
+import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
+import { isKnownModel } from "./models/list-models.ts";
+import { checkSchema } from "./output/check-output.ts";
+import type { JsonSchema } from "./output/json-schema.ts";
+
+/**
+ * Checks the models that options name, and the schemas and patterns of an outcome. Errors: 400; 429 and 503
+ * while too many checks wait.
+ */
+export async function checkOptions(
+  app: Pick<App, "models" | "queues">,
+  accountId: string,
+  { fallback_models, outcome }: RunOptionChanges,
+): Promise<AppError | undefined> {
+  for (const id of fallback_models || []) {
+    if (await isKnownModel(app.models, id)) continue;
+    return appError("invalid_request", "fallback_models must be of the available models", {
+      fields: ["fallback_models"],
+    });
+  }
+  if (!outcome) return undefined;
+  if (outcome.model !== undefined && !(await isKnownModel(app.models, outcome.model))) {
+    return appError("invalid_request", "outcome.model must be one of the available models", {
+      fields: ["outcome"],
+    });
+  }
+  for (const [place, check] of (outcome.checks ?? []).entries()) {
+    const name = `outcome.checks.${place}`;
+    const schema =
+      check.type === "output_matches"
+        ? check.schema
+        : check.type === "answer_matches" && { type: "string", pattern: check.pattern };
+    const fault = schema && (await checkCallersSchema(app, accountId, schema, name, "outcome"));
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/** @param name of the schema in the error, and `field` that of the body which has it */
+export async function checkCallersSchema(
+  { queues }: Pick<App, "queues">,
+  accountId: string,
+  schema: JsonSchema,
+  name: string,
+  field = name,
+): Promise<AppError | undefined> {
+  try {
+    const fault = await checkSchema({ queue: queues.outputChecks, accountId, schema });
+    if (fault === null) return undefined;
+    return appError("invalid_request", `${name} ${fault}`, { fields: [field] });
+  } catch (error) {
+    if (isQueueRefusal(error)) return queueRefused(error);
+    throw error;
+  }
+}
