@@ -180,6 +180,25 @@ describeInBrowser("the chat", (browsing) => {
     await expectGood(page);
   });
 
+  it("lets a person choose the effort, and the model that answers if the first one is down", async () => {
+    const { page, conversation } = await openChatPage(browsing, place.server);
+    await page.getByRole("button", { name: /^Model: / }).click();
+    const list = page.getByRole("dialog", { name: "Choose a model" });
+    const options = async () => {
+      const { effort, fallback_models } = (await conversation.read()).chat;
+      return { effort, fallback_models };
+    };
+    await list.getByLabel("Effort").selectOption("High");
+    await expect.poll(options).toMatchObject({ effort: "high" });
+    await list.getByLabel("If it is down").selectOption("fake-64k");
+    await expect.poll(options).toEqual({ effort: "high", fallback_models: ["fake-64k"] });
+    await expectGood(page);
+    await list.getByLabel("If it is down").selectOption("No other model");
+    await expect.poll(options).toEqual({ effort: "high", fallback_models: [] });
+    await list.getByLabel("Effort").selectOption("As the model does");
+    await expect.poll(options).toEqual({ effort: undefined, fallback_models: [] });
+  });
+
   it("has no findings", async () => {
     place.model.script("everything", function* ({ step }) {
       if (step === 0) {

@@ -2,11 +2,29 @@
 import { Check, Search } from "lucide-react";
 import { Popover } from "radix-ui";
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react";
+import type { RunOptionChanges, RunOptions } from "@/lib/contract/run-options.ts";
 import type { ApiError } from "../_api/request.ts";
 import type { Model } from "../_hooks/shared-reads.ts";
 import { cn } from "../_ui/class-names.ts";
+import { SelectField } from "../_ui/form.tsx";
 import { formatTokens } from "../_ui/format.ts";
 import { ErrorState, Loading, Skeletons } from "../_ui/states.tsx";
+
+/** How the model works, where that can be chosen. */
+export interface ModelOptions {
+  readonly options?: Pick<RunOptions, "effort" | "fallback_models">;
+  readonly onOptions?: (changes: Pick<RunOptionChanges, "effort" | "fallback_models">) => void;
+}
+
+/** No model has this id. */
+const NONE = " ";
+
+const EFFORTS = [
+  { value: "", label: "As the model does" },
+  { value: "low", label: "Low" },
+  { value: "medium", label: "Medium" },
+  { value: "high", label: "High" },
+] as const;
 
 /** The models to choose from, with a search: a combobox whose list is always open. */
 export function ModelList({
@@ -18,6 +36,8 @@ export function ModelList({
   onRetry,
   onChoose,
   onClose,
+  options = {},
+  onOptions,
 }: {
   readonly button: RefObject<HTMLButtonElement | null>;
   readonly models: readonly Model[] | undefined;
@@ -27,7 +47,7 @@ export function ModelList({
   readonly onRetry: () => void;
   readonly onChoose: (modelId: string) => void;
   readonly onClose: () => void;
-}) {
+} & ModelOptions) {
   const listId = useId();
   const [search, setSearch] = useState("");
   const found = findModels(models ?? [], search);
@@ -139,6 +159,32 @@ export function ModelList({
             <p role="status" className="px-4 pt-1 pb-5 text-center text-muted-foreground">
               No model matches “{search}”.
             </p>
+          )}
+          {onOptions && models !== undefined && (
+            <div className="grid grid-cols-2 gap-3 border-t px-3 py-2.5">
+              <SelectField
+                label="Effort"
+                value={options.effort ?? ""}
+                onChange={(effort) =>
+                  onOptions({ effort: EFFORTS.find(({ value }) => value === effort)?.value })
+                }
+                options={EFFORTS}
+              />
+              <SelectField
+                label="If it is down"
+                value={options.fallback_models?.[0] ?? (options.fallback_models ? NONE : "")}
+                onChange={(id) =>
+                  onOptions({ fallback_models: id === "" ? "" : id === NONE ? [] : [id] })
+                }
+                options={[
+                  { value: "", label: "As the service does" },
+                  { value: NONE, label: "No other model" },
+                  ...models
+                    .filter(({ id }) => id !== "" && id !== chosen)
+                    .map(({ id, name }) => ({ value: id, label: name })),
+                ]}
+              />
+            </div>
           )}
           <p className="border-t px-3 py-2 text-xs text-muted-foreground">
             Context in tokens · price for a million input / output tokens

@@ -3,6 +3,7 @@ import { ChevronDown } from "lucide-react";
 import { useRef, useState } from "react";
 import { type Model, useModels } from "../_hooks/shared-reads.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
+import type { ModelOptions } from "./model-list.tsx";
 
 const ModelList = lazyComponent(() => import("./model-list.tsx"), "ModelList");
 
@@ -22,6 +23,7 @@ export function ModelPicker({
   isField = false,
   hasDefault = false,
   onChoose,
+  ...optional
 }: {
   readonly id?: string;
   readonly "aria-describedby"?: string;
@@ -30,7 +32,7 @@ export function ModelPicker({
   /** Whether the default can be chosen as such, for what is to follow it when it changes. */
   readonly hasDefault?: boolean;
   readonly onChoose: (modelId: string) => void;
-}) {
+} & ModelOptions) {
   const { data, error, reload } = useModels();
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -67,6 +69,7 @@ export function ModelPicker({
           onRetry={reload}
           onChoose={onChoose}
           onClose={() => setOpen(false)}
+          {...optional}
         />
       )}
     </>

@@ -145,7 +145,9 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
               <>
                 <ModelPicker
                   value={chat.modelId}
-                  onChoose={(modelId) => void conversation.chooseModel(modelId)}
+                  options={chat}
+                  onChoose={(modelId) => void conversation.chooseModel({ modelId })}
+                  onOptions={(options) => void conversation.chooseModel(options)}
                 />
                 <ContextGauge
                   key={chatId}

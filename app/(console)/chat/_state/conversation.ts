@@ -8,6 +8,7 @@
  * This file is long because all actions change the same few fields, in an order that matters.
  */
 import type { FileUIPart } from "ai";
+import type { ChatChanges } from "@/lib/sessions/contract.ts";
 import type { Chat as ChatRow } from "@/lib/sessions/session.ts";
 import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
 import { type Connection, createConnection } from "@/packages/client/src/connection.ts";
@@ -275,11 +276,11 @@ export class Conversation {
     return this.#view.isReading;
   }
 
-  async chooseModel(modelId: string): Promise<void> {
+  async chooseModel(choice: Partial<ChatChanges>): Promise<void> {
     const { sessionId, chatId } = this.#options;
     const response = await this.#fetch(`/api/sessions/${sessionId}/chats/${chatId}`, {
       method: "PATCH",
-      body: JSON.stringify({ modelId }),
+      body: JSON.stringify(choice),
     });
     if (!response) this.#show({ error: unreachableChat });
     else if (!response.ok) this.#show({ error: toChatError(await toApiError(response)) });
