@@ -1,5 +1,5 @@
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
-import type { ToolModelMessage, UIMessageChunk } from "ai";
+import type { ModelMessage, UIMessageChunk } from "ai";
 import type { RunOptions } from "../contract/run-options.ts";
 import { type ContextState, promptOf } from "./context.ts";
 import { type Messages, unitsOf } from "./conversation.ts";
@@ -29,8 +29,8 @@ interface Call extends Models {
   readonly turn: Conversation;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
-  /** The results of the tools that the last of them called. */
-  readonly results: readonly ToolModelMessage[];
+  /** The results of the tools that the last of them called, and a note, if any. */
+  readonly results: readonly ModelMessage[];
   /** As of `cacheOptions` of the provider of models. */
   readonly providerOptions?: SharedV4ProviderOptions | undefined;
   readonly signal: AbortSignal;
@@ -112,7 +112,7 @@ export async function callModel({
 
 function toStepResult(
   { messages, calls, usage, finishReason }: Answer,
-  results: readonly ToolModelMessage[],
+  results: readonly ModelMessage[],
   modelId: string,
 ): StepResult {
   const answer: StepResult = {

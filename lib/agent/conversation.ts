@@ -37,7 +37,7 @@ export interface Messages {
 /**
  * Divides a conversation into units.
  * @param steps the results of the turn's model calls
- * @param results of the tools that the last of them called
+ * @param results of the tools that the last of them called, and a note after them, if any
  */
 export async function unitsOf(
   { history, assistant_message_id: messageId }: Messages,
@@ -61,7 +61,7 @@ export async function unitsOf(
 }
 
 function leadingResults(messages: readonly ModelMessage[] = []): readonly ModelMessage[] {
-  const first = messages.findIndex(({ role }) => role !== "tool");
+  const first = messages.findIndex(({ role }) => role === "assistant");
   return first < 0 ? messages : messages.slice(0, first);
 }
 

@@ -1,5 +1,5 @@
 /** Makes the requests of a turn fit into the context of its model. */
-import type { ToolModelMessage } from "ai";
+import type { ModelMessage } from "ai";
 import { type FailedCall, instructionsFor } from "../agent/call-model.ts";
 import {
   budgetOf,
@@ -21,13 +21,8 @@ import type { App } from "../app.ts";
 import { config } from "../platform/config.ts";
 import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
 import type { ModelCallParts } from "./model-call.ts";
-import {
-  type ActiveTurn,
-  type Compaction,
-  recordCompaction,
-  recordUsage,
-  reservationOf,
-} from "./store/turns.ts";
+import { type Reservation, reservesCalls } from "./store/model-calls.ts";
+import { type ActiveTurn, type Compaction, recordCompaction, recordUsage } from "./store/turns.ts";
 import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 
 /** The parts of the service that model calls and tools use. */
@@ -38,8 +33,10 @@ export interface ContextRequest {
   readonly turn: ActiveTurn;
   /** The results of the turn's model calls so far. */
   readonly steps: readonly StepResult[];
-  /** The results of the tools that the last of them called. */
-  readonly results: readonly ToolModelMessage[];
+  /** The results of the tools that the last of them called, and a note, if any. */
+  readonly results: readonly ModelMessage[];
+  /** Of the step, which makes a summary before its own call. */
+  readonly reservation: Reservation;
   readonly signal: AbortSignal;
   /** How often the request of this step was compacted before. */
   readonly pass: number;
@@ -109,7 +106,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
     { accountId: turn.account_id, turnId, load: turn.load },
     { kind, state: next, tokensBefore: tokens, tokensAfter: Math.min(tokens, estimate(next)) },
     covered ?? turn.message_id,
-    usage,
+    request.reservation.releaseWith(usage),
     turn.subagent?.callId ?? null,
   );
   signal.throwIfAborted();
@@ -147,7 +144,7 @@ export async function contextBudget(
 /** Returns the tokens of the request as the model has reported them for the last one, with what was added since. */
 function measured(
   steps: readonly StepResult[],
-  results: readonly ToolModelMessage[],
+  results: readonly ModelMessage[],
 ): number | undefined {
   const { inputTokens = 0, outputTokens = 0 } = steps.at(-1)?.usage ?? {};
   return inputTokens > 0 ? inputTokens + outputTokens + tokensOf(results) : undefined;
@@ -155,23 +152,27 @@ function measured(
 
 async function writeSummary(
   app: ContextParts,
-  { turn, turnId, steps, signal, pass }: ContextRequest,
+  { turn, turnId, steps, signal, pass, reservation }: ContextRequest,
   units: readonly Unit[],
   budget: number,
   usage: UsageEntry[],
 ): Promise<string> {
   const key = { accountId: turn.account_id, turnId, load: turn.load };
-  const reservation = reservationOf(key);
   const uses: Promise<ModelUse>[] = [];
   const metering: Metering = {
     uses,
-    ...(turn.has_budget && { reserve: reservation.reserve }),
+    ...(reservesCalls(turn) && {
+      reserve: (estimateUsd) =>
+        reservation.reserve(
+          estimateUsd,
+          usage.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0),
+        ),
+    }),
     onUse: async (use) => {
       // Unique in the turn, also when another process makes the same step again.
       const { step = steps.length, place = 0 } = turn.subagent ?? {};
       const call = ((turn.load * 100 + steps.length) * 10 + pass) * 30 + usage.length;
-      const entry = toUsageEntry({ step, tool: SUMMARY_CALLS - place, call }, use);
-      usage.push({ ...entry, reserved_usd: reservation.take() });
+      usage.push(toUsageEntry({ step, tool: SUMMARY_CALLS - place, call }, use));
     },
   };
   const model_id = config().SUMMARY_MODEL ?? turn.model_id;
@@ -190,7 +191,7 @@ async function writeSummary(
   } catch (error) {
     // What was used until then counts.
     await Promise.all(uses);
-    if (usage.length > 0) await recordUsage(key, usage);
+    if (usage.length > 0) await recordUsage(key, reservation.releaseWith(usage));
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ToolModelMessage, UIMessageChunk } from "ai";
+import type { ModelMessage, UIMessageChunk } from "ai";
 import { callModel, type FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
@@ -10,6 +10,7 @@ import type { App } from "../app.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
 import { hasFiles } from "./land-files.ts";
 import { measureStep, type StepMeasure } from "./measure-step.ts";
+import { reservesCalls } from "./store/model-calls.ts";
 import type { TurnState } from "./store/turns.ts";
 
 export interface ModelCallOptions {
@@ -19,8 +20,8 @@ export interface ModelCallOptions {
   readonly context: ContextState;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
-  /** The results of the tools that the last of them called. */
-  readonly results: readonly ToolModelMessage[];
+  /** The results of the tools that the last of them called, and a note, if any. */
+  readonly results: readonly ModelMessage[];
   /** The measure of the step, if its request was made before and is made again in another form. */
   readonly measure?: StepMeasure | undefined;
   /** How often processes that died have started this call. */
@@ -135,7 +136,7 @@ export function startFirstCall(
   turnId: string,
   turn: TurnState,
 ): void {
-  if (turn.has_budget || turn.context_limit !== null) return;
+  if (reservesCalls(turn) || turn.context_limit !== null) return;
   if (hasFiles(turn.history) || !isShort(turn.history)) return;
   const context = turn.compaction?.state ?? {};
   const options = { turnId, turn, context, steps: [], results: [], earlierAttempts: 0 };

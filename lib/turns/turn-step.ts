@@ -4,11 +4,12 @@
  * them is either recorded under its id or was never started. This file is long because a step is read from
  * top to bottom.
  */
-import type { ToolModelMessage, UIMessageChunk } from "ai";
+import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
 import type { FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { describeFailure } from "../agent/describe-failure.ts";
-import { budgetRefusalIn, isBudgetRefusal } from "../agent/models/budget-refusal.ts";
+import { budgetRefusalIn } from "../agent/models/budget-refusal.ts";
+import { limitNoteFor } from "../agent/prompt.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
@@ -24,11 +25,12 @@ import type { StreamProgress } from "./read-chunks.ts";
 import { recordIds, runToolCalls } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import {
-  completeModelCall,
   type LoadedTurnKey,
-  reserveModelCall,
-  type TurnEnd,
-} from "./store/turns.ts";
+  noteLimit,
+  type Reservation,
+  reservesCalls,
+} from "./store/model-calls.ts";
+import { completeModelCall, type TurnEnd } from "./store/turns.ts";
 
 /** The parts of the service that a step uses. */
 export type StepParts = ContextParts & EndParts;
@@ -78,8 +80,7 @@ export class TurnStep {
   readonly #shownCompactions: Set<number>;
   /** The one that is part of the present step, with which it is reset. */
   #shownInStep: UIMessageChunk | undefined;
-  /** A failure of the database while the cost of a call was reserved: the step is repeated. */
-  #outage: unknown;
+  readonly #reservation: Reservation;
 
   constructor(
     app: StepParts,
@@ -100,6 +101,7 @@ export class TurnStep {
     const earlier = current.turn.compaction;
     this.#shownCompactions = new Set(progress?.compactions ?? (earlier ? [earlier.id] : []));
     this.#awaitsFirstDelta = this.#index === 0 && progress === undefined;
+    this.#reservation = current.turn.calls.open(AbortSignal.any([stop, current.log.failed]));
   }
 
   /**
@@ -124,7 +126,7 @@ export class TurnStep {
     if (this.#index === 0 && !this.#progress?.started) {
       this.#write({ type: "start", messageId: turn.assistant_message_id });
     }
-    const { answer, measure } = await this.#answer(results ? [results] : []);
+    const { answer, measure } = await this.#answer(await this.#withNote(results ? [results] : []));
     const endWithout = async (end: TurnEnd, error: string | null, reason: string) =>
       this.#end(end, error, reason, (await measure?.fail(reason)) ?? null);
     if (this.#stop.aborted) return endWithout("cancelled", null, "interrupted");
@@ -160,8 +162,20 @@ export class TurnStep {
     return results;
   }
 
+  /** Adds a note for the model once three quarters of a limit are used, always at the end of the same request. */
+  async #withNote(results: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
+    const { turn } = this.#current;
+    const { limits } = turn.options;
+    // A first request has just started, and ends with the message of the user.
+    if (!limits || this.#index === 0) return results;
+    const limit_note = turn.limit_note ?? (await noteLimit(this.#key, this.#index));
+    this.#current = { ...this.#current, turn: { ...turn, limit_note } };
+    if (limit_note?.step !== this.#index) return results;
+    return [...results, limitNoteFor(limit_note.limit, limits[limit_note.limit])];
+  }
+
   /** Calls the model with a request that fits. A refusal of its summary is an answer like one of its own. */
-  async #answer(results: readonly ToolModelMessage[]): Promise<Called> {
+  async #answer(results: readonly ModelMessage[]): Promise<Called> {
     let measure: StepMeasure | undefined;
     let isOpen = false;
     try {
@@ -186,15 +200,16 @@ export class TurnStep {
   }
 
   async #fit(
-    results: readonly ToolModelMessage[],
+    results: readonly ModelMessage[],
     pass: number,
     rejected: FailedCall["exceeded"],
   ): Promise<ContextState> {
-    const { turn, steps, log, call } = this.#current;
+    const { turn, steps, call } = this.#current;
     if (call) return call.context;
-    const signal = AbortSignal.any([this.#stop, log.failed]);
+    const reservation = this.#reservation;
+    const { signal } = reservation;
     const { turnId } = this.#step;
-    const request = { turnId, turn, steps, results, signal, pass, rejected };
+    const request = { turnId, turn, steps, results, reservation, signal, pass, rejected };
     const { state, made } = await fitContext(this.#app, request);
     if (made) this.#current = { ...this.#current, turn: { ...turn, compaction: made } };
     return state;
@@ -214,18 +229,11 @@ export class TurnStep {
 
   /** @param measure of the calls that the step has made before, if any */
   async #callModel(
-    results: readonly ToolModelMessage[],
+    results: readonly ModelMessage[],
     context: ContextState,
     measure: StepMeasure | undefined,
   ): Promise<Called> {
     const { turn, steps, log, call: started, ...rest } = this.#current;
-    const reserve = async (estimateUsd: number | null, spentUsd: number): Promise<void> => {
-      const amounts = { estimateUsd, spentUsd, releasedUsd: null };
-      await reserveModelCall(this.#key, amounts).catch((error: unknown) => {
-        if (!isBudgetRefusal(error)) this.#outage = error;
-        throw error;
-      });
-    };
     // The call that was started before the step is made once.
     this.#current = { ...rest, turn, steps, log };
     const call =
@@ -238,7 +246,7 @@ export class TurnStep {
         results,
         measure,
         earlierAttempts: this.#isRestarted ? (this.#progress?.attempts ?? 0) : 0,
-        reserve: turn.has_budget ? reserve : undefined,
+        reserve: reservesCalls(turn) ? this.#reservation.reserve : undefined,
       });
     const answer = await call.stream(
       (chunk) => {
@@ -249,7 +257,8 @@ export class TurnStep {
     );
     // The model may be silent for long, and its answer could not be written.
     log.failed.throwIfAborted();
-    if (this.#outage !== undefined) throw this.#outage;
+    // The step is repeated.
+    if (this.#reservation.failure !== undefined) throw this.#reservation.failure;
     return { answer, measure: call.measure };
   }
 
@@ -264,6 +273,7 @@ export class TurnStep {
     const continues = !drain().hasBegun && performance.now() < deadline;
     const starting = continues ? recordIds(this.#index + 1, ownCalls(answer)) : [];
     const completed = await completeModelCall(this.#key, measured, starting);
+    this.#reservation.end();
     return {
       turn: { ...turn, stop_requested: completed.stopRequested, has_budget: completed.hasBudget },
       steps: [...steps, measured.result],

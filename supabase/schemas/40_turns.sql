@@ -30,7 +30,9 @@ create table public.turns (
   loads integer not null default 0,
   reserved_usd numeric not null default 0,
   reserved_until timestamptz,
-  options jsonb not null default '{}'
+  options jsonb not null default '{}',
+  lost_usd numeric not null default 0,
+  limit_note jsonb
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -62,6 +64,8 @@ comment on column public.turns.webhook_url is 'Told of the end of the turn, besi
 comment on column public.turns.loads is 'How often a process has loaded the turn to continue it. Only the newest load records steps and the end.';
 comment on column public.turns.reserved_usd is 'The estimated cost of the model calls in flight, while the turn is active and until reserved_until.';
 comment on column public.turns.reserved_until is 'When the calls in flight have failed, because no model call takes as long.';
+comment on column public.turns.lost_usd is 'The reserved cost of model calls that were cut with their process. It counts against max_cost_usd, because the vendor may bill them.';
+comment on column public.turns.limit_note is 'What the model was told once three quarters of a limit were used: {step, limit}, the step that was first told and the name of the limit. Null before.';
 comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';
 
 create table public.turn_steps (
@@ -613,6 +617,7 @@ language sql stable set search_path = '' as $$
     'model_id', p_turn.model_id,
     'instructions', p_turn.instructions,
     'options', p_turn.options,
+    'limit_note', p_turn.limit_note,
     'context_limit', p_turn.context_limit,
     'headless', p_turn.headless,
     'has_key', p_turn.key_id is not null,
@@ -691,7 +696,7 @@ begin
     where id = p_turn_id returning * into v_turn;
     update public.api_keys set run_id = p_run_id where id = v_turn.key_id;
   else
-    update public.turns set loads = loads + 1, reserved_usd = 0
+    update public.turns set loads = loads + 1, lost_usd = lost_usd + reserved_usd, reserved_usd = 0
     where id = p_turn_id returning * into v_turn;
   end if;
 

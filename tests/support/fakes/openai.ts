@@ -11,6 +11,7 @@
  */
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
+import { NOTE } from "../../../lib/agent/prompt.ts";
 import { complete, countTokens, stream } from "./openai-answers.ts";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
@@ -112,7 +113,8 @@ const numberIn = (text: string, name: string): number =>
 export const scriptIn = ({ messages }: CompletionBody): string | undefined =>
   /\[script:([\w-]+)\]/.exec(textOf(messages.findLast(isOfUser)?.content))?.[1];
 
-const isOfUser = ({ role }: ChatMessage): boolean => role === "user";
+const isOfUser = ({ role, content }: ChatMessage): boolean =>
+  role === "user" && !textOf(content).startsWith(NOTE);
 
 /** @param apiKey the key that every request needs. Default: none */
 export async function startFakeOpenAI(apiKey?: string) {
