@@ -9,6 +9,7 @@ const POINTS = {
   claim: /\bclaim_turn\b/,
   load: /\bload_turn\b/,
   reserve: /\breserve_model_call\b/,
+  "note limit": /\bnote_limit\b/,
   "start tools": /\bstart_tools\b/,
   "finish tool": /\bfinish_tool\b/,
   "complete step": /\bcomplete_model_call\b/,

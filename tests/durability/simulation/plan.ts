@@ -39,6 +39,8 @@ export type Command =
   /** Answers the question that the chat's newest turn has asked. */
   | (Target & { readonly name: "answer" })
   | (Target & { readonly name: "stop" })
+  /** Each later turn of the chat may cost about so many model calls; null removes the limit. */
+  | (Target & { readonly name: "set limit"; readonly calls: number | null })
   /** Lets the turn go on that is paused. */
   | (Target & { readonly name: "proceed" })
   | (Target & { readonly name: "delete"; readonly what: "chat" | "session" })
@@ -104,6 +106,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [6, fc.record({ ...named("crash", "drain", "fence"), ...target })],
   [3, fc.record({ ...named("lose notifications", "slow down"), ...target })],
   [3, fc.record({ ...named("crash database", "let a minute pass") })],
+  [4, fc.record({ ...named("set limit"), ...target, calls: fc.option(fc.nat(3), { nil: null }) })],
   [5, fc.record({ ...named("set budget"), calls: fc.option(fc.nat(3), { freq: 4, nil: null }) })],
 ];
 
