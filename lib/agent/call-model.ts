@@ -26,7 +26,7 @@ interface Call extends Models {
   readonly turn: Conversation;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
-  /** What follows the last of them: the results of its tools, or a request to submit the output. */
+  /** What follows the last of them: the results of its tools, and a note of the platform, if any. */
   readonly results: readonly ModelMessage[];
   /** As of `cacheOptions` of the provider of models. */
   readonly providerOptions?: SharedV4ProviderOptions | undefined;

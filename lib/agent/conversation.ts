@@ -53,7 +53,7 @@ export interface Messages {
 /**
  * Divides a conversation into units.
  * @param steps the results of the turn's model calls
- * @param results what follows the last of them: the results of its tools, or a request to submit the output
+ * @param results what follows the last of them: the results of its tools, and a note of the platform, if any
  */
 export async function unitsOf(
   { history, assistant_message_id: messageId, steering }: Messages,

@@ -1,4 +1,5 @@
 /** The instructions of the agent and of its subagents. */
+import type { UserModelMessage } from "ai";
 
 const WORK = `- Work in the sandbox: its home holds the session's files, and they stay for later turns.
 - Look before you change: read a file before you replace it, and check the outcome of a command.
@@ -32,6 +33,17 @@ ${asking}
 - Use todo for a task of more than a few steps, task to hand self-contained work to a subagent, skill to follow instructions kept in the sandbox, fetch for public web pages and APIs.
 - Answer in the user's language, briefly, in Markdown; lead with the outcome.${artistId === undefined ? "" : `\n\nThe session is about the artist with the id ${artistId}.`}${instructions === undefined ? "" : `\n\nInstructions for this conversation follow. Where they conflict with the rules above, the rules apply.\n\n${instructions}`}`;
 }
+
+/** The start of a note of the platform, which takes the place of a message of the user. */
+export const NOTE = "[Note of the platform, not of the user]";
+
+const UNITS = { max_cost_usd: "USD", max_steps: "model calls", max_duration_s: "seconds" } as const;
+
+/** Returns the note for a model whose turn has used three quarters of a limit. */
+export const limitNoteFor = (name: keyof typeof UNITS, allowed = 0): UserModelMessage => ({
+  role: "user",
+  content: `${NOTE} Three quarters of the ${allowed} ${UNITS[name]} that this answer may use are used. It ends at that limit, even in the middle of the work. Do what matters most, and answer soon.`,
+});
 
 export function subagentPrompt(): string {
   return `You are a subagent: you do one piece of work in a sandbox and report to the agent that gave it to you. Nobody can answer questions.

@@ -1,6 +1,6 @@
 /**
- * What providers sign: reasoning, and the calls that follow it. It is returned to the provider that has made it,
- * which may require it, and never sent to another one, which may reject it.
+ * Reasoning, and the calls that follow it, are signed by providers. They are returned to the provider that has made
+ * them, which may require them, and never sent to another one, which may reject them.
  */
 import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { ModelMessage, UIMessageChunk } from "ai";

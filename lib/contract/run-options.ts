@@ -13,6 +13,8 @@ const descriptions = {
   effort: "How long a reasoning model thinks; the model's own default when absent.",
   outcome:
     "What the work must be. When the agent has finished, it is checked and judged, and the agent continues with what is missing. Each verdict is a part `data-outcome` of the answer.",
+  limits:
+    "The limits of a turn with its subagents and summaries. They are checked before each model call. A turn that reaches a limit fails with an error such as `limit_reached: max_cost_usd`, and keeps its answer until then. Where several limits apply, such as a template's and a chat's, the narrowest does.",
 };
 
 const MAX_CHECKS = 20;
@@ -41,12 +43,28 @@ const outcome = z
   })
   .meta({ id: "Outcome" });
 export type Outcome = z.output<typeof outcome>;
+/** The limits of a turn. Each is optional. */
+const limits = z.strictObject({
+  max_cost_usd: z.number().positive().max(10_000).optional().meta({
+    description:
+      "The cost of its model calls in USD. Its last call may exceed it. Models without a price need `allow_unpriced_models` of the account.",
+  }),
+  max_steps: z.int().positive().max(10_000).optional().meta({
+    description: "Its model calls with the tools between them, without summaries.",
+  }),
+  max_duration_s: z.int().positive().max(604_800).optional().meta({
+    description:
+      "Seconds since its start. A model call or a tool that runs at that time is not interrupted.",
+  }),
+});
+export const limitNames = ["max_cost_usd", "max_steps", "max_duration_s"] as const;
 
 /** The options as they are given at the start and stored. An option that is not set is absent. */
 export const runOptions = z.object({
   fallback_models: fallbackModels.optional().meta({ description: descriptions.fallback_models }),
   effort: z.enum(EFFORTS).optional().meta({ description: descriptions.effort }),
   outcome: outcome.optional().meta({ description: descriptions.outcome }),
+  limits: limits.optional().meta({ description: descriptions.limits }),
 });
 export type RunOptions = z.output<typeof runOptions>;
 
@@ -66,13 +84,19 @@ export const runOptionChanges = z.object({
     .union([outcome, z.literal("")], { error: "outcome must have checks or a rubric" })
     .optional()
     .meta({ description: `${descriptions.outcome} An empty text removes it.` }),
+  limits: limits.optional().meta({
+    description: `${descriptions.limits} They replace the present ones; an empty object removes them.`,
+  }),
 });
 export type RunOptionChanges = z.output<typeof runOptionChanges>;
+
+const isRemoved = (value: object | string): boolean =>
+  value === "" || (!Array.isArray(value) && Object.keys(value).length === 0);
 
 /** Returns the options that a body names as the database takes them, where null removes one. */
 export const optionsIn = (body: RunOptionChanges) =>
   Object.fromEntries(
     Object.entries(runOptionChanges.parse(body)).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value === "" ? null : value]],
+      value === undefined ? [] : [[name, isRemoved(value) ? null : value]],
     ),
   );

@@ -96,7 +96,7 @@ async function compact(
     };
   };
   if (plan.kind === "cleared") {
-    const sandbox = openSandbox(app, { ...turn, outcome: "active", steps: [] });
+    const sandbox = openSandbox(app, turn);
     await writeFiles(sandbox, plan.files);
     return describe(plan.state.clearedTo?.messageId ?? turn.message_id, plan.state);
   }
@@ -108,17 +108,11 @@ async function compact(
     if (refusal) throw new BudgetRefusal(refusal);
   };
   try {
-    // The reservation of the whole compaction is released at its end, with the lease.
-    const reservation = turn.has_budget ? { reserve, take: () => 0 } : undefined;
-    const place = { step: 0, place: 0, firstCall: 0 };
+    // The reservations are released at the end of the compaction, with its lease.
     const summary = {
-      turnId: request.id,
-      turn,
-      units: plan.units,
-      budget,
-      signal,
-      reservation,
-      ...place,
+      ...{ turnId: request.id, turn, units: plan.units, budget, signal },
+      reserve: turn.has_budget ? reserve : undefined,
+      ...{ step: 0, place: 0, firstCall: 0 },
     };
     const text = await writeSummary(app, summary, usage);
     return describe(plan.to.messageId, { ...plan.state, summary: { text, to: plan.to } });

@@ -8,13 +8,8 @@ import { inSpan } from "../platform/telemetry/spans.ts";
 import type { MeasuredStep } from "./measure-step.ts";
 import { assembleParts, closeOpenParts, parseChunks, readProgress } from "./read-chunks.ts";
 import { unblockQueuedTurn } from "./start-workflow.ts";
-import {
-  type ActiveTurn,
-  finishTurn,
-  type LoadedTurnKey,
-  type TurnEnd,
-  type TurnMetadata,
-} from "./store/turns.ts";
+import type { LoadedTurnKey } from "./store/model-calls.ts";
+import { type ActiveTurn, finishTurn, type TurnEnd, type TurnMetadata } from "./store/turns.ts";
 
 /** The parts of the service that the end of a turn uses. */
 export type EndParts = Pick<App, "deliveryWorker" | "engine">;

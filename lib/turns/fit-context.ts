@@ -17,13 +17,8 @@ import { toolSchemas } from "../agent/tools/index.ts";
 import type { App } from "../app.ts";
 import type { UsageEntry } from "./measure-step.ts";
 import type { ModelCallParts } from "./model-call.ts";
-import {
-  type ActiveTurn,
-  type Compaction,
-  recordCompaction,
-  recordUsage,
-  reservationOf,
-} from "./store/turns.ts";
+import { type Reservation, reservesCalls } from "./store/model-calls.ts";
+import { type ActiveTurn, type Compaction, recordCompaction, recordUsage } from "./store/turns.ts";
 import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 import { writeSummary } from "./write-summary.ts";
 
@@ -35,8 +30,10 @@ export interface ContextRequest {
   readonly turn: ActiveTurn;
   /** The results of the turn's model calls so far. */
   readonly steps: readonly StepResult[];
-  /** What follows the last of them: the results of its tools, or a request to submit the output. */
+  /** What follows the last of them: the results of its tools, and a note of the platform, if any. */
   readonly results: readonly ModelMessage[];
+  /** Of the step, which makes a summary before its own call. */
+  readonly reservation: Reservation;
   readonly signal: AbortSignal;
   /** How often the request of this step was compacted before. */
   readonly pass: number;
@@ -106,7 +103,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
     { accountId: turn.account_id, turnId, load: turn.load },
     { kind, state: next, tokensBefore: tokens, tokensAfter: Math.min(tokens, estimate(next)) },
     covered ?? turn.message_id,
-    usage,
+    request.reservation.releaseWith(usage),
     turn.subagent?.callId ?? null,
   );
   signal.throwIfAborted();
@@ -152,7 +149,7 @@ function measured(
 
 async function summarizeFor(
   app: ContextParts,
-  { turn, turnId, steps, signal, pass }: ContextRequest,
+  { turn, turnId, steps, signal, pass, reservation }: ContextRequest,
   units: readonly Unit[],
   budget: number,
   usage: UsageEntry[],
@@ -161,13 +158,13 @@ async function summarizeFor(
   const { step = steps.length, place = 0 } = turn.subagent ?? {};
   // Unique in the turn, also when another process makes the same step again.
   const firstCall = ((turn.load * 100 + steps.length) * 10 + pass) * 30;
-  const reservation = turn.has_budget ? reservationOf(key) : undefined;
-  const request = { turnId, turn, units, budget, signal, reservation, step, place, firstCall };
+  const reserve = reservesCalls(turn) ? reservation.reserve : undefined;
+  const request = { turnId, turn, units, budget, signal, reserve, step, place, firstCall };
   try {
     return await writeSummary(app, request, usage);
   } catch (error) {
     // What was used until then counts.
-    if (usage.length > 0) await recordUsage(key, usage);
+    if (usage.length > 0) await recordUsage(key, reservation.releaseWith(usage));
     throw error;
   }
 }

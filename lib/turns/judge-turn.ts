@@ -9,13 +9,15 @@ import { modelsOf } from "../agent/models/model-outages.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import { type CheckResult, runCheck } from "../agent/outcome/checks.ts";
 import { judge } from "../agent/outcome/judge.ts";
+import { NOTE } from "../agent/prompt.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import type { Outcome } from "../contract/run-options.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { type Verdict, verdict as verdictShape } from "./contract.ts";
 import type { ContextParts } from "./fit-context.ts";
-import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
-import { type ActiveTurn, recordUsage, reservationOf } from "./store/turns.ts";
+import { costOf, toUsageEntry, type UsageEntry } from "./measure-step.ts";
+import { reservesCalls } from "./store/model-calls.ts";
+import { type ActiveTurn, recordUsage } from "./store/turns.ts";
 import { openSandbox } from "./turn-sandbox.ts";
 
 /** The `tool` of the calls of judges in usage entries, below the numbers of summaries. */
@@ -52,7 +54,7 @@ export const chunkOf = (turnId: string, { index, verdict }: Given): UIMessageChu
 export const feedbackOf = ({ missing }: Verdict): ModelMessage => ({
   role: "user",
   content: [
-    "Your work was checked against what was asked for. This is missing:",
+    `${NOTE} Your work was checked against what was asked for. This is missing:`,
     ...missing.map((point) => `- ${point}`),
     "Complete the work, then give the whole answer again.",
   ].join("\n"),
@@ -89,15 +91,17 @@ export async function judgeTurn(app: ContextParts, outcome: Outcome, work: Work)
   if (rubric === undefined) return { iteration, verdict: "satisfied", missing: [] };
 
   const key = { accountId: turn.account_id, turnId, load: turn.load };
-  const reservation = turn.has_budget ? reservationOf(key) : undefined;
+  const reservation = turn.calls.open(signal);
   const usage: UsageEntry[] = [];
   const firstCall = (turn.load * 10 + iteration) * 10;
   const metering = {
     uses: [],
-    ...(reservation && { reserve: reservation.reserve }),
+    ...(reservesCalls(turn) && {
+      reserve: (estimateUsd: number | null) => reservation.reserve(estimateUsd, costOf(usage)),
+    }),
     onUse: async (use: Parameters<typeof toUsageEntry>[1]) => {
       const place = { step: steps.length, tool: JUDGE_CALLS, call: firstCall + usage.length };
-      usage.push({ ...toUsageEntry(place, use), reserved_usd: reservation?.take() ?? 0 });
+      usage.push(toUsageEntry(place, use));
     },
   };
   const model_id = outcome.model ?? turn.model_id;
@@ -121,7 +125,8 @@ export async function judgeTurn(app: ContextParts, outcome: Outcome, work: Work)
     };
   } finally {
     await Promise.all(metering.uses);
-    if (usage.length > 0) await recordUsage(key, usage);
+    if (usage.length > 0) await recordUsage(key, reservation.releaseWith(usage));
+    reservation.end();
   }
 }
 

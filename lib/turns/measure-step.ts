@@ -21,6 +21,10 @@ export interface UsageEntry {
   readonly reserved_usd?: number;
 }
 
+/** Returns the cost in USD of the calls that have a price. */
+export const costOf = (usage: readonly UsageEntry[]): number =>
+  usage.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0);
+
 export const toUsageEntry = (
   place: Pick<UsageEntry, "step" | "tool" | "call">,
   use: ModelUse,

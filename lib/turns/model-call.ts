@@ -10,6 +10,7 @@ import type { App } from "../app.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
 import { hasFiles } from "./land-files.ts";
 import { measureStep, type StepMeasure } from "./measure-step.ts";
+import { reservesCalls } from "./store/model-calls.ts";
 import type { TurnState } from "./store/turns.ts";
 
 export interface ModelCallOptions {
@@ -19,7 +20,7 @@ export interface ModelCallOptions {
   readonly context: ContextState;
   /** The results of the turn's earlier model calls. */
   readonly steps: readonly StepResult[];
-  /** What follows the last of them: the results of its tools, or a request to submit the output. */
+  /** What follows the last of them: the results of its tools, and a note of the platform, if any. */
   readonly results: readonly ModelMessage[];
   /** The measure of the step, if its request was made before and is made again in another form. */
   readonly measure?: StepMeasure | undefined;
@@ -135,7 +136,7 @@ export function startFirstCall(
   turnId: string,
   turn: TurnState,
 ): void {
-  if (turn.has_budget || turn.context_limit !== null) return;
+  if (reservesCalls(turn) || turn.context_limit !== null) return;
   if (hasFiles(turn.history) || !isShort(turn.history)) return;
   const context = turn.compaction?.state ?? {};
   const options = { turnId, turn, context, steps: [], results: [], earlierAttempts: 0 };

@@ -11,12 +11,12 @@ import { config } from "../platform/config.ts";
 import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
 import { measureStep } from "./measure-step.ts";
 import { answeringModels } from "./model-call.ts";
+import { type Reservation, reservesCalls } from "./store/model-calls.ts";
 import {
   type ActiveTurn,
   completeSubagentCall,
   loadSubagent,
   recordUsage,
-  reservationOf,
   type Subagent,
 } from "./store/turns.ts";
 
@@ -74,22 +74,33 @@ export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<
     if (hasEnded || steps.length >= MAX_SUBAGENT_STEPS) return reportOf(steps);
     const results = previous ? await run.runCalls(turn, steps.length, previous.calls) : null;
     signal.throwIfAborted();
-    const called = await callOnce(app, { ...run, turn }, steps, results ? [results] : []);
-    turn = called.turn;
-    const usage = (called.measured?.usage ?? []).map((entry, number) => ({
-      ...entry,
-      step: subagent.step,
-      tool: subagent.place,
-      call: steps.length * CALLS_OF_A_STEP + number,
-      ...(number === 0 && { reserved_usd: called.reservedUsd }),
-    }));
-    if (called.error !== undefined || !called.measured) {
-      if (usage.length > 0) await recordUsage(key, usage);
-      signal.throwIfAborted();
-      return toolFailure(called.error ?? "The subagent failed");
+    const reservation = turn.calls.open(signal);
+    try {
+      const called = await callOnce(
+        app,
+        { ...run, turn },
+        steps,
+        results ? [results] : [],
+        reservation,
+      );
+      turn = called.turn;
+      const entries = (called.measured?.usage ?? []).map((entry, number) => ({
+        ...entry,
+        step: subagent.step,
+        tool: subagent.place,
+        call: steps.length * CALLS_OF_A_STEP + number,
+      }));
+      const usage = reservation.releaseWith(entries);
+      if (called.error !== undefined || !called.measured) {
+        if (usage.length > 0) await recordUsage(key, usage);
+        signal.throwIfAborted();
+        return toolFailure(called.error ?? "The subagent failed");
+      }
+      await completeSubagentCall(key, callId, { ...called.measured, usage });
+      steps = [...steps, called.measured.result];
+    } finally {
+      reservation.end();
     }
-    await completeSubagentCall(key, callId, { ...called.measured, usage });
-    steps = [...steps, called.measured.result];
   }
 }
 
@@ -99,14 +110,14 @@ async function callOnce(
   { turnId, turn: given, signal }: SubagentRun,
   steps: readonly StepResult[],
   results: readonly ToolModelMessage[],
+  reservation: Reservation,
 ) {
   let turn = given;
-  const reservation = reservationOf({ accountId: turn.account_id, turnId, load: turn.load });
-  const reserve = turn.has_budget ? reservation.reserve : undefined;
+  const reserve = reservesCalls(turn) ? reservation.reserve : undefined;
   const measure = measureStep(app, steps.length, turn.model_id, 0, reserve);
   const { answer } = await callWithinContext(
     async (pass, rejected) => {
-      const request = { turnId, turn, steps, results, signal, pass, rejected };
+      const request = { turnId, turn, steps, results, reservation, signal, pass, rejected };
       const { state, made } = await fitContext(app, request);
       if (made) turn = { ...turn, compaction: made };
       return state;
@@ -125,7 +136,7 @@ async function callOnce(
   const error = "error" in answer ? answer.error : undefined;
   const measured = "error" in answer ? await measure.fail("error") : await measure.complete(answer);
   /** The turn has the compaction that was made, if any; nothing was measured if the model was not called. */
-  return { turn, measured, error, reservedUsd: reservation.take() };
+  return { turn, measured, error };
 }
 
 function progressOf(title: string, steps: readonly StepResult[]): SubagentProgress {

@@ -7,12 +7,8 @@ import { fileDownloader } from "../agent/download-file.ts";
 import { showFiles } from "../agent/show-files.ts";
 import type { App } from "../app.ts";
 import { hasFiles, landFiles } from "./land-files.ts";
-import {
-  type ActiveTurn,
-  type LoadedTurnKey,
-  storeSteeringFiles,
-  takeSteeringMessages,
-} from "./store/turns.ts";
+import type { LoadedTurnKey } from "./store/model-calls.ts";
+import { type ActiveTurn, storeSteeringFiles, takeSteeringMessages } from "./store/turns.ts";
 import { openSandbox } from "./turn-sandbox.ts";
 
 /** Takes the messages that steer the turn, before its model call `step`, with their files. */

@@ -4,6 +4,7 @@
  */
 import type { ModelMessage, ToolModelMessage } from "ai";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
+import { NOTE } from "../agent/prompt.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { isOutputAccepted, outputIn, SUBMIT_OUTPUT } from "../agent/tools/submit-output.ts";
 
@@ -14,8 +15,7 @@ const MAX_ERROR_CHARS = 500;
 /** The message for a model that has stopped without submitting. */
 export const OUTPUT_REQUEST: ModelMessage = {
   role: "user",
-  content:
-    "You have stopped without calling submit_output. Call it now, with the complete output of this run.",
+  content: `${NOTE} You have stopped without calling submit_output. Call it now, with the complete output of this run.`,
 };
 
 export const NOT_SUBMITTED = "output_invalid: The model stopped without submitting an output";

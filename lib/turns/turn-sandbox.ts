@@ -1,10 +1,13 @@
 import type { App } from "../app.ts";
 import { isSandboxError, type Sandbox, SandboxError } from "../sandbox/port.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
-import type { ActiveTurn } from "./store/turns.ts";
+import type { TurnState } from "./store/turns.ts";
 
 /** When the sandbox was deleted during the turn, its tools fail, but the turn does not. */
-export function openSandbox({ sandboxes }: Pick<App, "sandboxes">, turn: ActiveTurn): Sandbox {
+export function openSandbox(
+  { sandboxes }: Pick<App, "sandboxes">,
+  turn: Pick<TurnState, "account_id" | "sandbox_state">,
+): Sandbox {
   const state = storedSandbox.nullable().parse(turn.sandbox_state);
   if (state) return sandboxes.open(state, turn.account_id);
   const fail = async (): Promise<never> => {

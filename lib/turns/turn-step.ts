@@ -8,7 +8,8 @@ import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
 import type { FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
 import { describeFailure } from "../agent/describe-failure.ts";
-import { budgetRefusalIn, isBudgetRefusal } from "../agent/models/budget-refusal.ts";
+import { budgetRefusalIn } from "../agent/models/budget-refusal.ts";
+import { limitNoteFor } from "../agent/prompt.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isAnsweredByClient } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
@@ -34,11 +35,12 @@ import { recordIds, runToolCalls } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import { steerTurn } from "./steer-turn.ts";
 import {
-  completeModelCall,
   type LoadedTurnKey,
-  reserveModelCall,
-  type TurnEnd,
-} from "./store/turns.ts";
+  noteLimit,
+  type Reservation,
+  reservesCalls,
+} from "./store/model-calls.ts";
+import { completeModelCall, type TurnEnd } from "./store/turns.ts";
 import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, outcomeOf } from "./structured-output.ts";
 
 /** The parts of the service that a step uses. */
@@ -90,8 +92,7 @@ export class TurnStep {
   readonly #shownCompactions: Set<number>;
   /** The one that is part of the present step, with which it is reset. */
   #shownInStep: UIMessageChunk | undefined;
-  /** A failure of the database while the cost of a call was reserved: the step is repeated. */
-  #outage: unknown;
+  readonly #reservation: Reservation;
 
   constructor(
     app: StepParts,
@@ -112,6 +113,7 @@ export class TurnStep {
     const earlier = current.turn.compaction;
     this.#shownCompactions = new Set(progress?.compactions ?? (earlier ? [earlier.id] : []));
     this.#awaitsFirstDelta = this.#index === 0 && progress === undefined;
+    this.#reservation = current.turn.calls.open(AbortSignal.any([stop, current.log.failed]));
   }
 
   /**
@@ -162,7 +164,7 @@ export class TurnStep {
     // A call that has started cannot be steered, and one that is repeated gets the same messages.
     if (!call && !this.#isRestarted) await this.#steer();
     if (turn.output_schema && previous && hasStopped(previous)) added.push(OUTPUT_REQUEST);
-    const { answer, measure } = await this.#answer(added);
+    const { answer, measure } = await this.#answer(await this.#withNote(added));
     const endWithout = async (end: TurnEnd, error: string | null, reason: string) =>
       this.#end(end, error, reason, (await measure?.fail(reason)) ?? null);
     if (this.#stop.aborted) return endWithout("cancelled", null, "interrupted");
@@ -204,6 +206,18 @@ export class TurnStep {
     const isFinished = this.#isRestarted || this.#progress?.stepFinished;
     if (!isFinished && !this.#stop.aborted) this.#write({ type: "finish-step" });
     return results;
+  }
+
+  /** Adds a note for the model once three quarters of a limit are used, always at the end of the same request. */
+  async #withNote(results: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
+    const { turn } = this.#current;
+    const { limits } = turn.options;
+    // A first request has just started, and ends with the message of the user.
+    if (!limits || this.#index === 0) return results;
+    const limit_note = turn.limit_note ?? (await noteLimit(this.#key, this.#index));
+    this.#current = { ...this.#current, turn: { ...turn, limit_note } };
+    if (limit_note?.step !== this.#index) return results;
+    return [...results, limitNoteFor(limit_note.limit, limits[limit_note.limit])];
   }
 
   /** Judges the work, and shows the verdict. Returns null if the turn is stopped. */
@@ -267,11 +281,12 @@ export class TurnStep {
     pass: number,
     rejected: FailedCall["exceeded"],
   ): Promise<ContextState> {
-    const { turn, steps, log, call } = this.#current;
+    const { turn, steps, call } = this.#current;
     if (call) return call.context;
-    const signal = AbortSignal.any([this.#stop, log.failed]);
+    const reservation = this.#reservation;
+    const { signal } = reservation;
     const { turnId } = this.#step;
-    const request = { turnId, turn, steps, results, signal, pass, rejected };
+    const request = { turnId, turn, steps, results, reservation, signal, pass, rejected };
     const { state, made } = await fitContext(this.#app, request);
     if (made) this.#current = { ...this.#current, turn: { ...turn, compaction: made } };
     return state;
@@ -296,13 +311,6 @@ export class TurnStep {
     measure: StepMeasure | undefined,
   ): Promise<Called> {
     const { turn, steps, log, call: started, ...rest } = this.#current;
-    const reserve = async (estimateUsd: number | null, spentUsd: number): Promise<void> => {
-      const amounts = { estimateUsd, spentUsd, releasedUsd: null };
-      await reserveModelCall(this.#key, amounts).catch((error: unknown) => {
-        if (!isBudgetRefusal(error)) this.#outage = error;
-        throw error;
-      });
-    };
     // The call that was started before the step is made once.
     this.#current = { ...rest, turn, steps, log };
     const call =
@@ -315,7 +323,7 @@ export class TurnStep {
         results,
         measure,
         earlierAttempts: this.#isRestarted ? (this.#progress?.attempts ?? 0) : 0,
-        reserve: turn.has_budget ? reserve : undefined,
+        reserve: reservesCalls(turn) ? this.#reservation.reserve : undefined,
       });
     const answer = await call.stream(
       (chunk) => {
@@ -326,7 +334,8 @@ export class TurnStep {
     );
     // The model may be silent for long, and its answer could not be written.
     log.failed.throwIfAborted();
-    if (this.#outage !== undefined) throw this.#outage;
+    // The step is repeated.
+    if (this.#reservation.failure !== undefined) throw this.#reservation.failure;
     return { answer, measure: call.measure };
   }
 
@@ -341,6 +350,7 @@ export class TurnStep {
     const continues = !drain().hasBegun && performance.now() < deadline;
     const starting = continues ? recordIds(this.#index + 1, ownCalls(answer)) : [];
     const completed = await completeModelCall(this.#key, measured, starting);
+    this.#reservation.end();
     return {
       turn: { ...turn, stop_requested: completed.stopRequested, has_budget: completed.hasBudget },
       steps: [...steps, measured.result],

@@ -6,9 +6,9 @@ import { modelsOf } from "../agent/models/model-outages.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import { summarize } from "../agent/summarize.ts";
 import { config } from "../platform/config.ts";
-import { toUsageEntry, type UsageEntry } from "./measure-step.ts";
+import { costOf, toUsageEntry, type UsageEntry } from "./measure-step.ts";
 import type { ModelCallParts } from "./model-call.ts";
-import type { reservationOf, TurnState } from "./store/turns.ts";
+import type { TurnState } from "./store/turns.ts";
 
 /** The `tool` of the turn's summaries in usage entries. A summary of a subagent has a lower number. */
 const SUMMARY_CALLS = -1;
@@ -22,8 +22,11 @@ export interface SummaryRequest {
   /** Of the model's context, in tokens. */
   readonly budget: number;
   readonly signal: AbortSignal;
-  /** Absent without a budget. If it refuses a call, the summary fails with the same error. */
-  readonly reservation: ReturnType<typeof reservationOf> | undefined;
+  /**
+   * Called before each model call with its cost, if that is known, and the cost of those before it. Absent
+   * where nothing limits them. If it rejects, the summary fails with the same error.
+   */
+  readonly reserve: ((estimateUsd: number | null, spentUsd: number) => Promise<void>) | undefined;
   /** Where the calls are recorded: the step, the place of the subagent, 0 for none, and the first number. */
   readonly step: number;
   readonly place: number;
@@ -37,16 +40,16 @@ export interface SummaryRequest {
  */
 export async function writeSummary(
   app: ModelCallParts,
-  { turnId, turn, units, budget, signal, reservation, step, place, firstCall }: SummaryRequest,
+  { turnId, turn, units, budget, signal, reserve, step, place, firstCall }: SummaryRequest,
   usage: UsageEntry[],
 ): Promise<string> {
   const uses: Promise<ModelUse>[] = [];
   const metering: Metering = {
     uses,
-    ...(reservation && { reserve: reservation.reserve }),
+    ...(reserve && { reserve: (estimateUsd) => reserve(estimateUsd, costOf(usage)) }),
     onUse: async (use) => {
       const entry = { step, tool: SUMMARY_CALLS - place, call: firstCall + usage.length };
-      usage.push({ ...toUsageEntry(entry, use), reserved_usd: reservation?.take() ?? 0 });
+      usage.push(toUsageEntry(entry, use));
     },
   };
   const model_id = config().SUMMARY_MODEL ?? turn.model_id;

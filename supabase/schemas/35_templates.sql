@@ -318,11 +318,25 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.chat_instructions is 'What instructs the agent in a chat: the prompt of its template, then its own text; null for nothing.';
 
+create function public.narrowest_limits(p_limits jsonb[]) returns jsonb
+language sql immutable set search_path = '' as $$
+  select jsonb_object_agg(narrowest.name, narrowest.value)
+  from (
+    select l.key as name, min(l.value::numeric) as value
+    from unnest(p_limits) as given, jsonb_each_text(given) as l
+    group by l.key) narrowest
+$$;
+comment on function public.narrowest_limits is 'The least value of each limit among objects such as {max_steps: 10}, any of which may be null; null without any.';
+
 create function public.chat_options(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
-  select coalesce(t.options, '{}') || c.options
+  select jsonb_strip_nulls(
+    case when t.account_id = p_account_id then t.options else '{}' end || c.options
+    || jsonb_build_object('limits',
+      public.narrowest_limits(array[t.options -> 'limits', c.options -> 'limits'])))
   from public.chats c
-  left join public.agent_templates t on t.id = c.template_id and t.account_id = p_account_id
+  left join public.agent_templates t
+    on t.id = c.template_id and public.can_see_agent_template(p_account_id, t)
   where c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account has no say, because a model can cost more than the account has asked for.';
+comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account chooses neither models nor effort, because they can cost more than the account has asked for. Of limits the narrowest applies.';

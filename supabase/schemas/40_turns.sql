@@ -32,7 +32,9 @@ create table public.turns (
   reserved_until timestamptz,
   output_schema text,
   output jsonb,
-  options jsonb not null default '{}'
+  options jsonb not null default '{}',
+  lost_usd numeric not null default 0,
+  limit_note jsonb
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -66,6 +68,8 @@ comment on column public.turns.reserved_usd is 'The estimated cost of the model 
 comment on column public.turns.reserved_until is 'When the calls in flight have failed, because no model call takes as long.';
 comment on column public.turns.output_schema is 'The JSON Schema of the output, null for a turn without one. As text, because models write the fields in the order of the schema, which jsonb does not keep.';
 comment on column public.turns.output is 'The output that the model has submitted, valid under output_schema. Written by finish_turn only, in the transaction that completes the turn; null for none, which JSON null is not.';
+comment on column public.turns.lost_usd is 'The reserved cost of model calls that were cut with their process. It counts against max_cost_usd, because the vendor may bill them.';
+comment on column public.turns.limit_note is 'What the model was told once three quarters of a limit were used: {step, limit}, the step that was first told and the name of the limit. Null before.';
 comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';
 
 create table public.turn_steps (
@@ -700,6 +704,7 @@ language sql stable set search_path = '' as $$
     'model_id', p_turn.model_id,
     'instructions', p_turn.instructions,
     'options', p_turn.options,
+    'limit_note', p_turn.limit_note,
     'context_limit', p_turn.context_limit,
     'headless', p_turn.headless,
     'has_key', p_turn.key_id is not null,
@@ -784,7 +789,7 @@ begin
     where id = p_turn_id returning * into v_turn;
     update public.api_keys set run_id = p_run_id where id = v_turn.key_id;
   else
-    update public.turns set loads = loads + 1, reserved_usd = 0
+    update public.turns set loads = loads + 1, lost_usd = lost_usd + reserved_usd, reserved_usd = 0
     where id = p_turn_id returning * into v_turn;
   end if;
 

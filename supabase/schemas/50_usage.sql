@@ -205,14 +205,89 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.has_budget is 'Whether an account has a budget.';
 
+-- Limits of a turn --------------------------------------------------------------------------------
+
+create type public.turn_limit as (name text, used numeric, allowed numeric);
+comment on type public.turn_limit is 'A limit of a turn, and what it has used of it.';
+
+create function public.limits_of_turn(p_turn public.turns) returns setof public.turn_limit
+language sql stable set search_path = '' as $$
+  select l.key,
+    case l.key
+      when 'max_cost_usd' then p_turn.lost_usd + (
+        select coalesce(sum(e.cost_usd), 0) from public.usage_entries e
+        where e.account_id = p_turn.account_id and e.source = p_turn.id::text)
+      when 'max_steps' then
+        (select count(*) from public.turn_steps s where s.turn_id = p_turn.id)
+        + (select count(*) from public.subagent_steps s where s.turn_id = p_turn.id)
+      when 'max_duration_s' then extract(epoch from clock_timestamp() - p_turn.created_at)
+    end,
+    l.value::numeric
+  from jsonb_each_text(p_turn.options -> 'limits') l
+$$;
+comment on function public.limits_of_turn is 'The limits of a turn with what it has used of each, subagents and summaries included.';
+
+create function public.check_limits(
+  p_turn public.turns, p_others_usd numeric, p_spent_usd numeric, p_estimate_usd numeric,
+  p_in_flight integer
+) returns text
+language sql stable set search_path = '' as $$
+  with call as (
+    -- Answers may be longer than estimated, as those before were.
+    select max(e.cost_usd) as costliest from public.usage_entries e
+    where e.account_id = p_turn.account_id and e.source = p_turn.id::text),
+  state as (
+    select l.name, l.allowed,
+      l.used + case l.name when 'max_cost_usd' then p_spent_usd else 0 end as used,
+      case l.name
+        when 'max_cost_usd' then
+          greatest(p_others_usd, p_in_flight * call.costliest)
+          + coalesce(greatest(p_estimate_usd, call.costliest), 0)
+        -- So many beside this one must leave it a step.
+        when 'max_steps' then p_in_flight + 1
+        else 0
+      end as pending
+    from public.limits_of_turn(p_turn) l, call)
+  select coalesce(
+    (select s.name from state s where s.used >= s.allowed order by s.name limit 1),
+    (select 'wait' from state s where p_in_flight > 0 and s.used + s.pending > s.allowed limit 1))
+$$;
+comment on function public.check_limits is 'Whether a model call may be made: null, the name of the limit that is reached, or wait, for p_in_flight other calls of the turn that may reach it. One call at a time may exceed max_cost_usd.';
+
+create function public.note_limit(p_account_id uuid, p_turn_id uuid, p_load integer, p_step integer)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  select * into v_turn from public.turns
+  where id = p_turn_id and account_id = p_account_id and loads = p_load and finished_at is null
+  for no key update;
+  if not found then
+    return jsonb_build_object('superseded', true);
+  end if;
+  if v_turn.limit_note is null then
+    select jsonb_build_object('step', p_step, 'limit', l.name) into v_turn.limit_note
+    from public.limits_of_turn(v_turn) l
+    where l.used >= 0.75 * l.allowed
+    order by l.used / l.allowed desc, l.name limit 1;
+    update public.turns set limit_note = v_turn.limit_note
+    where id = p_turn_id and v_turn.limit_note is not null;
+  end if;
+  return jsonb_build_object('superseded', false, 'note', v_turn.limit_note);
+end
+$$;
+comment on function public.note_limit is 'Records, once for a turn, that its model is told from this step on that three quarters of a limit are used: {superseded, note}, the limit_note of the turn or null. Superseded, the turn has ended or was loaded again since this load.';
+
 create function public.reserve_model_call(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_released_usd numeric, p_spent_usd numeric,
-  p_estimate_usd numeric
+  p_estimate_usd numeric, p_in_flight integer default 0
 ) returns text
 language plpgsql volatile set search_path = '' as $$
 declare
   v_turn public.turns;
   v_others numeric;
+  v_refusal text;
   v_left numeric;
 begin
   -- One check of an account at a time, in the order of claim_turn.
@@ -228,8 +303,12 @@ begin
   update public.turns
   set reserved_usd = v_others + p_spent_usd, reserved_until = now() + interval '40 minutes'
   where id = p_turn_id;
+  v_refusal := public.check_limits(v_turn, v_others, p_spent_usd, p_estimate_usd, p_in_flight);
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
   v_left := public.unspent_budget(p_account_id);
-  if v_left is null then
+  if v_left is null and v_turn.options #> '{limits,max_cost_usd}' is null then
     return 'reserved';
   end if;
   if p_estimate_usd is null and not (
@@ -246,7 +325,7 @@ begin
   return 'reserved';
 end
 $$;
-comment on function public.reserve_model_call is 'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again.';
+comment on function public.reserve_model_call is 'Reserves the estimated cost of a model call, in place of p_released_usd, or of all reservations of the turn when that is null, plus the cost of earlier attempts: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the turn has ended or was loaded again | as of check_limits, for a turn with limits.';
 
 create function public.reserve_compaction_call(
   p_account_id uuid, p_id uuid, p_estimate_usd numeric

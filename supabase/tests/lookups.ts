@@ -79,6 +79,7 @@ export const lookups: Readonly<
     ...{ turn_id, load: 0, released_usd: null },
     ...{ spent_usd: 0, estimate_usd: 1 },
   }),
+  note_limit: ({ turn: turn_id }) => ({ turn_id, load: 0, step: 1 }),
   complete_model_call: ({ turn: turn_id }) => ({
     ...{ turn_id, load: 0, index: 0, result: {}, call_ids: [], usage: [] },
   }),

@@ -51,6 +51,7 @@ export function commandLineSuite(packed: () => PackedClient): void {
     [["run"], "PROMPT is missing"],
     [["run", "--loud", "hello"], "--loud"],
     [["run", "--effort", "greatest", "hello"], "--effort takes low, medium, high"],
+    [["run", "--max-cost", "much", "hello"], "--max-cost takes a number above 0"],
     [["files", "push", "a.txt"], "--session is missing"],
     [["keys", "lose"], "keys takes list, create or revoke"],
   ])("%j is a wrong command line: 2", async (args, sentence) => {
@@ -165,6 +166,13 @@ export function commandLineSuite(packed: () => PackedClient): void {
         code: 1,
         stderr: expect.stringContaining("fallback_models"),
       });
+    });
+
+    it("sends the limits, and is 1 with the one that is reached", async () => {
+      const limits = ["--max-cost", "0.5", "--max-steps", "1", "--max-duration", "600"];
+      const outcome = await run(["run", ...limits, "run `echo done`"]);
+      expect(outcome).toMatchObject({ code: 1, stderr: "limit_reached: max_steps\n" });
+      expect(await run(["run", "--max-steps", "2", "run `echo done`"])).toMatchObject({ code: 0 });
     });
 
     it("is 1 when the run is stopped", async () => {

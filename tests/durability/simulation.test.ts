@@ -108,6 +108,25 @@ describe("a simulation", () => {
     );
   });
 
+  it("ends a turn at its limit although servers die with its reservation and its note", () => {
+    const turn: TurnPlan = { tools: [1, 1, 1, 1, 1], end: "text", pause: null };
+    const of = { chat: 0, server: 0 };
+    return simulate(
+      cluster,
+      {
+        servers: 2,
+        commands: [
+          { name: "set limit", ...of, calls: 3 },
+          { name: "crash at", point: "note limit", phase: "after" },
+          { name: "post", ...of, turn },
+          { name: "crash at", point: "reserve", phase: "after" },
+          { name: "post", ...of, turn },
+        ],
+      },
+      "This",
+    );
+  });
+
   it("frees a chat whose claim was made, but answered to nobody", async () => {
     cluster.heal();
     const { server } = await cluster.pick(0);

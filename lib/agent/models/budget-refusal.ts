@@ -1,11 +1,10 @@
 import { RetryError } from "ai";
-import type { AppError } from "../../contract/app-error.ts";
 
-/** A model call was not made, because it would exceed the account's budget or could not count against it. */
+/** A model call was not made, because of the account's budget or a limit of its run. */
 export class BudgetRefusal extends Error {
   override readonly name = "BudgetRefusal";
   readonly code = "BUDGET_REFUSED";
-  constructor({ code, message }: AppError) {
+  constructor({ code, message }: { readonly code: string; readonly message: string }) {
     super(`${code}: ${message}`);
   }
 }

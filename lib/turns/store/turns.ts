@@ -6,13 +6,18 @@ import type { UIMessage } from "ai";
 import { z } from "zod";
 import type { ContextState } from "../../agent/context.ts";
 import type { SteeringMessage } from "../../agent/conversation.ts";
-import { BudgetRefusal } from "../../agent/models/budget-refusal.ts";
 import type { JsonSchema } from "../../agent/output/json-schema.ts";
 import type { StepResult, Usage } from "../../agent/step-result.ts";
-import { budgetReached, unpricedModel } from "../../contract/quota.ts";
 import { runOptions } from "../../contract/run-options.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
+import {
+  type LoadedTurnKey,
+  limitNote,
+  ModelCalls,
+  refuseSuperseded,
+  type TurnKey,
+} from "./model-calls.ts";
 
 /** The metadata of an assistant message. */
 export interface TurnMetadata {
@@ -49,6 +54,7 @@ export const turnState = z.object({
   model_id: z.string(),
   instructions: z.string().nullable(),
   options: runOptions,
+  limit_note: limitNote.nullable(),
   context_limit: z.number().nullable(),
   headless: z.boolean(),
   has_key: z.boolean(),
@@ -85,7 +91,11 @@ const activeTurn = turnState.extend({
   outcome: z.literal("active"),
   steps: z.array(stored<StepResult>()),
 });
-export type ActiveTurn = z.output<typeof activeTurn> & Pick<TurnState, "subagent">;
+export type ActiveTurn = z.output<typeof activeTurn> &
+  Pick<TurnState, "subagent"> & {
+    /** The model calls of this load, which reserve their cost. */
+    readonly calls: ModelCalls;
+  };
 
 const loadedTurn = z.discriminatedUnion("outcome", [
   activeTurn,
@@ -96,7 +106,7 @@ const loadedTurn = z.discriminatedUnion("outcome", [
     metadata: stored<TurnMetadata>().nullable(),
   }),
 ]);
-export type LoadedTurn = z.output<typeof loadedTurn>;
+export type LoadedTurn = ActiveTurn | Exclude<z.output<typeof loadedTurn>, { outcome: "active" }>;
 
 /**
  * Assigns the claim to the run and loads the state that the run continues from. From then on, only this
@@ -110,7 +120,9 @@ export async function loadTurn(
 ): Promise<LoadedTurn> {
   const args = { p_turn_id: turnId, p_run_id: runId, p_has_history: history !== undefined };
   const loaded = await call("load_turn", args, loadedTurn);
-  return loaded.outcome === "active" && history ? { ...loaded, history } : loaded;
+  if (loaded.outcome !== "active") return loaded;
+  const calls = new ModelCalls({ accountId: loaded.account_id, turnId, load: loaded.load });
+  return { ...loaded, calls, history: history ?? loaded.history };
 }
 
 /**
@@ -173,74 +185,6 @@ export async function finishTool(turnId: string, callId: string, output: unknown
 /** Returns the output of a recorded call, which `finishTool` has wrapped. */
 export function recordedOutput(known: KnownCall): unknown {
   return z.object({ value: z.unknown() }).parse(known.output).value;
-}
-
-/** Identifies a turn of an account. */
-export interface TurnKey {
-  readonly accountId: string;
-  readonly turnId: string;
-}
-
-/** Identifies a turn as one process has loaded it. */
-export interface LoadedTurnKey extends TurnKey {
-  readonly load: number;
-}
-
-/** Fails the step of a process that has come back from a pause in which another one took its turn over. */
-function refuseSuperseded(superseded: boolean, turnId: string): void {
-  if (superseded) throw new Error(`The turn ${turnId} was loaded by another process meanwhile`);
-}
-
-export interface Reservation {
-  /** Null when the price is not known. */
-  readonly estimateUsd: number | null;
-  /** What earlier attempts at the step have spent, which is recorded with the step. */
-  readonly spentUsd: number;
-  /** What is reserved no longer; null for all that the turn has reserved. */
-  readonly releasedUsd: number | null;
-}
-
-/**
- * Reserves the cost of a model call of an account that has a budget.
- * @throws BudgetRefusal when nothing is left of the budget, or the account does not allow unpriced models.
- */
-export async function reserveModelCall(
-  { accountId, turnId, load }: LoadedTurnKey,
-  { estimateUsd, spentUsd, releasedUsd }: Reservation,
-): Promise<void> {
-  const outcome = await call(
-    "reserve_model_call",
-    {
-      p_account_id: accountId,
-      p_turn_id: turnId,
-      p_load: load,
-      p_released_usd: releasedUsd,
-      p_spent_usd: spentUsd,
-      p_estimate_usd: estimateUsd,
-    },
-    z.enum(["reserved", "budget_reached", "unpriced_model", "superseded"]),
-  );
-  refuseSuperseded(outcome === "superseded", turnId);
-  if (outcome === "budget_reached") throw new BudgetRefusal(budgetReached);
-  if (outcome === "unpriced_model") throw new BudgetRefusal(unpricedModel);
-}
-
-/** Reserves the costs of calls that are recorded one by one, unlike a step's own, in a turn of an account with a budget. */
-export function reservationOf(key: LoadedTurnKey) {
-  let reserved = 0;
-  return {
-    /** @param spentUsd the cost of the attempts before, which are recorded with the call */
-    reserve: async (estimateUsd: number | null, spentUsd = 0): Promise<void> => {
-      await reserveModelCall(key, { estimateUsd, spentUsd, releasedUsd: reserved });
-      reserved = spentUsd + (estimateUsd ?? 0);
-    },
-    /** Returns what is reserved, for the `reserved_usd` of the call that has ended. */
-    take: (): number => {
-      const taken = reserved;
-      reserved = 0;
-      return taken;
-    },
-  };
 }
 
 /** Records model calls, each once, which the end of no step records: calls of subagents. */

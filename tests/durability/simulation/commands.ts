@@ -24,6 +24,7 @@ import {
   talkAt,
 } from "./requests.ts";
 import { hasOpenQuestion, letProceed, withAnswer } from "./script.ts";
+import { setBudget, setLimit } from "./set-limits.ts";
 
 /** Returns what came of it, for the history that a failure prints. */
 export async function execute(model: Model, command: Command): Promise<string> {
@@ -68,6 +69,8 @@ export async function execute(model: Model, command: Command): Promise<string> {
       return stop(model, node, chat);
     case "compact":
       return compact(model, node, chat);
+    case "set limit":
+      return setLimit(model, node, chat, command.calls);
     case "proceed":
       for (const turn of chat.turns) await letProceed(cluster.workspace, chat.conversation, turn);
       return "";
@@ -227,20 +230,6 @@ async function endInviter(model: Model, node: Node, other: Node, how: string): P
 
 const there = { state: "there" } as const;
 const keyList = z.object({ keys: z.array(z.object({ id: z.string() })) });
-
-/** About what the fake model's shortest call costs. */
-const CALL_USD = 0.006;
-
-export async function setBudget(model: Model, calls: number | null): Promise<string> {
-  const [row] = await model.cluster.workspace.sql`
-    update accounts set monthly_budget_usd = (
-      select coalesce(sum(cost_usd), 0) + ${calls}::numeric * ${CALL_USD}::numeric
-      from usage_entries where account_id = ${model.accountId})
-    where id = ${model.accountId}
-    returning monthly_budget_usd::float as usd, clock_timestamp()::text as since`;
-  model.budget = calls === null ? null : { usd: Number(row?.usd), since: String(row?.since) };
-  return "";
-}
 
 type Strike = Exclude<
   Command,

@@ -10,6 +10,7 @@ const POINTS = {
   load: /\bload_turn\b/,
   reserve: /\breserve_model_call\b/,
   steer: /\btake_steering_messages\b/,
+  "note limit": /\bnote_limit\b/,
   "start tools": /\bstart_tools\b/,
   "finish tool": /\bfinish_tool\b/,
   "complete step": /\bcomplete_model_call\b/,

@@ -13,6 +13,7 @@ export async function expectInvariants(model: Model, node: Node): Promise<void> 
     ...(await violationsInDatabase(model)),
     ...(await violationsInUsage(model)),
     ...(await violationsOfBudget(model)),
+    ...(await violationsOfLimits(model)),
     ...(await violationsInLogs(model)),
     ...(await violationsInContext(model)),
   ];
@@ -193,6 +194,20 @@ async function violationsInContext(model: Model): Promise<string[]> {
     ...found,
     ...compactions.filter(({ same }) => Number(same) > 1).map(() => "a part was condensed twice"),
   ];
+}
+
+/** A turn makes no call once it has cost as much as it may, so only its last call exceeds that. */
+async function violationsOfLimits({ cluster, accountId }: Model): Promise<string[]> {
+  const rows = await cluster.workspace.sql`
+    select source, count(*) from (
+      select e.source, (t.options #>> '{limits,max_cost_usd}')::numeric as allowed,
+        coalesce(sum(e.cost_usd) over (
+          partition by e.source order by e.created_at, e.step, e.call
+          rows between unbounded preceding and 1 preceding), 0) as spent
+      from usage_entries e join turns t on t.id::text = e.source
+      where e.account_id = ${accountId}) entry
+    where spent >= allowed group by source`;
+  return rows.map(({ source, count }) => `turn ${source} made ${count} calls over its limit`);
 }
 
 /** The chunk log of each turn, by run: dense, unchanged, and with all that clients have read. */

@@ -43,6 +43,8 @@ export type Command =
   | (Target & { readonly name: "stop" | "compact" })
   /** Starts a run that submits these outputs, of which only numbers are valid. */
   | { readonly name: "submit"; readonly server: number; readonly outputs: readonly unknown[] }
+  /** Each later turn of the chat may cost about so many model calls; null removes the limit. */
+  | (Target & { readonly name: "set limit"; readonly calls: number | null })
   /** Lets the turn go on that is paused. */
   | (Target & { readonly name: "proceed" })
   | (Target & { readonly name: "delete"; readonly what: "chat" | "session" })
@@ -113,6 +115,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [6, fc.record({ ...named("crash", "drain", "fence"), ...target })],
   [3, fc.record({ ...named("lose notifications", "slow down"), ...target })],
   [3, fc.record({ ...named("crash database", "let a minute pass") })],
+  [4, fc.record({ ...named("set limit"), ...target, calls: fc.option(fc.nat(3), { nil: null }) })],
   [5, fc.record({ ...named("set budget"), calls: fc.option(fc.nat(3), { freq: 4, nil: null }) })],
 ];
 

@@ -4,12 +4,13 @@ import { expect } from "vitest";
 import { asClientHolds, type StoredMessage } from "../../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn, type Frame } from "../../support/harness/turn-stream.ts";
 import type { Node } from "./cluster.ts";
-import { letAMinutePass, setBudget } from "./commands.ts";
+import { letAMinutePass } from "./commands.ts";
 import { expectInvariants, readLogs } from "./invariants.ts";
 import type { Chat, Model } from "./model.ts";
 import type { TurnPlan } from "./plan.ts";
 import { readChat, send, talkAt } from "./requests.ts";
 import { isScripted, letProceed, withAnswer } from "./script.ts";
+import { setBudget } from "./set-limits.ts";
 
 const lastTurn: TurnPlan = { tools: [1], end: "text", pause: null };
 

@@ -11,7 +11,7 @@
  */
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
-import { OUTPUT_REQUEST } from "../../../lib/turns/structured-output.ts";
+import { NOTE } from "../../../lib/agent/prompt.ts";
 import { complete, countTokens, stream } from "./openai-answers.ts";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
@@ -115,11 +115,8 @@ const numberIn = (text: string, name: string): number =>
 export const scriptIn = ({ messages }: CompletionBody): string | undefined =>
   [...textOf(messages.findLast(isOfUser)?.content).matchAll(/\[script:([\w-]+)\]/g)].at(-1)?.[1];
 
-/** What is missing from the work, and the request to submit an output, come from the service. */
 const isOfUser = ({ role, content }: ChatMessage): boolean =>
-  role === "user" &&
-  textOf(content) !== OUTPUT_REQUEST.content &&
-  !textOf(content).startsWith("Your work was checked");
+  role === "user" && !textOf(content).startsWith(NOTE);
 
 /** @param apiKey the key that every request needs. Default: none */
 export async function startFakeOpenAI(apiKey?: string) {

@@ -22,6 +22,13 @@ export const outdatedPage: ChatError = {
 /** What the error of a turn begins with that its budget has ended. */
 const BUDGET_CODES: readonly string[] = ["budget_reached", "unpriced_model"];
 
+/** The names of the limits of a turn. */
+const LIMITS: Readonly<Record<string, string>> = {
+  max_cost_usd: "cost limit",
+  max_steps: "limit of steps",
+  max_duration_s: "time limit",
+};
+
 /** Returns the text for a refused request, or for a turn that ended with an error. */
 export function toChatError(error: Error): ChatError {
   if (!(error instanceof ApiError)) {
@@ -29,6 +36,11 @@ export function toChatError(error: Error): ChatError {
     if (BUDGET_CODES.includes(code)) {
       const text = describeError({ status: 402, code });
       return { text, requestId: null, link: { href: "/usage", label: "Open budget" } };
+    }
+    if (code === "limit_reached") {
+      const limit = LIMITS[error.message.slice("limit_reached: ".length)] ?? "limit";
+      const text = `This answer has reached its ${limit}. The work until then is kept.`;
+      return { text, requestId: null };
     }
     return { text: error.message.replace(/^[a-z_]+: /, "").replace(/\.?$/, "."), requestId: null };
   }

@@ -53,6 +53,14 @@ export const text = (value: Value): string | undefined =>
 export const texts = (value: Value): string[] | undefined =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string") : undefined;
 
+/** Returns the value of an option that is a number above 0. @throws UsageError for another one */
+export function amount(value: Value, name: string): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (number > 0 && Number.isFinite(number)) return number;
+  throw new UsageError(`${name} takes a number above 0`);
+}
+
 /** Returns the value of an option that has a few. @throws UsageError for another one */
 export function oneOf<const T extends string>(
   values: readonly T[],

@@ -1,14 +1,25 @@
 import { readFile } from "node:fs/promises";
-import { type Command, type Context, oneOf, required, take, text, texts } from "./command.ts";
+import {
+  amount,
+  type Command,
+  type Context,
+  oneOf,
+  required,
+  take,
+  text,
+  texts,
+} from "./command.ts";
 import { textOf } from "./print-turn.ts";
 import { UsageError } from "./usage-error.ts";
 
+const OPTIONS = [
+  "[--detach] [--model ID] [--fallback ID]... [--effort low|medium|high] [--schema FILE]",
+  "[--max-cost USD] [--max-steps COUNT] [--max-duration SECONDS]",
+].join(" ");
 const CHAT = "/api/sessions/{sessionId}/chats/{chatId}";
 
 export const run: Command = {
-  usage: [
-    "run [--detach] [--model ID] [--fallback ID]... [--effort low|medium|high] [--schema FILE] PROMPT",
-  ],
+  usage: [`run ${OPTIONS} PROMPT`],
   about:
     "Answer one prompt in a session of its own, and print the answer when it is there: JSON that is valid under the JSON Schema in FILE, if there is one.",
   options: {
@@ -17,6 +28,9 @@ export const run: Command = {
     fallback: { type: "string", multiple: true },
     effort: { type: "string" },
     schema: { type: "string" },
+    "max-cost": { type: "string" },
+    "max-steps": { type: "string" },
+    "max-duration": { type: "string" },
   },
   async run({ args, client, options, out, signal }) {
     const prompt = required(args.join(" "), "PROMPT");
@@ -25,12 +39,18 @@ export const run: Command = {
     const effort = oneOf(["low", "medium", "high"], options.effort, "--effort");
     const file = text(options.schema);
     const schema = file === undefined ? undefined : await readSchema(file);
+    const limits = {
+      max_cost_usd: amount(options["max-cost"], "--max-cost"),
+      max_steps: amount(options["max-steps"], "--max-steps"),
+      max_duration_s: amount(options["max-duration"], "--max-duration"),
+    };
     const body = {
       prompt,
       ...(model === undefined ? {} : { model }),
       ...(fallbacks === undefined ? {} : { fallback_models: fallbacks }),
       ...(effort === undefined ? {} : { effort }),
       ...(schema === undefined ? {} : { output_schema: schema }),
+      limits,
     };
     const started = await take(client.api.POST("/api/chat/runs", { body, signal }));
     out.progress(`Run ${started.runId}`);

@@ -1,5 +1,6 @@
 /** Decides the embedded model's next text and tool calls from the prompt alone. */
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
+import { NOTE } from "../../../prompt.ts";
 import { describeResult } from "./describe-result.ts";
 import { INTRODUCTION } from "./identity.ts";
 import { parsePlan } from "./parse-plan.ts";
@@ -14,7 +15,9 @@ export interface Reply {
 type ToolStep = Extract<PlanStep, { kind: "tools" }>;
 
 export function decideReply(prompt: LanguageModelV4Prompt, tools: ReadonlySet<string>): Reply {
-  const turnStart = prompt.findLastIndex((message) => message.role === "user");
+  const turnStart = prompt.findLastIndex(
+    (message) => message.role === "user" && !textOf(message).startsWith(NOTE),
+  );
   const plan = parsePlan(textOf(prompt[turnStart]));
   const results = resultsAfter(prompt, turnStart);
   const toolSteps = plan.filter((step) => step.kind === "tools");

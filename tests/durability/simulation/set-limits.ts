@@ -1,0 +1,31 @@
+/** Limits what the model calls of an account, or of the turns of a chat, may cost. */
+import type { Node } from "./cluster.ts";
+import type { Chat, Model } from "./model.ts";
+import { attempt, callerAt, expectOneOf } from "./requests.ts";
+
+/** About what the fake model's shortest call costs. */
+const CALL_USD = 0.006;
+
+export async function setBudget(model: Model, calls: number | null): Promise<string> {
+  const [row] = await model.cluster.workspace.sql`
+    update accounts set monthly_budget_usd = (
+      select coalesce(sum(cost_usd), 0) + ${calls}::numeric * ${CALL_USD}::numeric
+      from usage_entries where account_id = ${model.accountId})
+    where id = ${model.accountId}
+    returning monthly_budget_usd::float as usd, clock_timestamp()::text as since`;
+  model.budget = calls === null ? null : { usd: Number(row?.usd), since: String(row?.since) };
+  return "";
+}
+
+export async function setLimit(
+  model: Model,
+  node: Node,
+  chat: Chat,
+  calls: number | null,
+): Promise<string> {
+  const { sessionId, chatId } = chat.conversation;
+  const limits = calls === null ? {} : { max_cost_usd: (calls + 0.5) * CALL_USD, max_steps: 20 };
+  const path = `/api/sessions/${sessionId}/chats/${chatId}`;
+  const changed = await attempt(() => callerAt(model, node).patch(path, { limits }));
+  return expectOneOf(chat, changed, [200]);
+}
