@@ -169,7 +169,8 @@ describeInBrowser("the chat", (browsing) => {
     await timeline.getByRole("button", { name: /^Model call 3/ }).waitFor();
     const rows = await timeline.getByRole("listitem").getByRole("button").allTextContents();
     const expected = ["Model call 1", "task", "Model call 1", "bash", "Model call 2", "bash"];
-    expect(rows).toEqual(
+    // Before the first model call a busy machine takes long enough for a row.
+    expect(rows.filter((text) => !text.startsWith("Start"))).toEqual(
       [...expected, "Model call 3", "Model call 2"].map((name) =>
         expect.stringMatching(`^${name}`),
       ),

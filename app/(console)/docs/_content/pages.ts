@@ -45,6 +45,12 @@ export const groups: readonly DocsGroup[] = [
         "Streaming and resuming",
         "Read a turn as it happens, and lose nothing.",
       ),
+      page(
+        "long-tasks",
+        "docs/guides/long-tasks.md",
+        "Long tasks",
+        "Contexts, subagents, limits, and work that is checked.",
+      ),
       page("long-tasks", "docs/guides/long-tasks.md", "Long tasks", "Beyond a model's context."),
       page("sandbox", "docs/guides/sandbox.md", "Sandbox", "Files in and out, and commands."),
       page(

@@ -3,6 +3,7 @@ import deploy from "@/docs/deploy.md";
 import glossary from "@/docs/glossary.md";
 import errors from "@/docs/guides/errors.md";
 import idempotency from "@/docs/guides/idempotency.md";
+import longTasks from "@/docs/guides/long-tasks.md";
 import quickstart from "@/docs/guides/quickstart.md";
 import sandbox from "@/docs/guides/sandbox.md";
 import schedules from "@/docs/guides/schedules.md";
@@ -20,6 +21,7 @@ const texts: Readonly<Record<string, string>> = {
   "docs/glossary.md": glossary,
   "docs/guides/errors.md": errors,
   "docs/guides/idempotency.md": idempotency,
+  "docs/guides/long-tasks.md": longTasks,
   "docs/guides/quickstart.md": quickstart,
   "docs/guides/sandbox.md": sandbox,
   "docs/guides/schedules.md": schedules,
