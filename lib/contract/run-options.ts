@@ -40,8 +40,7 @@ const outcome = z
   })
   .refine(({ checks, rubric }) => checks !== undefined || rubric !== undefined, {
     error: "outcome must have checks or a rubric",
-  })
-  .meta({ id: "Outcome" });
+  });
 export type Outcome = z.output<typeof outcome>;
 /** The limits of a turn. Each is optional. */
 const limits = z.strictObject({

@@ -240,7 +240,9 @@ describeInBrowser("the chat", (browsing) => {
     const picker = page.getByRole("button", { name: /^Model/ });
     await picker.focus();
     await page.keyboard.press("Enter");
-    const option = page.getByRole("option", { name: /^fake-model/ });
+    const option = page
+      .getByRole("listbox", { name: "Models" })
+      .getByRole("option", { name: /^fake-model/ });
     // What the provider tells of a model.
     await option.getByText("128K", { exact: true }).waitFor();
     await expectGood(page);
@@ -248,7 +250,10 @@ describeInBrowser("the chat", (browsing) => {
     await page.getByText("No model matches “no such”.").waitFor();
     await page.keyboard.press("ControlOrMeta+A");
     await page.keyboard.type("fake");
-    await page.getByRole("option", { name: /^fake-small/ }).waitFor();
+    await page
+      .getByRole("listbox", { name: "Models" })
+      .getByRole("option", { name: /^fake-small/ })
+      .waitFor();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
