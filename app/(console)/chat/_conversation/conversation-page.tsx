@@ -224,7 +224,10 @@ function ConversationSkeleton({ connection }: { readonly connection: ConnectionS
 function useDocumentTitle(title: string): void {
   useEffect(() => {
     if (title === "") return;
+    const { pathname } = location;
     const show = () => {
+      // The next page has brought its title before this one is gone.
+      if (location.pathname !== pathname) return;
       const element = document.head.querySelector("title");
       if (element && element.textContent !== title) element.textContent = title;
     };
