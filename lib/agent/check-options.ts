@@ -40,7 +40,11 @@ export async function checkOptions(
   return undefined;
 }
 
-/** @param name of the schema in the error, and `field` that of the body which has it */
+/**
+ * Checks a JSON Schema of a caller. Errors: as `checkOptions`.
+ * @param name the name of the schema in the error
+ * @param field the field of the body that contains it
+ */
 export async function checkCallersSchema(
   { queues }: Pick<App, "queues">,
   accountId: string,

@@ -1,12 +1,12 @@
 /** Condenses the older part of a conversation, so that an agent can continue without it. */
-import { generateText, type ModelMessage } from "ai";
+import type { ModelMessage } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { SUMMARY_SHARE } from "./context.ts";
 import type { Unit } from "./conversation.ts";
 import { tooLong } from "./describe-failure.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
 import { estimateTokens, resultText } from "./tool-results.ts";
-import { type Models, tryModels } from "./try-models.ts";
+import { type Models, tryToWrite } from "./try-models.ts";
 
 const INSTRUCTIONS = `You condense the older part of a conversation between a user and an agent that works in a sandbox. The agent continues with your text in place of that part, so whatever you leave out is lost to it.
 
@@ -82,18 +82,9 @@ async function condense(
   const before = summary === "" ? "" : `<summary_so_far>\n${summary}\n</summary_so_far>\n\n`;
   const prompt = `${before}<conversation>\n${piece}\n</conversation>\n\nWrite the summary of all of this.`;
   for (let attempt = 1; attempt <= 2; attempt++) {
-    const { answer } = await tryModels(models, signal, ({ model, maxRetries }) =>
-      generateText({
-        model,
-        instructions: INSTRUCTIONS,
-        prompt,
-        ...(maxRetries !== undefined && { maxRetries }),
-        abortSignal: signal,
-      }).catch((failure: unknown) => ({ failure })),
-    );
+    const answer = await tryToWrite(models, { instructions: INSTRUCTIONS, prompt, signal });
     if ("failure" in answer) {
       const { failure } = answer;
-      signal.throwIfAborted();
       if (isQueueRefusal(failure) || budgetRefusalIn(failure)) throw failure;
       return tooLong(failure) ? "too long" : null;
     }

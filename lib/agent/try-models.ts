@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { generateText } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { isConnectionLoss, isOutage, retryDelayMs, tooLong } from "./describe-failure.ts";
@@ -20,7 +21,7 @@ export interface Models {
   readonly outages: ModelOutages;
 }
 
-interface Failure {
+export interface Failure {
   readonly failure: unknown;
 }
 
@@ -72,4 +73,25 @@ export async function tryModels<A extends object>(
     }
     onRepeat();
   }
+}
+
+/**
+ * Lets the models write a text, as `tryModels` does.
+ * @returns the text or the last failure
+ * @throws the reason of `signal`
+ */
+export async function tryToWrite(
+  models: Models,
+  { signal, ...request }: { instructions: string; prompt: string; signal: AbortSignal },
+): Promise<{ readonly text: string } | Failure> {
+  const { answer } = await tryModels(models, signal, ({ model, maxRetries }) =>
+    generateText({
+      model,
+      ...request,
+      ...(maxRetries !== undefined && { maxRetries }),
+      abortSignal: signal,
+    }).catch((failure: unknown) => ({ failure })),
+  );
+  signal.throwIfAborted();
+  return answer;
 }

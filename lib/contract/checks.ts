@@ -1,7 +1,7 @@
 /** Conditions of an agent's work that need no model. */
 import { z } from "zod";
+import { MAX_PATH_CHARS } from "./fields.ts";
 
-const MAX_PATH_CHARS = 4_096;
 const MAX_TEXT_CHARS = 10_000;
 const MAX_PATTERN_CHARS = 1_000;
 

@@ -2,6 +2,9 @@
 import { z } from "zod";
 
 /** A UUID of any version, converted to lower case. */
+/** Of a path in a sandbox. */
+export const MAX_PATH_CHARS = 4_096;
+
 export const uuid = z.guid().toLowerCase();
 
 /** The account's instructions to the agent in addition to the message. */

@@ -21,6 +21,8 @@ const MAX_CHECKS = 20;
 const MAX_RUBRIC_CHARS = 10_000;
 const MAX_ITERATIONS = 5;
 const DEFAULT_ITERATIONS = 3;
+/** It is part of each chat that a list has. */
+const MAX_OUTCOME_CHARS = 32_768;
 
 const outcome = z
   .object({
@@ -40,6 +42,9 @@ const outcome = z
   })
   .refine(({ checks, rubric }) => checks !== undefined || rubric !== undefined, {
     error: "outcome must have checks or a rubric",
+  })
+  .refine((value) => JSON.stringify(value).length <= MAX_OUTCOME_CHARS, {
+    error: `outcome must be at most ${MAX_OUTCOME_CHARS} characters of JSON`,
   });
 export type Outcome = z.output<typeof outcome>;
 /** The limits of a turn. Each is optional. */

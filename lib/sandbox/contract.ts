@@ -1,7 +1,7 @@
 /** The sandbox of a session and its files. */
 import { z } from "zod";
 import { contract, type RunRule, successResponse } from "../contract/contract.ts";
-import { dateTime, uuid } from "../contract/fields.ts";
+import { dateTime, MAX_PATH_CHARS, uuid } from "../contract/fields.ts";
 import { MAX_STREAMED_BYTES } from "./port.ts";
 import { sandboxStatus } from "./stored-sandbox.ts";
 
@@ -63,7 +63,7 @@ export const stopSandboxContract = contract({
 });
 
 /** A path inside the sandbox. Reads do not wait for commands and never follow a link out of it. */
-const path = z.string().min(1).max(4096);
+const path = z.string().min(1).max(MAX_PATH_CHARS);
 
 export const sandboxFile = z
   .object({

@@ -1,8 +1,8 @@
 import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
-import type { Run } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
+import type { Run } from "./run-contract.ts";
 import { findActiveTurn } from "./store/claims.ts";
 import { selectRun } from "./store/runs.ts";
 

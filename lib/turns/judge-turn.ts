@@ -4,47 +4,51 @@
  */
 import type { ModelMessage, UIMessageChunk } from "ai";
 import { z } from "zod";
-import { meterModel } from "../agent/models/meter-model.ts";
-import { modelsOf } from "../agent/models/model-outages.ts";
-import { shareModel } from "../agent/models/share-model.ts";
 import { type CheckResult, runCheck } from "../agent/outcome/checks.ts";
 import { judge } from "../agent/outcome/judge.ts";
 import { NOTE } from "../agent/prompt.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import type { Outcome } from "../contract/run-options.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
-import { type Verdict, verdict as verdictShape } from "./contract.ts";
+import { isSandboxError } from "../sandbox/port.ts";
 import type { ContextParts } from "./fit-context.ts";
-import { costOf, toUsageEntry, type UsageEntry } from "./measure-step.ts";
+import { measureCalls, type UsageEntry } from "./measure-step.ts";
+import { answeringModels } from "./model-call.ts";
+import { type Verdict, verdict as verdictShape } from "./run-contract.ts";
 import { reservesCalls } from "./store/model-calls.ts";
 import { type ActiveTurn, recordUsage } from "./store/turns.ts";
 import { openSandbox } from "./turn-sandbox.ts";
 
+/** Of a longer answer, the end is judged. */
+const MAX_ANSWER_CHARS = 200_000;
 /** The `tool` of the calls of judges in usage entries, below the numbers of summaries. */
 const JUDGE_CALLS = -1_000;
 
-const outcomeChunk = z.object({
+const storedChunk = z.object({
   type: z.literal("data-outcome"),
   id: z.string().transform((id) => Number(id.split("/").at(-1))),
   data: verdictShape,
 });
 
 /** A verdict, and the index of the model call before which it was given. */
-export interface Given {
+export interface GivenVerdict {
   readonly index: number;
   readonly verdict: Verdict;
 }
 
 /** Reads the verdicts of a turn from its log. */
-export const verdictsIn = (log: readonly string[]): Given[] =>
+export const verdictsIn = (log: readonly string[]): GivenVerdict[] =>
   log.flatMap((line) => {
     if (!line.includes('"data-outcome"')) return [];
-    const { success, data } = outcomeChunk.safeParse(JSON.parse(line));
+    const { success, data } = storedChunk.safeParse(JSON.parse(line));
     return success ? [{ index: data.id, verdict: data.data }] : [];
   });
 
 /** The id is unique in the message, which may have the verdicts of an earlier turn. */
-export const chunkOf = (turnId: string, { index, verdict }: Given): UIMessageChunk => ({
+export const outcomeChunkOf = (
+  turnId: string,
+  { index, verdict }: GivenVerdict,
+): UIMessageChunk => ({
   type: "data-outcome",
   id: `${turnId}/${index}`,
   data: verdict,
@@ -64,17 +68,18 @@ interface Work {
   readonly turnId: string;
   readonly turn: ActiveTurn;
   readonly steps: readonly StepResult[];
-  readonly earlier: readonly Given[];
+  readonly earlier: readonly GivenVerdict[];
   readonly output: { readonly value: unknown } | undefined;
   readonly signal: AbortSignal;
 }
 
-/** @throws the reason of the signal; an outage of the database or the sandbox */
+/** @throws the reason of the signal; an outage of the database */
 export async function judgeTurn(app: ContextParts, outcome: Outcome, work: Work): Promise<Verdict> {
   const { turnId, turn, steps, earlier, output, signal } = work;
   const iteration = earlier.length + 1;
   const newest = steps.slice(earlier.at(-1)?.index ?? 0);
-  const answer = output === undefined ? textOf(newest) : JSON.stringify(output.value, null, 2);
+  const written = output === undefined ? textOf(newest) : JSON.stringify(output.value, null, 2);
+  const answer = written.slice(-MAX_ANSWER_CHARS);
   const sandbox = openSandbox(app, turn);
   const validation = { accountId: turn.account_id, queue: app.queues.outputChecks };
   const evidence = { answer, output, steps, sandbox, validation, signal };
@@ -82,7 +87,7 @@ export async function judgeTurn(app: ContextParts, outcome: Outcome, work: Work)
   try {
     for (const check of outcome.checks ?? []) results.push(await runCheck(check, evidence));
   } catch (error) {
-    if (!isQueueRefusal(error)) throw error;
+    if (!isQueueRefusal(error) && !isSandboxError(error)) throw error;
     return { iteration, verdict: "not_judged", missing: [] };
   }
   const failed = results.filter(({ passed }) => !passed).map(({ detail }) => detail);
@@ -90,30 +95,14 @@ export async function judgeTurn(app: ContextParts, outcome: Outcome, work: Work)
   const { rubric } = outcome;
   if (rubric === undefined) return { iteration, verdict: "satisfied", missing: [] };
 
-  const key = { accountId: turn.account_id, turnId, load: turn.load };
   const reservation = turn.calls.open(signal);
   const usage: UsageEntry[] = [];
-  const firstCall = (turn.load * 10 + iteration) * 10;
-  const metering = {
-    uses: [],
-    ...(reservesCalls(turn) && {
-      reserve: (estimateUsd: number | null) => reservation.reserve(estimateUsd, costOf(usage)),
-    }),
-    onUse: async (use: Parameters<typeof toUsageEntry>[1]) => {
-      const place = { step: steps.length, tool: JUDGE_CALLS, call: firstCall + usage.length };
-      usage.push(toUsageEntry(place, use));
-    },
-  };
+  // Unique in the turn, also when another process judges the same work again.
+  const first = { step: steps.length, tool: JUDGE_CALLS, call: (turn.load * 10 + iteration) * 10 };
+  const reserve = reservesCalls(turn) ? reservation.reserve : undefined;
+  const measure = measureCalls(app, first, reserve, usage);
   const model_id = outcome.model ?? turn.model_id;
-  const models = {
-    turnId,
-    modelIds: modelsOf(app.models, { ...turn, model_id }),
-    open: (id: string) => {
-      const { model } = meterModel(app.models, id, metering);
-      return shareModel(app.queues.modelCalls, model, turn.account_id);
-    },
-    outages: app.modelOutages,
-  };
+  const models = answeringModels(app, turnId, { ...turn, model_id }, measure);
   const request = requestOf(turn);
   try {
     const missing = await judge({ models, request, rubric, answer, steps, sandbox, signal });
@@ -124,7 +113,8 @@ export async function judgeTurn(app: ContextParts, outcome: Outcome, work: Work)
       missing: [...missing],
     };
   } finally {
-    await Promise.all(metering.uses);
+    await measure.ended();
+    const key = { accountId: turn.account_id, turnId };
     if (usage.length > 0) await recordUsage(key, reservation.releaseWith(usage));
     reservation.end();
   }

@@ -1,5 +1,10 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import { type Meter, type ModelUse, meterModel } from "../agent/models/meter-model.ts";
+import {
+  type Meter,
+  type Metering,
+  type ModelUse,
+  meterModel,
+} from "../agent/models/meter-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import type { App } from "../app.ts";
 
@@ -22,10 +27,10 @@ export interface UsageEntry {
 }
 
 /** Returns the cost in USD of the calls that have a price. */
-export const costOf = (usage: readonly UsageEntry[]): number =>
+const costOf = (usage: readonly UsageEntry[]): number =>
   usage.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0);
 
-export const toUsageEntry = (
+const toUsageEntry = (
   place: Pick<UsageEntry, "step" | "tool" | "call">,
   use: ModelUse,
 ): UsageEntry => ({
@@ -37,6 +42,33 @@ export const toUsageEntry = (
   cost_usd: use.costUsd,
   estimated: use.estimated,
 });
+
+/**
+ * Measures calls that are recorded one by one: of summaries and judges.
+ * @param first where the first of them is recorded; the next ones follow it
+ * @param reserve called before each call with its cost, if that is known, and the cost of the calls before it;
+ * absent where nothing limits them. If it rejects, the call fails with the same error.
+ * @param usage gets an entry for each call. It is complete once `ended` has resolved.
+ */
+export function measureCalls(
+  { models }: Pick<App, "models">,
+  first: Pick<UsageEntry, "step" | "tool" | "call">,
+  reserve: ((estimateUsd: number | null, spentUsd: number) => Promise<void>) | undefined,
+  usage: UsageEntry[],
+) {
+  const uses: Promise<ModelUse>[] = [];
+  const metering: Metering = {
+    uses,
+    ...(reserve && { reserve: (estimateUsd) => reserve(estimateUsd, costOf(usage)) }),
+    onUse: async (use) => {
+      usage.push(toUsageEntry({ ...first, call: first.call + usage.length }, use));
+    },
+  };
+  return {
+    open: (modelId: string): LanguageModelV4 => meterModel(models, modelId, metering).model,
+    ended: () => Promise.all(uses),
+  };
+}
 
 /** A step as it is recorded: its result with the trace, and the usage of its model calls. */
 export interface MeasuredStep {

@@ -37,8 +37,8 @@ export type ModelCallParts = Pick<App, "modelOutages" | "models" | "queues">;
 export const answeringModels = (
   { modelOutages, models, queues }: ModelCallParts,
   turnId: string,
-  turn: TurnState,
-  measure: StepMeasure,
+  turn: Pick<TurnState, "account_id" | "chat_id" | "model_id" | "options">,
+  measure: Pick<StepMeasure, "open">,
 ) => ({
   turnId,
   modelIds: modelsOf(models, turn),

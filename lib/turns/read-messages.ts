@@ -37,11 +37,14 @@ export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMes
   return checked;
 }
 
-/** Clients send answers back as they have received them; no model is sent their `data-compaction`. */
+/** The parts of an answer that are for its readers. No model is sent them. */
+const DATA_OF_ANSWERS: readonly string[] = ["data-compaction", "data-outcome"];
+
+/** Clients send answers back as they have received them. */
 const isReserved = (type: string, role: UIMessage["role"]): boolean =>
   role === "user"
     ? type === "steering-message" || type.startsWith("data-")
-    : type.startsWith("data-") && type !== "data-compaction";
+    : type.startsWith("data-") && !DATA_OF_ANSWERS.includes(type);
 
 /** Returns null when a part is invalid. Yields to other requests after every batch. */
 async function checkParts(message: {

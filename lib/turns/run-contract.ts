@@ -1,12 +1,131 @@
-/** Runs as their account lists, watches and cancels them. */
+/** Headless runs, and all runs as their account lists, watches and cancels them. */
 import { z } from "zod";
+import { chosenConnectors } from "../connectors/contract.ts";
 import { contract } from "../contract/contract.ts";
-import { instant, uuid } from "../contract/fields.ts";
+import { dateTime, instant, instructions, uuid } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
-import { run } from "./contract.ts";
+import { runOptions } from "../contract/run-options.ts";
+import { endpointUrl } from "../webhooks/contract.ts";
+import { entry } from "./contract.ts";
 
 const shared = { tag: "Chat", family: "error", auth: "required" } as const;
 const params = z.object({ runId: z.string().describe("The run's `runId`") });
+
+export const startRunContract = contract({
+  method: "POST",
+  path: "/api/chat/runs",
+  tool: true,
+  summary: "Start a headless run",
+  description:
+    "Provisions a session, a chat and a sandbox, and starts a turn in them without waiting for its end. `location` is the URL of the run's status. `GET /api/chat/{chatId}/stream` streams the run, `POST /api/chat/{chatId}/stop` cancels it.",
+  tag: "Chat",
+  family: "message",
+  auth: "required",
+  idempotent: true,
+  artistAccess: { in: "body", field: "artistId" },
+  bodyLimit: 4 * 1024 * 1024,
+  body: z
+    .object({
+      prompt: z.string().nullish().meta({ description: "The user's message" }),
+      messages: z.array(entry).max(1000).nullish().meta({
+        description: "A conversation whose last entry is the user's message to answer",
+      }),
+      artistId: uuid.nullish(),
+      model: z.string().trim().min(1).max(200).nullish().meta({
+        description: "The `id` of a model in `GET /api/models`; its `default` when absent",
+      }),
+      ...runOptions.shape,
+      template_id: uuid.nullish().meta({
+        description:
+          "An agent template that the caller can see: its prompt instructs the agent of the run's chat",
+      }),
+      instructions: instructions.nullish().meta({
+        description: "Instructions to the agent of the run's chat, after those of the template",
+      }),
+      connectors: chosenConnectors.nullish().meta({
+        description:
+          "Connectors whose actions the run's sandbox may use with the account's connections; none when absent",
+      }),
+      output_schema: z.record(z.string(), z.unknown()).nullish().meta({
+        description:
+          "A JSON Schema (2020-12) of the run's `output`, at most 64 kB and 20 levels deep. References may point to its own subschemas only. `pattern` has the syntax of RE2, which has no lookaround and no backreferences. The agent submits the output with the tool `submit_output` and corrects it up to three times; the run fails with an `error` that starts with `output_invalid:` if it submits none that is valid.",
+      }),
+      webhook_url: endpointUrl.nullish().meta({
+        description:
+          "Told of the end of this run, besides the account's webhooks. Signed if a webhook of the account has the same URL, with its secret; else unsigned.",
+      }),
+    })
+    .refine((body) => !body.prompt?.trim() !== !body.messages?.length, {
+      error: "Exactly one of prompt or messages must be provided",
+    }),
+  responses: {
+    202: {
+      description: "The run was accepted",
+      headers: ["location", "retry-after"],
+      schema: z.object({
+        runId: z.string(),
+        chatId: uuid.meta({ description: "The chat that the run writes to" }),
+        sessionId: uuid.meta({ description: "The session that was provisioned for the run" }),
+      }),
+    },
+  },
+  errors: [
+    "budget_reached",
+    "conflict",
+    "messages_full",
+    "not_found",
+    "sandboxes_full",
+    "too_many_turns",
+    "upstream_error",
+  ],
+});
+
+export const verdict = z
+  .object({
+    iteration: z.int().positive().meta({ description: "1 for the first verdict" }),
+    verdict: z.enum(["satisfied", "unsatisfied", "not_judged"]).meta({
+      description: "`not_judged` if the judge has failed or contradicted itself",
+    }),
+    missing: z.array(z.string()).meta({ description: "What is missing; empty unless unsatisfied" }),
+  })
+  .meta({ id: "Verdict" });
+export type Verdict = z.output<typeof verdict>;
+
+export const run = z
+  .object({
+    runId: z.string(),
+    status: z.enum(["queued", "running", "completed", "failed", "cancelled"]),
+    chatId: uuid,
+    sessionId: uuid,
+    createdAt: dateTime,
+    finishedAt: dateTime.nullable().meta({ description: "Null until the run has ended" }),
+    error: z.string().nullable().meta({ description: "Why the run failed" }),
+    output: z.unknown().meta({
+      description:
+        "The JSON that the run has submitted, valid under its `output_schema`; null for a run without one, and until it has completed",
+    }),
+    verdicts: z.array(verdict).meta({
+      description: "Of its `outcome`, oldest first; empty without one, and until the run has ended",
+    }),
+  })
+  .meta({ id: "Run" });
+export type Run = z.output<typeof run>;
+
+export const getRunContract = contract({
+  method: "GET",
+  path: "/api/chat/runs/{runId}",
+  runCredential: true,
+  tool: true,
+  summary: "Read the status of a run",
+  description:
+    "Until the run has ended, `retry-after` says in how many seconds to poll again. The run's answer is in the messages of its chat.",
+  tag: "Chat",
+  family: "message",
+  auth: "required",
+  params,
+  responses: { 200: { description: "The run", headers: ["retry-after"], schema: run } },
+  errors: ["not_found"],
+});
 
 const count = z.int().nonnegative();
 const usage = z

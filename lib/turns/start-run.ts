@@ -76,8 +76,8 @@ const refusals = {
 /**
  * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
  * started leaves nothing behind. Errors: 400 for invalid messages, an unknown model, an unsuitable
- * `output_schema` or a private `webhook_url`, 429 for too many active turns, 404 for a template that the caller does not see, 503
- * while this process drains, 502 `Failed to provision sandbox`.
+ * `output_schema` or `outcome`, or a private `webhook_url`, 429 for too many active turns, 404 for a template
+ * that the caller does not see, 503 while this process drains, 502 `Failed to provision sandbox`.
  */
 export async function startRun(app: RunParts, request: RunRequest): Promise<StartedRun | AppError> {
   const { caller, effectId, kind = "headless", given, webhook_url, log } = request;

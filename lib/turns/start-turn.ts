@@ -54,8 +54,8 @@ type Parts = EndParts & ModelCallParts & Pick<App, "runningTurns">;
 
 /** A run's key is revoked when the run ends; this bounds the key of a run that never does. */
 const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
-/** How often a request ends a dead turn that has the chat, before it is refused. */
-const MAX_REAPED_TURNS = 3;
+/** How often a request claims the chat again because the turn that had it was dead or has ended. */
+const MAX_REPEATED_CLAIMS = 3;
 /** A conflict names the active run, whose id is known a few milliseconds after the claim. */
 const MAX_CONFLICT_WAIT_MS = 1_000;
 
@@ -85,7 +85,7 @@ export const draining: AppError = appError("unavailable", "Service temporarily u
 export async function startTurn(
   app: Parts,
   request: TurnRequest,
-  reapedTurns = 0,
+  repeatedClaims = 0,
 ): Promise<StreamedTurn | AppError> {
   if (drain().hasBegun) return draining;
   const messages = await readMessages(request.messages);
@@ -110,11 +110,13 @@ export async function startTurn(
       return replayAnswer(app, request.caller.accountId, request.chatId, outcome);
     case "active": {
       const active = { turnId: outcome.turn_id, runId: outcome.run_id };
-      if (reapedTurns < MAX_REAPED_TURNS && (await reapDeadTurn(app, active))) {
-        return startTurn(app, request, reapedTurns + 1);
-      }
       const isRetry = outcome.message_id === claim.messageId;
-      const run = await runOf(app, request, active, isRetry ? undefined : MAX_CONFLICT_WAIT_MS);
+      const run = (await reapDeadTurn(app, active))
+        ? null
+        : await runOf(app, request, active, isRetry ? undefined : MAX_CONFLICT_WAIT_MS);
+      if (run === null && repeatedClaims < MAX_REPEATED_CLAIMS) {
+        return startTurn(app, request, repeatedClaims + 1);
+      }
       if (isRetry && run) return run;
       return alreadyStreaming(isAppError(run) ? null : (run?.runId ?? null));
     }

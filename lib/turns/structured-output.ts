@@ -30,7 +30,7 @@ export const hasStopped = ({ calls, hasInvalidCall }: StepResult): boolean =>
  * @param results of the tools that the last step has called
  * @param earlier outputs that were valid, but judged to be incomplete
  */
-export function outcomeOf(
+export function submissionIn(
   schema: JsonSchema,
   steps: readonly StepResult[],
   results: ToolModelMessage | null,

@@ -18,7 +18,6 @@ import type { RunCredentialForm } from "../identity/keys/derive-run-credential.t
 import { drain } from "../platform/drain.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { record } from "../platform/telemetry/metrics.ts";
-import type { Verdict } from "./contract.ts";
 import {
   type EndParts,
   finishStream,
@@ -27,10 +26,17 @@ import {
   turnMetadata,
 } from "./finish-stream.ts";
 import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
-import { chunkOf, feedbackOf, type Given, judgeTurn, verdictsIn } from "./judge-turn.ts";
+import {
+  feedbackOf,
+  type GivenVerdict,
+  judgeTurn,
+  outcomeChunkOf,
+  verdictsIn,
+} from "./judge-turn.ts";
 import type { MeasuredStep, StepMeasure } from "./measure-step.ts";
 import { ModelCall } from "./model-call.ts";
 import type { StreamProgress } from "./read-chunks.ts";
+import type { Verdict } from "./run-contract.ts";
 import { recordIds, runToolCalls } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import { steerTurn } from "./steer-turn.ts";
@@ -41,7 +47,7 @@ import {
   reservesCalls,
 } from "./store/model-calls.ts";
 import { completeModelCall, type TurnEnd } from "./store/turns.ts";
-import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, outcomeOf } from "./structured-output.ts";
+import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, submissionIn } from "./structured-output.ts";
 
 /** The parts of the service that a step uses. */
 export type StepParts = ContextParts & EndParts;
@@ -136,7 +142,7 @@ export class TurnStep {
     const verdicts = outcome ? verdictsIn(this.#current.log.committed()) : [];
     const earlier = verdicts.filter(({ index }) => index < this.#index);
     const submitted =
-      turn.output_schema && outcomeOf(turn.output_schema, steps, results, earlier.length);
+      turn.output_schema && submissionIn(turn.output_schema, steps, results, earlier.length);
     if (previous && submitted && (!outcome || "error" in submitted)) {
       return this.#endWithOutput(submitted, previous.finishReason);
     }
@@ -172,18 +178,17 @@ export class TurnStep {
     if ("error" in answer) return endWithout("failed", answer.error, "error");
     if (!measure) throw new Error("A call has an answer and no measure");
     const measured = await measure.complete(answer);
-    if (!answer.hasInvalidCall && answer.calls.every((call) => isAnsweredByClient(call.name))) {
-      if (turn.output_schema && !steps.some(hasStopped)) {
-        return this.#commit(answer, measured, deadline);
-      }
-      if (turn.output_schema) {
-        return this.#end("failed", NOT_SUBMITTED, answer.finishReason, measured, answer);
-      }
-      const isJudged = outcome && answer.calls.length === 0;
-      if (isJudged) return this.#commit(answer, measured, deadline);
-      return this.#end("completed", null, answer.finishReason, measured, answer);
-    }
-    return this.#commit(answer, measured, deadline);
+    const isLast =
+      !answer.hasInvalidCall && answer.calls.every(({ name }) => isAnsweredByClient(name));
+    // A model that has stopped is asked once for its output, and the work of a turn with an outcome is judged.
+    const goesOn = turn.output_schema
+      ? !steps.some(hasStopped)
+      : outcome !== undefined && hasStopped(answer);
+    if (!isLast || goesOn) return this.#commit(answer, measured, deadline);
+    const [end, error] = turn.output_schema
+      ? (["failed", NOT_SUBMITTED] as const)
+      : (["completed", null] as const);
+    return this.#end(end, error, answer.finishReason, measured, answer);
   }
 
   /** Runs the tools that the answer before has called. Returns their results for the model. */
@@ -223,7 +228,7 @@ export class TurnStep {
   /** Judges the work, and shows the verdict. Returns null if the turn is stopped. */
   async #judge(
     outcome: Outcome,
-    earlier: readonly Given[],
+    earlier: readonly GivenVerdict[],
     output: { readonly value: unknown } | undefined,
   ): Promise<Verdict | null> {
     const { turn, steps, log } = this.#current;
@@ -235,7 +240,7 @@ export class TurnStep {
       throw error;
     });
     if (!verdict) return null;
-    this.#write(chunkOf(turnId, { index: this.#index, verdict }));
+    this.#write(outcomeChunkOf(turnId, { index: this.#index, verdict }));
     // It is durable before anything follows from it.
     await log.flushed();
     return verdict;
@@ -360,7 +365,7 @@ export class TurnStep {
   }
 
   #endWithOutput(
-    submitted: NonNullable<ReturnType<typeof outcomeOf>>,
+    submitted: NonNullable<ReturnType<typeof submissionIn>>,
     finishReason: string,
   ): Promise<null> {
     if ("error" in submitted) return this.#end("failed", submitted.error, "error");

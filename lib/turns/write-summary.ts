@@ -1,13 +1,10 @@
 /** Condenses a part of a conversation with the model for summaries, and measures its calls. */
 
 import type { Unit } from "../agent/conversation.ts";
-import { type Metering, type ModelUse, meterModel } from "../agent/models/meter-model.ts";
-import { modelsOf } from "../agent/models/model-outages.ts";
-import { shareModel } from "../agent/models/share-model.ts";
 import { summarize } from "../agent/summarize.ts";
 import { config } from "../platform/config.ts";
-import { costOf, toUsageEntry, type UsageEntry } from "./measure-step.ts";
-import type { ModelCallParts } from "./model-call.ts";
+import { measureCalls, type UsageEntry } from "./measure-step.ts";
+import { answeringModels, type ModelCallParts } from "./model-call.ts";
 import type { TurnState } from "./store/turns.ts";
 
 /** The `tool` of the turn's summaries in usage entries. A summary of a subagent has a lower number. */
@@ -43,29 +40,14 @@ export async function writeSummary(
   { turnId, turn, units, budget, signal, reserve, step, place, firstCall }: SummaryRequest,
   usage: UsageEntry[],
 ): Promise<string> {
-  const uses: Promise<ModelUse>[] = [];
-  const metering: Metering = {
-    uses,
-    ...(reserve && { reserve: (estimateUsd) => reserve(estimateUsd, costOf(usage)) }),
-    onUse: async (use) => {
-      const entry = { step, tool: SUMMARY_CALLS - place, call: firstCall + usage.length };
-      usage.push(toUsageEntry(entry, use));
-    },
-  };
+  const first = { step, tool: SUMMARY_CALLS - place, call: firstCall };
+  const measure = measureCalls(app, first, reserve, usage);
   const model_id = config().SUMMARY_MODEL ?? turn.model_id;
-  const models = {
-    turnId,
-    modelIds: modelsOf(app.models, { ...turn, model_id }),
-    open: (id: string) => {
-      const { model } = meterModel(app.models, id, metering);
-      return shareModel(app.queues.modelCalls, model, turn.account_id);
-    },
-    outages: app.modelOutages,
-  };
+  const models = answeringModels(app, turnId, { ...turn, model_id }, measure);
   const earlier = turn.compaction?.state.summary?.text;
   try {
     return await summarize({ models, units, earlier, budget, signal });
   } finally {
-    await Promise.all(uses);
+    await measure.ended();
   }
 }

@@ -268,13 +268,37 @@ language sql stable set search_path = '' as $$
   from public.accounts a where a.id = p_account_id
 $$;
 
+create function public.check_budget(
+  p_account_id uuid, p_estimate_usd numeric, p_has_others boolean, p_needs_price boolean default false
+) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  v_left constant numeric := public.unspent_budget(p_account_id);
+begin
+  if v_left is null and not p_needs_price then
+    return null;
+  end if;
+  if p_estimate_usd is null and not (
+    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
+  then
+    return 'unpriced_model';
+  end if;
+  -- One call may exceed the budget; one beside it must fit in.
+  if v_left <= 0 or (p_has_others and p_estimate_usd > v_left) then
+    return 'budget_reached';
+  end if;
+  return null;
+end
+$$;
+comment on function public.check_budget is 'Why a model call must not be made: unpriced_model, for an estimate of null | budget_reached; null if it may. p_has_others says whether other calls are reserved beside it, and p_needs_price whether a price is needed without a budget, too.';
+
 create function public.reserve_compaction_call(
   p_account_id uuid, p_id uuid, p_estimate_usd numeric
 ) returns text
 language plpgsql volatile set search_path = '' as $$
 declare
   v_compaction public.running_compactions;
-  v_left numeric;
+  v_refusal text;
 begin
   -- One check of an account at a time, in the order of claim_turn.
   perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
@@ -283,18 +307,9 @@ begin
   if not found then
     return 'superseded';
   end if;
-  v_left := public.unspent_budget(p_account_id);
-  if v_left is null then
-    return 'reserved';
-  end if;
-  if p_estimate_usd is null and not (
-    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
-  then
-    return 'unpriced_model';
-  end if;
-  -- The first call may exceed the budget; one beside it must fit in.
-  if v_left <= 0 or (v_compaction.reserved_usd > 0 and p_estimate_usd > v_left) then
-    return 'budget_reached';
+  v_refusal := public.check_budget(p_account_id, p_estimate_usd, v_compaction.reserved_usd > 0);
+  if v_refusal is not null then
+    return v_refusal;
   end if;
   update public.running_compactions set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
   where id = p_id;

@@ -31,7 +31,7 @@ language sql stable set search_path = '' as $$
     on t.id = c.template_id and public.can_see_agent_template(p_account_id, t)
   where c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account chooses neither models nor effort, because they can cost more than the account has asked for. Of limits the narrowest applies.';
+comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account sets limits only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies.';
 
 create or replace function public.turn_state(p_turn public.turns) returns jsonb
 language sql stable set search_path = '' as $$
@@ -194,7 +194,6 @@ declare
   v_turn public.turns;
   v_others numeric;
   v_refusal text;
-  v_left numeric;
 begin
   -- One check of an account at a time, in the order of claim_turn.
   perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
@@ -209,22 +208,12 @@ begin
   update public.turns
   set reserved_usd = v_others + p_spent_usd, reserved_until = now() + interval '40 minutes'
   where id = p_turn_id;
-  v_refusal := public.check_limits(v_turn, v_others, p_spent_usd, p_estimate_usd, p_in_flight);
+  v_refusal := coalesce(
+    public.check_limits(v_turn, v_others, p_spent_usd, p_estimate_usd, p_in_flight),
+    public.check_budget(p_account_id, p_estimate_usd, v_others > 0,
+      v_turn.options #> '{limits,max_cost_usd}' is not null));
   if v_refusal is not null then
     return v_refusal;
-  end if;
-  v_left := public.unspent_budget(p_account_id);
-  if v_left is null and v_turn.options #> '{limits,max_cost_usd}' is null then
-    return 'reserved';
-  end if;
-  if p_estimate_usd is null and not (
-    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
-  then
-    return 'unpriced_model';
-  end if;
-  -- One call of a turn may exceed the budget; one beside it must fit in.
-  if v_left <= 0 or (v_others > 0 and p_estimate_usd > v_left) then
-    return 'budget_reached';
   end if;
   update public.turns set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
   where id = p_turn_id;

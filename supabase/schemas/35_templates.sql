@@ -339,4 +339,4 @@ language sql stable set search_path = '' as $$
     on t.id = c.template_id and public.can_see_agent_template(p_account_id, t)
   where c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account chooses neither models nor effort, because they can cost more than the account has asked for. Of limits the narrowest applies.';
+comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account sets limits only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies.';

@@ -279,6 +279,30 @@ end
 $$;
 comment on function public.note_limit is 'Records, once for a turn, that its model is told from this step on that three quarters of a limit are used: {superseded, note}, the limit_note of the turn or null. Superseded, the turn has ended or was loaded again since this load.';
 
+create function public.check_budget(
+  p_account_id uuid, p_estimate_usd numeric, p_has_others boolean, p_needs_price boolean default false
+) returns text
+language plpgsql stable set search_path = '' as $$
+declare
+  v_left constant numeric := public.unspent_budget(p_account_id);
+begin
+  if v_left is null and not p_needs_price then
+    return null;
+  end if;
+  if p_estimate_usd is null and not (
+    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
+  then
+    return 'unpriced_model';
+  end if;
+  -- One call may exceed the budget; one beside it must fit in.
+  if v_left <= 0 or (p_has_others and p_estimate_usd > v_left) then
+    return 'budget_reached';
+  end if;
+  return null;
+end
+$$;
+comment on function public.check_budget is 'Why a model call must not be made: unpriced_model, for an estimate of null | budget_reached; null if it may. p_has_others says whether other calls are reserved beside it, and p_needs_price whether a price is needed without a budget, too.';
+
 create function public.reserve_model_call(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_released_usd numeric, p_spent_usd numeric,
   p_estimate_usd numeric, p_in_flight integer default 0
@@ -288,7 +312,6 @@ declare
   v_turn public.turns;
   v_others numeric;
   v_refusal text;
-  v_left numeric;
 begin
   -- One check of an account at a time, in the order of claim_turn.
   perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
@@ -303,22 +326,12 @@ begin
   update public.turns
   set reserved_usd = v_others + p_spent_usd, reserved_until = now() + interval '40 minutes'
   where id = p_turn_id;
-  v_refusal := public.check_limits(v_turn, v_others, p_spent_usd, p_estimate_usd, p_in_flight);
+  v_refusal := coalesce(
+    public.check_limits(v_turn, v_others, p_spent_usd, p_estimate_usd, p_in_flight),
+    public.check_budget(p_account_id, p_estimate_usd, v_others > 0,
+      v_turn.options #> '{limits,max_cost_usd}' is not null));
   if v_refusal is not null then
     return v_refusal;
-  end if;
-  v_left := public.unspent_budget(p_account_id);
-  if v_left is null and v_turn.options #> '{limits,max_cost_usd}' is null then
-    return 'reserved';
-  end if;
-  if p_estimate_usd is null and not (
-    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
-  then
-    return 'unpriced_model';
-  end if;
-  -- One call of a turn may exceed the budget; one beside it must fit in.
-  if v_left <= 0 or (v_others > 0 and p_estimate_usd > v_left) then
-    return 'budget_reached';
   end if;
   update public.turns set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
   where id = p_turn_id;
@@ -333,7 +346,7 @@ create function public.reserve_compaction_call(
 language plpgsql volatile set search_path = '' as $$
 declare
   v_compaction public.running_compactions;
-  v_left numeric;
+  v_refusal text;
 begin
   -- One check of an account at a time, in the order of claim_turn.
   perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
@@ -342,18 +355,9 @@ begin
   if not found then
     return 'superseded';
   end if;
-  v_left := public.unspent_budget(p_account_id);
-  if v_left is null then
-    return 'reserved';
-  end if;
-  if p_estimate_usd is null and not (
-    select a.allow_unpriced_models from public.accounts a where a.id = p_account_id)
-  then
-    return 'unpriced_model';
-  end if;
-  -- The first call may exceed the budget; one beside it must fit in.
-  if v_left <= 0 or (v_compaction.reserved_usd > 0 and p_estimate_usd > v_left) then
-    return 'budget_reached';
+  v_refusal := public.check_budget(p_account_id, p_estimate_usd, v_compaction.reserved_usd > 0);
+  if v_refusal is not null then
+    return v_refusal;
   end if;
   update public.running_compactions set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
   where id = p_id;

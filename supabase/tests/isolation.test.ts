@@ -197,6 +197,7 @@ const withoutLookup = [
   "has_generation_authority",
   "may_connect",
   "may_steer",
+  "check_budget",
   "agent_template_rows",
   "artist_row",
   "can_see_agent_template",

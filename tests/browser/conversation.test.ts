@@ -87,9 +87,9 @@ it.each(["cut", "html"] as const)(
     );
     service.failNext(CHAT, fault);
     const conversation = open();
-    await conversation.chooseModel({ modelId: "fast" });
+    await conversation.changeChat({ modelId: "fast" });
     expect(conversation.getView().error?.text).toContain("cannot be reached");
-    await conversation.chooseModel({ modelId: "fast" });
+    await conversation.changeChat({ modelId: "fast" });
     expect(conversation.getView().chat?.title).toBe("Plan");
     conversation.close();
   },

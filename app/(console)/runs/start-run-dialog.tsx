@@ -1,6 +1,5 @@
 "use client";
-import type { startRunContract } from "@/lib/turns/contract.ts";
-import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import type { RunTrace, startRunContract } from "@/lib/turns/run-contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";

@@ -6,7 +6,7 @@ import { checkOutput, type OutputValidation } from "../output/check-output.ts";
 import type { JsonSchema } from "../output/json-schema.ts";
 import type { StepResult } from "../step-result.ts";
 
-/** A longer file is not compared. */
+/** A longer file has other rows than the expected one. */
 const MAX_CSV_CHARS = 100_000;
 
 /** What an agent has done. */
@@ -27,70 +27,59 @@ export interface CheckResult {
   readonly detail: string;
 }
 
-/** @throws QueueRefusal; the reason of the signal; an outage of the sandbox */
+/** @throws QueueRefusal; SandboxError; the reason of the signal */
 export async function runCheck(given: Check, evidence: Evidence): Promise<CheckResult> {
-  const passed = await isMet(given, evidence);
-  return { type: given.type, passed, detail: describe(given) };
+  const [passed, detail] = await evaluate(given, evidence);
+  return { type: given.type, passed, detail };
 }
 
-async function isMet(given: Check, evidence: Evidence): Promise<boolean> {
+/** Returns whether the check is met, and what it expects. */
+async function evaluate(given: Check, evidence: Evidence): Promise<[boolean, string]> {
   const { answer, output, steps, sandbox } = evidence;
   switch (given.type) {
     case "answer_contains":
-      return answer.includes(given.text);
-    case "answer_matches":
-      return isValid(evidence, { type: "string", pattern: given.pattern }, answer);
-    case "answer_number":
-      return numbersIn(answer).some((found) => isNear(found, given.value, given.tolerance));
+      return [answer.includes(given.text), `The answer must contain: ${given.text}`];
+    case "answer_matches": {
+      const { pattern } = given;
+      const isMet = await isValid(evidence, { type: "string", pattern }, answer);
+      return [isMet, `The answer must match the pattern ${pattern}`];
+    }
+    case "answer_number": {
+      const { value, tolerance } = given;
+      const isMet = numbersIn(answer).some((found) => isNear(found, value, tolerance));
+      return [isMet, `The answer must give the number ${value}`];
+    }
     case "output_matches": {
       const value = output ? output.value : jsonIn(answer);
-      return value !== undefined && isValid(evidence, given.schema, value);
+      const isMet = value !== undefined && (await isValid(evidence, given.schema, value));
+      return [isMet, "The output must be valid under the expected JSON Schema"];
     }
-    case "file_exists":
-      return (await readText(sandbox, given.path)) !== undefined;
-    case "file_contains":
-      return (await readText(sandbox, given.path))?.includes(given.text) ?? false;
+    case "file_exists": {
+      const isMet = (await readText(sandbox, given.path)) !== undefined;
+      return [isMet, `The file ${given.path} must exist`];
+    }
+    case "file_contains": {
+      const isMet = (await readText(sandbox, given.path))?.includes(given.text) ?? false;
+      return [isMet, `The file ${given.path} must contain: ${given.text}`];
+    }
     case "csv_equals": {
       const found = await readText(sandbox, given.path);
-      // A longer file has other rows than the expected one.
-      if (found === undefined || found.length > MAX_CSV_CHARS) return false;
-      return areRowsEqual(rowsOf(found), rowsOf(given.csv), given.tolerance);
+      const isMet =
+        found !== undefined &&
+        found.length <= MAX_CSV_CHARS &&
+        areRowsEqual(rowsOf(found), rowsOf(given.csv), given.tolerance);
+      return [isMet, `The file ${given.path} must have the expected rows`];
     }
     case "tool_called":
-      return isCalled(steps, given.tool);
+      return [isCalled(steps, given.tool), `The tool ${given.tool} must be used`];
     case "tool_not_called":
-      return !isCalled(steps, given.tool);
+      return [!isCalled(steps, given.tool), `The tool ${given.tool} must not be used`];
     case "max_steps":
-      return steps.length <= given.value;
-    case "max_cost_usd":
-      return steps.reduce((sum, { trace }) => sum + (trace?.costUsd ?? 0), 0) <= given.value;
-  }
-}
-
-function describe(given: Check): string {
-  switch (given.type) {
-    case "answer_contains":
-      return `The answer must contain: ${given.text}`;
-    case "answer_matches":
-      return `The answer must match the pattern ${given.pattern}`;
-    case "answer_number":
-      return `The answer must give the number ${given.value}`;
-    case "output_matches":
-      return "The output must be valid under the expected JSON Schema";
-    case "file_exists":
-      return `The file ${given.path} must exist`;
-    case "file_contains":
-      return `The file ${given.path} must contain: ${given.text}`;
-    case "csv_equals":
-      return `The file ${given.path} must have the expected rows`;
-    case "tool_called":
-      return `The tool ${given.tool} must be used`;
-    case "tool_not_called":
-      return `The tool ${given.tool} must not be used`;
-    case "max_steps":
-      return `The work must take at most ${given.value} model calls`;
-    case "max_cost_usd":
-      return `The work must cost at most ${given.value} USD`;
+      return [steps.length <= given.value, `The work must take at most ${given.value} model calls`];
+    case "max_cost_usd": {
+      const costUsd = steps.reduce((sum, { trace }) => sum + (trace?.costUsd ?? 0), 0);
+      return [costUsd <= given.value, `The work must cost at most ${given.value} USD`];
+    }
   }
 }
 

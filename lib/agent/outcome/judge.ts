@@ -1,10 +1,9 @@
 /** Asks a model whether an agent's work is what was wanted. */
-import { generateText } from "ai";
 import { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
 import type { StepResult } from "../step-result.ts";
 import { cut } from "../tools/limits.ts";
-import { type Models, tryModels } from "../try-models.ts";
+import { type Models, tryToWrite } from "../try-models.ts";
 
 const INSTRUCTIONS = `You judge the work of an agent. You get the request of its user, a rubric, the agent's answer and the files it has written.
 
@@ -51,16 +50,7 @@ export async function judge({
     `<answer>\n${cut(answer, MAX_ANSWER_CHARS).text}\n</answer>`,
     ...files.map(({ path, text }) => `<file path=${JSON.stringify(path)}>\n${text}\n</file>`),
   ].join("\n\n");
-  const { answer: given } = await tryModels(models, signal, ({ model, maxRetries }) =>
-    generateText({
-      model,
-      instructions: INSTRUCTIONS,
-      prompt,
-      ...(maxRetries !== undefined && { maxRetries }),
-      abortSignal: signal,
-    }).catch((failure: unknown) => ({ failure })),
-  );
-  signal.throwIfAborted();
+  const given = await tryToWrite(models, { instructions: INSTRUCTIONS, prompt, signal });
   if ("failure" in given) return null;
   const { text } = given;
   const parsed = reply.safeParse(

@@ -1,6 +1,6 @@
 import { cutOutput } from "../../sandbox/cut-output.ts";
 
-export const MAX_PATH_CHARS = 4_096;
+export { MAX_PATH_CHARS } from "../../contract/fields.ts";
 export const MAX_PATTERN_CHARS = 1_000;
 export const MAX_OUTPUT_CHARS = 50_000;
 export const COMMAND_DEADLINE_MS = 120_000;

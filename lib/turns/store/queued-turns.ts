@@ -40,7 +40,10 @@ const state = z.discriminatedUnion("state", [
   z.object({ state: z.enum(["waiting", "gone"]) }),
 ]);
 
-/** `started`: by itself, or by the turn that has taken its message. `gone`: the turn was dropped, because its chat was stopped, or it could not be started. */
+/**
+ * `started`: by itself, or another turn has taken its message. `gone`: the turn was dropped, because its chat was
+ * stopped, or it could not be started.
+ */
 export const queuedTurnState = (accountId: string, turnId: string) =>
   call("queued_turn_state", { p_account_id: accountId, p_turn_id: turnId }, state);
 

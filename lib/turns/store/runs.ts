@@ -6,12 +6,13 @@ import type { RunOptions } from "../../contract/run-options.ts";
 import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
-import { type Run, run } from "../contract.ts";
 import {
   plainCall,
+  type Run,
   type RunFilters,
   type RunItem,
   type RunTrace,
+  run,
   runDetail,
   runItem,
   runStep,

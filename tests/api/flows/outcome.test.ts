@@ -94,10 +94,20 @@ describe("a run with an outcome", () => {
     const { body } = await caller.get(`/api/chat/runs/${ended.runId}/steps`);
     expect(Object(body).run.verdicts).toEqual(ended.verdicts);
 
-    // The chat goes on without another verdict's feedback.
+    // A client sends the answer back as it has received it.
     model.script("thanks", worker([says("You are welcome.")]));
-    await (await conversation.send("[script:thanks] Thanks.")).ended;
-    expect(model.callsOf("thanks")[0]?.messages.map(({ role }) => role)).not.toContain("data");
+    const { id, parts: received } = await conversation.answer();
+    const held = [
+      { id: "asked", role: "user" as const, parts: [{ type: "text", text: "Add up." }] },
+      { id, role: "assistant" as const, parts: received },
+      { id: "thanks", content: "[script:thanks] Thanks." },
+    ];
+    const next = await conversation.send(held);
+    expect(next.status).toBe(200);
+    await next.ended;
+    const given = JSON.stringify(model.callsOf("thanks")[0]?.messages);
+    expect(given).toContain("1.234,50 EUR");
+    expect(given).not.toContain("unsatisfied");
   });
 
   it("that is never satisfied ends after its iterations, and says so", async () => {
@@ -211,6 +221,12 @@ describe("a run with an outcome", () => {
     { rubric: "x", max_iterations: 6 },
     { rubric: "x", model: "no-such-model" },
     { checks: [{ type: "answer_sings" }] },
+    {
+      checks: Array.from({ length: 4 }, () => ({
+        type: "answer_contains",
+        text: "x".repeat(9_000),
+      })),
+    },
     { checks: [{ type: "answer_matches", pattern: "(" }] },
     { checks: [{ type: "answer_matches", pattern: "(?=a)" }] },
     { checks: [{ type: "output_matches", schema: { $ref: "https://example.com/s.json" } }] },

@@ -269,12 +269,18 @@ describe("the default transport, with nothing but a key", () => {
     });
     expect(refused.status).toBe(400);
     expect((await person.get("/api/chats")).body).toMatchObject({ chats: [] });
-    const both = await Promise.all(
-      [1, 2].map(() =>
-        person.post("/api/chat", { id: "both", messages: [{ id: "m1", content: "[deltas:1]" }] }),
-      ),
-    );
+    const request = { id: "both", messages: [{ id: "m1", content: "[deltas:1]" }] };
+    const both = await Promise.all([1, 2].map(() => person.post("/api/chat", request)));
     expect(both.map(({ status }) => status)).toEqual([200, 200]);
     expect((await person.get("/api/chats")).body).toMatchObject({ chats: [{}] });
+  });
+
+  it("answers a repeated message although its turn ends at the same moment", async () => {
+    const person = (await createPerson(place.server.url)).withKey;
+    for (let chat = 0; chat < 20; chat++) {
+      const request = { id: `chat ${chat}`, messages: [{ id: "m1", content: "[deltas:1]" }] };
+      const answers = await Promise.all([1, 2, 3].map(() => person.post("/api/chat", request)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    }
   });
 });

@@ -1,7 +1,7 @@
 /** Headless runs over HTTP. */
 import { expect } from "vitest";
 import { z } from "zod";
-import { type Run, run } from "../../../lib/turns/contract.ts";
+import { type Run, run } from "../../../lib/turns/run-contract.ts";
 import type { Answer, Client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";
 

@@ -146,8 +146,8 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
                 <ModelPicker
                   value={chat.modelId}
                   options={chat}
-                  onChoose={(modelId) => void conversation.chooseModel({ modelId })}
-                  onOptions={(options) => void conversation.chooseModel(options)}
+                  onChoose={(modelId) => void conversation.changeChat({ modelId })}
+                  onOptions={(options) => void conversation.changeChat(options)}
                 />
                 <ContextGauge
                   key={chatId}

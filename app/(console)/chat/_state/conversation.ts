@@ -186,8 +186,8 @@ export class Conversation {
 
   /**
    * Sends a message and reads its turn to the end. While the chat is busy, the message steers the active
-   * turn, or waits for its end. If the service refuses the message or the page is outdated, the message is removed
-   * from the chat and is put into `returned`.
+   * turn, or waits for its end. If the service refuses the message or the page is outdated, the message is
+   * removed from the chat and is put into `returned`.
    */
   send = async (text: string, files: readonly FileUIPart[] = []): Promise<void> => {
     this.#show({ error: null });
@@ -276,11 +276,11 @@ export class Conversation {
     return this.#view.isReading;
   }
 
-  async chooseModel(choice: Partial<ChatChanges>): Promise<void> {
+  async changeChat(changes: Partial<ChatChanges>): Promise<void> {
     const { sessionId, chatId } = this.#options;
     const response = await this.#fetch(`/api/sessions/${sessionId}/chats/${chatId}`, {
       method: "PATCH",
-      body: JSON.stringify(choice),
+      body: JSON.stringify(changes),
     });
     if (!response) this.#show({ error: unreachableChat });
     else if (!response.ok) this.#show({ error: toChatError(await toApiError(response)) });

@@ -1,7 +1,6 @@
 /** The labels of agent runs. */
 import type { z } from "zod";
-import type { Run } from "@/lib/turns/contract.ts";
-import type { runItem } from "@/lib/turns/run-contract.ts";
+import type { Run, runItem } from "@/lib/turns/run-contract.ts";
 import type { RunState, RunTone } from "./task-run-state.ts";
 
 export type RunItem = z.output<typeof runItem>;

@@ -1,8 +1,7 @@
 import { answer, listOf } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { startRunContract } from "@/lib/turns/contract.ts";
-import { listRunsContract } from "@/lib/turns/run-contract.ts";
+import { listRunsContract, startRunContract } from "@/lib/turns/run-contract.ts";
 import { startedAnswer, startRun } from "@/lib/turns/start-run.ts";
 import { selectRuns } from "@/lib/turns/store/runs.ts";
 
