@@ -13,6 +13,8 @@ import { config } from "../lib/platform/config.ts";
 import { drain } from "../lib/platform/drain.ts";
 
 const CLOSE_INTERVAL_MS = 50;
+/** Proxies keep idle connections for a minute, and would send a request on one that is just being closed. */
+const KEEP_ALIVE_MS = 75_000;
 
 const buildRecord = z.object({ config: z.unknown() });
 
@@ -41,6 +43,7 @@ const health = await fetch(`${process.env.SELF_ORIGIN}/api/health`);
 // Next has logged the reason, and would answer every request with 500 from now on.
 if (!health.ok) process.exit(1);
 const server = createServer(listener);
+server.keepAliveTimeout = KEEP_ALIVE_MS;
 await listen(server, Number(port), hostname);
 // Otherwise only a process that exits in order leaves its compiled modules to the next.
 flushCompileCache();

@@ -6,6 +6,8 @@ import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { isKnownModel } from "./models/list-models.ts";
 import { checkSchema } from "./output/check-output.ts";
 import type { JsonSchema } from "./output/json-schema.ts";
+import type { ClientTool } from "./tools/client-tools.ts";
+import { faultOfNames } from "./tools/index.ts";
 
 /**
  * Checks the models that options name, and the schemas and patterns of an outcome. Errors: 400; 429 and 503
@@ -35,6 +37,26 @@ export async function checkOptions(
         ? check.schema
         : check.type === "answer_matches" && { type: "string", pattern: check.pattern };
     const fault = schema && (await checkCallersSchema(app, accountId, schema, name, "outcome"));
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/** Checks the tools of a client. Errors: as `checkOptions`. */
+export async function checkClientTools(
+  app: Pick<App, "queues">,
+  accountId: string,
+  tools: readonly ClientTool[] | null | undefined,
+): Promise<AppError | undefined> {
+  const fields = ["client_tools"];
+  const fault = faultOfNames(tools ?? []);
+  if (fault) return appError("invalid_request", fault, { fields });
+  for (const [place, { input_schema: schema }] of (tools ?? []).entries()) {
+    const name = `client_tools.${place}.input_schema`;
+    if (schema.type !== "object") {
+      return appError("invalid_request", `${name} must have the type object`, { fields });
+    }
+    const fault = await checkCallersSchema(app, accountId, schema, name, "client_tools");
     if (fault) return fault;
   }
   return undefined;

@@ -78,8 +78,13 @@ export interface Engine {
   /** Resolves with the index of the last committed chunk; -1 when there is none. */
   tailIndex(turn: TurnAddress): Promise<number>;
   runState(runId: string): Promise<RunState>;
-  /** Signals the process that executes the turn to stop it. The caller has stored the request. */
+  /**
+   * Signals the process that executes the turn to stop it, and wakes a turn that waits. The caller has stored
+   * the request.
+   */
   signalStop(turnId: string): Promise<void>;
+  /** Lets the run of a turn that waits continue. Does nothing if none waits. */
+  wake(turnId: string): Promise<void>;
   /** Calls `stop` on a `signalStop` of any process. Returns a function that ends listening. */
   onStop(turnId: string, stop: () => void): () => void;
 }

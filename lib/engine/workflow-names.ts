@@ -9,6 +9,9 @@
 
 export const TURN_WORKFLOW = "workflow//./lib/turns/turn-workflow//turnWorkflow";
 
+/** The token of the hook for which the run of a waiting turn waits. */
+export const wakeToken = (turnId: string): string => `turn ${turnId}`;
+
 type Step = (...args: never[]) => Promise<unknown>;
 
 /** Where the SDK finds workflows; it exists in the workflow context only. */

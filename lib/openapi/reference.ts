@@ -199,7 +199,7 @@ const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   message_id_taken: "The id of the message belongs to an answer of the chat.",
   message_differs: "A message with this id and other content is stored.",
   parent_differs: "The message is stored after another one than `parentId`.",
-  already_answered: "The question has been answered already.",
+  already_answered: "The question or the call of a tool has been answered already.",
   idempotency_in_progress: "A request with this `Idempotency-Key` is still running.",
   payload_too_large: "The body is larger than the endpoint takes.",
   range_not_satisfiable: "The range is outside of the file.",

@@ -1,5 +1,6 @@
 /** Turns of a chat, their streams and their stop. */
 import { z } from "zod";
+import { clientTools } from "../agent/tools/client-tools.ts";
 import { contract } from "../contract/contract.ts";
 import { queryInteger, uuid } from "../contract/fields.ts";
 
@@ -69,7 +70,7 @@ export const startTurnContract = contract({
     .object({
       messages: z.array(entry).min(1).max(1000).meta({
         description:
-          "A single entry follows the stored history. Several entries are the whole conversation. The last entry is the user's message, or the assistant's with its open question answered. A `file` part (`mediaType`, `filename`, `url`) is a data URL or an https URL, whose file is stored in `/home/agent/uploads` of the sandbox, or a file of the sandbox as `sandbox:/home/agent/…`; at most 20. A file that cannot be fetched is not requested again. The agent is told where the files are, and shown the images.",
+          "A single entry follows the stored history. Several entries are the whole conversation. The last entry is the user's message, or the assistant's with its open question or calls of `client_tools` answered. A `file` part (`mediaType`, `filename`, `url`) is a data URL or an https URL, whose file is stored in `/home/agent/uploads` of the sandbox, or a file of the sandbox as `sandbox:/home/agent/…`; at most 20. A file that cannot be fetched is not requested again. The agent is told where the files are, and shown the images.",
       }),
       chatId: chatId.optional(),
       sessionId: uuid
@@ -94,6 +95,10 @@ export const startTurnContract = contract({
       onBusy: onBusy.default("reject").meta({
         description:
           "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `steer` inserts it into the running turn before its next model call, after the tools in progress, and then streams that turn from its start: a `steering-message` part with its `id` shows where it took effect. One that comes too late for that turn starts the next one, and one with `parentId` waits as with `enqueue`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them; `GET /api/chat/{chatId}/queue` lists them. A client that loses the stream repeats the request, and one that repeats it with `interrupt` sends a message now that waits. An answer to a question is always rejected.",
+      }),
+      client_tools: clientTools.optional().meta({
+        description:
+          "Tools that the client runs in this turn. A call of one ends the turn like a question to the user: the client sends the assistant's message back with the `output` of the tool part, or with its `errorText` and the state `output-error`, as `useChat` does after `addToolOutput`. A steered message has those of the running turn.",
       }),
       context: z
         .object({

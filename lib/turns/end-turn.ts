@@ -28,12 +28,12 @@ export function endTurn(app: EndParts, failed: FailedTurn): Promise<void> {
 }
 
 async function end(app: EndParts, { turnId, runId, reason }: FailedTurn): Promise<void> {
-  const turn = await loadTurn(turnId, runId);
+  const turn = await loadTurn(turnId, runId, { ends: true });
   const log = await app.engine.openLog(turnId, runId, false);
   try {
-    if (turn.outcome === "lost") await log.close([]);
+    if (turn.outcome === "active") await failTurn(app, log, turnId, turn, reason);
     else if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
-    else await failTurn(app, log, turnId, turn, reason);
+    else await log.close([]);
   } finally {
     log.release();
   }
@@ -70,7 +70,7 @@ async function failTurn(
  */
 export async function reapDeadTurn(app: EndParts, { turnId, runId }: TurnAddress) {
   if (runId === null || (await app.engine.runState(runId)) === "running") return false;
-  const turn = await loadTurn(turnId, runId);
+  const turn = await loadTurn(turnId, runId, { ends: true });
   if (turn.outcome !== "active") return true;
   const { chunks } = await readWholeLog(app, { turnId, runId });
   await failTurn(app, detachedLog(chunks), turnId, turn, "The turn was lost");

@@ -2,8 +2,14 @@
 
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { isToolUIPart, type UIMessage, validateUIMessages } from "ai";
-import { userAnswer } from "../agent/tools/index.ts";
+import {
+  getStaticToolName,
+  isStaticToolUIPart,
+  isToolUIPart,
+  type UIMessage,
+  validateUIMessages,
+} from "ai";
+import { isServerTool, userAnswer } from "../agent/tools/index.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { ChatEntry } from "./contract.ts";
 
@@ -86,42 +92,61 @@ export function userParts(
 }
 
 /**
- * Returns the stored parts with the client's answers filled in. Only the answers are taken from the
- * client; everything else comes from the database. A question that already has an answer stays unchanged,
- * so a retry finds the turn it started.
+ * Returns the stored parts with the client's answers filled in: to questions, and to calls of its tools. Only
+ * the answers are taken from the client; everything else comes from the database. A question that already has an
+ * answer stays unchanged, so a retry finds the turn it started.
  */
 export function answerQuestions(
   stored: UIMessage["parts"],
   sent: UIMessage["parts"],
 ): UIMessage["parts"] | AppError {
-  if (!stored.some((part) => part.type === "tool-ask_user_question")) {
+  const asked = stored.findLastIndex(isCallOfClient);
+  if (asked < 0) {
     return invalid("The last message must be a user message or the answer to an open question");
   }
-  const asked = stored.findLastIndex((part) => part.type === "tool-ask_user_question");
   if (stored.findLastIndex((part) => part.type === "step-start") > asked) {
     return appError("already_answered", "The question has been answered already");
   }
   const parts: UIMessage["parts"] = [];
   for (const part of stored) {
-    const isOpen = part.type === "tool-ask_user_question" && isToolUIPart(part);
-    if (!isOpen || part.state !== "input-available") {
+    if (!isCallOfClient(part) || part.state !== "input-available") {
       parts.push(part);
       continue;
     }
     const answer = sent.find(
       (candidate) => isToolUIPart(candidate) && candidate.toolCallId === part.toolCallId,
     );
-    const output = answer && "output" in answer ? userAnswer.safeParse(answer.output) : undefined;
-    if (!output?.success) {
-      return invalid("The open question must be answered with {answers} or {declined: true}");
+    const result = resultIn(part, answer);
+    if (!result) {
+      return invalid(
+        part.type === "tool-ask_user_question"
+          ? "The open question must be answered with {answers} or {declined: true}"
+          : `The call ${part.toolCallId.slice(0, 100)} must have an output or an errorText`,
+      );
     }
     // The SDK's union of part states cannot be widened one state at a time.
-    parts.push({ ...part, state: "output-available", output: output.data } as Part);
+    parts.push({ ...part, ...result } as Part);
   }
   return parts;
 }
 
 type Part = UIMessage["parts"][number];
+
+/** Returns whether the part is a question to the user or a call of a tool that the client runs. */
+const isCallOfClient = (part: Part): part is Extract<Part, { toolCallId: string }> =>
+  isStaticToolUIPart(part) && !isServerTool(getStaticToolName(part));
+
+/** Returns what the client's part adds to the open call; undefined if it is no result. */
+function resultIn(call: Part, answer: Part | undefined) {
+  if (!answer || !isToolUIPart(answer)) return undefined;
+  if (call.type === "tool-ask_user_question") {
+    const { data } = userAnswer.safeParse(answer.output);
+    return data && { state: "output-available", output: data };
+  }
+  if (answer.state === "output-error") return { state: answer.state, errorText: answer.errorText };
+  const isAnswered = answer.state === "output-available" && answer.output !== undefined;
+  return isAnswered ? { state: answer.state, output: answer.output } : undefined;
+}
 
 /** Returns the first text of the user, on one line. */
 export function titleOf(messages: readonly UIMessage[]): string {

@@ -1,5 +1,9 @@
-/** Headless runs, and all runs as their account lists, watches and cancels them. */
+/**
+ * Headless runs, and all runs as their account lists, watches and cancels them. This file is long because they
+ * share the fields of a run.
+ */
 import { z } from "zod";
+import { clientTools } from "../agent/tools/client-tools.ts";
 import { chosenConnectors } from "../connectors/contract.ts";
 import { contract } from "../contract/contract.ts";
 import { dateTime, instant, instructions, uuid } from "../contract/fields.ts";
@@ -50,9 +54,13 @@ export const startRunContract = contract({
         description:
           "A JSON Schema (2020-12) of the run's `output`, at most 64 kB and 20 levels deep. References may point to its own subschemas only. `pattern` has the syntax of RE2, which has no lookaround and no backreferences. The agent submits the output with the tool `submit_output` and corrects it up to three times; the run fails with an `error` that starts with `output_invalid:` if it submits none that is valid.",
       }),
+      client_tools: clientTools.nullish().meta({
+        description:
+          "Tools that the caller runs. When the agent calls one, the run becomes `requires_action` and waits for up to seven days, without a process, until `POST /api/chat/runs/{runId}/tool_results` has the results; then the calls have failed, and the agent continues.",
+      }),
       webhook_url: endpointUrl.nullish().meta({
         description:
-          "Told of the end of this run, besides the account's webhooks. Signed if a webhook of the account has the same URL, with its secret; else unsigned.",
+          "Told of the end of this run, and when it requires action, besides the account's webhooks. Signed if a webhook of the account has the same URL, with its secret; else unsigned.",
       }),
     })
     .refine((body) => !body.prompt?.trim() !== !body.messages?.length, {
@@ -91,10 +99,20 @@ export const verdict = z
   .meta({ id: "Verdict" });
 export type Verdict = z.output<typeof verdict>;
 
+const requiredAction = z
+  .object({
+    tool_calls: z
+      .array(z.object({ id: z.string(), name: z.string(), input: z.unknown() }))
+      .meta({ description: "The calls of `client_tools` that have no result yet" }),
+  })
+  .meta({ id: "RequiredAction" });
+
 export const run = z
   .object({
     runId: z.string(),
-    status: z.enum(["queued", "running", "completed", "failed", "cancelled"]),
+    status: z
+      .enum(["queued", "running", "requires_action", "completed", "failed", "cancelled"])
+      .meta({ description: "`requires_action` while it waits for its client" }),
     chatId: uuid,
     sessionId: uuid,
     createdAt: dateTime,
@@ -106,6 +124,9 @@ export const run = z
     }),
     verdicts: z.array(verdict).meta({
       description: "Of its `outcome`, oldest first; empty without one, and until the run has ended",
+    }),
+    required_action: requiredAction.nullable().meta({
+      description: "What the client is to do; null unless the run is `requires_action`",
     }),
   })
   .meta({ id: "Run" });
@@ -142,7 +163,7 @@ const cost = z.number().nonnegative().nullable();
 
 const RUN_KINDS = ["chat", "headless", "task"] as const;
 
-const { output, verdicts, ...runFields } = run.shape;
+const { output, verdicts, required_action, ...runFields } = run.shape;
 
 export const runItem = z
   .object({
@@ -204,6 +225,32 @@ export const cancelRunContract = contract({
   errors: ["not_found"],
 });
 
+const toolResult = z
+  .object({
+    id: z.string().min(1).max(200).meta({ description: "The `id` of the call" }),
+    output: z.unknown().optional().meta({ description: "Any JSON" }),
+    error: z.string().min(1).max(10_000).optional().meta({ description: "Why the call failed" }),
+  })
+  .refine((result) => (result.output === undefined) !== (result.error === undefined), {
+    error: "Exactly one of output or error must be provided",
+  });
+
+export const sendToolResultsContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/chat/runs/{runId}/tool_results",
+  tool: true,
+  summary: "Send the results of client tools to a run",
+  description:
+    "A run that is `requires_action` continues when all of its open calls have a result. Results may be sent one by one, and a result may be repeated as long as the run waits. The answer is the run.",
+  idempotent: true,
+  bodyLimit: 4 * 1024 * 1024,
+  params,
+  body: z.object({ results: z.array(toolResult).min(1).max(100) }),
+  responses: { 200: { description: "The run", headers: ["retry-after"], schema: run } },
+  errors: ["already_answered", "not_found", "too_many_turns"],
+});
+
 export const plainCall = z.object({
   id: z.string(),
   name: z.string(),
@@ -247,6 +294,7 @@ export const runDetail = runItem
   .extend({
     output,
     verdicts,
+    required_action,
     prompt: z.string().nullable().meta({
       description:
         "The text of the message that the run answers, at most 10,000 characters; null when it has none or is gone",

@@ -27,9 +27,9 @@ type Parts = StepParts & Pick<App, "runningTurns">;
 
 /**
  * @returns the index of the next model call; null when the turn has ended, or no longer belongs to this
- * run.
+ * run; `waiting` when its client is to continue it.
  */
-export function runModelSteps(app: Parts, step: ModelSteps): Promise<number | null> {
+export function runModelSteps(app: Parts, step: ModelSteps): Promise<number | "waiting" | null> {
   const { turnId, runId, index, attempt } = step;
   const attributes = {
     "app.turn.id": turnId,
@@ -56,22 +56,30 @@ export function runModelSteps(app: Parts, step: ModelSteps): Promise<number | nu
   );
 }
 
-async function runSteps(app: Parts, step: ModelSteps): Promise<number | null> {
+async function runSteps(app: Parts, step: ModelSteps): Promise<number | "waiting" | null> {
   const deadline = performance.now() + MAX_STEP_MS;
   const stop = new AbortController();
   const stopListening = app.engine.onStop(step.turnId, () => stop.abort());
   let log: TurnLog | undefined;
   try {
-    let current = await openTurn(app, step, stop.signal);
+    const opened = await openTurn(app, step, stop.signal);
+    if (opened === "waiting") return opened;
+    let current = opened;
     log = current?.log;
-    // The steps that were committed before a failure are not repeated.
-    let isRepeated = step.attempt > 1 || (current !== null && current.steps.length > step.index);
+    // The steps that were committed before a failure are not repeated, nor what the turn did before it waited.
+    let isRepeated =
+      step.attempt > 1 ||
+      (current !== null &&
+        (current.steps.length > step.index ||
+          (step.index > 0 && current.turn.client_tools !== null)));
     while (current) {
       if (current.turn.stop_requested) stop.abort();
       const progress = isRepeated
         ? readProgress(await parseChunks(current.log.committed()))
         : undefined;
-      current = await new TurnStep(app, step, current, progress, stop.signal).run(deadline);
+      const next = await new TurnStep(app, step, current, progress, stop.signal).run(deadline);
+      if (next === "waiting") return next;
+      current = next;
       isRepeated = false;
       if (!current?.knownCalls) break;
     }
@@ -86,22 +94,23 @@ async function runSteps(app: Parts, step: ModelSteps): Promise<number | null> {
   }
 }
 
-/** Returns null when the turn has ended, or no longer belongs to this run. */
+/** Returns null when the turn has ended, or no longer belongs to this run; `waiting` while it waits. */
 async function openTurn(
   app: Parts,
   { turnId, runId, index, attempt }: ModelSteps,
   signal: AbortSignal,
-): Promise<RunningTurn | null> {
+): Promise<RunningTurn | "waiting" | null> {
   const kept = app.runningTurns.take(turnId);
   if (kept && attempt === 1 && kept.steps.length === index) return kept;
   const isFirst = index === 0 && attempt === 1;
   const call = app.runningTurns.takeFirstCall(turnId);
-  let current: RunningTurn | null = null;
+  let takesCall = false;
   try {
-    current = await loadLog(app, { turnId, runId, isFirst, call, signal });
+    const current = await loadLog(app, { turnId, runId, isFirst, call, signal });
+    takesCall = current !== "waiting" && current?.call !== undefined;
     return current;
   } finally {
-    if (!current?.call) call?.cancel();
+    if (!takesCall) call?.cancel();
   }
 }
 
@@ -118,9 +127,10 @@ interface Loading {
 async function loadLog(
   app: Parts,
   { turnId, runId, isFirst, call, signal }: Loading,
-): Promise<RunningTurn | null> {
+): Promise<RunningTurn | "waiting" | null> {
   const started = isFirst ? call : undefined;
-  const loaded = await loadTurn(turnId, runId, started?.turn.history);
+  const loaded = await loadTurn(turnId, runId, { history: started?.turn.history });
+  if (loaded.outcome === "waiting") return loaded.outcome;
   const isLoaded = loaded.outcome === "active" && !started;
   const turn = isLoaded ? await withFiles(app, turnId, loaded, signal) : loaded;
   const log = await app.engine.openLog(turnId, runId, isFirst);

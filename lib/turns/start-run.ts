@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { checkCallersSchema, checkOptions } from "../agent/check-options.ts";
+import { checkCallersSchema, checkClientTools, checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
+import type { ClientTool } from "../agent/tools/client-tools.ts";
 import type { App } from "../app.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
@@ -17,14 +18,16 @@ import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { checkEndpoint } from "../webhooks/check-endpoint.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation, titleOf } from "./read-messages.ts";
-import { draining, runCredentialForm, runKey, tooManyTurns } from "./start-turn.ts";
+import { draining, runCredentialForm, tooManyTurns } from "./start-turn.ts";
 import { startWorkflow } from "./start-workflow.ts";
+import { runKey } from "./store/claims.ts";
 import {
   assignRun,
   discardRun,
   instructRun,
   type ProvisionedRun,
   provisionRun,
+  setClientTools,
   setOutputSchema,
   setTurnWebhook,
 } from "./store/runs.ts";
@@ -46,6 +49,8 @@ export interface RunRequest extends RunOptions {
   readonly connectors?: readonly string[] | null | undefined;
   /** What the run's output must be. */
   readonly output_schema?: JsonSchema | null | undefined;
+  /** The tools that the client runs. */
+  readonly client_tools?: readonly ClientTool[] | null | undefined;
   /** Notified of the end of the run, in addition to the webhooks of the account. */
   readonly webhook_url?: string | null | undefined;
   readonly log: Logger;
@@ -76,7 +81,7 @@ const refusals = {
 /**
  * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
  * started leaves nothing behind. Errors: 400 for invalid messages, an unknown model, an unsuitable
- * `output_schema` or `outcome`, or a private `webhook_url`, 429 for too many active turns, 404 for a template
+ * `output_schema`, `outcome` or tool, or a private `webhook_url`, 429 for too many active turns, 404 for a template
  * that the caller does not see, 503 while this process drains, 502 `Failed to provision sandbox`.
  */
 export async function startRun(app: RunParts, request: RunRequest): Promise<StartedRun | AppError> {
@@ -92,9 +97,10 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
   if (fault) return fault;
   const urlFault = webhook_url ? checkEndpoint("webhook_url", webhook_url) : undefined;
   if (urlFault) return urlFault;
-  const { output_schema: schema } = request;
+  const { output_schema: schema, client_tools: tools } = request;
   const schemaFault =
-    schema && (await checkCallersSchema(app, caller.accountId, schema, "output_schema"));
+    (schema && (await checkCallersSchema(app, caller.accountId, schema, "output_schema"))) ??
+    (await checkClientTools(app, caller.accountId, tools));
   if (schemaFault) return schemaFault;
 
   const turnId = randomUUID();
@@ -127,6 +133,7 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
       if (isAppError(chosen)) return deleted;
     }
     if (schema) await setOutputSchema(caller.accountId, run.turnId, schema);
+    if (tools?.length) await setClientTools(caller.accountId, run.turnId, tools);
     if (webhook_url) await setTurnWebhook(caller.accountId, run.turnId, webhook_url);
     result = await startIn(app, run, request);
     return result;

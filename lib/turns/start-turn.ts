@@ -1,16 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
+import { checkClientTools } from "../agent/check-options.ts";
+import type { ClientTool } from "../agent/tools/client-tools.ts";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached, chatFull, messageQuotaExceeded } from "../contract/quota.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
-import {
-  deriveRunCredential,
-  type RunCredentialForm,
-} from "../identity/keys/derive-run-credential.ts";
-import { hashKey, PREFIX_LENGTH } from "../identity/keys/key-format.ts";
-import { config } from "../platform/config.ts";
+import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { drain } from "../platform/drain.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
@@ -28,6 +25,7 @@ import {
   type Claim,
   type ClaimOutcome,
   claimTurn,
+  runKey,
 } from "./store/claims.ts";
 import type { TurnState } from "./store/turns.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
@@ -38,6 +36,8 @@ export interface TurnRequest {
   readonly chatId: string;
   readonly messages: readonly ChatEntry[];
   readonly contextLimit: number | undefined;
+  /** The tools that the client runs. */
+  readonly client_tools?: readonly ClientTool[] | undefined;
   readonly parentId?: string | undefined;
   /** `regenerate-message` asks for another answer, in place of the one that `messageId` names. */
   readonly trigger?: "submit-message" | "regenerate-message" | undefined;
@@ -50,10 +50,8 @@ interface StartedTurn extends TurnAddress {
   readonly runId: string;
 }
 
-type Parts = EndParts & ModelCallParts & Pick<App, "runningTurns">;
+type Parts = EndParts & ModelCallParts & Pick<App, "queues" | "runningTurns">;
 
-/** A run's key is revoked when the run ends; this bounds the key of a run that never does. */
-const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** How often a request claims the chat again because the turn that had it was dead or has ended. */
 const MAX_REPEATED_CLAIMS = 3;
 /** A conflict names the active run, whose id is known a few milliseconds after the claim. */
@@ -90,6 +88,8 @@ export async function startTurn(
   if (drain().hasBegun) return draining;
   const messages = await readMessages(request.messages);
   if (isAppError(messages)) return messages;
+  const fault = await checkClientTools(app, request.caller.accountId, request.client_tools);
+  if (fault) return fault;
   const claim = await prepareClaim(app, request, messages);
   if (isAppError(claim)) return claim;
 
@@ -255,6 +255,7 @@ async function prepareClaim(
     replacesAnswer: request.trigger === "regenerate-message" ? (request.messageId ?? "") : null,
     key: runKey(turnId, runCredentialForm(caller)),
     callerKeyId: keyIdOf(caller),
+    clientTools: request.client_tools?.length ? request.client_tools : null,
     onBusy,
     credential: runCredentialForm(caller),
   };
@@ -287,14 +288,3 @@ async function prepareClaim(
 /** The sandbox authenticates its API calls in the form in which the caller authenticated. */
 export const runCredentialForm = ({ credential }: Caller): RunCredentialForm =>
   credential.kind === "bearer" ? "bearer" : "key";
-
-/** Returns the stored form of the credential with which the turn's sandbox calls the API. */
-export function runKey(turnId: string, form: RunCredentialForm): Claim["key"] {
-  const raw = deriveRunCredential(turnId, form);
-  return {
-    hash: hashKey(raw, config().API_KEY_SECRET),
-    prefix: raw.slice(0, PREFIX_LENGTH),
-    name: "run",
-    expiresAt: new Date(Date.now() + RUN_KEY_LIFETIME_MS).toISOString(),
-  };
-}

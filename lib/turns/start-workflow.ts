@@ -1,4 +1,7 @@
-/** Starts the durable run of a turn: one that has just been claimed, and one that waited until its chat was free. */
+/**
+ * Starts the durable run of a turn: one that has just been claimed, and one that waited until its chat was free.
+ * Continues one that waited for its client.
+ */
 
 import { waitUntil } from "@vercel/functions";
 import type { App } from "../app.ts";
@@ -9,6 +12,7 @@ import { log } from "../platform/log.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan, traceparent } from "../platform/telemetry/spans.ts";
 import { beginQueuedTurn, chatsToBegin, dequeueTurn } from "./store/queued-turns.ts";
+import { turnsToWake } from "./store/runs.ts";
 
 /**
  * Starts the durable run of a claimed turn, which continues the current trace.
@@ -54,10 +58,15 @@ async function startNext(app: Pick<App, "engine">, chatId: string): Promise<void
   });
 }
 
-/** Starts turns that other processes have left behind, by a timer of this process. */
+/**
+ * Starts turns that other processes have left behind, by a timer of this process, and wakes those whose client
+ * has not answered, or whose process has died before it woke them.
+ */
 export function scheduleQueuedTurns(app: Pick<App, "engine">): void {
   runPeriodically("queued turns", SWEEP_SECONDS, async () => {
     const chatIds = await continueTrace(undefined, () => chatsToBegin(BATCH));
     for (const chatId of chatIds) await unblockQueuedTurn(app, chatId);
+    const turnIds = await continueTrace(undefined, () => turnsToWake(BATCH, SWEEP_SECONDS));
+    for (const turnId of turnIds) await app.engine.wake(turnId);
   });
 }

@@ -11,7 +11,7 @@ import { describeFailure } from "../agent/describe-failure.ts";
 import { budgetRefusalIn } from "../agent/models/budget-refusal.ts";
 import { limitNoteFor } from "../agent/prompt.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
-import { isAnsweredByClient } from "../agent/tools/index.ts";
+import { isServerTool } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import type { Outcome } from "../contract/run-options.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
@@ -46,7 +46,7 @@ import {
   type Reservation,
   reservesCalls,
 } from "./store/model-calls.ts";
-import { completeModelCall, type TurnEnd } from "./store/turns.ts";
+import { completeModelCall, findFinishedTools, suspendTurn, type TurnEnd } from "./store/turns.ts";
 import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, submissionIn } from "./structured-output.ts";
 
 /** The parts of the service that a step uses. */
@@ -73,6 +73,8 @@ export interface ModelSteps {
 const MAX_TURN_CHARS = 32 * 1024 * 1024;
 const TOO_LONG = "The turn reached its limit of output";
 const TOO_MANY_CALLS = "The turn reached its limit of model calls";
+/** How long a headless run waits for its client. Then the calls have failed, and the agent continues. */
+const MAX_WAIT_S = 7 * 24 * 60 * 60;
 
 interface Called {
   readonly answer: StepResult | FailedCall;
@@ -123,20 +125,21 @@ export class TurnStep {
   }
 
   /**
-   * Returns the turn for its next step, or null when it has none.
+   * Returns the turn for its next step, null when it has none, and `waiting` when its client is to continue it.
    * @param deadline when the durable step ends after this model call, as of `performance.now()`
    */
-  async run(deadline: number): Promise<RunningTurn | null> {
+  async run(deadline: number): Promise<RunningTurn | "waiting" | null> {
     const { turn, steps, call } = this.#current;
     const previous = steps[this.#index - 1];
     const isOver = this.#index >= this.#step.maxModelCalls;
     // The tools of the last answer are run only where it can end the turn.
     const runsTools = !isOver || turn.output_schema || (previous && hasStopped(previous));
-    const results = previous && runsTools ? await this.#runTools(previous) : null;
+    const open = previous ? await this.#openCalls(previous) : [];
+    const results = previous && runsTools ? await this.#runTools(previous, open) : null;
     // A call that has started is recorded with its usage, also when it is cancelled at once.
     if (this.#stop.aborted && !call) return this.#end("cancelled", null, "interrupted");
-    if (previous && openQuestions(previous).size > 0) {
-      return this.#end("completed", null, "tool-calls");
+    if (open.length > 0) {
+      return turn.headless ? this.#suspend(open) : this.#end("completed", null, "tool-calls");
     }
     const { outcome } = turn.options;
     const verdicts = outcome ? verdictsIn(this.#current.log.committed()) : [];
@@ -179,7 +182,8 @@ export class TurnStep {
     if (!measure) throw new Error("A call has an answer and no measure");
     const measured = await measure.complete(answer);
     const isLast =
-      !answer.hasInvalidCall && answer.calls.every(({ name }) => isAnsweredByClient(name));
+      !answer.hasInvalidCall &&
+      (turn.headless ? answer.calls.length === 0 : ownCalls(answer).length === 0);
     // A model that has stopped is asked once for its output, and the work of a turn with an outcome is judged.
     const goesOn = turn.output_schema
       ? !steps.some(hasStopped)
@@ -191,8 +195,23 @@ export class TurnStep {
     return this.#end(end, error, answer.finishReason, measured, answer);
   }
 
-  /** Runs the tools that the answer before has called. Returns their results for the model. */
-  async #runTools(previous: StepResult): Promise<ToolModelMessage | null> {
+  /** Returns the calls of the answer before that the client has yet to answer. */
+  async #openCalls(previous: StepResult): Promise<readonly ToolCall[]> {
+    const calls = clientCalls(previous);
+    if (calls.length === 0 || !this.#current.turn.headless) return calls;
+    const ids = recordIds(this.#index, calls);
+    const finished = new Set(await findFinishedTools(this.#step.turnId, ids));
+    return calls.filter((_, place) => !finished.has(ids[place] ?? ""));
+  }
+
+  /**
+   * Runs the tools that the answer before has called. Returns their results for the model.
+   * @param open the calls that the client has yet to answer
+   */
+  async #runTools(
+    previous: StepResult,
+    open: readonly ToolCall[],
+  ): Promise<ToolModelMessage | null> {
     const { turn, knownCalls } = this.#current;
     const { turnId, credential } = this.#step;
     const results = await runToolCalls(this.#app, {
@@ -200,7 +219,8 @@ export class TurnStep {
       index: this.#index,
       turn,
       ...(credential && { credential }),
-      calls: ownCalls(previous),
+      // The results of the client are recorded like those of other tools.
+      calls: open.length > 0 ? ownCalls(previous) : previous.calls,
       known: knownCalls,
       signal: this.#stop,
       write: (chunk) => {
@@ -208,7 +228,8 @@ export class TurnStep {
         if (!isWritten) this.#write(chunk);
       },
     });
-    const isFinished = this.#isRestarted || this.#progress?.stepFinished;
+    const waits = turn.headless && open.length > 0;
+    const isFinished = waits || this.#isRestarted || this.#progress?.stepFinished;
     if (!isFinished && !this.#stop.aborted) this.#write({ type: "finish-step" });
     return results;
   }
@@ -364,6 +385,14 @@ export class TurnStep {
     };
   }
 
+  /** Lets the turn wait for its client. Its run then holds no process until the turn is woken. */
+  async #suspend(open: readonly ToolCall[]): Promise<"waiting"> {
+    await this.#current.log.flushed();
+    const { areWebhooksDue } = await suspendTurn(this.#key, this.#index, open, MAX_WAIT_S);
+    if (areWebhooksDue) this.#app.deliveryWorker.wake();
+    return "waiting";
+  }
+
   #endWithOutput(
     submitted: NonNullable<ReturnType<typeof submissionIn>>,
     finishReason: string,
@@ -390,7 +419,7 @@ export class TurnStep {
       metadata: turnMetadata(turn, answer ? [...steps, answer] : steps, finishReason),
       partsBefore: partsBefore(turn),
       steering: turn.steering,
-      openQuestions: openQuestions(answer ?? steps[this.#index - 1]),
+      openQuestions: turn.headless ? new Set() : openQuestions(answer ?? steps[this.#index - 1]),
       lastStep,
       output,
     });
@@ -421,11 +450,13 @@ const isAnswer = ({ type }: UIMessageChunk): boolean =>
   type === "text-delta" || type === "reasoning-delta" || type === "tool-input-start";
 
 /** Returns the calls that the server runs itself. */
-function ownCalls({ calls }: StepResult): ToolCall[] {
-  return calls.filter((call) => !isAnsweredByClient(call.name));
-}
+const ownCalls = ({ calls }: StepResult): ToolCall[] =>
+  calls.filter(({ name }) => isServerTool(name));
 
-function openQuestions(step: StepResult | undefined): ReadonlySet<string> {
-  const calls = step?.calls ?? [];
-  return new Set(calls.filter((call) => isAnsweredByClient(call.name)).map((call) => call.id));
-}
+/** Returns the calls that the client answers: questions to the user, and those of its tools. */
+const clientCalls = ({ calls }: StepResult): ToolCall[] =>
+  calls.filter(({ name }) => !isServerTool(name));
+
+/** Only a turn of a chat ends with open calls. */
+const openQuestions = (step: StepResult | undefined): ReadonlySet<string> =>
+  new Set(step ? clientCalls(step).map(({ id }) => id) : []);

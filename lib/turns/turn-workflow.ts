@@ -2,16 +2,18 @@
  * The durable loop of a turn: a step makes one model call, or several quick ones. The SDK stores only
  * the ids that it passes to these functions; the content of a turn stays in the product's own tables.
  */
-import { getStepMetadata, getWorkflowMetadata } from "workflow";
+import { createHook, getStepMetadata, getWorkflowMetadata } from "workflow";
 import { retryOutage } from "../engine/retry-outage.ts";
-import { nameStep, nameWorkflow, TURN_WORKFLOW } from "../engine/workflow-names.ts";
+import { nameStep, nameWorkflow, TURN_WORKFLOW, wakeToken } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { currentApp } from "../platform/current-app.ts";
 import { endTurn } from "./end-turn.ts";
 import { runModelSteps } from "./run-model-step.ts";
+import { isWaiting } from "./store/turns.ts";
 
 // Permanent names, stored with every run: see `workflow-names.ts`.
 const modelStep = nameStep("step//./lib/turns/turn-workflow//modelStep", callModel);
+const waitStep = nameStep("step//./lib/turns/turn-workflow//waitStep", mustWait);
 const endStep = nameStep("step//./lib/turns/turn-workflow//endStep", endFailedTurn);
 nameWorkflow(TURN_WORKFLOW, executeTurn);
 
@@ -34,25 +36,41 @@ async function executeTurn(turn: TurnInput): Promise<void> {
   "use workflow";
   try {
     for (let index = 0; ; ) {
-      const { done, next = index + 1 } = await modelStep(turn, index);
+      const { done, waits, next = index + 1 } = await modelStep(turn, index);
       if (done) return;
-      index = next;
+      if (waits) await untilWoken(turn);
+      else index = next;
     }
   } catch {
     await endStep(turn, "The turn failed");
   }
 }
 
+/** Waits without a process until `Engine.wake` is called for the turn. */
+async function untilWoken(turn: TurnInput): Promise<void> {
+  const woken = createHook<null>({ token: wakeToken(turn.turnId) });
+  // The turn may have been woken before the hook was there.
+  if (await waitStep(turn)) await woken;
+  woken.dispose();
+}
+
+async function mustWait({ turnId }: TurnInput): Promise<boolean> {
+  "use step";
+  return retryOutage(getStepMetadata().attempt, () => isWaiting(turnId));
+}
+mustWait.maxRetries = MAX_ATTEMPTS;
+
 /** `next` is absent in runs that were started by versions with one model call in each step. */
 async function callModel(
   turn: TurnInput,
   index: number,
-): Promise<{ done: boolean; next?: number }> {
+): Promise<{ done: boolean; next?: number; waits?: boolean }> {
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
   const step = { ...turn, runId: workflowRunId, index, attempt, maxModelCalls: MAX_MODEL_CALLS };
   const next = await retryOutage(attempt, () => runModelSteps(currentApp(), step));
+  if (next === "waiting") return { done: false, waits: true };
   return next === null ? { done: true } : { done: false, next };
 }
 callModel.maxRetries = MAX_ATTEMPTS;

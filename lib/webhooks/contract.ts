@@ -9,6 +9,7 @@ export const EVENT_TYPES = [
   "run.completed",
   "run.failed",
   "run.cancelled",
+  "run.requires_action",
   "generation.completed",
   "generation.failed",
   "budget.warning",

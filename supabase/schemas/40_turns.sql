@@ -34,7 +34,8 @@ create table public.turns (
   output jsonb,
   options jsonb not null default '{}',
   lost_usd numeric not null default 0,
-  limit_note jsonb
+  limit_note jsonb,
+  client_tools text
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -70,6 +71,7 @@ comment on column public.turns.output_schema is 'The JSON Schema of the output, 
 comment on column public.turns.output is 'The output that the model has submitted, valid under output_schema. Written by finish_turn only, in the transaction that completes the turn; null for none, which JSON null is not.';
 comment on column public.turns.lost_usd is 'The reserved cost of model calls that were cut with their process. It counts against max_cost_usd, because the vendor may bill them.';
 comment on column public.turns.limit_note is 'What the model was told once three quarters of a limit were used: {step, limit}, the step that was first told and the name of the limit. Null before.';
+comment on column public.turns.client_tools is 'The tools that the client runs: [{name, description, input_schema}], null for none. As text, like output_schema.';
 comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';
 
 create table public.turn_steps (
@@ -104,6 +106,22 @@ create table public.subagent_steps (
 alter table public.subagent_steps enable row level security;
 comment on table public.subagent_steps is 'The results of the model calls of a subagent, as turn_steps of its turn; its own tool calls are in tool_runs.';
 comment on column public.subagent_steps.tool_call_id is 'The call of the subagent, as in tool_runs.';
+
+create table public.required_actions (
+  turn_id uuid primary key references public.turns (id) on delete cascade,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  step integer not null,
+  tool_calls jsonb not null,
+  wakes_at timestamptz not null
+);
+
+create index required_actions_account on public.required_actions (account_id);
+create index required_actions_due on public.required_actions (wakes_at);
+alter table public.required_actions enable row level security;
+comment on table public.required_actions is 'What running turns wait for without a process: the results of calls that the client runs. The run of such a turn is suspended until its turn is woken.';
+comment on column public.required_actions.step is 'The step that continues with the results, under which tool_runs has them.';
+comment on column public.required_actions.tool_calls is 'The calls of the client: [{id, name, input}].';
+comment on column public.required_actions.wakes_at is 'When the turn continues: at once after the last result or a stop, else when its client no longer answers.';
 
 create table public.run_traces (
   turn_id uuid primary key references public.turns (id) on delete cascade,
@@ -197,6 +215,7 @@ create table public.queued_turns (
   bytes integer not null default 0,
   claim public.turn_claim not null check ((claim).credential in ('key', 'bearer')),
   steers uuid,
+  client_tools text,
   unique (chat_id, message_id)
 );
 
@@ -206,6 +225,7 @@ comment on table public.queued_turns is 'Turns that wait for their chat. Their m
 comment on column public.queued_turns.goes_first is 'Set by an interrupt: goes before all earlier ones.';
 comment on column public.queued_turns.begun_at is 'When the chat was claimed for it. The row stays until its run was started.';
 comment on column public.queued_turns.bytes is 'Size of the parts and the history of claim, before compression.';
+comment on column public.queued_turns.client_tools is 'As of turns. It is no field of claim, because columns use its type.';
 comment on column public.queued_turns.steers is 'The turn that takes the message before its next model call, while it runs; null for none.';
 
 create table public.steering_messages (
@@ -340,10 +360,11 @@ begin
         return jsonb_build_object('outcome', 'queue_full');
       end if;
       insert into public.queued_turns
-        (turn_id, account_id, chat_id, message_id, goes_first, claim, steers)
+        (turn_id, account_id, chat_id, message_id, goes_first, claim, steers, client_tools)
       values (v_claim.turn_id, v_claim.account_id, v_chat.id, v_claim.message_id,
         p_on_busy = 'interrupt', v_claim,
-        case when p_on_busy = 'steer' and public.may_steer(v_claim) then v_active.id end);
+        case when p_on_busy = 'steer' and public.may_steer(v_claim) then v_active.id end,
+        p_claim ->> 'client_tools');
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_claim.turn_id);
     end if;
     if p_on_busy = 'interrupt' then
@@ -390,13 +411,14 @@ begin
     end if;
 
     insert into public.turns (id, account_id, session_id, chat_id, message_id,
-      assistant_message_id, model_id, context_limit, history, key_id, artist_id, caller_key_id)
+      assistant_message_id, model_id, context_limit, history, key_id, artist_id, caller_key_id,
+      client_tools)
     values (v_claim.turn_id, v_claim.account_id, v_chat.session_id, v_chat.id, v_claim.message_id,
       v_claim.assistant_message_id, coalesce(nullif(v_chat.model_id, ''), v_claim.default_model_id),
       v_claim.context_limit, v_claim.history,
       public.create_run_key(v_claim.account_id, v_claim.key_hash, v_claim.key_prefix,
         v_claim.key_name, v_claim.key_expires_at),
-      v_session.artist_id, v_claim.caller_key_id)
+      v_session.artist_id, v_claim.caller_key_id, p_claim ->> 'client_tools')
     returning * into v_turn;
     update public.chats set
       active_stream_id = 'pending:' || v_claim.turn_id,
@@ -434,7 +456,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, lets the active one take its message with steer, and stops the active one with interrupt: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim and client_tools, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, lets the active one take its message with steer, and stops the active one with interrupt: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
 create function public.may_steer(p_claim public.turn_claim) returns boolean
 language sql immutable set search_path = '' as $$
@@ -450,15 +472,22 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.active_turn is 'The turn that a chat is claimed by.';
 
+create function public.is_waiting(p_turn_id uuid) returns boolean
+language sql stable as $$
+  select exists (
+    select from public.required_actions a where a.turn_id = p_turn_id and a.wakes_at > now())
+$$;
+comment on function public.is_waiting is 'Returns whether a turn waits for its client. Inlined, hence no search_path.';
+
 create function public.count_active_turns(p_account_id uuid) returns bigint
 language sql stable set search_path = '' as $$
   select count(*) from public.turns
-  where account_id = p_account_id and finished_at is null
+  where account_id = p_account_id and finished_at is null and not public.is_waiting(id)
     -- A claim whose request died before it started a run is void after this time.
     and (run_id is not null
       or created_at > now() - case when headless then interval '10 minutes' else interval '60 seconds' end)
 $$;
-comment on function public.count_active_turns is 'The turns of an account that are queued or running, without claims that never became a run.';
+comment on function public.count_active_turns is 'The turns of an account that are queued or running, without those that wait for their client, and claims that never became a run.';
 
 create function public.store_file_parts(p_turn_id uuid, p_messages jsonb, p_history jsonb)
 returns void
@@ -629,6 +658,14 @@ language sql volatile set search_path = '' as $$
 $$;
 comment on function public.set_turn_output_schema is 'Sets the JSON Schema of the output of a headless run, before the run starts.';
 
+create function public.set_turn_client_tools(p_account_id uuid, p_turn_id uuid, p_tools text)
+returns void
+language sql volatile set search_path = '' as $$
+  update public.turns set client_tools = p_tools
+  where id = p_turn_id and account_id = p_account_id
+$$;
+comment on function public.set_turn_client_tools is 'Sets the tools that the client of a headless run runs, before the run starts.';
+
 create function public.close_unstarted_runs() returns void
 language plpgsql set search_path = '' as $$
 declare
@@ -714,6 +751,7 @@ language sql stable set search_path = '' as $$
     'artist_id', s.artist_id,
     'compaction', public.compaction_of_turn(p_turn),
     'output_schema', p_turn.output_schema,
+    'client_tools', p_turn.client_tools,
     'steering', (
       select coalesce(jsonb_agg(jsonb_build_object('step', m.step, 'id', m.message_id,
         'parts', m.parts) order by m.step, m.position), '[]')
@@ -756,8 +794,9 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.history_of_turn is 'The conversation that the model of a turn gets: [{id, role, parts}].';
 
-create function public.load_turn(p_turn_id uuid, p_run_id text, p_has_history boolean default false)
-returns jsonb
+create function public.load_turn(
+  p_turn_id uuid, p_run_id text, p_has_history boolean default false, p_ends boolean default false
+) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_turn public.turns;
@@ -773,6 +812,18 @@ begin
       'error', v_turn.error,
       'metadata', (select m.metadata from public.messages m
         where m.chat_id = v_turn.chat_id and m.id = v_turn.assistant_message_id));
+  end if;
+  if v_turn.client_tools is not null then
+    if public.is_waiting(p_turn_id) and not p_ends then
+      return jsonb_build_object('outcome', 'waiting');
+    end if;
+    with woken as (delete from public.required_actions where turn_id = p_turn_id returning *)
+    insert into public.tool_runs (turn_id, tool_call_id, finished, output, finished_at)
+    select p_turn_id, w.step || ' ' || (c.value ->> 'id'), true,
+      '{"value": {"error": "The client has sent no result in time"}}', clock_timestamp()
+    from woken w, jsonb_array_elements(w.tool_calls) c
+    where v_turn.stop_requested_at is null
+    on conflict do nothing;
   end if;
 
   update public.chats set active_stream_id = p_run_id
@@ -801,7 +852,7 @@ begin
       from public.turn_steps s where s.turn_id = p_turn_id));
 end
 $$;
-comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash, without the history if the process has it from the claim: {outcome: lost | finished | active, …}.';
+comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash, without the history if the process has it from the claim: {outcome: lost | finished | waiting | active, …}. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends).';
 
 create function public.take_steering_messages(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_step integer
@@ -1121,6 +1172,132 @@ language sql set search_path = '' as $$
 $$;
 comment on function public.finish_tool is 'Records the output of a tool call.';
 
+create function public.finished_tools(p_turn_id uuid, p_call_ids text[]) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(r.tool_call_id), '[]') from public.tool_runs r
+  where r.turn_id = p_turn_id and r.tool_call_id = any (p_call_ids) and r.finished
+$$;
+comment on function public.finished_tools is 'The ids of the given tool calls that have an output.';
+
+create function public.suspend_turn(
+  p_account_id uuid, p_turn_id uuid, p_load integer, p_step integer, p_tool_calls jsonb,
+  p_wait_seconds integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+  v_wakes_at timestamptz := now() + make_interval(secs => p_wait_seconds);
+begin
+  select * into v_turn from public.turns
+  where id = p_turn_id and account_id = p_account_id and finished_at is null for update;
+  if not found or v_turn.loads <> p_load then
+    return jsonb_build_object('superseded', true, 'webhooks_due', false);
+  end if;
+  insert into public.required_actions (turn_id, account_id, step, tool_calls, wakes_at)
+  values (p_turn_id, p_account_id, p_step, p_tool_calls,
+    case when v_turn.stop_requested_at is null then v_wakes_at else now() end);
+  -- The run has its usual time after the wait.
+  update public.api_keys set expires_at = v_wakes_at + interval '1 day' where id = v_turn.key_id;
+  perform public.enqueue_webhook_event(p_account_id, 'run.requires_action',
+    public.turn_event(v_turn) || '{"status": "requires_action"}', v_turn.webhook_url);
+  return jsonb_build_object(
+    'superseded', false, 'webhooks_due', public.has_due_webhooks(p_account_id));
+end
+$$;
+comment on function public.suspend_turn is 'Lets a turn wait until its client has sent the results of the tool calls [{id, name, input}], for p_wait_seconds at most: {superseded, webhooks_due}. Superseded, the turn was loaded again since this load or has ended.';
+
+create function public.required_action_of(p_turn public.turns) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object('tool_calls', coalesce(jsonb_agg(c.value order by c.ordinality), '[]'))
+  from public.required_actions a, jsonb_array_elements(a.tool_calls) with ordinality as c
+  where a.turn_id = p_turn.id and a.wakes_at > now()
+    and not exists (
+      select from public.tool_runs r
+      where r.turn_id = a.turn_id and r.tool_call_id = a.step || ' ' || (c.value ->> 'id'))
+  having count(*) > 0
+$$;
+comment on function public.required_action_of is 'What the client of a turn is to do: {tool_calls: [{id, name, input}]}, those without a result; null for nothing.';
+
+create function public.answer_tool_calls(
+  p_account_id uuid, p_run_id text, p_results jsonb, p_max_active integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+  v_action public.required_actions;
+  v_place integer;
+begin
+  -- The account first, as everywhere: the active turns are counted.
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+  select * into v_turn from public.turns
+  where run_id = p_run_id and account_id = p_account_id for update;
+  if not found then
+    return jsonb_build_object('outcome', 'missing');
+  end if;
+  select * into v_action from public.required_actions
+  where turn_id = v_turn.id and wakes_at > now();
+  if not found then
+    return jsonb_build_object('outcome', 'not_waiting');
+  end if;
+  select r.ordinality - 1 into v_place
+  from jsonb_array_elements(p_results) with ordinality as r
+  where not exists (
+    select from jsonb_array_elements(v_action.tool_calls) c
+    where c.value -> 'id' = r.value -> 'id')
+  order by r.ordinality limit 1;
+  if found then
+    return jsonb_build_object('outcome', 'unknown_call', 'place', v_place);
+  end if;
+  -- A result is sent once. The same one may be repeated.
+  if exists (
+    select from jsonb_array_elements(p_results) r
+    join public.tool_runs t
+      on t.turn_id = v_turn.id and t.tool_call_id = v_action.step || ' ' || (r.value ->> 'id')
+    where t.output is distinct from r.value -> 'output')
+  then
+    return jsonb_build_object('outcome', 'answered');
+  end if;
+  insert into public.tool_runs (turn_id, tool_call_id, finished, output, started_at, finished_at)
+  select v_turn.id, v_action.step || ' ' || (r.value ->> 'id'), true, r.value -> 'output',
+    null, clock_timestamp()
+  from jsonb_array_elements(p_results) r
+  on conflict do nothing;
+  if public.required_action_of(v_turn) is null then
+    if p_max_active > 0 and public.count_active_turns(p_account_id) >= p_max_active then
+      raise exception using errcode = 'PT403', message = 'too_many_turns';
+    end if;
+    update public.required_actions set wakes_at = now() where turn_id = v_turn.id;
+  end if;
+  return jsonb_build_object('outcome', 'recorded', 'turn_id', v_turn.id);
+exception when sqlstate 'PT403' then
+  -- Nothing has changed.
+  return jsonb_build_object('outcome', sqlerrm);
+end
+$$;
+comment on function public.answer_tool_calls is 'Records results [{id, output: {value}}] of calls that a run waits for, and lets it continue after the last one: {outcome: recorded (turn_id) | missing | not_waiting | unknown_call (place) | answered | too_many_turns}. All but recorded change nothing. A limit of 0 is none.';
+
+create function public.wake_stopped_turn() returns trigger
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.required_actions set wakes_at = now()
+  where turn_id = new.id and wakes_at > now();
+  return null;
+end
+$$;
+comment on function public.wake_stopped_turn is 'Trigger of turns: a turn that waits ends when its stop is requested.';
+create trigger wake_stopped_turn after update of stop_requested_at on public.turns
+for each row when (old.stop_requested_at is null and new.stop_requested_at is not null)
+execute function public.wake_stopped_turn();
+
+create function public.turns_to_wake(p_limit integer, p_due_seconds integer) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(due.turn_id), '[]') from (
+    select a.turn_id from public.required_actions a
+    where a.wakes_at < now() - make_interval(secs => p_due_seconds)
+    order by a.wakes_at limit p_limit) due
+$$;
+comment on function public.turns_to_wake is 'The turns that should have been woken p_due_seconds ago, oldest first.';
+
 -- End ---------------------------------------------------------------------------------------------
 
 create function public.finish_turn(
@@ -1409,7 +1586,8 @@ begin
     if v_row.begun_at is null then
       v_row.claim.key_expires_at := now() + interval '24 hours';
       v_outcome := public.claim_turn(
-        to_jsonb(v_row.claim), 'reject', p_max_active, 0, 0, 0) ->> 'outcome';
+        to_jsonb(v_row.claim) || jsonb_build_object('client_tools', v_row.client_tools),
+        'reject', p_max_active, 0, 0, 0) ->> 'outcome';
     elsif v_row.begun_at > now() - make_interval(secs => p_stale_seconds) then
       return null;
     else
@@ -1496,7 +1674,8 @@ create function public.measure_queued_turn() returns trigger
 language plpgsql set search_path = '' as $$
 begin
   new.bytes := pg_column_size((new.claim).parts)
-    + coalesce(pg_column_size((new.claim).history), 0);
+    + coalesce(pg_column_size((new.claim).history), 0)
+    + coalesce(octet_length(new.client_tools), 0);
   return new;
 end
 $$;
@@ -1516,7 +1695,9 @@ create trigger count_removed_queued_turns after delete on public.queued_turns
 create function public.run_row(p_turn public.turns) returns jsonb
 language sql stable as $$
   select jsonb_build_object(
-    'id', p_turn.id, 'run_id', p_turn.run_id, 'kind', p_turn.kind, 'status', p_turn.status,
+    'id', p_turn.id, 'run_id', p_turn.run_id, 'kind', p_turn.kind,
+    'status', case when p_turn.status = 'running' and public.is_waiting(p_turn.id)
+      then 'requires_action' else p_turn.status end,
     'error', p_turn.error, 'session_id', p_turn.session_id, 'chat_id', p_turn.chat_id,
     'artist_id', p_turn.artist_id, 'model_id', p_turn.model_id,
     'created_at', p_turn.created_at, 'finished_at', p_turn.finished_at)
@@ -1555,11 +1736,12 @@ comment on function public.verdicts_of_turn is 'The verdicts on the work of a tu
 create function public.get_run(p_account_id uuid, p_run_id text) returns jsonb
 language sql stable set search_path = '' as $$
   select public.run_row(t)
-    || jsonb_build_object('output', t.output, 'verdicts', public.verdicts_of_turn(t))
+    || jsonb_build_object('output', t.output, 'verdicts', public.verdicts_of_turn(t),
+      'required_action', public.required_action_of(t))
   from public.turns t
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
-comment on function public.get_run is 'A run of the account as run_row with its output and verdicts; null when it has no such run.';
+comment on function public.get_run is 'A run of the account as run_row with its output, its verdicts and what it waits for; null when it has no such run.';
 
 create function public.list_runs(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
@@ -1576,7 +1758,9 @@ begin
       from public.turns t
       where t.account_id = $1 and t.run_id is not null
         and (t.created_at, t.id) < ($3, $4)
-        and ($5 is null or t.status = $5)
+        and ($5 is null or t.status = replace($5, 'requires_action', 'running'))
+        and ($5 is null or t.status <> 'running'
+          or public.is_waiting(t.id) = ($5 = 'requires_action'))
         and ($6 is null or t.kind = $6)
         and ($7 is null or t.chat_id = $7)
         and ($8 is null or t.artist_id = $8)
@@ -1666,6 +1850,7 @@ language sql stable set search_path = '' as $$
     'run', public.run_with_usage(t) || jsonb_build_object(
       'output', t.output,
       'verdicts', public.verdicts_of_turn(t),
+      'required_action', public.required_action_of(t),
       'prompt', (
         select left(public.words_of_parts(m.parts), 10000) from public.messages m
         where m.chat_id = t.chat_id and m.id = t.message_id and m.role = 'user')),

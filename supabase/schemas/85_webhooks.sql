@@ -221,19 +221,25 @@ language sql volatile set search_path = '' as $$
 $$;
 comment on function public.enqueue_webhook_event is 'Queues an event for the webhooks of an account that want it, and for p_webhook_url: once, through the webhook that has this URL, if there is one. To be called in the transaction that makes the event true. p_data has ids and states, and no content but the output of a run with a schema.';
 
+create function public.turn_event(p_turn public.turns) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'run_id', p_turn.run_id,
+    'kind', p_turn.kind,
+    'status', p_turn.status,
+    'session_id', p_turn.session_id,
+    'chat_id', p_turn.chat_id,
+    'artist_id', p_turn.artist_id,
+    'created_at', public.iso_date(p_turn.created_at),
+    'finished_at', public.iso_date(p_turn.finished_at))
+$$;
+comment on function public.turn_event is 'What the events of a turn have in common.';
+
 create function public.enqueue_turn_event() returns trigger
 language plpgsql set search_path = '' as $$
 begin
   perform public.enqueue_webhook_event(new.account_id, 'run.' || new.status,
-    jsonb_build_object(
-      'run_id', new.run_id,
-      'kind', new.kind,
-      'status', new.status,
-      'session_id', new.session_id,
-      'chat_id', new.chat_id,
-      'artist_id', new.artist_id,
-      'created_at', public.iso_date(new.created_at),
-      'finished_at', public.iso_date(new.finished_at))
+    public.turn_event(new)
       || case when new.output is null then '{}'
         else jsonb_build_object('output', new.output) end
       || case when new.options ? 'outcome'

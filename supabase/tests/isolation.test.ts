@@ -70,6 +70,13 @@ const attempts: Readonly<Record<string, Attempt>> = {
       where account_id = ${account_id} and output_schema is not null`;
     return row?.told;
   },
+  set_turn_client_tools: async (t, account_id, { turn }) => {
+    await t.call("set_turn_client_tools", { account_id, turn_id: turn, tools: "[]" });
+    const [row] = await t.sql`
+      select count(*)::int as told from turns
+      where account_id = ${account_id} and client_tools is not null`;
+    return row?.told;
+  },
   take_invitation: async (t, account_id, { receivedInvitation: id }) => {
     await t.call("take_invitation", { account_id, id, status: "declined" });
     const [row] = await t.sql`select status from organization_invitations where id = ${id}`;

@@ -79,6 +79,10 @@ export const lookups: Readonly<
     ...{ turn_id, load: 0, released_usd: null },
     ...{ spent_usd: 0, estimate_usd: 1 },
   }),
+  answer_tool_calls: ({ run: run_id }) => ({ run_id, results: [], max_active: 0 }),
+  suspend_turn: ({ turn: turn_id }) => ({
+    ...{ turn_id, load: 0, step: 1, tool_calls: [], wait_seconds: 60 },
+  }),
   note_limit: ({ turn: turn_id }) => ({ turn_id, load: 0, step: 1 }),
   complete_model_call: ({ turn: turn_id }) => ({
     ...{ turn_id, load: 0, index: 0, result: {}, call_ids: [], usage: [] },

@@ -41,7 +41,8 @@ describe("GET /api/chat/runs 200", () => {
     const person = await createPerson();
     expect(await readPage(person.withKey)).toMatchObject({ runs: [], next_cursor: null });
     const started = await startRun(person.withKey, { prompt: "run: echo hi" });
-    const { output: _, verdicts: __, ...ended } = await waitForRun(person.withKey, started);
+    const whole = await waitForRun(person.withKey, started);
+    const { output: _, verdicts: __, required_action: ___, ...ended } = whole;
     const conversation = await openConversation(person.withKey);
     const stream = await conversation.send("hello");
     await stream.ended;

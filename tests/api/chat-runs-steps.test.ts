@@ -34,12 +34,13 @@ describe("GET /api/chat/runs/{runId}/steps 200", () => {
     const { run: detail, steps } = await readTrace(person.withKey, run.runId);
     const listed = await person.withKey.get("/api/chat/runs");
     expect(listed.body).toMatchObject({ runs: [{ runId: run.runId }] });
-    const { artist_id, prompt, output, verdicts, ...item } = detail;
-    expect({ artist_id, prompt, output, verdicts }).toEqual({
+    const { artist_id, prompt, output, verdicts, required_action, ...item } = detail;
+    expect({ artist_id, prompt, output, verdicts, required_action }).toEqual({
       artist_id: null,
       prompt: "run: echo hi",
       output: null,
       verdicts: [],
+      required_action: null,
     });
     expect(listed.body).toMatchObject({ runs: [item] });
     expect(steps.map(({ index, attempts }) => ({ index, attempts }))).toEqual([

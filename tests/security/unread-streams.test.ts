@@ -75,5 +75,6 @@ const silentEngine: Engine = {
   tailIndex: async () => -1,
   runState: async () => "running",
   signalStop: async () => {},
+  wake: async () => {},
   onStop: () => () => {},
 };

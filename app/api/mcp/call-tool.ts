@@ -20,6 +20,7 @@ const routes: Readonly<Record<string, () => Promise<Route>>> = {
   "/api/chat/runs/{runId}": () => import("../chat/runs/[runId]/route.ts"),
   "/api/chat/runs/{runId}/cancel": () => import("../chat/runs/[runId]/cancel/route.ts"),
   "/api/chat/runs/{runId}/steps": () => import("../chat/runs/[runId]/steps/route.ts"),
+  "/api/chat/runs/{runId}/tool_results": () => import("../chat/runs/[runId]/tool_results/route.ts"),
   "/api/chat/{chatId}/stop": () => import("../chat/[chatId]/stop/route.ts"),
   "/api/chats": () => import("../chats/route.ts"),
   "/api/content/image": () => import("../content/image/route.ts"),

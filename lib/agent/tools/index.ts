@@ -1,8 +1,9 @@
-/** The ten tools of the agent, and the one that submits the output of a run. */
+/** The ten tools of the agent, the one that submits the output of a run, and those of the client. */
 import { type JSONValue, jsonSchema, type ToolSet, tool, zodSchema } from "ai";
 import { type JsonSchema, toolInputOf } from "../output/json-schema.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
 import { bash } from "./bash.ts";
+import type { ClientTool } from "./client-tools.ts";
 import { fetchTool } from "./fetch.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
@@ -43,13 +44,15 @@ const headlessTools: ToolSet = Object.fromEntries(
 );
 
 /** Created once for a turn, because the tokens of a set of tools are estimated once. */
-const toolsOfOutputs = new WeakMap<JsonSchema, ToolSet>();
+const toolsOfTurns = new WeakMap<object, ToolSet>();
 
 export interface ToolOptions {
   /** Whether no user is present to answer questions. */
   readonly headless: boolean;
   /** The schema of the output to submit; null or absent for none. */
   readonly output_schema?: JsonSchema | null;
+  /** The tools that the client runs; null or absent for none. */
+  readonly client_tools?: readonly ClientTool[] | null;
   /** Present for a subagent, which has its own tools. */
   readonly subagent?: object;
 }
@@ -57,20 +60,30 @@ export interface ToolOptions {
 /**
  * Returns the tools for a model call, without `execute`: the turn runs and records calls itself.
  */
-export function toolSchemas({ headless, output_schema, subagent }: ToolOptions): ToolSet {
+export function toolSchemas(turn: ToolOptions): ToolSet {
+  const { headless, output_schema, client_tools, subagent } = turn;
   if (subagent) return subagentTools;
   const common = headless ? headlessTools : interactive;
-  if (!output_schema) return common;
-  const known = toolsOfOutputs.get(output_schema);
+  const own = client_tools ?? output_schema;
+  if (!own) return common;
+  const known = toolsOfTurns.get(own);
   if (known) return known;
   const tools: ToolSet = {
     ...common,
-    [SUBMIT_OUTPUT]: tool({
+    ...Object.fromEntries(
+      (client_tools ?? []).map(({ name, description, input_schema }) => [
+        name,
+        tool({ description, inputSchema: jsonSchema<unknown>(input_schema) }),
+      ]),
+    ),
+  };
+  if (output_schema) {
+    tools[SUBMIT_OUTPUT] = tool({
       description: submitOutputDescription,
       inputSchema: jsonSchema<unknown>(toolInputOf(output_schema)),
-    }),
-  };
-  toolsOfOutputs.set(output_schema, tools);
+    });
+  }
+  toolsOfTurns.set(own, tools);
   return tools;
 }
 
@@ -98,8 +111,19 @@ export async function runTool(
  */
 export const isRepeatable = (name: string): boolean => name === task.name || name === SUBMIT_OUTPUT;
 
-/** Returns whether calls of the tool stay open until the client answers them. */
-export const isAnsweredByClient = (name: string): boolean => name === askUserQuestion.name;
+const serverTools: ReadonlySet<string> = new Set([
+  ...runnable.map(({ name }) => name),
+  SUBMIT_OUTPUT,
+]);
+
+/** Returns whether the server runs calls of the tool. All others stay open until the client answers them. */
+export const isServerTool = (name: string): boolean => serverTools.has(name);
+
+/** Returns the problem of the names of a client's tools; undefined if they have none. */
+export function faultOfNames(tools: readonly ClientTool[]): string | undefined {
+  const taken = tools.findIndex(({ name }) => isServerTool(name) || name === askUserQuestion.name);
+  return taken < 0 ? undefined : `client_tools.${taken}.name is the name of a tool of the agent`;
+}
 
 export { userAnswer } from "./ask-user-question.ts";
 export type { ToolContext } from "./tool.ts";

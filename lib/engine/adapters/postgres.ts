@@ -5,7 +5,7 @@ import type { Measurements } from "../../../packages/world-postgres/src/measurem
 import { PostgresWorld } from "../../../packages/world-postgres/src/postgres-world.ts";
 import { sweepEngine } from "../../../packages/world-postgres/src/retention.ts";
 import type { Engine, TurnAddress, TurnStops } from "../port.ts";
-import { loadRoute, runState, startWorkflow } from "./sdk.ts";
+import { loadRoute, runState, startWorkflow, wake } from "./sdk.ts";
 import { StopListeners } from "./stop-listeners.ts";
 
 export interface PostgresEngineOptions extends TurnStops {
@@ -35,6 +35,7 @@ export class PostgresEngine implements Engine {
   readonly executesOwnRuns = true;
   readonly startWorkflow = startWorkflow;
   readonly runState = runState;
+  readonly wake = wake;
   readonly #options: PostgresEngineOptions;
   readonly #world: PostgresWorld;
   readonly #log: ChunkLog;
@@ -100,6 +101,7 @@ export class PostgresEngine implements Engine {
   async signalStop(turnId: string): Promise<void> {
     this.#stop(turnId);
     await this.#world.sql`select pg_notify('engine_stops', ${turnId})`;
+    await wake(turnId);
   }
 
   onStop(turnId: string, stop: () => void): () => void {

@@ -1,7 +1,8 @@
 /** The common part of both engines, on the Workflow SDK's public interface. */
-import { WorkflowRunNotFoundError } from "@workflow/errors";
-import { getRun, start } from "workflow/api";
+import { HookNotFoundError, WorkflowRunNotFoundError } from "@workflow/errors";
+import { getRun, resumeHook, start } from "workflow/api";
 import type { Engine } from "../port.ts";
+import { wakeToken } from "../workflow-names.ts";
 
 export const startWorkflow: Engine["startWorkflow"] = async (workflow, input) =>
   (await start({ workflowId: workflow }, [input])).runId;
@@ -13,6 +14,14 @@ export const runState: Engine["runState"] = async (runId) => {
   } catch (error) {
     if (WorkflowRunNotFoundError.is(error)) return "unknown";
     throw error;
+  }
+};
+
+export const wake: Engine["wake"] = async (turnId) => {
+  try {
+    await resumeHook(wakeToken(turnId), null);
+  } catch (error) {
+    if (!HookNotFoundError.is(error)) throw error;
   }
 };
 

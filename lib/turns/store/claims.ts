@@ -1,7 +1,12 @@
 /** The queries with which requests claim a chat, find its active turn and stop it. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
-import type { RunCredentialForm } from "../../identity/keys/derive-run-credential.ts";
+import type { ClientTool } from "../../agent/tools/client-tools.ts";
+import {
+  deriveRunCredential,
+  type RunCredentialForm,
+} from "../../identity/keys/derive-run-credential.ts";
+import { hashKey, PREFIX_LENGTH } from "../../identity/keys/key-format.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
 import type { OnBusy } from "../contract.ts";
@@ -33,6 +38,8 @@ export interface Claim {
   readonly onBusy: OnBusy;
   readonly credential: RunCredentialForm;
   readonly callerKeyId: string | null;
+  /** The tools that the client runs; null for none. */
+  readonly clientTools: readonly ClientTool[] | null;
 }
 
 /** The stored form of a run's credential. */
@@ -43,11 +50,24 @@ export interface RunKey {
   readonly expiresAt: string;
 }
 
+/** A run's key is revoked when the run ends; this bounds the key of a run that never does. */
+const RUN_KEY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** Turns that may wait in a chat. */
 const MAX_QUEUED = 10;
 
 /** A turn loads all messages of its chat, and no model reads nearly as many. */
 const MAX_CHAT_BYTES = 32 * 1024 * 1024;
+
+/** Returns the stored form of the credential with which the turn's sandbox calls the API. */
+export function runKey(turnId: string, form: RunCredentialForm): RunKey {
+  const raw = deriveRunCredential(turnId, form);
+  return {
+    hash: hashKey(raw, config().API_KEY_SECRET),
+    prefix: raw.slice(0, PREFIX_LENGTH),
+    name: "run",
+    expiresAt: new Date(Date.now() + RUN_KEY_LIFETIME_MS).toISOString(),
+  };
+}
 
 const claimed = z.discriminatedUnion("outcome", [
   z.object({
@@ -128,6 +148,8 @@ export function claimTurn(claim: Claim, withTurn: boolean): Promise<ClaimOutcome
         key_expires_at: claim.key.expiresAt,
         caller_key_id: claim.callerKeyId,
         credential: claim.credential,
+        // As text, because models write the fields in the order of the schema.
+        client_tools: claim.clientTools && JSON.stringify(claim.clientTools),
       },
       p_on_busy: claim.onBusy,
       p_max_active: config().ACCOUNT_ACTIVE_TURNS,

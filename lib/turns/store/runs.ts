@@ -1,6 +1,7 @@
 /** The queries of runs: how they are provisioned, listed, watched and cancelled. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../../contract/pagination.ts";
 import type { RunOptions } from "../../contract/run-options.ts";
 import { config } from "../../platform/config.ts";
@@ -146,6 +147,42 @@ export async function setOutputSchema(accountId: string, turnId: string, schema:
   const args = { p_account_id: accountId, p_turn_id: turnId, p_schema: JSON.stringify(schema) };
   await call("set_turn_output_schema", args, z.null());
 }
+
+/** Sets the tools that the client of the run runs, before the run starts. */
+export async function setClientTools(
+  accountId: string,
+  turnId: string,
+  tools: readonly ClientTool[],
+) {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_tools: JSON.stringify(tools) };
+  await call("set_turn_client_tools", args, z.null());
+}
+
+const answeredCalls = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.enum(["missing", "not_waiting", "answered", "too_many_turns"]) }),
+  z.object({ outcome: z.literal("unknown_call"), place: z.number() }),
+  z.object({ outcome: z.literal("recorded"), turn_id: z.string() }),
+]);
+
+/** Records the results of calls that the run waits for. It may continue after the last one. */
+export function answerToolCalls(
+  accountId: string,
+  runId: string,
+  results: readonly { readonly id: string; readonly output: unknown }[],
+) {
+  const args = {
+    p_account_id: accountId,
+    p_run_id: runId,
+    // Wrapped, like the outputs of all tools.
+    p_results: results.map(({ id, output }) => ({ id, output: { value: output } })),
+    p_max_active: config().ACCOUNT_ACTIVE_TURNS,
+  };
+  return call("answer_tool_calls", args, answeredCalls);
+}
+
+/** Returns turns whose wait ended at least `dueSeconds` ago. */
+export const turnsToWake = (limit: number, dueSeconds: number): Promise<string[]> =>
+  call("turns_to_wake", { p_limit: limit, p_due_seconds: dueSeconds }, z.array(z.string()));
 
 const foundRun = rowOf(run.extend({ turnId: z.string() }), { turnId: "id" })
   .transform(({ turnId, ...run }) => ({ turnId, run }))

@@ -7,7 +7,8 @@ import { z } from "zod";
 import type { ContextState } from "../../agent/context.ts";
 import type { SteeringMessage } from "../../agent/conversation.ts";
 import type { JsonSchema } from "../../agent/output/json-schema.ts";
-import type { StepResult, Usage } from "../../agent/step-result.ts";
+import type { StepResult, ToolCall, Usage } from "../../agent/step-result.ts";
+import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import { runOptions } from "../../contract/run-options.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
@@ -69,6 +70,11 @@ export const turnState = z.object({
     .string()
     .nullable()
     .transform((text) => (text === null ? null : (JSON.parse(text) as JsonSchema))),
+  /** The tools that the client runs; null for none. */
+  client_tools: z
+    .string()
+    .nullish()
+    .transform((text) => (text ? (JSON.parse(text) as ClientTool[]) : null)),
   steering: z.array(stored<SteeringMessage>()),
   sandbox_state: z.unknown(),
   history: z.array(stored<UIMessage>()),
@@ -99,7 +105,7 @@ export type ActiveTurn = z.output<typeof activeTurn> &
 
 const loadedTurn = z.discriminatedUnion("outcome", [
   activeTurn,
-  z.object({ outcome: z.literal("lost") }),
+  z.object({ outcome: z.enum(["lost", "waiting"]) }),
   z.object({
     outcome: z.literal("finished"),
     error: z.string().nullable(),
@@ -112,13 +118,19 @@ export type LoadedTurn = ActiveTurn | Exclude<z.output<typeof loadedTurn>, { out
  * Assigns the claim to the run and loads the state that the run continues from. From then on, only this
  * load of the turn can record steps and its end.
  * @param history of the turn, where the process has it: it is not read again
+ * @param ends whether it is loaded to be ended, even if it waits for its client
  */
 export async function loadTurn(
   turnId: string,
   runId: string,
-  history?: TurnState["history"],
+  { history, ends = false }: { history?: TurnState["history"] | undefined; ends?: boolean } = {},
 ): Promise<LoadedTurn> {
-  const args = { p_turn_id: turnId, p_run_id: runId, p_has_history: history !== undefined };
+  const args = {
+    p_turn_id: turnId,
+    p_run_id: runId,
+    p_has_history: history !== undefined,
+    p_ends: ends,
+  };
   const loaded = await call("load_turn", args, loadedTurn);
   if (loaded.outcome !== "active") return loaded;
   const calls = new ModelCalls({ accountId: loaded.account_id, turnId, load: loaded.load });
@@ -181,6 +193,41 @@ export async function finishTool(turnId: string, callId: string, output: unknown
     z.unknown(),
   );
 }
+
+/** Returns those of the calls that have an output. */
+export function findFinishedTools(turnId: string, callIds: readonly string[]): Promise<string[]> {
+  const args = { p_turn_id: turnId, p_call_ids: callIds };
+  return call("finished_tools", args, z.array(z.string()));
+}
+
+/**
+ * Lets the turn wait until its client has answered the calls, which the step `step` continues with.
+ * @returns whether an event waits
+ * @throws if the turn was loaded again
+ */
+export async function suspendTurn(
+  { accountId, turnId, load }: LoadedTurnKey,
+  step: number,
+  calls: readonly ToolCall[],
+  maxSeconds: number,
+): Promise<{ areWebhooksDue: boolean }> {
+  const args = {
+    p_account_id: accountId,
+    p_turn_id: turnId,
+    p_load: load,
+    p_step: step,
+    p_tool_calls: calls,
+    p_wait_seconds: maxSeconds,
+  };
+  const schema = z.object({ superseded: z.boolean(), webhooks_due: z.boolean() });
+  const { superseded, webhooks_due } = await call("suspend_turn", args, schema);
+  refuseSuperseded(superseded, turnId);
+  return { areWebhooksDue: webhooks_due };
+}
+
+/** Returns whether the turn waits for its client. */
+export const isWaiting = (turnId: string): Promise<boolean> =>
+  call("is_waiting", { p_turn_id: turnId }, z.boolean());
 
 /** Returns the output of a recorded call, which `finishTool` has wrapped. */
 export function recordedOutput(known: KnownCall): unknown {

@@ -37,6 +37,7 @@ export class Conversation {
       readonly parentId?: string;
       readonly trigger?: "regenerate-message";
       readonly messageId?: string;
+      readonly client_tools?: readonly object[];
     } = {},
   ): Promise<TurnStream> {
     const { sessionId, chatId } = this;

@@ -1,4 +1,4 @@
-/** Records headless runs, with and without an output. */
+/** Records headless runs, with and without an output, and one with a tool of its client. */
 import { expect, vi } from "vitest";
 import { z } from "zod";
 import type { Context } from "./example-recorder.ts";
@@ -11,7 +11,36 @@ export async function recordRuns(context: Context): Promise<void> {
   const name = "with an output schema";
   const submitting = await recordRun(context, "invoice-1", outputRequest, name);
   await record("getRun", { params: { runId: submitting } }, { name });
+  const calling = await recordRun(context, "track-1", toolRequest, "with a client tool");
+  const params = { runId: calling };
+  const { required_action } = await record(
+    "getRun",
+    { params },
+    { schema: waitingRun, name: "that waits for its client" },
+  );
+  const [{ id }] = required_action.tool_calls;
+  const body = { results: [{ id, output: { title: "Nightjar", streams: 1200 } }] };
+  await record("sendToolResults", { params, body });
 }
+
+const waitingRun = z.object({
+  required_action: z.object({ tool_calls: z.tuple([z.object({ id: z.string() })]) }),
+});
+
+const toolRequest = {
+  prompt: 'call look_up_track with `{"isrc": "QZ1AB2600001"}`',
+  client_tools: [
+    {
+      name: "look_up_track",
+      description: "Looks a track up in the catalog of the label",
+      input_schema: {
+        type: "object",
+        properties: { isrc: { type: "string" } },
+        required: ["isrc"],
+      },
+    },
+  ],
+};
 
 const outputRequest = {
   prompt: 'submit `{"total": 39.98, "currency": "EUR"}`',
@@ -22,7 +51,7 @@ const outputRequest = {
   },
 };
 
-/** Records the start of a run, and waits for its end. */
+/** Records the start of a run, and waits until it ends or waits for its client. */
 async function recordRun(
   { record, caller }: Context,
   idempotencyKey: string,
@@ -35,8 +64,8 @@ async function recordRun(
     { schema: z.object({ runId: z.string() }), ...(name !== undefined && { name }) },
   );
   const expectEnded = async () => {
-    const { text } = await caller.get(`/api/chat/runs/${runId}`);
-    expect(text).not.toContain('"finishedAt":null');
+    const { body } = await caller.get(`/api/chat/runs/${runId}`);
+    expect(Object(body).status).toMatch(/^(?:completed|requires_action)$/);
   };
   // Examples are recorded in a hook, where `expect.poll` does not work.
   await vi.waitFor(expectEnded, { timeout: 60_000 });

@@ -20,9 +20,11 @@ export async function readRun(caller: Client, { runId }: Started): Promise<Run> 
   const answer = await caller.get(`/api/chat/runs/${runId}`);
   expect(answer.status, answer.text).toBe(200);
   const found = z.strictObject(run.shape).parse(answer.body);
-  const ended = !["queued", "running"].includes(found.status);
-  expect(answer.headers.has("retry-after")).toBe(!ended);
+  const waits = found.status === "requires_action";
+  const ended = !["queued", "running", "requires_action"].includes(found.status);
+  expect(answer.headers.has("retry-after")).toBe(!ended && !waits);
   expect(found.finishedAt !== null).toBe(ended);
+  expect(found.required_action !== null).toBe(waits);
   return found;
 }
 
@@ -31,6 +33,15 @@ export async function waitForRun(caller: Client, run: Started): Promise<Run> {
   await expect.poll(async () => (await readRun(caller, run)).finishedAt).not.toBeNull();
   return readRun(caller, run);
 }
+
+/** Waits until a run waits for its client, and returns the calls that are to be answered. */
+export async function waitForCalls(caller: Client, run: Started) {
+  await expect.poll(async () => (await readRun(caller, run)).status).toBe("requires_action");
+  return (await readRun(caller, run)).required_action?.tool_calls ?? [];
+}
+
+export const sendResults = (caller: Client, { runId }: Started, results: unknown) =>
+  caller.post(`/api/chat/runs/${runId}/tool_results`, { results });
 
 export const conversationOf = (caller: Client, { sessionId, chatId }: Started): Conversation =>
   new Conversation(caller, sessionId, chatId);

@@ -4,6 +4,7 @@ import { RUN_KIND_LABELS } from "./run-state.ts";
 export const STATUS_OPTIONS = [
   { value: "", label: "All" },
   { value: "running", label: "Running" },
+  { value: "requires_action", label: "Needs action" },
   { value: "completed", label: "Completed" },
   { value: "failed", label: "Failed" },
   { value: "cancelled", label: "Cancelled" },

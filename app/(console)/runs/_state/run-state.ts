@@ -9,6 +9,7 @@ export type RunKind = RunItem["kind"];
 const states = {
   queued: ["Queued", "neutral"],
   running: ["Running", "accent"],
+  requires_action: ["Needs action", "warning"],
   completed: ["Completed", "success"],
   failed: ["Failed", "danger"],
   cancelled: ["Cancelled", "neutral"],

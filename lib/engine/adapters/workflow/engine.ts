@@ -3,7 +3,7 @@ import { getRun } from "workflow/api";
 import { createWorld, setWorld } from "workflow/runtime";
 import { provideEnvironment } from "../../../platform/config.ts";
 import type { ChunkBatch, Engine, ReadEnd, TurnAddress, TurnLog, TurnStops } from "../../port.ts";
-import { runState, startWorkflow } from "../sdk.ts";
+import { runState, startWorkflow, wake } from "../sdk.ts";
 import { Deliveries, type DeliveriesOptions } from "./deliveries.ts";
 import { Follower } from "./follower.ts";
 import { StopSignals } from "./stop-signals.ts";
@@ -33,6 +33,7 @@ export class WorkflowEngine implements Engine {
   readonly executesOwnRuns = false;
   readonly startWorkflow = startWorkflow;
   readonly runState = runState;
+  readonly wake = wake;
   readonly #options: WorkflowEngineOptions;
   readonly #followers = new Map<string, Follower>();
   readonly #stops: StopSignals;
@@ -130,6 +131,7 @@ export class WorkflowEngine implements Engine {
 
   async signalStop(turnId: string): Promise<void> {
     this.#stops.signal(turnId);
+    await wake(turnId);
   }
 
   onStop(turnId: string, stop: () => void): () => void {

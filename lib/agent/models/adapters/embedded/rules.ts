@@ -135,6 +135,14 @@ export const rules: readonly Rule[] = [
     (json) => toInput(json),
     () => "submitting the output",
   ),
+  {
+    // A tool that the client runs.
+    pattern: /^call (?:the tool )?`?([\w-]{1,64})`?(?: with)?:? (`[^`]+`|```(?:json)?\n[^`]*```)$/i,
+    step: ([, tool = "", json]) => ({
+      kind: "tools",
+      calls: [{ tool, input: toInput(unquote(json)), label: `calling \`${tool}\`` }],
+    }),
+  },
   calls(
     "ask_user_question",
     new RegExp(
