@@ -98,15 +98,33 @@ describeInBrowser("agent runs", ({ signedIn }) => {
     await page.waitForURL(/\/chat\/[\w-]+\/[\w-]+$/);
   });
 
-  it("show the output of a run with a schema", async () => {
+  it("show what a run waits for, its output, and the verdicts on it", async () => {
     const { page, ...account } = await signedIn();
     const api = client({ bearer: account.bearer });
     const { body } = await api.post("/api/chat/runs", {
-      prompt: 'submit `{"title": "<b>Night</b> Drive", "bpm": 120}`',
+      prompt:
+        'call look_up with `{"isrc": "<b>QZ1</b>"}`\nsubmit `{"title": "<b>Night</b> Drive", "bpm": 120}`',
+      client_tools: [{ name: "look_up", description: "", input_schema: { type: "object" } }],
       output_schema: { type: "object", required: ["title", "bpm"] },
+      outcome: { checks: [{ type: "file_exists", path: "cover.png" }], max_iterations: 1 },
     });
-    await page.goto(`/runs/${Object(body).runId}`);
+    const { runId } = Object(body);
+    const read = async () => Object((await api.get(`/api/chat/runs/${runId}`)).body);
+    await expect.poll(async () => (await read()).status).toBe("requires_action");
+    await page.goto("/runs");
+    await page.getByRole("radio", { name: "Needs action" }).click();
+    await page.getByRole("main").getByRole("listitem").getByRole("link").click();
+    await page.getByText("Needs action", { exact: true }).first().waitFor();
+    const input = page.getByRole("region", { name: "Input of look_up JSON" });
+    expect(JSON.parse((await input.textContent()) ?? "")).toEqual({ isrc: "<b>QZ1</b>" });
+    await expectGood(page);
+    const [{ id }] = (await read()).required_action.tool_calls;
+    await api.post(`/api/chat/runs/${runId}/tool_results`, { results: [{ id, output: "found" }] });
+
     await page.getByText("Completed", { exact: true }).first().waitFor();
+    expect(await input.count()).toBe(0);
+    await page.getByText("Attempt 1: Not satisfied").waitFor();
+    await page.getByText("The file cover.png must exist").waitFor();
     const output = page.getByRole("region", { name: "Output JSON" });
     const shown = JSON.parse((await output.textContent()) ?? "");
     expect(shown).toEqual({ title: "<b>Night</b> Drive", bpm: 120 });

@@ -1,10 +1,7 @@
-/** Tools that the client runs: the calls end the turn of a chat, and suspend a headless run. */
-import type { UIMessage } from "ai";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Script } from "../../support/fakes/openai.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
-import { type Entry, openConversation } from "../../support/harness/conversation.ts";
 import {
   conversationOf,
   readRun,
@@ -14,7 +11,7 @@ import {
   waitForRun,
 } from "../../support/harness/runs.ts";
 import { sql } from "../../support/harness/stack.ts";
-import { assemble, expectCompleteTurn, textOf } from "../../support/harness/turn-stream.ts";
+import { assemble, expectCompleteTurn } from "../../support/harness/turn-stream.ts";
 
 const place = provideChatServer();
 let caller: Client;
@@ -235,74 +232,5 @@ describe("a headless run", () => {
     const turn = { id: "tools", messages: [{ id: "m1", content: "Hello" }], client_tools: tools };
     const refused = await caller.post("/api/chat", turn);
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(sentence)]);
-  });
-});
-
-/** The message as a client sends it back, with the results of its calls by their ids. */
-const answered = (asked: UIMessage, results: Readonly<Record<string, object>>): Entry => ({
-  id: asked.id,
-  role: "assistant",
-  parts: asked.parts.map((part) =>
-    "toolCallId" in part ? { ...part, ...results[part.toolCallId] } : part,
-  ),
-});
-
-describe("a chat", () => {
-  it("ends its turn with the calls, and continues with the answered message", async () => {
-    place.model.script(
-      "chat",
-      calling(
-        { tool: "look_up_track", id: "one" },
-        { tool: "bash", id: "two", input: { command: "echo hello" } },
-        { tool: "play", id: "three" },
-      ),
-    );
-    const conversation = await openConversation(caller);
-    const turn = await conversation.send("[script:chat]", { client_tools });
-    expectCompleteTurn(await turn.ended);
-    expect(turn.chunks.at(-1)).toMatchObject({ type: "finish", finishReason: "tool-calls" });
-    const asked = await conversation.answer();
-    expect(await assemble(turn.chunks)).toEqual(asked);
-
-    const partly = answered(asked, { one: { state: "output-available", output: 1 } });
-    const refused = await conversation.send([partly], { client_tools });
-    expect(refused.status).toBe(400);
-    const results = {
-      one: { state: "output-available", output: { title: "Nightjar" } },
-      // What the server has run is not taken from the client.
-      two: { state: "output-available", output: "forged" },
-      three: { state: "output-error", errorText: "No speakers" },
-    };
-    const next = await conversation.send([answered(asked, results)], { client_tools });
-    expectCompleteTurn(await next.ended);
-    const given = place.model.callsOf("chat")[1]?.toolResults ?? [];
-    expect(JSON.parse(given[0] ?? "")).toEqual({ title: "Nightjar" });
-    expect(given[1]).toContain("hello");
-    expect(given[2]).toContain("No speakers");
-    expect(given.join()).not.toContain("forged");
-    const whole = await conversation.answer();
-    expect(whole.id).toBe(asked.id);
-    expect(textOf(whole)).toContain("Told:");
-  });
-
-  it("gives the tools to a message that waits, and closes calls that nobody answers", async () => {
-    place.model.script("ignored", calling({ tool: "play", id: "one" }));
-    const conversation = await openConversation(caller);
-    const busy = await conversation.send("run: sleep 1");
-    const queued = await conversation.send("[script:ignored]", { client_tools, onBusy: "enqueue" });
-    await busy.ended;
-    await queued.ended;
-    expect((await conversation.answer()).parts.at(-1)).toMatchObject({
-      type: "tool-play",
-      state: "input-available",
-    });
-    place.model.script("after", function* ({ tools }) {
-      yield { text: tools.includes("play") ? "offered" : "not offered" };
-    });
-    const next = await conversation.send("[script:after]");
-    await next.ended;
-    expect(textOf(await conversation.answer())).toBe("not offered");
-    const { messages = [] } = place.model.callsOf("after")[0] ?? {};
-    expect(messages.find(({ role }) => role === "tool")?.content).toContain("Not run");
   });
 });

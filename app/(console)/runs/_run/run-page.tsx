@@ -18,7 +18,7 @@ import { toast } from "../../_ui/toast.tsx";
 import { ArtistTag } from "../../artists/artist-tag.tsx";
 import { RUN_KIND_LABELS, runDurationOf, runStateOf } from "../_state/run-state.ts";
 import { RunStatus } from "../run-status.tsx";
-import { RunOutput } from "./run-output.tsx";
+import { RequiredAction, RunOutput, RunVerdicts } from "./run-results.tsx";
 import { Timeline } from "./timeline.tsx";
 
 const CodeDialog = lazyComponent(
@@ -92,6 +92,7 @@ function Details({ trace, now, onChange }: DetailsProps) {
         </div>
       )}
       <RunFacts run={run} now={now} />
+      {run.required_action !== null && <RequiredAction action={run.required_action} />}
       {run.prompt !== null && (
         <Section title="Prompt" className="mt-6">
           <ScrollBox
@@ -103,6 +104,7 @@ function Details({ trace, now, onChange }: DetailsProps) {
         </Section>
       )}
       {run.output !== null && <RunOutput output={run.output} />}
+      {run.verdicts.length > 0 && <RunVerdicts verdicts={run.verdicts} />}
       <Timeline trace={trace} now={now} />
     </>
   );

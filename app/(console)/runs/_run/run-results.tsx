@@ -1,0 +1,89 @@
+/** What a run has submitted, what was missing when it was judged, and what it waits for. */
+import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { CopyButton } from "../../_ui/copy-button.tsx";
+import { keyed } from "../../_ui/keyed.ts";
+import { Section } from "../../_ui/page-header.tsx";
+import { ScrollBox } from "../../_ui/scroll-box.tsx";
+
+type Run = RunTrace["run"];
+
+/** The JSON that a run has submitted. */
+export function RunOutput({ output }: { readonly output: unknown }) {
+  return (
+    <Section title="Output" className="mt-6">
+      <Json value={output} name="Output" />
+    </Section>
+  );
+}
+
+/** The calls of client tools that have no result yet. */
+export function RequiredAction({
+  action,
+}: {
+  readonly action: NonNullable<Run["required_action"]>;
+}) {
+  return (
+    <Section title="Waiting for its client" className="mt-6">
+      <p className="mb-3 text-muted-foreground">
+        The client that started this run has yet to send the results of these tools.
+      </p>
+      <ul className="flex flex-col gap-3">
+        {action.tool_calls.map(({ id, name, input }) => (
+          <li key={id}>
+            <p className="mb-1 font-mono text-sm [overflow-wrap:anywhere]">{name}</p>
+            <Json value={input} name={`Input of ${name}`} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+const VERDICTS = {
+  satisfied: "Satisfied",
+  unsatisfied: "Not satisfied",
+  not_judged: "Not judged",
+} as const satisfies Record<Run["verdicts"][number]["verdict"], string>;
+
+/** The verdicts on the outcome that was asked for. */
+export function RunVerdicts({ verdicts }: { readonly verdicts: Run["verdicts"] }) {
+  return (
+    <Section title="Outcome" className="mt-6">
+      <ol className="divide-y rounded-xl border bg-surface">
+        {verdicts.map(({ iteration, verdict, missing }) => (
+          <li key={iteration} className="px-4 py-3">
+            <p className="font-medium">
+              Attempt {iteration}: {VERDICTS[verdict]}
+            </p>
+            <ul className="mt-1 list-disc pl-5 text-muted-foreground">
+              {keyed(missing).map(({ key, item }) => (
+                <li key={key} className="[overflow-wrap:anywhere]">
+                  {item}
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function Json({ value, name }: { readonly value: unknown; readonly name: string }) {
+  const text = JSON.stringify(value, null, 2);
+  return (
+    <div className="relative">
+      <ScrollBox label={`${name} JSON`} className="max-h-96 rounded-xl border bg-surface px-4 py-3">
+        <pre className="pr-10 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+          {text}
+        </pre>
+      </ScrollBox>
+      <CopyButton
+        isSmall
+        text={text}
+        label={`Copy ${name.toLowerCase()}`}
+        className="absolute top-2 right-2"
+      />
+    </div>
+  );
+}
