@@ -103,6 +103,7 @@ declare
   v_turn public.turns;
   v_action public.required_actions;
   v_place integer;
+  v_is_known boolean;
 begin
   -- The account first, as everywhere: the active turns are counted.
   perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
@@ -113,19 +114,26 @@ begin
   end if;
   select * into v_action from public.required_actions
   where turn_id = v_turn.id and wakes_at > now();
-  if not found then
-    return jsonb_build_object('outcome', 'not_waiting');
-  end if;
-  select r.ordinality - 1 into v_place
+  -- The same result may be repeated, also when the run has continued with it.
+  select r.ordinality - 1, exists (
+      select from public.tool_runs t
+      where t.turn_id = v_turn.id
+        and substr(t.tool_call_id, strpos(t.tool_call_id, ' ') + 1) = r.value ->> 'id')
+  into v_place, v_is_known
   from jsonb_array_elements(p_results) with ordinality as r
   where not exists (
-    select from jsonb_array_elements(v_action.tool_calls) c
-    where c.value -> 'id' = r.value -> 'id')
+      select from jsonb_array_elements(v_action.tool_calls) c
+      where c.value -> 'id' = r.value -> 'id')
+    and not exists (
+      select from public.tool_runs t
+      where t.turn_id = v_turn.id and t.output = r.value -> 'output'
+        and substr(t.tool_call_id, strpos(t.tool_call_id, ' ') + 1) = r.value ->> 'id')
   order by r.ordinality limit 1;
   if found then
-    return jsonb_build_object('outcome', 'unknown_call', 'place', v_place);
+    return jsonb_build_object('place', v_place, 'outcome', case
+      when v_is_known then 'answered'
+      when v_action.turn_id is null then 'not_waiting' else 'unknown_call' end);
   end if;
-  -- A result is sent once. The same one may be repeated.
   if exists (
     select from jsonb_array_elements(p_results) r
     join public.tool_runs t
@@ -137,9 +145,10 @@ begin
   insert into public.tool_runs (turn_id, tool_call_id, finished, output, started_at, finished_at)
   select v_turn.id, v_action.step || ' ' || (r.value ->> 'id'), true, r.value -> 'output',
     null, clock_timestamp()
-  from jsonb_array_elements(p_results) r
+  from jsonb_array_elements(p_results) r, jsonb_array_elements(v_action.tool_calls) c
+  where c.value -> 'id' = r.value -> 'id'
   on conflict do nothing;
-  if public.required_action_of(v_turn) is null then
+  if v_action.turn_id is not null and public.required_action_of(v_turn) is null then
     if p_max_active > 0 and public.count_active_turns(p_account_id) >= p_max_active then
       raise exception using errcode = 'PT403', message = 'too_many_turns';
     end if;

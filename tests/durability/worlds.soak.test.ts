@@ -2,6 +2,7 @@
 import { describe } from "vitest";
 import { worlds } from "../support/harness/worlds.ts";
 import { claimsSuite } from "./suites/claims.ts";
+import { clientToolsSuite } from "./suites/client-tools.ts";
 import { crashSuite } from "./suites/crash.ts";
 import { paidGenerationsSuite } from "./suites/paid-generations.ts";
 import { resumeSuite } from "./suites/resume.ts";
@@ -13,6 +14,7 @@ describe.each(worlds)("$name", (world) => {
   describe("stop", () => stopSuite(world));
   describe("claims", () => claimsSuite(world));
   describe("crash", () => crashSuite(world));
+  describe("client tools", () => clientToolsSuite(world));
   describe("paid generations", () => paidGenerationsSuite(world));
   describe.skipIf(world.cannot["several processes"])("two servers", () => twoServersSuite(world));
 });
