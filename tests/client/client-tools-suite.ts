@@ -1,11 +1,19 @@
 /** Runs whose tools the library calls, in front of a scripted model. */
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type FaultProxy, startFaultProxy } from "../support/fakes/fault-proxy.ts";
 import type { Script } from "../support/fakes/openai.ts";
 import { provideChatServer } from "../support/harness/chat-browser.ts";
 import { createPerson, type Person } from "../support/harness/clients.ts";
+import { readGuideCode } from "../support/harness/guide-code.ts";
 import { type PackedClient, runCommand } from "../support/harness/packed-client.ts";
+import { stack } from "../support/harness/stack.ts";
+
+const execute = promisify(execFile);
 
 /** @param packed the package, installed */
 export function clientToolsSuite(packed: () => PackedClient): void {
@@ -246,6 +254,15 @@ export function clientToolsSuite(packed: () => PackedClient): void {
     const onToolCall = () => "\0";
     const run = connect().run({ prompt: "[script:invalid]", clientTools, onToolCall });
     await expect(run).rejects.toMatchObject({ name: "ApiError", status: 400 });
+  });
+
+  it("works as the guide says", async () => {
+    const file = join(packed().folder, "guide.ts");
+    await writeFile(file, await readGuideCode("client-tools.md", "ts"));
+    const env = { PATH: process.env.PATH, NODE_ENV: "production", API: stack.url } as const;
+    const { key } = await createPerson();
+    const { stdout } = await execute(process.execPath, [file], { env: { ...env, KEY: key } });
+    expect(stdout).toBe("completed\n");
   });
 
   it("without onToolCall, it and the command line return the open calls", async () => {

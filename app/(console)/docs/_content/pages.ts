@@ -59,6 +59,12 @@ export const groups: readonly DocsGroup[] = [
         "Structured output",
         "JSON that is valid under your schema.",
       ),
+      page(
+        "client-tools",
+        "docs/guides/client-tools.md",
+        "Client tools",
+        "Tools that your own program runs.",
+      ),
       page("schedules", "docs/guides/schedules.md", "Schedules", "Work at nine every Monday."),
       page("webhooks", "docs/webhooks.md", "Webhooks", "Be told when a run has ended."),
       page("errors", "docs/guides/errors.md", "Errors", "What each status means, and the remedy."),
