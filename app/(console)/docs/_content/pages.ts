@@ -51,7 +51,6 @@ export const groups: readonly DocsGroup[] = [
         "Long tasks",
         "Contexts, subagents, limits, and work that is checked.",
       ),
-      page("long-tasks", "docs/guides/long-tasks.md", "Long tasks", "Beyond a model's context."),
       page("sandbox", "docs/guides/sandbox.md", "Sandbox", "Files in and out, and commands."),
       page(
         "structured-output",
