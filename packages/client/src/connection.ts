@@ -69,12 +69,13 @@ export function createConnection(options: ConnectionOptions): Connection {
 
 /**
  * Returns true for the responses of a proxy while the server restarts, and of the server while its
- * database is unavailable. An error about a failed provider is final.
+ * database is unavailable or an earlier attempt runs. An error about a failed provider is final.
  */
 function isTransient({ status, headers }: Response, method: string): boolean {
   // Reading waits until the rate limit allows it; sending reports the refusal.
   if (status === 429) return method === "GET";
   const code = headers.get("x-error-code");
+  if (code === "idempotency_in_progress") return true;
   return status >= 502 && status <= 504 && (code === null || code === "unavailable");
 }
 

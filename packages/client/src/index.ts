@@ -4,7 +4,7 @@ export type { ConnectionOptions } from "./connection.ts";
 export { type Client, createClient } from "./create-client.ts";
 export type { FileAddress, FileContent, WrittenFile } from "./files.ts";
 export type { components, paths } from "./generated/api.ts";
-export type { RunOptions, StandardSchema } from "./run.ts";
+export type { ClientTool, RunOptions, StandardSchema } from "./run.ts";
 export type {
   ChatAddress,
   Chunk,
@@ -14,4 +14,4 @@ export type {
   TurnOptions,
 } from "./stream-turn.ts";
 export { verifyWebhook, type WebhookEvent, WebhookVerificationError } from "./verify-webhook.ts";
-export type { Run, WaitOptions } from "./wait-for-run.ts";
+export type { Run, ToolCall, WaitOptions } from "./wait-for-run.ts";

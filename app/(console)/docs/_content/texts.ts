@@ -1,6 +1,7 @@
 /** The documents themselves; the bundler makes texts of them (`turbopack.rules` in `next.config.ts`). */
 import deploy from "@/docs/deploy.md";
 import glossary from "@/docs/glossary.md";
+import clientTools from "@/docs/guides/client-tools.md";
 import errors from "@/docs/guides/errors.md";
 import idempotency from "@/docs/guides/idempotency.md";
 import longTasks from "@/docs/guides/long-tasks.md";
@@ -19,6 +20,7 @@ import { type ParsedDocument, parseDocument } from "./parse-document.ts";
 const texts: Readonly<Record<string, string>> = {
   "docs/deploy.md": deploy,
   "docs/glossary.md": glossary,
+  "docs/guides/client-tools.md": clientTools,
   "docs/guides/errors.md": errors,
   "docs/guides/idempotency.md": idempotency,
   "docs/guides/long-tasks.md": longTasks,

@@ -76,7 +76,10 @@ async function readSchema(file: string): Promise<Record<string, unknown>> {
   throw new UsageError(`--schema: ${file} has no JSON Schema`);
 }
 
-/** Waits for a run, and prints its output or its answer. Resolves to 1 unless the run has completed. */
+/**
+ * Waits for a run, and prints its output or its answer, or the open calls of its client tools. Resolves to 1
+ * unless the run has completed.
+ */
 export async function printRun(
   { client, out, signal }: Pick<Context, "client" | "out" | "signal">,
   runId: string,
@@ -89,7 +92,18 @@ export async function printRun(
       status = state.status;
     },
   });
-  const { sessionId, chatId, output } = ended;
+  const { sessionId, chatId, output, required_action } = ended;
+  if (required_action !== null) {
+    out.result(ended, () =>
+      required_action.tool_calls.map(
+        ({ id, name, input }) => `${id}  ${name}  ${JSON.stringify(input)}`,
+      ),
+    );
+    out.error(
+      `The run waits for the results of its client tools: POST /api/chat/runs/${runId}/tool_results`,
+    );
+    return 1;
+  }
   const path = { sessionId, chatId };
   const { messages } = await take(client.api.GET(CHAT, { params: { path }, signal }));
   const answer = messages.findLast(({ role }) => role === "assistant");
