@@ -1,5 +1,6 @@
 /** How each endpoint is asked. This file is long because it has a row for every endpoint. */
 import { randomUUID } from "node:crypto";
+import { vi } from "vitest";
 import { z } from "zod";
 import { makeImage, makeMedia, storeMedia } from "../support/fixtures/media.ts";
 import { queueMessage } from "../support/fixtures/queued-messages.ts";
@@ -10,6 +11,7 @@ import { createTemplate, validTemplate } from "../support/fixtures/templates.ts"
 import { type Client, client, type Person } from "../support/harness/clients.ts";
 import { authorize, connectionsIn } from "../support/harness/connections.ts";
 import { codeSentTo } from "../support/harness/mailbox.ts";
+import { readRun, startedOf } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
 import { peopleRows } from "./people-rows.ts";
 import type { Ids, Row, RunPlace } from "./row.ts";
@@ -98,6 +100,21 @@ const anotherOfTheRunsOwnFiles = async (owner: Person, { sessionId }: RunPlace):
 const aRun = async (owner: Person): Promise<Ids> => {
   const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
   return z.object({ runId: z.string() }).parse(answer.body);
+};
+/** Waits for two results, so that it still waits when the owner has sent one of them. */
+const aWaitingRun = async (owner: Person): Promise<Ids> => {
+  const client_tools = ["one", "two"].map((name) => ({
+    name,
+    description: "",
+    input_schema: { type: "object" },
+  }));
+  const prompt = "call one with `{}` and call two with `{}` at once";
+  const run = startedOf(await owner.withKey.post("/api/chat/runs", { prompt, client_tools }));
+  const calls = await vi.waitUntil(
+    async () => (await readRun(owner.withKey, run)).required_action?.tool_calls,
+    { timeout: 60_000 },
+  );
+  return { runId: run.runId, callId: calls[0]?.id ?? "" };
 };
 const aPublicTemplate = async (owner: Person): Promise<Ids> => ({
   id: (await createTemplate(owner.withKey)).id,
@@ -328,6 +345,10 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/chat/runs": { arrange: aRun },
   "GET /api/chat/runs/{runId}/steps": { arrange: aRun },
   "POST /api/chat/runs/{runId}/cancel": { arrange: aRun },
+  "POST /api/chat/runs/{runId}/tool_results": {
+    arrange: aWaitingRun,
+    body: ({ callId = "" }) => ({ results: [{ id: callId, output: 1 }] }),
+  },
   "GET /api/usage": { arrange: nothing },
   "POST /api/sandbox": { arrange: aSession, body: inBody },
   "GET /api/sandbox": { arrange: aSession, query: inQuery },

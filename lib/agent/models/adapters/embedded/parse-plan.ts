@@ -15,7 +15,7 @@ const MARKER = /^\s*(?:[-*•]|\d{1,3}[.)])\s+/;
 const FILLER =
   /^(?:(?:please|now|first|next|finally|lastly|also|and|then|ok|okay|hi|hello|hey|(?:could|can|would|will) you|i want you to|let us|let's)\b[\s,:!]*)+/i;
 const VERBS =
-  "run|execute|bash|write|save|create|read|show|open|cat|list|find|glob|search|grep|look for|plan|todo|delegate|fetch|download|ask|use|load|count|repeat";
+  "run|execute|bash|write|save|create|read|show|open|cat|list|find|glob|search|grep|look for|plan|todo|delegate|fetch|download|ask|use|load|call|submit|count|repeat";
 /**
  * One or more separators before a request or a quoted command. A match starts before white space, not
  * within it, and has a bounded number of separators, because a long line of separators must stay cheap.
