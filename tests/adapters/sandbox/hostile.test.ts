@@ -70,6 +70,7 @@ beforeAll(async () => {
   provider = createLocalProvider({
     rootDir: join(dir, "sandboxes"),
     diskQuota: DISK_QUOTA,
+    startsAhead: false,
     // As careless as an operator can be: private names and addresses are on the list.
     allowedHosts: [
       ...["169.254.169.254", "[fd00:ec2::254]", "[::ffff:a9fe:a9fe]", "10.0.0.1", "0.0.0.0"],
@@ -90,7 +91,8 @@ beforeEach(async () => {
   sessionId = randomUUID();
   state = await provider.provision(sessionId, account);
   sandbox = provider.open(state, account);
-  return () => provider.destroy(state);
+  const made = state;
+  return () => provider.destroy(made);
 });
 
 async function* oneOf(content: string) {
@@ -250,9 +252,15 @@ describe("files outside the sandbox", () => {
 });
 
 describe("a command that takes the whole machine", () => {
+  /** All attacks are on one sandbox, which each of them must leave in order. */
+  const attacked = randomUUID();
+
   test.each(Object.entries(attacks))(
     "%s ends, and the server answers meanwhile",
     async (name, command) => {
+      sessionId = attacked;
+      state = await provider.provision(sessionId, account);
+      sandbox = provider.open(state, account);
       if (name.includes("bomb")) await plantBombs(sandbox);
       // A first command: what follows is about the attack, not about the start of a process.
       await shell("true");
