@@ -174,6 +174,17 @@ type Width = 1280 | 360;
 /** Whose outcome depends on the color scheme. */
 const colorRules = ["color-contrast", "link-in-text-block"];
 
+/**
+ * Without transitions, colors are at once those of another scheme. Otherwise each element takes frames
+ * to get there, and those that inherit its color begin when it has arrived.
+ */
+function setTransitions(on: boolean): void {
+  const kept = document.adoptedStyleSheets.filter((sheet) => !("ofTests" in sheet));
+  const off = Object.assign(new CSSStyleSheet(), { ofTests: true });
+  off.replaceSync("*, ::before, ::after { transition: none !important }");
+  document.adoptedStyleSheets = on ? kept : [...kept, off];
+}
+
 const withoutRules = (rules: readonly string[]): RunOptions => ({
   rules: Object.fromEntries(rules.map((rule) => [rule, { enabled: false }])),
 });
@@ -193,6 +204,7 @@ export async function expectGood(page: Page, widths: readonly Width[] = [1280, 3
   const layers = page.locator(LAYERS).filter({ visible: true });
   const opened = await layers.count();
   const faults: string[] = [];
+  await page.evaluate(setTransitions, false);
   for (const width of widths) {
     if (page.viewportSize()?.width !== width) await page.setViewportSize({ ...viewport, width });
     expect(await layers.count(), "dialogs and menus that stay open").toBe(opened);
@@ -210,6 +222,7 @@ export async function expectGood(page: Page, widths: readonly Width[] = [1280, 3
     if (beyond > 0) faults.push(`${width} px: scrolls sideways by ${beyond} px`);
   }
   await page.setViewportSize(viewport);
+  await page.evaluate(setTransitions, true);
   expect(faults).toEqual([]);
 }
 
