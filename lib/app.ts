@@ -110,6 +110,7 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
   const provider = create({
     rootDir: join(settings.DATA_DIR, "sandboxes"),
     diskQuota: SANDBOX_DISK_BYTES,
+    startsAhead: settings.SANDBOXES_START_AHEAD > 0,
     space: accountBytes > 0 ? accountSpace(accountBytes) : undefined,
     maxJails: processShare(settings, settings.SANDBOX_COMMANDS_AT_ONCE, 2),
     maxWaitMs: settings.QUEUE_WAIT_MS,

@@ -329,6 +329,8 @@ const constants = z.strictObject({
   /** How long spans and metrics are collected before they are sent. */
   SPANS_INTERVAL_MS: integerOr(5_000, 1),
   METRICS_INTERVAL_MS: integerOr(60_000, 1),
+  /** Whether a sandbox on this machine starts its process before its first command; 0: with it. */
+  SANDBOXES_START_AHEAD: integerOr(1, 0),
   /** How often the retention job runs; 0 turns it off in this process. */
   RETENTION_INTERVAL_SECONDS: integerOr(600, 0),
 });

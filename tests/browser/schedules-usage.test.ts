@@ -1,205 +1,205 @@
 /** The pages of schedules and of usage, with the log of requests. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createTask, readTask } from "../support/fixtures/tasks.ts";
 import { describeInBrowser, expectGood, type SignedIn } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
-describeInBrowser("schedules", ({ signedIn }) => {
-  it("are made in the time zone of the account, changed, run, paused and deleted", async () => {
-    const { page, ...account } = await signedIn({ expected: /status of 404/ });
-    const api = client({ bearer: account.bearer });
-    await api.patch("/api/accounts/me", { timezone: "America/New_York" });
-    const manyModels = Array.from({ length: 40 }, (_, index) => ({
-      ...{ id: `test/${index + 1}`, name: `Model ${index + 1}`, type: "language" },
-      ...{ context_window: 200_000, pricing: null },
-    }));
-    await page.route("**/api/models", (route) =>
-      route.fulfill({ json: { default: "test/1", models: manyModels } }),
-    );
-    await page.goto("/schedules");
-    await page.getByRole("heading", { name: "No schedules yet" }).waitFor();
+describeInBrowser("the pages", ({ signedIn }) => {
+  describe("of schedules", () => {
+    it("are made in the time zone of the account, changed, run, paused and deleted", async () => {
+      const { page, ...account } = await signedIn({ expected: /status of 404/ });
+      const api = client({ bearer: account.bearer });
+      await api.patch("/api/accounts/me", { timezone: "America/New_York" });
+      const manyModels = Array.from({ length: 40 }, (_, index) => ({
+        ...{ id: `test/${index + 1}`, name: `Model ${index + 1}`, type: "language" },
+        ...{ context_window: 200_000, pricing: null },
+      }));
+      await page.route("**/api/models", (route) =>
+        route.fulfill({ json: { default: "test/1", models: manyModels } }),
+      );
+      await page.goto("/schedules");
+      await page.getByRole("heading", { name: "No schedules yet" }).waitFor();
 
-    await page.getByRole("button", { name: "New schedule" }).click();
-    const dialog = page.getByRole("dialog", { name: /schedule/ });
-    await expect
-      .poll(() => dialog.getByLabel("Title").evaluate((one) => one === document.activeElement))
-      .toBe(true);
-    // The list of models scrolls, although the dialog keeps the page from it.
-    await dialog.getByRole("button", { name: /^Model/ }).click();
-    const models = page.getByRole("listbox", { name: "Models" });
-    await models.hover();
-    await page.mouse.wheel(0, 400);
-    await expect.poll(() => models.evaluate((list) => list.scrollTop)).toBeGreaterThan(200);
-    await page.keyboard.press("Escape");
-    await models.waitFor({ state: "detached" });
-    await page.unroute("**/api/models");
-    expect(await dialog.getByLabel("Time zone").inputValue()).toBe("America/New_York");
-    await dialog.getByLabel("Title").fill("Chart watch");
-    await dialog.getByLabel("Prompt").fill("Say hello");
-    const next = dialog.getByRole("region", { name: "Next runs" }).getByRole("listitem");
-    expect(await next.count()).toBe(5);
-    for (const text of await next.allTextContents()) {
-      expect(text).toMatch(/^Mon, .* 9:00.AM E[SD]T$/);
-    }
-    await dialog.getByRole("checkbox", { name: "Friday" }).check();
-    await expect.poll(async () => (await next.allTextContents()).join()).toMatch(/Fri, .*9:00/);
-    await dialog.getByLabel("Repeat").selectOption("Custom (cron expression)");
-    const cron = dialog.getByLabel("Cron expression");
-    expect(await cron.inputValue()).toBe("0 9 * * MON,FRI");
-    await cron.fill("0 0 30 2 *");
-    await dialog.getByText("It has no time to come.").waitFor();
-    await cron.fill("30 8 * * MON-FRI");
-    await dialog.getByRole("button", { name: "Create schedule" }).click();
-    await page.waitForURL(/\/schedules\/[\w-]+$/);
-    const id = page.url().split("/").at(-1) ?? "";
-    await page.getByText("Every weekday at 8:30 AM · America/New York").waitFor();
-    expect(await readTask(api, id)).toMatchObject({ schedule: "30 8 * * MON-FRI" });
-
-    await page.getByRole("button", { name: "Edit" }).click();
-    expect(await dialog.getByLabel("Repeat").inputValue()).toBe("weekdays");
-    await dialog.getByLabel("At", { exact: true }).fill("18:00");
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Every weekday at 6:00 PM · America/New York").waitFor();
-
-    await page.getByRole("button", { name: "Edit" }).click();
-    const { default: model } = Object((await api.get("/api/models")).body);
-    const choose = async (search: string) => {
+      await page.getByRole("button", { name: "New schedule" }).click();
+      const dialog = page.getByRole("dialog", { name: /schedule/ });
+      await expect
+        .poll(() => dialog.getByLabel("Title").evaluate((one) => one === document.activeElement))
+        .toBe(true);
+      // The list of models scrolls, although the dialog keeps the page from it.
       await dialog.getByRole("button", { name: /^Model/ }).click();
-      await page.getByRole("combobox", { name: "Search models" }).fill(search);
-      await page.getByRole("combobox", { name: "Search models" }).press("Enter");
-    };
-    await choose(model);
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await expect.poll(async () => (await readTask(api, id)).model).toBe(model);
-    await page.getByRole("button", { name: "Edit" }).click();
-    await choose("default");
-    await dialog.getByRole("button", { name: "Model: Default model" }).waitFor();
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await expect.poll(async () => (await readTask(api, id)).model).toBeNull();
+      const models = page.getByRole("listbox", { name: "Models" });
+      await models.hover();
+      await page.mouse.wheel(0, 400);
+      await expect.poll(() => models.evaluate((list) => list.scrollTop)).toBeGreaterThan(200);
+      await page.keyboard.press("Escape");
+      await models.waitFor({ state: "detached" });
+      await page.unroute("**/api/models");
+      expect(await dialog.getByLabel("Time zone").inputValue()).toBe("America/New_York");
+      await dialog.getByLabel("Title").fill("Chart watch");
+      await dialog.getByLabel("Prompt").fill("Say hello");
+      const next = dialog.getByRole("region", { name: "Next runs" }).getByRole("listitem");
+      expect(await next.count()).toBe(5);
+      for (const text of await next.allTextContents()) {
+        expect(text).toMatch(/^Mon, .* 9:00.AM E[SD]T$/);
+      }
+      await dialog.getByRole("checkbox", { name: "Friday" }).check();
+      await expect.poll(async () => (await next.allTextContents()).join()).toMatch(/Fri, .*9:00/);
+      await dialog.getByLabel("Repeat").selectOption("Custom (cron expression)");
+      const cron = dialog.getByLabel("Cron expression");
+      expect(await cron.inputValue()).toBe("0 9 * * MON,FRI");
+      await cron.fill("0 0 30 2 *");
+      await dialog.getByText("It has no time to come.").waitFor();
+      await cron.fill("30 8 * * MON-FRI");
+      await dialog.getByRole("button", { name: "Create schedule" }).click();
+      await page.waitForURL(/\/schedules\/[\w-]+$/);
+      const id = page.url().split("/").at(-1) ?? "";
+      await page.getByText("Every weekday at 8:30 AM · America/New York").waitFor();
+      expect(await readTask(api, id)).toMatchObject({ schedule: "30 8 * * MON-FRI" });
 
-    await page.getByRole("button", { name: "Pause" }).click();
-    await page.getByText("None while the schedule is paused.").waitFor();
+      await page.getByRole("button", { name: "Edit" }).click();
+      expect(await dialog.getByLabel("Repeat").inputValue()).toBe("weekdays");
+      await dialog.getByLabel("At", { exact: true }).fill("18:00");
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Every weekday at 6:00 PM · America/New York").waitFor();
 
-    await page.getByRole("button", { name: "Run now" }).click();
-    await page.waitForURL(/\/runs\/\w+$/);
-    const runUrl = page.url();
-    await page.getByText("Completed", { exact: true }).first().waitFor();
-    await page.goto(`/schedules/${id}`);
-    const history = page.getByRole("region", { name: "History" });
-    await history.getByText("Started by hand").waitFor();
-    await history.getByRole("link").click();
-    await page.waitForURL(runUrl);
-    await storeFirings(id);
-    await page.goto(`/schedules/${id}`);
-    await history.getByRole("img", { name: /^Last 3 runs: 2 completed, 1 failed; / }).waitFor();
-    await expectGood(page);
+      await page.getByRole("button", { name: "Edit" }).click();
+      const { default: model } = Object((await api.get("/api/models")).body);
+      const choose = async (search: string) => {
+        await dialog.getByRole("button", { name: /^Model/ }).click();
+        await page.getByRole("combobox", { name: "Search models" }).fill(search);
+        await page.getByRole("combobox", { name: "Search models" }).press("Enter");
+      };
+      await choose(model);
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await expect.poll(async () => (await readTask(api, id)).model).toBe(model);
+      await page.getByRole("button", { name: "Edit" }).click();
+      await choose("default");
+      await dialog.getByRole("button", { name: "Model: Default model" }).waitFor();
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await expect.poll(async () => (await readTask(api, id)).model).toBeNull();
 
-    await page.goto("/schedules");
-    await page.getByRole("switch", { name: "Enable Chart watch" }).check();
-    await page.getByText(/^Next /).waitFor();
-    await page.getByRole("link", { name: "Chart watch" }).click();
-    await page.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Delete schedule" }).click();
-    await page.getByRole("heading", { name: "No schedules yet" }).waitFor();
-    await page.goto(`/schedules/${id}`);
-    await page.getByRole("heading", { name: "Schedule not found" }).waitFor();
+      await page.getByRole("button", { name: "Pause" }).click();
+      await page.getByText("None while the schedule is paused.").waitFor();
+
+      await page.getByRole("button", { name: "Run now" }).click();
+      await page.waitForURL(/\/runs\/\w+$/);
+      const runUrl = page.url();
+      await page.getByText("Completed", { exact: true }).first().waitFor();
+      await page.goto(`/schedules/${id}`);
+      const history = page.getByRole("region", { name: "History" });
+      await history.getByText("Started by hand").waitFor();
+      await history.getByRole("link").click();
+      await page.waitForURL(runUrl);
+      await storeFirings(id);
+      await page.goto(`/schedules/${id}`);
+      await history.getByRole("img", { name: /^Last 3 runs: 2 completed, 1 failed; / }).waitFor();
+      await expectGood(page);
+
+      await page.goto("/schedules");
+      await page.getByRole("switch", { name: "Enable Chart watch" }).check();
+      await page.getByText(/^Next /).waitFor();
+      await page.getByRole("link", { name: "Chart watch" }).click();
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Delete schedule" }).click();
+      await page.getByRole("heading", { name: "No schedules yet" }).waitFor();
+      await page.goto(`/schedules/${id}`);
+      await page.getByRole("heading", { name: "Schedule not found" }).waitFor();
+    });
   });
-});
 
-describeInBrowser("usage", ({ signedIn }) => {
-  it("is shown by day and by cause, as a table and as a file, beside the budget", async () => {
-    const { page, ...account } = await signedIn();
-    await storeUsage(account);
-    await page.goto("/usage");
-    const chart = page.getByRole("region", { name: "Cost by day" });
-    await chart.getByRole("img", { name: /\$3 in all/ }).waitFor();
-    await page.getByRole("radio", { name: "Tokens" }).check();
-    await page.getByRole("img", { name: /^Tokens by day: 3K in all/ }).waitFor();
-    await page.getByRole("button", { name: "View as table" }).click();
-    const rows = page.getByRole("region", { name: "Tokens by day" }).getByRole("row");
-    await expect.poll(() => rows.count()).toBe(1 + new Date().getUTCDate());
+  describe("of usage", () => {
+    it("is shown by day and by cause, as a table and as a file, beside the budget", async () => {
+      const { page, ...account } = await signedIn();
+      await storeUsage(account);
+      await page.goto("/usage");
+      const chart = page.getByRole("region", { name: "Cost by day" });
+      await chart.getByRole("img", { name: /\$3 in all/ }).waitFor();
+      await page.getByRole("radio", { name: "Tokens" }).check();
+      await page.getByRole("img", { name: /^Tokens by day: 3K in all/ }).waitFor();
+      await page.getByRole("button", { name: "View as table" }).click();
+      const rows = page.getByRole("region", { name: "Tokens by day" }).getByRole("row");
+      await expect.poll(() => rows.count()).toBe(1 + new Date().getUTCDate());
 
-    const breakdown = page.getByRole("region", { name: "Breakdown" });
-    await breakdown.getByRole("cell", { name: "=model/a" }).waitFor();
-    const downloading = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download CSV" }).click();
-    const file = await (await downloading).path();
-    expect(await readFile(file, "utf8")).toBe(
-      "model,name,runs,steps,input_tokens,cached_input_tokens,output_tokens,cost_usd,unpriced_calls,images,videos\r\n" +
-        "'=model/a,'=model/a,1,2,2000,0,1000,3,0,0,0\r\n",
-    );
-    await breakdown.getByRole("radio", { name: "API key" }).check();
-    await breakdown.getByRole("cell", { name: "Console and bearer tokens" }).waitFor();
-    await page.getByLabel("Time").selectOption("Last month");
-    await breakdown.getByText("Nothing was used in this time.").waitFor();
-    expect(new URL(page.url()).search).toBe("?range=last-month");
+      const breakdown = page.getByRole("region", { name: "Breakdown" });
+      await breakdown.getByRole("cell", { name: "=model/a" }).waitFor();
+      const downloading = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Download CSV" }).click();
+      const file = await (await downloading).path();
+      expect(await readFile(file, "utf8")).toBe(
+        "model,name,runs,steps,input_tokens,cached_input_tokens,output_tokens,cost_usd,unpriced_calls,images,videos\r\n" +
+          "'=model/a,'=model/a,1,2,2000,0,1000,3,0,0,0\r\n",
+      );
+      await breakdown.getByRole("radio", { name: "API key" }).check();
+      await breakdown.getByRole("cell", { name: "Console and bearer tokens" }).waitFor();
+      await page.getByLabel("Time").selectOption("Last month");
+      await breakdown.getByText("Nothing was used in this time.").waitFor();
+      expect(new URL(page.url()).search).toBe("?range=last-month");
 
-    await page.getByRole("button", { name: "Set budget" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Budget in USD").fill("a lot");
-    await dialog.getByText("Enter an amount such as 50 or 12.50.").waitFor();
-    await dialog.getByLabel("Budget in USD").fill("3.50");
-    await dialog.getByRole("button", { name: "Save" }).click();
-    const budget = page.getByRole("progressbar");
-    await budget.waitFor();
-    expect(await budget.getAttribute("aria-valuenow")).toBe("86");
-    await page.getByText("86 % of the budget is spent.").waitFor();
-  });
+      await page.getByRole("button", { name: "Set budget" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Budget in USD").fill("a lot");
+      await dialog.getByText("Enter an amount such as 50 or 12.50.").waitFor();
+      await dialog.getByLabel("Budget in USD").fill("3.50");
+      await dialog.getByRole("button", { name: "Save" }).click();
+      const budget = page.getByRole("progressbar");
+      await budget.waitFor();
+      expect(await budget.getAttribute("aria-valuenow")).toBe("86");
+      await page.getByText("86 % of the budget is spent.").waitFor();
+    });
 
-  it("divides each day by the models with the most, and by what else may have caused it", async () => {
-    const { page, ...account } = await signedIn();
-    await sql`insert into usage_entries (account_id, source, step, tool, call, kind, model_id,
+    it("divides each day by the models with the most, and by what else may have caused it", async () => {
+      const { page, ...account } = await signedIn();
+      await sql`insert into usage_entries (account_id, source, step, tool, call, kind, model_id,
         input_tokens, output_tokens, cost_usd)
       select ${account.id}, 'turn', n, 0, 0, 'chat', 'model-' || n, 1000, 500, n
       from generate_series(1, 8) n`;
-    await page.goto("/usage");
-    const chart = page.getByRole("region", { name: "Cost by day" });
-    await chart.getByRole("img", { name: /\$36 in all/ }).waitFor();
-    const legend = chart.getByRole("listitem");
-    await expect
-      .poll(() => legend.allTextContents())
-      .toEqual(["model-8$8", "model-7$7", "model-6$6", "model-5$5", "model-4$4", "Other$6"]);
-    await page.getByRole("button", { name: "View as table" }).click();
-    await chart.getByRole("columnheader", { name: "model-8" }).waitFor();
-    await expectGood(page);
-    // A run may call several models: the runs of a day are not divided by them.
-    await page.getByRole("radio", { name: "Runs" }).check();
-    const runs = page.getByRole("region", { name: "Runs by day" });
-    await runs.getByRole("columnheader", { name: "Runs", exact: true }).waitFor();
-    expect(await runs.getByRole("columnheader").count()).toBe(2);
+      await page.goto("/usage");
+      const chart = page.getByRole("region", { name: "Cost by day" });
+      await chart.getByRole("img", { name: /\$36 in all/ }).waitFor();
+      const legend = chart.getByRole("listitem");
+      await expect
+        .poll(() => legend.allTextContents())
+        .toEqual(["model-8$8", "model-7$7", "model-6$6", "model-5$5", "model-4$4", "Other$6"]);
+      await page.getByRole("button", { name: "View as table" }).click();
+      await chart.getByRole("columnheader", { name: "model-8" }).waitFor();
+      await expectGood(page);
+      // A run may call several models: the runs of a day are not divided by them.
+      await page.getByRole("radio", { name: "Runs" }).check();
+      const runs = page.getByRole("region", { name: "Runs by day" });
+      await runs.getByRole("columnheader", { name: "Runs", exact: true }).waitFor();
+      expect(await runs.getByRole("columnheader").count()).toBe(2);
+    });
+
+    it("has a log of requests with filters and the details of each", async () => {
+      const { tab, page, ...account } = await signedIn();
+      const requestId = `seen-${randomUUID()}`;
+      await storeRequest(account, "/api/models", 500, requestId);
+      await page.goto("/usage?tab=requests&status=5xx");
+      const rows = page.getByRole("main").getByRole("listitem");
+      await expect.poll(() => rows.count()).toBe(1);
+      await rows
+        .first()
+        .getByRole("button", { name: /500.*\/api\/models/ })
+        .click();
+      const panel = page.getByRole("dialog");
+      await panel.getByText(requestId).waitFor();
+      await panel.getByRole("button", { name: "Only this endpoint" }).click();
+      expect(new URL(page.url()).searchParams.get("route")).toBe("/api/models");
+      await page.getByRole("radio", { name: "Refused" }).click();
+      await page.getByRole("heading", { name: "No matching requests" }).waitFor();
+      await page.getByRole("button", { name: "Clear filters" }).click();
+      await expect
+        .poll(async () => {
+          await page.getByRole("button", { name: "Refresh" }).click();
+          return (await rows.allTextContents()).join();
+        })
+        .toMatch(/\/api\/requests.*\/api\/models/);
+    });
   });
 
-  it("has a log of requests with filters and the details of each", async () => {
-    const { tab, page, ...account } = await signedIn();
-    const requestId = `seen-${randomUUID()}`;
-    await storeRequest(account, "/api/models", 500, requestId);
-    await page.goto("/usage?tab=requests&status=5xx");
-    const rows = page.getByRole("main").getByRole("listitem");
-    await expect.poll(() => rows.count()).toBe(1);
-    await rows
-      .first()
-      .getByRole("button", { name: /500.*\/api\/models/ })
-      .click();
-    const panel = page.getByRole("dialog");
-    await panel.getByText(requestId).waitFor();
-    await panel.getByRole("button", { name: "Only this endpoint" }).click();
-    expect(new URL(page.url()).searchParams.get("route")).toBe("/api/models");
-    await page.getByRole("radio", { name: "Refused" }).click();
-    await page.getByRole("heading", { name: "No matching requests" }).waitFor();
-    await page.getByRole("button", { name: "Clear filters" }).click();
-    await expect
-      .poll(async () => {
-        await page.getByRole("button", { name: "Refresh" }).click();
-        return (await rows.allTextContents()).join();
-      })
-      .toMatch(/\/api\/requests.*\/api\/models/);
-  });
-});
-
-describeInBrowser("schedules and usage", ({ signedIn }) => {
   it("have no findings", async () => {
     const { tab, page, ...account } = await signedIn();
     const api = client({ bearer: account.bearer });

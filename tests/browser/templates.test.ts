@@ -216,7 +216,10 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     const { page } = tab;
     const title = newTitle();
     await open(tab, (caller) => createTemplate(caller, { title, is_private: true }));
+    // Without those of other tests, which can be a hundred.
+    await page.getByRole("searchbox").fill(title);
     const card = await find(page, title);
+    await expect.poll(() => page.getByRole("article").count()).toBe(1);
     await expectGood(page);
     await card.getByRole("button", { name: title, exact: true }).click();
     await page.getByRole("dialog").waitFor();

@@ -11,7 +11,7 @@ import { clientAt, startWorkspace, type Workspace } from "../support/harness/wor
 import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
 
 const PROCESSES = 3;
-const TURNS = 9;
+const TURNS = 6;
 
 let workspace: Workspace;
 let server: RunningNext;

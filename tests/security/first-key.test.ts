@@ -1,8 +1,8 @@
-/** Who gets a first key: in production nobody who does not ask, and nobody a key that was revoked. */
+/** Who gets a first key: nobody one that was revoked. `tests/adapters/supabase/launcher.test.ts` asks `npm start`. */
 import postgres from "postgres";
 import { afterEach, expect, inject, test, vi } from "vitest";
 import { seedAccount } from "../../scripts/seed-development.ts";
-import { endCopies, interrupt, newFolder, npmRun, npmRunKey } from "../adapters/supabase/copies.ts";
+import { endCopies, newFolder, npmRunKey } from "../adapters/supabase/copies.ts";
 import { setting, sql, startOwnParts } from "../support/harness/stack.ts";
 
 // Each starts whole copies, which takes its time on a busy machine.
@@ -12,38 +12,6 @@ afterEach(endCopies);
 
 const statusOf = async (url: string, key: string | undefined) =>
   (await fetch(`${url}/api/keys`, { headers: { "x-api-key": key ?? "" } })).status;
-
-test("npm start makes and prints no key, and says how to get the first one", async () => {
-  const dataDir = newFolder();
-  const copy = await npmRun("start", dataDir);
-  await vi.waitFor(() => expect(copy.output()).toContain("npm run key -- --email"), {
-    timeout: 400_000,
-  });
-  expect(copy.output()).not.toMatch(/\bap_[0-9A-Za-z]{49}\b/);
-
-  const wrong = await npmRunKey(dataDir, ["--email", "nobody"]);
-  expect([wrong.exit, wrong.key]).toEqual([2, undefined]);
-  expect(wrong.output).toContain("Usage: npm run key -- --email");
-
-  const made = await npmRunKey(dataDir, ["--email", "Ada@example.com", "--name", "laptop"]);
-  expect(made.exit, made.output).toBe(0);
-  const headers = { "x-api-key": made.key ?? "" };
-  const { keys } = await (await fetch(`${copy.url}/api/keys`, { headers })).json();
-  expect(keys).toMatchObject([{ key_name: "laptop", expires_at: null }]);
-  const revoked = await fetch(`${copy.url}/api/keys/${keys[0].id}`, { method: "DELETE", headers });
-  expect(revoked.status).toBe(200);
-
-  interrupt(copy);
-  await copy.exit;
-  // Not running: the same command, the same account, another key.
-  const offline = await npmRunKey(dataDir, ["--email", "ada@example.com"]);
-  expect(offline.exit, offline.output).toBe(0);
-  const second = await npmRun("start", dataDir);
-  const output = await second.ready();
-  expect(await statusOf(second.url, made.key)).toBe(401);
-  expect(await statusOf(second.url, offline.key)).toBe(200);
-  expect(output).not.toContain("npm run key");
-});
 
 test("the key of development is the same at every start until it is revoked, and never revived", async () => {
   const parts = await startOwnParts();

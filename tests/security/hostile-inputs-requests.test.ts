@@ -17,7 +17,12 @@ const listOf = (item: string, count: number): string =>
 
 /** Bytes of a body that allow for one value. */
 const BYTES_PER_VALUE = 40;
-const items = ["1", "{}", '""', '"a@b.cd"', "[]", "null", '{"id":"a"}'];
+/** Of each kind a few, or all with `SOAK=1`. */
+const isSoak = process.env.SOAK === "1";
+const items = isSoak
+  ? ["1", "{}", '""', '"a@b.cd"', "[]", "null", '{"id":"a"}']
+  : ['"a@b.cd"', '{"id":"a"}'];
+const texts = isSoak ? ["a", "a@", "https://a.", "%", "\u00e9."] : ["a@", "\u00e9."];
 
 const withBody = contracts.flatMap((contract) =>
   contract.body ? [[`${contract.method} ${contract.path}`, contract] as const] : [],
@@ -56,7 +61,6 @@ describe.each(withBody)("%s answers at once", (_, contract) => {
 
   test("unknown keys, and a value of a body's length", async () => {
     const keys = Array.from({ length: Math.floor(most) }, (_, place) => `"k${place}":1`);
-    const texts = ["a", "a@", "https://a.", "%", "\u00e9."];
     await answerEach([
       `{${keys.join(",")}}`,
       ...names.flatMap((name) => texts.map((text) => `{"${name}":"${fill(text, limit / 2)}"}`)),

@@ -25,6 +25,8 @@ vi.setConfig({ testTimeout: 240_000 });
 let mediaFolder: MediaFolder;
 let image: MediaFile;
 let song: MediaFile;
+/** What all edits begin with: two seconds. */
+let rendered: string;
 beforeAll(async () => {
   mediaFolder = await createMediaFolder();
   image = await mediaFolder.put(
@@ -33,6 +35,7 @@ beforeAll(async () => {
     await drawScene("#444", { x: 480, y: 170 }),
   );
   song = await mediaFolder.put("song.mp3", "audio/mpeg", await makeSound("mp3", 4));
+  rendered = await renderVideo(mediaFolder, { image, seconds: 2, generateAudio: true });
 });
 afterAll(() => mediaFolder?.clear());
 
@@ -50,9 +53,8 @@ async function edit(video: string, steps: readonly EditStep[], causes: string[] 
 }
 
 async function edited(...steps: EditStep[]): Promise<string> {
-  const video = await renderVideo(mediaFolder, { image, seconds: 2, generateAudio: true });
   const causes: string[] = [];
-  const path = await edit(video, steps, causes);
+  const path = await edit(rendered, steps, causes);
   if (path === null) throw new Error(causes.join("; "));
   return path;
 }

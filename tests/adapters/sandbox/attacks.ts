@@ -40,6 +40,16 @@ export const attacks: Record<string, string> = {
   "a tar bomb": "mkdir out && cd out && tar xzf ../bomb.tgz",
 };
 
+/** Those that use nothing but time. */
+export const endless: ReadonlySet<string> = new Set([
+  "an endless loop in awk",
+  "a nested loop in awk",
+  "an endless loop in sed",
+  "an endless loop in the shell",
+  "an endless sleep",
+  "a slow regular expression",
+]);
+
 /** Each is 1 GiB of zeros in about a megabyte, of many members so that it is quickly made. */
 export async function plantBombs(sandbox: Sandbox): Promise<void> {
   const zeros = gzipSync(new Uint8Array(16 * MIB));

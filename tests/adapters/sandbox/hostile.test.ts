@@ -6,6 +6,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import {
   link,
   lstat,
@@ -33,7 +34,7 @@ import type {
   SandboxState,
 } from "../../../lib/sandbox/port.ts";
 import { listConfined } from "../../support/harness/confined.ts";
-import { attacks, plantBombs } from "./attacks.ts";
+import { attacks, endless, plantBombs } from "./attacks.ts";
 
 const MIB = 1024 * 1024;
 const DISK_QUOTA = 24 * MIB;
@@ -69,6 +70,7 @@ beforeAll(async () => {
   provider = createLocalProvider({
     rootDir: join(dir, "sandboxes"),
     diskQuota: DISK_QUOTA,
+    startsAhead: false,
     // As careless as an operator can be: private names and addresses are on the list.
     allowedHosts: [
       ...["169.254.169.254", "[fd00:ec2::254]", "[::ffff:a9fe:a9fe]", "10.0.0.1", "0.0.0.0"],
@@ -89,7 +91,8 @@ beforeEach(async () => {
   sessionId = randomUUID();
   state = await provider.provision(sessionId, account);
   sandbox = provider.open(state, account);
-  return () => provider.destroy(state);
+  const made = state;
+  return () => provider.destroy(made);
 });
 
 async function* oneOf(content: string) {
@@ -249,20 +252,28 @@ describe("files outside the sandbox", () => {
 });
 
 describe("a command that takes the whole machine", () => {
+  /** All attacks are on one sandbox, which each of them must leave in order. */
+  const attacked = randomUUID();
+
   test.each(Object.entries(attacks))(
     "%s ends, and the server answers meanwhile",
     async (name, command) => {
+      sessionId = attacked;
+      state = await provider.provision(sessionId, account);
+      sandbox = provider.open(state, account);
       if (name.includes("bomb")) await plantBombs(sandbox);
       // A first command: what follows is about the attack, not about the start of a process.
       await shell("true");
-      const { result, answers, tookMs } = await whileAnswering(() => shell(command, 1_500));
+      // What fills nothing is the same after half a second as later.
+      const deadlineMs = endless.has(name) ? 500 : 1_500;
+      const { result, answers, tookMs } = await whileAnswering(() => shell(command, deadlineMs));
       expect(result.exitCode).not.toBe(0);
       expect(result.stderr).not.toBe("");
       expect(result.stdout.length).toBeLessThanOrEqual(50_000);
       expect(await bytesOnDisk(join(dir, "sandboxes", sessionId))).toBeLessThanOrEqual(DISK_QUOTA);
       // A server that was held up would answer its first request only when the attack is over. One that
       // ends by itself may be over before a second request.
-      expect(answers).toBeGreaterThan(tookMs > 1_000 ? 1 : 0);
+      expect(answers).toBeGreaterThan(tookMs >= 500 ? 1 : 0);
       expect(await shell("rm -rf f* d* out bomb; echo alive")).toMatchObject({ stdout: "alive\n" });
     },
   );
@@ -304,7 +315,7 @@ describe("a command that takes the whole machine", () => {
     const { answers } = await whileAnswering(async () => {
       const running = states.map((state, index) =>
         provider.open(state, account).run(Object.values(attacks)[index % 5] ?? "", {
-          timeoutMs: 4_000,
+          timeoutMs: 2_000,
           maxOutputChars: 1_000,
         }),
       );
@@ -334,7 +345,7 @@ describe("a command that takes the whole machine", () => {
       maxJails: 2,
     });
     const states = await Promise.all(
-      Array.from({ length: 7 }, () => few.provision(randomUUID(), account)),
+      Array.from({ length: 4 }, () => few.provision(randomUUID(), account)),
     );
     const commands = states.flatMap((state, index) => [
       few
@@ -430,9 +441,9 @@ describe("the disk quota", () => {
 
   test("counts files and folders as well as bytes", async () => {
     await mkdir(join(home(), "many"));
-    const names = Array.from({ length: 20_000 }, (_, index) => join(home(), "many", String(index)));
-    for (let from = 0; from < names.length; from += 500) {
-      await Promise.all(names.slice(from, from + 500).map((name) => writeFile(name, "")));
+    // A fifth of the time that asynchronous calls take.
+    for (let index = 0; index < 20_000; index++) {
+      closeSync(openSync(join(home(), "many", String(index)), "w"));
     }
     const more = await shell("mkdir folder; touch file; ln many/1 linked; ls");
     expect(more.stdout).toBe("many\n");
@@ -489,11 +500,13 @@ describe("the network", () => {
     ...["[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "[fd00:ec2::254]", "10.0.0.1", "0.0.0.0"],
     ...["metadata.google.internal", "169.254.169.254.nip.io", "169.254.169.254%2f@example.com"],
   ];
-  test.each(forms)("the metadata address %s is not called", async (host) => {
-    const result = await shell(`curl -sS -m 5 'http://${host}/latest/meta-data/'`);
-    expect(result.exitCode).not.toBe(0);
-    expect(result.stdout).toBe("");
-    expect(result.stderr).not.toBe("");
+  test("no metadata address is called, in whatever form", async () => {
+    for (const host of forms) {
+      const result = await shell(`curl -sS -m 5 'http://${host}/latest/meta-data/'`);
+      expect(result.exitCode, host).not.toBe(0);
+      expect(result.stdout, host).toBe("");
+      expect(result.stderr, host).not.toBe("");
+    }
   });
 
   test("no other server of this machine is called, by whatever name", async () => {
@@ -522,29 +535,28 @@ describe("the network", () => {
     expect(internalRequests).toBe(0);
   });
 
-  test.each([301, 302, 303, 307, 308])(
-    "a %i to a private address is not followed",
-    async (status) => {
-      internalRequests = 0;
-      const origin = `http://127.0.0.1:${port(service)}`;
-      const inside = `http://127.0.0.1:${port(internal)}/`;
-      const elsewhere = [
-        inside,
-        "http://169.254.169.254/",
-        "//169.254.169.254/",
-        "/.well-known/workflow/v1/flow",
-      ];
+  test("no redirect to a private address is followed", async () => {
+    internalRequests = 0;
+    const origin = `http://127.0.0.1:${port(service)}`;
+    const inside = `http://127.0.0.1:${port(internal)}/`;
+    const elsewhere = [
+      inside,
+      "http://169.254.169.254/",
+      "//169.254.169.254/",
+      "/.well-known/workflow/v1/flow",
+    ];
+    for (const status of [301, 302, 303, 307, 308]) {
       for (const to of [...elsewhere, "file:///etc/passwd"]) {
         const target = `${origin}/api/redirect?status=${status}&to=${encodeURIComponent(to)}`;
         const result = await shell(`curl -sSL -m 5 '${target}'`);
-        expect(result.exitCode).not.toBe(0);
-        expect(result.stdout).toBe("");
+        expect(result.exitCode, target).not.toBe(0);
+        expect(result.stdout, target).toBe("");
       }
       const own = `${origin}/api/redirect?status=${status}&to=${encodeURIComponent("/api/there")}`;
-      expect(await shell(`curl -sSL '${own}'`)).toMatchObject({ stdout: "served /api/there" });
-      expect(internalRequests).toBe(0);
-    },
-  );
+      expect(await shell(`curl -sSL '${own}'`), own).toMatchObject({ stdout: "served /api/there" });
+    }
+    expect(internalRequests).toBe(0);
+  });
 });
 
 async function serve(

@@ -1,12 +1,18 @@
+import { platform } from "node:os";
 import { afterEach, expect, test, vi } from "vitest";
+import { client } from "../../support/harness/clients.ts";
+import { startRun, waitForRun } from "../../support/harness/runs.ts";
 import {
   type Copy,
   endCopies,
   expectListensBeyondLoopback,
   interrupt,
+  listens,
   makeKey,
   newDataDir,
+  newFolder,
   npmRun,
+  npmRunKey,
 } from "./copies.ts";
 import { familyOf, stillRunning } from "./processes.ts";
 
@@ -26,13 +32,32 @@ async function createSession(copy: Copy, key: string, title: string): Promise<st
   return session.id;
 }
 
-test("Ctrl-C ends every process, and the next start has the same keys and data", async () => {
-  const dataDir = newDataDir();
+test("no key comes by itself; Ctrl-C ends every process; the next start has the keys and data, at HOST alone", async () => {
+  const dataDir = newFolder();
   const first = await npmRun("start", dataDir);
-  const key = await makeKey(first, dataDir);
+  await first.ready();
+  await vi.waitFor(() => expect(first.output()).toContain("npm run key -- --email"), {
+    timeout: 400_000,
+  });
+  expect(first.output()).not.toMatch(/\bap_[0-9A-Za-z]{49}\b/);
   expect(first.output()).toContain(`sign-in codes are in ${dataDir}/mailbox`);
   await expectListensBeyondLoopback(first, true);
-  const session = await createSession(first, key, "Kept");
+
+  const wrong = await npmRunKey(dataDir, ["--email", "nobody"]);
+  expect([wrong.exit, wrong.key]).toEqual([2, undefined]);
+  expect(wrong.output).toContain("Usage: npm run key -- --email");
+
+  const made = await npmRunKey(dataDir, ["--email", "Ada@example.com", "--name", "laptop"]);
+  expect(made.exit, made.output).toBe(0);
+  const headers = { "x-api-key": made.key ?? "" };
+  const session = await createSession(first, made.key ?? "", "Kept");
+  const { keys } = await (await fetch(`${first.url}/api/keys`, { headers })).json();
+  expect(keys).toMatchObject([{ key_name: "laptop", expires_at: null }]);
+  const another = { method: "POST", headers, body: JSON.stringify({ key_name: "kept" }) };
+  const { key: kept } = await (await fetch(`${first.url}/api/keys`, another)).json();
+  const revoked = await fetch(`${first.url}/api/keys/${keys[0].id}`, { method: "DELETE", headers });
+  expect(revoked.status).toBe(200);
+
   const family = familyOf(first.npm.pid ?? 0);
   // npm, launcher, supervisor, PostgreSQL and its helpers, REST server, application, guards.
   expect(family.length).toBeGreaterThan(9);
@@ -40,12 +65,26 @@ test("Ctrl-C ends every process, and the next start has the same keys and data",
   await first.exit;
   await vi.waitFor(() => expect(stillRunning(family)).toEqual([]), { timeout: 60_000 });
 
-  const second = await npmRun("start", dataDir);
-  await second.ready();
-  const response = await fetch(`${second.url}/api/sessions/${session}`, {
-    headers: { "x-api-key": key },
+  // Not running: the same command, the same account, another key.
+  const offline = await npmRunKey(dataDir, ["--email", "ada@example.com"]);
+  expect(offline.exit, offline.output).toBe(0);
+  // On Linux alone, 127.0.0.2 stands for an address of this machine.
+  const host = platform() === "linux" ? "127.0.0.2" : undefined;
+  const second = await npmRun("start", dataDir, host);
+  const output = await second.ready();
+  expect(output).not.toContain("npm run key");
+  const callerOf = (key: string | undefined) => client({ key: key ?? "" }, second.url);
+  expect((await callerOf(made.key).get("/api/keys")).status).toBe(401);
+  expect((await callerOf(kept).get("/api/keys")).status).toBe(200);
+  const ada = callerOf(offline.key);
+  expect((await ada.get(`/api/sessions/${session}`)).body).toMatchObject({
+    session: { title: "Kept" },
   });
-  expect((await response.json()).session.title).toBe("Kept");
+  if (host === undefined) return;
+  expect(await listens("127.0.0.2", second.url)).toBe(true);
+  expect(await listens("127.0.0.1", second.url)).toBe(false);
+  const run = await startRun(ada, { prompt: "Hello" });
+  expect((await waitForRun(ada, run)).status).toBe("completed");
 });
 
 test("two copies run side by side, a third on the data of one is refused, and no one's crash hurts another", async () => {

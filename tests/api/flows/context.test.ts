@@ -161,7 +161,7 @@ describe("a turn of a hundred tool calls with two megabytes of results", () => {
     );
     model.script(
       "parallel",
-      worker(4, (step) => Array.from({ length: 20 }, (_, n) => `seq ${step}${n} 3000`)),
+      worker(2, (step) => Array.from({ length: 20 }, (_, n) => `seq ${step}${n} 3000`)),
     );
     for (const script of ["japanese", "parallel"]) {
       const { ended, rejections } = await run(script);
@@ -171,7 +171,7 @@ describe("a turn of a hundred tool calls with two megabytes of results", () => {
   });
 });
 
-describe("a chat of sixty turns", () => {
+describe("a chat of dozens of turns", () => {
   it.each([
     [
       "a model that summarizes well",
@@ -181,7 +181,7 @@ describe("a chat of sixty turns", () => {
     ["one that writes nothing", "empty", () => ""],
     ["one that writes too much", "endless", () => "blah ".repeat(60_000)],
   ])("goes on with %s", async (_, name, summary) => {
-    const turns = name === "good" ? 60 : 24;
+    const turns = name === "good" ? 36 : 24;
     model.script(
       `chat-${name}`,
       worker(1, () => ["seq 2000"], summary),

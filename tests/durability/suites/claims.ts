@@ -18,7 +18,7 @@ export function claimsSuite(world?: World): void {
   afterAll(() => workspace.stop());
 
   const AT_ONCE = 32;
-  const ROUNDS = world ? 2 : 8;
+  const ROUNDS = world ? 2 : 3;
 
   const expectIdle = async (conversation: Conversation) => {
     const { isStreaming, chat } = await conversation.read();

@@ -148,7 +148,7 @@ export function stopSuite(world?: World): void {
         if (step < 2) yield { tool: "todo", input: { todos: [] } };
         else yield { hang: true };
       });
-      for (let round = 0; round < (world ? 1 : 6); round++) {
+      for (let round = 0; round < (world ? 1 : 2); round++) {
         await Promise.all(
           moments.map(async (moment) => {
             const conversation = await openConversation(caller);

@@ -30,6 +30,8 @@ export interface LocalProviderOptions extends NetworkRules {
   readonly space?: SandboxSpace | undefined;
   /** The limit for commands at a time; one account gets at most half of them. Default: 16. */
   readonly maxJails?: number;
+  /** Whether a sandbox that is provisioned starts its process ahead of the first command. Default: true. */
+  readonly startsAhead?: boolean;
   /** How long a command waits for a slot, in milliseconds. Default: 5 minutes. */
   readonly maxWaitMs?: number;
 }
@@ -117,7 +119,7 @@ export class LocalMachine {
 
   /** Starts the jail ahead of the first command, if there is room. */
   warmUp(accountId: string, sessionId: string): void {
-    if (!this.#pool.hasRoom(accountId)) return;
+    if (this.options.startsAhead === false || !this.#pool.hasRoom(accountId)) return;
     const noop = { op: "run", command: ":", cwd: ".", env: {}, maxOutputChars: 0 } as const;
     const given = { accountId, sessionId, request: noop, timeoutMs: FILE_TIMEOUT_MS };
     this.request(given).catch(() => {});
