@@ -171,7 +171,7 @@ describe("a turn of a hundred tool calls with two megabytes of results", () => {
   });
 });
 
-describe("a chat of dozens of turns", () => {
+describe("a chat of sixty turns", () => {
   it.each([
     [
       "a model that summarizes well",
@@ -181,7 +181,7 @@ describe("a chat of dozens of turns", () => {
     ["one that writes nothing", "empty", () => ""],
     ["one that writes too much", "endless", () => "blah ".repeat(60_000)],
   ])("goes on with %s", async (_, name, summary) => {
-    const turns = name === "good" ? 36 : 24;
+    const turns = name === "good" ? 60 : 24;
     model.script(
       `chat-${name}`,
       worker(1, () => ["seq 2000"], summary),
