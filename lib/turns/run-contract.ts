@@ -243,7 +243,6 @@ export const sendToolResultsContract = contract({
   summary: "Send the results of client tools to a run",
   description:
     "A run that is `requires_action` continues when all of its open calls have a result. Results may be sent one by one, and the same result may be repeated until the run has ended. The answer is the run.",
-  idempotent: true,
   bodyLimit: 4 * 1024 * 1024,
   params,
   body: z.object({ results: z.array(toolResult).min(1).max(100) }),

@@ -100,7 +100,12 @@ describe("commands of several sessions", () => {
 describe("an account whose sandboxes are full", () => {
   let server: RunningNext;
   beforeAll(async () => {
-    server = await startServer({ env: { ACCOUNT_SANDBOX_BYTES: String(LIMIT) } });
+    server = await startServer({
+      env: {
+        ACCOUNT_SANDBOX_BYTES: String(LIMIT),
+        TEST_CONSTANTS: '{"RETENTION_INTERVAL_SECONDS":0}',
+      },
+    });
   });
   afterAll(() => server?.stop());
 

@@ -98,7 +98,7 @@ async function sendResult(
   const request: RequestInit = {
     method: "POST",
     body: `{"results":[${result}]}`,
-    headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+    headers: { "content-type": "application/json" },
   };
   for (;;) {
     const response = await connection.repeat(`${path}/tool_results`, request, signal);
