@@ -2,7 +2,7 @@
  * The durable loop of a turn: a step makes one model call, or several quick ones. The SDK stores only
  * the ids that it passes to these functions; the content of a turn stays in the product's own tables.
  */
-import { createHook, getStepMetadata, getWorkflowMetadata } from "workflow";
+import { createHook, getStepMetadata, getWorkflowMetadata, type Hook } from "workflow";
 import { retryOutage } from "../engine/retry-outage.ts";
 import { nameStep, nameWorkflow, TURN_WORKFLOW, wakeToken } from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
@@ -34,24 +34,22 @@ interface TurnInput {
 
 async function executeTurn(turn: TurnInput): Promise<void> {
   "use workflow";
+  // One for the whole run: it takes each wake, also one that comes twice or too late for its wait.
+  let wakes: Hook<null> | undefined;
   try {
     for (let index = 0; ; ) {
       const { done, waits, next = index + 1 } = await modelStep(turn, index);
       if (done) return;
-      if (waits) await untilWoken(turn);
-      else index = next;
+      if (!waits) index = next;
+      else {
+        wakes ??= createHook<null>({ token: wakeToken(turn.turnId) });
+        // The turn may have been woken before the hook was there.
+        if (await waitStep(turn)) await wakes;
+      }
     }
   } catch {
     await endStep(turn, "The turn failed");
   }
-}
-
-/** Waits without a process until `Engine.wake` is called for the turn. */
-async function untilWoken(turn: TurnInput): Promise<void> {
-  const woken = createHook<null>({ token: wakeToken(turn.turnId) });
-  // The turn may have been woken before the hook was there.
-  if (await waitStep(turn)) await woken;
-  woken.dispose();
 }
 
 async function mustWait({ turnId }: TurnInput): Promise<boolean> {

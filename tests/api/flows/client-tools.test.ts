@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Script } from "../../support/fakes/openai.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
@@ -97,6 +98,28 @@ describe("a headless run", () => {
       { id: "two", state: "completed" },
       { id: "three", state: "failed", error: "No speakers" },
     ]);
+  });
+
+  it("continues once for each step, however often its client sends the results", async () => {
+    place.model.script("often", function* ({ step }) {
+      // Some models use the ids of their calls again.
+      if (step < 4) yield* ["play", "look_up_track"].map((tool) => ({ tool, id: tool, input: {} }));
+      else yield { text: "Done" };
+    });
+    const endings = Array.from({ length: 8 }, async () => {
+      const { withKey } = await createPerson(place.server.url);
+      const run = await startRun(withKey, { prompt: "[script:often]", client_tools });
+      for (;;) {
+        const { status, finishedAt, required_action } = await readRun(withKey, run);
+        if (finishedAt !== null) return status;
+        for (const { id } of required_action?.tool_calls ?? []) {
+          const results = [{ id, output: randomUUID() }];
+          await Promise.all([1, 2].map(() => sendResults(withKey, run, results)));
+        }
+      }
+    });
+    expect(new Set(await Promise.all(endings))).toEqual(new Set(["completed"]));
+    expect(place.model.callsOf("often")).toHaveLength(8 * 5);
   });
 
   it("is listed as one that requires action, and is no active turn meanwhile", async () => {
