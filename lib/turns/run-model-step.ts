@@ -25,11 +25,16 @@ const MAX_STEP_MS = 1_000;
 
 type Parts = StepParts & Pick<App, "runningTurns">;
 
+interface NextCall {
+  readonly next: number;
+  readonly waits: boolean;
+}
+
 /**
- * @returns the index of the next model call; null when the turn has ended, or no longer belongs to this
- * run; `waiting` when its client is to continue it.
+ * @returns the index of the next model call, and whether the turn waits for its client before it; null when the
+ * turn has ended, or no longer belongs to this run
  */
-export function runModelSteps(app: Parts, step: ModelSteps): Promise<number | "waiting" | null> {
+export function runModelSteps(app: Parts, step: ModelSteps): Promise<NextCall | null> {
   const { turnId, runId, index, attempt } = step;
   const attributes = {
     "app.turn.id": turnId,
@@ -56,14 +61,14 @@ export function runModelSteps(app: Parts, step: ModelSteps): Promise<number | "w
   );
 }
 
-async function runSteps(app: Parts, step: ModelSteps): Promise<number | "waiting" | null> {
+async function runSteps(app: Parts, step: ModelSteps): Promise<NextCall | null> {
   const deadline = performance.now() + MAX_STEP_MS;
   const stop = new AbortController();
   const stopListening = app.engine.onStop(step.turnId, () => stop.abort());
   let log: TurnLog | undefined;
   try {
     const opened = await openTurn(app, step, stop.signal);
-    if (opened === "waiting") return opened;
+    if (opened === "waiting") return { next: step.index, waits: true };
     let current = opened;
     log = current?.log;
     // The steps that were committed before a failure are not repeated, nor what the turn did before it waited.
@@ -78,7 +83,7 @@ async function runSteps(app: Parts, step: ModelSteps): Promise<number | "waiting
         ? readProgress(await parseChunks(current.log.committed()))
         : undefined;
       const next = await new TurnStep(app, step, current, progress, stop.signal).run(deadline);
-      if (next === "waiting") return next;
+      if (next === "waiting") return { next: current.steps.length, waits: true };
       current = next;
       isRepeated = false;
       if (!current?.knownCalls) break;
@@ -87,7 +92,7 @@ async function runSteps(app: Parts, step: ModelSteps): Promise<number | "waiting
     // A stop that arrives while this step is being stored takes effect in the next one.
     const stop_requested = current.turn.stop_requested || stop.signal.aborted;
     app.runningTurns.keep(step.turnId, { ...current, turn: { ...current.turn, stop_requested } });
-    return current.steps.length;
+    return { next: current.steps.length, waits: false };
   } finally {
     stopListening();
     log?.release();

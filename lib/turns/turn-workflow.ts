@@ -40,12 +40,11 @@ async function executeTurn(turn: TurnInput): Promise<void> {
     for (let index = 0; ; ) {
       const { done, waits, next = index + 1 } = await modelStep(turn, index);
       if (done) return;
-      if (!waits) index = next;
-      else {
-        wakes ??= createHook<null>({ token: wakeToken(turn.turnId) });
-        // The turn may have been woken before the hook was there.
-        if (await waitStep(turn)) await wakes;
-      }
+      index = next;
+      if (!waits) continue;
+      wakes ??= createHook<null>({ token: wakeToken(turn.turnId) });
+      // The turn may have been woken before the hook was there.
+      if (await waitStep(turn)) await wakes;
     }
   } catch {
     await endStep(turn, "The turn failed");
@@ -68,8 +67,7 @@ async function callModel(
   const { workflowRunId } = getWorkflowMetadata();
   const step = { ...turn, runId: workflowRunId, index, attempt, maxModelCalls: MAX_MODEL_CALLS };
   const next = await retryOutage(attempt, () => runModelSteps(currentApp(), step));
-  if (next === "waiting") return { done: false, waits: true };
-  return next === null ? { done: true } : { done: false, next };
+  return next === null ? { done: true } : { done: false, ...next };
 }
 callModel.maxRetries = MAX_ATTEMPTS;
 
