@@ -21,6 +21,8 @@ export async function recordRuns(context: Context): Promise<void> {
   const [{ id }] = required_action.tool_calls;
   const body = { results: [{ id, output: { title: "Nightjar", streams: 1200 } }] };
   await record("sendToolResults", { params, body });
+  // What follows counts the run's usage.
+  await waitForStatus(context, calling, /^completed$/);
 }
 
 const waitingRun = z.object({
@@ -53,21 +55,26 @@ const outputRequest = {
 
 /** Records the start of a run, and waits until it ends or waits for its client. */
 async function recordRun(
-  { record, caller }: Context,
+  context: Context,
   idempotencyKey: string,
   body: object,
   name?: string,
 ): Promise<string> {
-  const { runId } = await record(
+  const { runId } = await context.record(
     "startRun",
     { headers: { "idempotency-key": idempotencyKey }, body },
     { schema: z.object({ runId: z.string() }), ...(name !== undefined && { name }) },
   );
-  const expectEnded = async () => {
-    const { body } = await caller.get(`/api/chat/runs/${runId}`);
-    expect(Object(body).status).toMatch(/^(?:completed|requires_action)$/);
-  };
-  // Examples are recorded in a hook, where `expect.poll` does not work.
-  await vi.waitFor(expectEnded, { timeout: 60_000 });
+  await waitForStatus(context, runId, /^(?:completed|requires_action)$/);
   return runId;
 }
+
+/** Examples are recorded in a hook, where `expect.poll` does not work. */
+const waitForStatus = ({ caller }: Context, runId: string, status: RegExp): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const { body } = await caller.get(`/api/chat/runs/${runId}`);
+      expect(Object(body).status).toMatch(status);
+    },
+    { timeout: 60_000 },
+  );
