@@ -180,6 +180,7 @@ function toolEnvironment(
       ...(header === undefined ? {} : { AGENT_API_AUTH_HEADER: header }),
     },
     signal,
+    documents: { accountId: turn.account_id, queue: app.queues.documents },
     ...(turn.output_schema && {
       output: {
         schema: turn.output_schema,

@@ -2,6 +2,7 @@
  * Files of a sandbox and calls of a model that would keep the server's one thread busy. The tools
  * run in this process as they do in the server, against a real sandbox.
  */
+
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,6 +12,7 @@ import { runTool } from "@/lib/agent/tools/index.ts";
 import { MAX_HEAD_BYTES, readSkillHead } from "@/lib/agent/tools/skill-file.ts";
 import { createLocalProvider } from "@/lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "@/lib/sandbox/port.ts";
+import { documentQueue } from "../support/fixtures/agent-tools.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;
@@ -40,6 +42,7 @@ const run = (name: string, input: unknown) =>
     signal: new AbortController().signal,
     runSubagent: () => Promise.reject(new Error("No test runs a subagent here")),
     serviceOrigin: "http://service",
+    documents: { accountId: account, queue: documentQueue() },
     reportFault: (tool, error) => {
       throw new Error(`${tool} failed`, { cause: error });
     },

@@ -2,6 +2,7 @@
  * Requests that a caller, a model or a document asks for: to the public internet, and to nothing
  * else, whatever the operator's allowlist, a name or a redirect says.
  */
+
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
@@ -12,6 +13,7 @@ import { runTool } from "../../lib/agent/tools/index.ts";
 import { AddressRefused, isPublicAddress } from "../../lib/platform/outbound/public-address.ts";
 import { publicOnly } from "../../lib/platform/outbound/public-only.ts";
 import { SandboxError } from "../../lib/sandbox/port.ts";
+import { documentQueue } from "../support/fixtures/agent-tools.ts";
 
 let connections = 0;
 let inside: Server;
@@ -89,6 +91,7 @@ it("the agent's fetch tool reaches no private address of the operator's allowlis
       signal: new AbortController().signal,
       runSubagent: () => Promise.reject(new Error("No test runs a subagent here")),
       serviceOrigin: "http://service",
+      documents: { accountId: "anyone", queue: documentQueue() },
       // What an operator lists for the sandbox counts for nothing here.
       allowedHosts: [`${host}:${port}`],
       reportFault: () => {},

@@ -42,10 +42,11 @@ describe.skipIf(process.env.NO_SERVER === "1")("a traced function", () => {
   });
 
   it.each(["api/chat/runs", ".well-known/workflow/v1/step"])(
-    "carries the worker that validates outputs: %s",
+    "carries the workers that validate outputs and read documents: %s",
     (route) => {
       const files = tracedFiles(`app/${route}/route.js.nft.json`);
       expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-lib_agent_output/));
+      expect(files).toContainEqual(expect.stringMatching(/\[worker thread\]-lib_agent_documents/));
     },
   );
 });

@@ -1,7 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { z } from "zod";
+import { formatOf } from "../documents/document.ts";
+import { readDocument } from "../documents/read-document.ts";
+import { storeSheets, textOf } from "../documents/show-document.ts";
 import { countLines, cut, MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
-import { agentTool, toolFailure } from "./tool.ts";
+import { agentTool, type ToolContext, toolFailure } from "./tool.ts";
 
 /**
  * Returns raw text without line numbers, because a model copies the text into the files that it writes.
@@ -9,10 +12,11 @@ import { agentTool, toolFailure } from "./tool.ts";
  */
 export const read = agentTool({
   name: "read",
-  description: `Read a text file of the sandbox.
+  description: `Read a file of the sandbox: text, or a document (PDF, DOCX, XLSX, XLS, ODS, PPTX, EML, MSG, RTF) as text.
 - Gives {filePath, content, startLine, endLine, totalLines, truncated}; content is the raw text, without line numbers.
+- The first line of a document says its format, its pages or sheets, and what is omitted. Each sheet of a spreadsheet is also a CSV file, for scripts.
 - For a large file pass offset (first line, from 1) and limit (number of lines); at most ${MAX_OUTPUT_CHARS} characters come back, and "truncated" says when there is more.
-- Binary files are refused.`,
+- Other binary files are refused.`,
   input: z.object({
     filePath: z
       .string()
@@ -23,7 +27,10 @@ export const read = agentTool({
     limit: z.int().min(1).optional().describe("Number of lines to read"),
   }),
   async execute({ filePath, offset = 1, limit }, context) {
-    const bytes = await context.sandbox.readFile(filePath);
+    const file = await context.sandbox.readFile(filePath);
+    const text = await documentIn(file, filePath, offset === 1, context);
+    if (typeof text === "string") return toolFailure(text);
+    const bytes = text ?? file;
     if (bytes.includes(0) || !isUtf8(bytes)) {
       return toolFailure(
         `${filePath} is a binary file of ${bytes.byteLength} bytes; use bash to inspect it`,
@@ -47,6 +54,24 @@ export const read = agentTool({
     };
   },
 });
+
+/**
+ * Returns the text of a document, or why it cannot be read; undefined for a file that is none.
+ * @param isFirst whether the sheets of a spreadsheet are to be stored
+ */
+async function documentIn(
+  file: Uint8Array,
+  filePath: string,
+  isFirst: boolean,
+  { sandbox, documents, signal }: ToolContext,
+): Promise<Uint8Array | string | undefined> {
+  const format = formatOf(file, filePath);
+  if (!format) return undefined;
+  const document = await readDocument(documents, format, file, signal);
+  if (typeof document === "string") return `${filePath} ${document}`;
+  const sheets = isFirst ? await storeSheets(sandbox, filePath, document.sheets, signal) : [];
+  return Buffer.from(textOf(document, sheets));
+}
 
 /** Returns at most `limit` lines from line `offset` on, which counts from 1 and must exist. */
 function selectLines(bytes: Uint8Array, offset: number, limit: number | undefined): Uint8Array {

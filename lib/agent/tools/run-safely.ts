@@ -8,7 +8,7 @@ import { makeStorable } from "./make-storable.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
 
 const STOPPED = "Stopped before it finished";
-const BUSY = "Too many model calls of this account are running. Try again later";
+const BUSY = "Too many requests of this account are waiting. Try again later";
 
 /** Runs a tool. Never rejects: every failure resolves with an `{error}` for the model. */
 export function runSafely(

@@ -2,6 +2,7 @@
 import type { JSONValue } from "ai";
 import type { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
+import type { DocumentReading } from "../documents/read-document.ts";
 import type { OutputValidation } from "../output/check-output.ts";
 
 export interface SubagentWork {
@@ -18,6 +19,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Runs a subagent, and resolves with its report or `{error}`. */
   readonly runSubagent: (work: SubagentWork) => Promise<JSONValue>;
+  /** Whose share of this machine documents take that are read. */
+  readonly documents: DocumentReading;
   /** How the output of the run is validated; absent in a run without an output schema. */
   readonly output?: OutputValidation;
   /** The origin of this service, which `fetch` may call even at a private address. */

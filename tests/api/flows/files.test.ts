@@ -13,6 +13,32 @@ const statement = await readFile(
 const totals = "Harbor Lights,1679.60\nSalt & Ember,404.35\nNachtzug (Live),750.00\n";
 const sumUp = `awk -F, 'NR > 1 { if (!($2 in sum)) order[++n] = $2; sum[$2] += $7 } END { for (i = 1; i <= n; i++) printf "%s,%.2f\\n", order[i], sum[order[i]] }' in/statement.csv > totals.csv`;
 
+it("reads a contract that is attached to a message, and a statement's sheets as CSV", async () => {
+  const { withKey } = await createPerson();
+  const conversation = await openConversation(withKey);
+  const documents = join(import.meta.dirname, "../../support/fixtures/documents");
+  const attached = async (filename: string) => ({
+    type: "file",
+    mediaType: "application/octet-stream",
+    filename,
+    url: `data:application/octet-stream;base64,${(await readFile(join(documents, filename))).toString("base64")}`,
+  });
+  const text = `read uploads/contract.docx
+read uploads/statement.xlsx
+run \`head -2 .converted/uploads/statement.xlsx/statement.csv | cut -d, -f3\``;
+  const files = await Promise.all(["contract.docx", "statement.xlsx"].map(attached));
+  const parts = [{ type: "text", text }, ...files];
+  await (await conversation.send([{ id: "m1", parts }])).ended;
+  const outputs = (await conversation.answer()).parts.flatMap((part) =>
+    "output" in part ? [part.output] : [],
+  );
+  expect(outputs).toMatchObject([
+    { content: expect.stringContaining("Germany | 18.5 %") },
+    { content: expect.stringContaining("XLSX, 1 sheet.") },
+    { stdout: "UPC\n0123456789012\n" },
+  ]);
+});
+
 it("an uploaded statement is summed up by the agent, and the totals are downloaded", async () => {
   const { withKey } = await createPerson();
   const conversation = await openConversation(withKey);

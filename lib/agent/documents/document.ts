@@ -1,0 +1,60 @@
+/** What a document is, and how the worker answers. */
+
+export type DocumentFormat =
+  | "PDF"
+  | "DOCX"
+  | "XLSX"
+  | "XLS"
+  | "ODS"
+  | "PPTX"
+  | "EML"
+  | "MSG"
+  | "RTF";
+
+export interface Section {
+  /** Such as `Page 3` or `Sheet 1: Sales`. */
+  readonly title: string;
+  readonly text: string;
+}
+
+export interface Sheet {
+  readonly name: string;
+  readonly csv: string;
+  readonly rows: number;
+}
+
+/** A document as text. */
+export interface DocumentText {
+  /** Such as `PDF, 12 pages. Without text: pages 3, 4.` */
+  readonly about: string;
+  readonly sections: readonly Section[];
+  /** The whole sheets of a spreadsheet, for scripts. */
+  readonly sheets: readonly Sheet[];
+}
+
+const OLE = [0xd0, 0xcf, 0x11, 0xe0];
+
+/** Returns the format by the content, and for text by the name; undefined for a file of another kind. */
+export function formatOf(bytes: Uint8Array, path: string): DocumentFormat | undefined {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096));
+  const extension = /\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  if (head.subarray(0, 1024).includes("%PDF-")) return "PDF";
+  if (head.subarray(0, 5).toString("latin1") === "{\\rtf") return "RTF";
+  if (OLE.every((byte, place) => head[place] === byte)) {
+    return extension === "msg" ? "MSG" : "XLS";
+  }
+  if (head.subarray(0, 4).toString("latin1") === "PK\x03\x04") {
+    const formats = {
+      docx: "DOCX",
+      docm: "DOCX",
+      xlsx: "XLSX",
+      xlsm: "XLSX",
+      ods: "ODS",
+      pptx: "PPTX",
+    };
+    return Object.entries(formats).find(([end]) => end === extension)?.[1] as
+      | DocumentFormat
+      | undefined;
+  }
+  return extension === "eml" ? "EML" : undefined;
+}
