@@ -245,7 +245,15 @@ export const sendToolResultsContract = contract({
     "A run that is `requires_action` continues when all of its open calls have a result. Results may be sent one by one, and the same result may be repeated until the run has ended. The answer is the run.",
   bodyLimit: 4 * 1024 * 1024,
   params,
-  body: z.object({ results: z.array(toolResult).min(1).max(100) }),
+  body: z.object({
+    results: z
+      .array(toolResult)
+      .min(1)
+      .max(100)
+      .refine((results) => new Set(results.map(({ id }) => id)).size === results.length, {
+        error: "results must have different ids",
+      }),
+  }),
   responses: { 200: { description: "The run", headers: ["retry-after"], schema: run } },
   errors: ["already_answered", "not_found", "too_many_turns"],
 });

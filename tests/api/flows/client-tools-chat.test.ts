@@ -1,7 +1,7 @@
 /** Tools that the client runs: their calls end the turn of a chat. */
 import type { UIMessage } from "ai";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Script } from "../../support/fakes/openai.ts";
+import { calling, client_tools } from "../../support/fixtures/client-tools.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import { type Entry, openConversation } from "../../support/harness/conversation.ts";
@@ -12,24 +12,6 @@ let caller: Client;
 beforeAll(async () => {
   caller = (await createPerson(place.server.url)).withKey;
 });
-
-const lookup = {
-  name: "look_up_track",
-  description: "Looks a track up in the catalog of the label",
-  input_schema: {
-    type: "object",
-    properties: { isrc: { type: "string" }, market: { type: "string" } },
-    required: ["isrc"],
-  },
-};
-const client_tools = [lookup, { ...lookup, name: "play" }];
-
-/** Calls these tools at once, then says what they returned. */
-const calling = (...tools: readonly { tool: string; id: string; input?: unknown }[]): Script =>
-  function* ({ step, toolResults }) {
-    if (step === 0) yield* tools.map((tool) => ({ input: { isrc: "QZ1" }, ...tool }));
-    else yield { text: `Told: ${toolResults.join(" | ")}` };
-  };
 
 /** The message as a client sends it back, with the results of its calls by their ids. */
 const answered = (asked: UIMessage, results: Readonly<Record<string, object>>): Entry => ({

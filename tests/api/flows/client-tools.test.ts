@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Script } from "../../support/fakes/openai.ts";
+import { calling, client_tools, lookup } from "../../support/fixtures/client-tools.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import {
@@ -19,24 +19,6 @@ let caller: Client;
 beforeAll(async () => {
   caller = (await createPerson(place.server.url)).withKey;
 });
-
-const lookup = {
-  name: "look_up_track",
-  description: "Looks a track up in the catalog of the label",
-  input_schema: {
-    type: "object",
-    properties: { isrc: { type: "string" }, market: { type: "string" } },
-    required: ["isrc"],
-  },
-};
-const client_tools = [lookup, { ...lookup, name: "play" }];
-
-/** Calls these tools at once, then says what they returned. */
-const calling = (...tools: readonly { tool: string; id: string; input?: unknown }[]): Script =>
-  function* ({ step, toolResults }) {
-    if (step === 0) yield* tools.map((tool) => ({ input: { isrc: "QZ1" }, ...tool }));
-    else yield { text: `Told: ${toolResults.join(" | ")}` };
-  };
 
 const start = (script: string, more: object = {}) =>
   startRun(caller, { prompt: `[script:${script}]`, client_tools, ...more });
@@ -226,6 +208,8 @@ describe("a headless run", () => {
     expect(await refused([{ id: "one" }])).toEqual([400, both]);
     expect(await refused([{ id: "one", output: 1, error: "x" }])).toEqual([400, both]);
     expect(await refused([])).toEqual([400, "results must have at least 1 item"]);
+    const twice = [1, 2].map((output) => ({ id: "one", output }));
+    expect(await refused(twice)).toEqual([400, "results must have different ids"]);
     // All or none.
     await refused([
       { id: "one", output: 1 },
