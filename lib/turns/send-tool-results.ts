@@ -1,4 +1,3 @@
-import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { getRun } from "./get-run.ts";
@@ -19,7 +18,7 @@ interface ToolResult {
  * that it does not wait for; 429 when the account has too many active turns.
  */
 export async function sendToolResults(
-  app: EndParts & Pick<App, "engine">,
+  app: EndParts,
   accountId: string,
   runId: string,
   results: readonly ToolResult[],

@@ -1,8 +1,7 @@
 /** The worker thread of `read-document.ts`: posts the text of a document, or why it is not read. */
 import { parentPort, workerData } from "node:worker_threads";
-import type { DocumentFormat } from "./document.ts";
+import { DocumentError, type DocumentFormat } from "./document.ts";
 import { parseDocument } from "./parse-document.ts";
-import { DocumentError } from "./zip-sizes.ts";
 
 const { format, bytes }: { format: DocumentFormat; bytes: Uint8Array } = workerData;
 

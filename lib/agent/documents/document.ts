@@ -32,6 +32,13 @@ export interface DocumentText {
   readonly sheets: readonly Sheet[];
 }
 
+/** A document that is not read. Its message is the end of a sentence that starts with its name. */
+export class DocumentError extends Error {
+  override readonly name = "DocumentError";
+}
+
+export const PROTECTED = "is protected by a password: remove the password, then upload it again";
+
 const OLE = [0xd0, 0xcf, 0x11, 0xe0];
 
 /** Returns the format by the content, and for text by the name; undefined for a file of another kind. */

@@ -3,9 +3,15 @@ import MsgReader from "@kenjiuno/msgreader";
 import mammoth from "mammoth";
 import PostalMime from "postal-mime";
 import { getDocumentProxy } from "unpdf";
-import type { DocumentFormat, DocumentText, Section } from "./document.ts";
+import {
+  DocumentError,
+  type DocumentFormat,
+  type DocumentText,
+  PROTECTED,
+  type Section,
+} from "./document.ts";
 import { parseSpreadsheet } from "./parse-spreadsheet.ts";
-import { DocumentError, PROTECTED, readZip } from "./zip-sizes.ts";
+import { readZip } from "./read-zip.ts";
 
 const MAX_PAGES = 2_000;
 

@@ -1,6 +1,13 @@
-import { type CellObject, read, utils, type WorkSheet } from "@e965/xlsx";
-import type { DocumentFormat, DocumentText, Section, Sheet } from "./document.ts";
-import { DocumentError, PROTECTED, readZip } from "./zip-sizes.ts";
+import { type CellObject, read, type WorkSheet } from "@e965/xlsx";
+import {
+  DocumentError,
+  type DocumentFormat,
+  type DocumentText,
+  PROTECTED,
+  type Section,
+  type Sheet,
+} from "./document.ts";
+import { readZip } from "./read-zip.ts";
 
 const MAX_SHEETS = 200;
 const MAX_CELLS = 5_000_000;
@@ -48,9 +55,7 @@ function open(bytes: Uint8Array) {
 
 /** Returns the rows without empty ends. Dates are ISO dates, numbers are not formatted. */
 function rowsOf(sheet: WorkSheet): string[][] {
-  const range = sheet["!ref"] === undefined ? undefined : utils.decode_range(sheet["!ref"]);
-  const data = sheet["!data"] as (CellObject | undefined)[][] | undefined;
-  if (!range || !data) return [];
+  const data: (CellObject | undefined)[][] = sheet["!data"] ?? [];
   const rows: string[][] = [];
   for (const row of data) {
     const values = Array.from(row ?? [], toText);

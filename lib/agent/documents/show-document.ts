@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { Sandbox } from "../../sandbox/port.ts";
+import { quotePath } from "../tools/limits.ts";
 import type { DocumentText, Sheet } from "./document.ts";
 
 const HOME = "/home/agent";
@@ -66,8 +67,6 @@ async function writeLarge(
   const command = `cat ${quoted} > ${quotePath(path)}; rm -f ${quoted}`;
   await sandbox.run(command, options);
 }
-
-const quotePath = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
 
 /** Returns a document as the agent reads it. Its first line says what the document is. */
 export function textOf({ about, sections }: DocumentText, sheets: readonly StoredSheet[]): string {

@@ -1,15 +1,11 @@
 import { Unzip, UnzipInflate } from "fflate";
+import { DocumentError } from "./document.ts";
 
 /** Far more than the documents of people have, and little enough for a worker. */
 const MAX_UNPACKED_BYTES = 200 * 1024 * 1024;
 const MAX_ENTRIES = 10_000;
-
-/** A document that is not read. Its message may be shown. */
-export class DocumentError extends Error {
-  override readonly name = "DocumentError";
-}
-
-export const PROTECTED = "is protected by a password: remove the password, then upload it again";
+/** Pieces, so that an endless entry is stopped early. */
+const PIECE_BYTES = 64 * 1024;
 
 /**
  * Returns the names of a ZIP archive's entries, and the bytes of those that `wanted` chooses. Every entry is
@@ -41,7 +37,6 @@ export function readZip(
   });
   unzip.register(UnzipInflate);
   try {
-    // In pieces, so that an endless entry is stopped early.
     for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
       const end = Math.min(from + PIECE_BYTES, bytes.length);
       unzip.push(bytes.subarray(from, end), end === bytes.length);
@@ -53,5 +48,3 @@ export function readZip(
   const entries = new Map([...chunks].map(([name, list]) => [name, Buffer.concat(list)]));
   return { names, entries };
 }
-
-const PIECE_BYTES = 64 * 1024;
