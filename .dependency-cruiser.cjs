@@ -21,6 +21,7 @@ const floors = [
     "usage",
   ],
   ["agent", "content"],
+  ["skills"],
   ["turns"],
   ["schedules", "sessions"],
   ["accounts", "health", "retention"],

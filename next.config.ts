@@ -68,6 +68,11 @@ const config: NextConfig = {
       "zod/v4/locales/en.js": excluded,
     },
   },
+  // The built-in skills are read as files.
+  outputFileTracingIncludes: {
+    "/api/**": ["./lib/agent/skills/*/**"],
+    "/.well-known/workflow/**": ["./lib/agent/skills/*/**"],
+  },
   serverExternalPackages: [
     "pg",
     "just-bash",

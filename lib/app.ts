@@ -224,6 +224,7 @@ export async function createApp(settings: Config) {
     queues,
     thumbnails: createThumbnailCache(),
     proxiedImages: createProxyCache(),
+    describeApi: async () => (await import("./openapi/describe-run-api.ts")).describeRunApi(),
     runningTurns: new RunningTurns(),
     deliveryWorker: new DeliveryWorker(),
     requestLog: new RequestLog(),

@@ -1,4 +1,6 @@
+import { Readable } from "node:stream";
 import { z } from "zod";
+import { contentOf } from "../agent/skills/skill.ts";
 import type { App } from "../app.ts";
 import { selectArtists } from "../artists/store.ts";
 import { openMedia } from "../content/open-media.ts";
@@ -14,6 +16,7 @@ import { exportBranches } from "../sessions/branches.ts";
 import type { Session } from "../sessions/session.ts";
 import { selectShares } from "../sessions/shares/store.ts";
 import { selectChatBody, selectChats, selectSessions } from "../sessions/store.ts";
+import { selectSkill, selectSkills } from "../skills/store.ts";
 import { storedTemplate } from "../templates/store.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
 import { exportRows, selectAccount } from "./store.ts";
@@ -70,6 +73,7 @@ export async function* exportAccount(app: Parts, request: ExportRequest): AsyncG
     if (content) yield { name: `media/${name}`, modifiedAt, content };
     else missing.push(`media/${name}`);
   }
+  yield* skillEntries(accountId, modifiedAt);
   yield* sessionEntries(app, request, missing);
   if (missing.length > 0) yield json("missing.json", missing);
 }
@@ -77,6 +81,19 @@ export async function* exportAccount(app: Parts, request: ExportRequest): AsyncG
 async function* ownArtists(accountId: string): AsyncGenerator<unknown> {
   for await (const artist of everyItem((page) => selectArtists(accountId, undefined, page))) {
     if (artist.organization_id === null) yield artist;
+  }
+}
+
+/** The current versions of the account's own skills. */
+async function* skillEntries(accountId: string, modifiedAt: Date): AsyncGenerator<ZipEntry> {
+  const owner = { accountId, organizationId: undefined };
+  const { skills } = await selectSkills(owner);
+  for (const { name } of skills.filter(({ source }) => source === "account")) {
+    const found = await selectSkill(owner, name);
+    for (const file of isAppError(found) ? [] : found.files) {
+      const content = Readable.from([Buffer.from(contentOf(file))]);
+      yield { name: `skills/${name}/${file.path}`, modifiedAt, content };
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { type Messages, unitsOf } from "./conversation.ts";
 import { describeFailure, tooLong } from "./describe-failure.ts";
 import { subagentPrompt, systemPrompt } from "./prompt.ts";
 import { markChunk, markMessages, signedFor } from "./signed-parts.ts";
+import { describeSkills, type TurnSkills } from "./skills/prompt-skills.ts";
 import type { StepResult } from "./step-result.ts";
 import { type Answer, streamAnswer } from "./stream-answer.ts";
 import { type ToolOptions, toolSchemas } from "./tools/index.ts";
@@ -18,6 +19,7 @@ export interface Conversation extends Messages, ToolOptions {
   readonly artist_id: string | null;
   readonly instructions: string | null;
   readonly options: RunOptions;
+  readonly skills: TurnSkills;
   /** What the model gets of the conversation. */
   readonly context: ContextState;
 }
@@ -41,12 +43,18 @@ export interface FailedCall {
   readonly exceeded?: { readonly modelId: string; readonly window: number | null };
 }
 
+/** Returns the part of the instructions that is about skills. */
+export const skillsTextOf = (
+  turn: Pick<Conversation, "skills" | "options" | "subagent">,
+): string => (turn.subagent ? "" : describeSkills(turn.skills, turn.options.skills));
+
 export const instructionsFor = (turn: Omit<Conversation, "context">): string =>
   turn.subagent
     ? subagentPrompt()
     : systemPrompt({
         headless: turn.headless,
         submitsOutput: Boolean(turn.output_schema),
+        skills: skillsTextOf(turn),
         ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
         ...(turn.instructions === null ? {} : { instructions: turn.instructions }),
       });

@@ -14,12 +14,14 @@ export interface PromptOptions {
   readonly submitsOutput?: boolean;
   /** The artist that the session is about. */
   readonly artistId?: string;
+  /** What there is to say about skills; empty for nothing. */
+  readonly skills: string;
   /** The account's instructions for this conversation. */
   readonly instructions?: string;
 }
 
 export function systemPrompt(options: PromptOptions): string {
-  const { headless, submitsOutput, artistId, instructions } = options;
+  const { headless, submitsOutput, artistId, skills, instructions } = options;
   const ending = submitsOutput
     ? "and finish by calling submit_output once with the complete output."
     : "say so, and finish with a complete report.";
@@ -30,8 +32,8 @@ export function systemPrompt(options: PromptOptions): string {
 
 ${WORK}
 ${asking}
-- Use todo for a task of more than a few steps, task to hand self-contained work to a subagent, skill to follow instructions kept in the sandbox, fetch for public web pages and APIs.
-- Answer in the user's language, briefly, in Markdown; lead with the outcome.${artistId === undefined ? "" : `\n\nThe session is about the artist with the id ${artistId}.`}${instructions === undefined ? "" : `\n\nInstructions for this conversation follow. Where they conflict with the rules above, the rules apply.\n\n${instructions}`}`;
+- Use todo for a task of more than a few steps, task to hand self-contained work to a subagent, skill to load instructions for a kind of work, fetch for public web pages and APIs.
+- Answer in the user's language, briefly, in Markdown; lead with the outcome.${artistId === undefined ? "" : `\n\nThe session is about the artist with the id ${artistId}.`}${skills === "" ? "" : `\n\n${skills}`}${instructions === undefined ? "" : `\n\nInstructions for this conversation follow. Where they conflict with the rules above, the rules apply.\n\n${instructions}`}`;
 }
 
 /** The start of a note of the platform, which takes the place of a message of the user. */

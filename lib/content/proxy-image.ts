@@ -3,10 +3,10 @@ import type { App } from "../app.ts";
 import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import type { FairQueue } from "../platform/fair-queue.ts";
+import { fetchPublic } from "../platform/outbound/fetch-public.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { readBytes } from "../platform/outbound/vendor-fetch.ts";
 import { createTtlCache } from "../platform/ttl-cache.ts";
-import { fetchPublic } from "./media/download.ts";
 import { shrinkImage, THUMBNAIL_CACHE } from "./media/shrink-image.ts";
 import { IMAGE_TYPES, sniffType } from "./media/sniff-type.ts";
 

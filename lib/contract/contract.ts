@@ -91,6 +91,8 @@ export interface Contract {
   readonly body?: z.ZodType;
   /** The largest body in bytes; 1 MiB by default. */
   readonly bodyLimit?: number;
+  /** Also takes a ZIP archive for a body, which becomes `{zip}` in base64. Its limit is a quarter of the body's. */
+  readonly zipBody?: true;
   /**
    * Takes raw bytes for a body, at most this many. The handler reads them from `request.body` while
    * they come, and enforces the limit. Excludes `body`.

@@ -13,9 +13,24 @@ const descriptions = {
   effort: "How long a reasoning model thinks; the model's own default when absent.",
   outcome:
     "What the work must be. When the agent has finished, it is checked and judged, and the agent continues with what is missing. Each verdict is a part `data-outcome` of the answer.",
+  skills:
+    "Names of skills that the agent follows from the start, in this order. Their instructions are part of its own.",
   limits:
     "The limits of a turn with its subagents and summaries. They are checked before each model call. A turn that reaches a limit fails with an error such as `limit_reached: max_cost_usd`, and keeps its answer until then. Where several limits apply, such as a template's and a chat's, the narrowest does.",
 };
+
+const MAX_LOADED_SKILLS = 5;
+/** The name of a skill, as of the Agent Skills format. */
+export const skillName = z
+  .string()
+  .max(64)
+  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, {
+    error: "The name of a skill has lowercase letters, digits, and single hyphens between them",
+  });
+const skills = z
+  .array(skillName)
+  .max(MAX_LOADED_SKILLS)
+  .overwrite((names) => [...new Set(names)]);
 
 const MAX_CHECKS = 20;
 const MAX_RUBRIC_CHARS = 10_000;
@@ -69,6 +84,7 @@ export const runOptions = z.object({
   effort: z.enum(EFFORTS).optional().meta({ description: descriptions.effort }),
   outcome: outcome.optional().meta({ description: descriptions.outcome }),
   limits: limits.optional().meta({ description: descriptions.limits }),
+  skills: skills.optional().meta({ description: descriptions.skills }),
 });
 export type RunOptions = z.output<typeof runOptions>;
 
@@ -88,6 +104,12 @@ export const runOptionChanges = z.object({
     .union([outcome, z.literal("")], { error: "outcome must have checks or a rubric" })
     .optional()
     .meta({ description: `${descriptions.outcome} An empty text removes it.` }),
+  skills: z
+    .union([skills, z.literal("")], {
+      error: `skills must be a list of at most ${MAX_LOADED_SKILLS} names of skills`,
+    })
+    .optional()
+    .meta({ description: `${descriptions.skills} An empty list or text removes them.` }),
   limits: limits.optional().meta({
     description: `${descriptions.limits} They replace the present ones; an empty object removes them.`,
   }),

@@ -17,7 +17,7 @@ import { addressOf } from "./address.ts";
 import type { Exchange, PlainSuccess } from "./exchange.ts";
 import { refuseCaller, refuseRequest, refuseSandbox } from "./guard-run.ts";
 import { answerOnce, readIdempotencyKey } from "./idempotency.ts";
-import { type ReadBody, readBody as readJsonBody } from "./read-input.ts";
+import { type ReadBody, readBody as readJsonBody, readZipBody } from "./read-input.ts";
 import { log, respond, trace } from "./respond.ts";
 
 /** In bytes, unless the contract says otherwise. */
@@ -112,8 +112,11 @@ export async function readBody(exchange: Exchange): Promise<AppError | undefined
   return isAppError(exchange.body) ? exchange.body : undefined;
 }
 
-const bodyOf = ({ plan, request }: Exchange): Promise<ReadBody | AppError> =>
-  readJsonBody(request, plan.contract.bodyLimit ?? DEFAULT_BODY_LIMIT);
+function bodyOf({ plan, request }: Exchange): Promise<ReadBody | AppError> {
+  const { bodyLimit = DEFAULT_BODY_LIMIT, zipBody } = plan.contract;
+  const isZip = zipBody && request.headers.get("content-type")?.startsWith("application/zip");
+  return isZip ? readZipBody(request, bodyLimit / 4) : readJsonBody(request, bodyLimit);
+}
 
 const bodyValueOf = (body: Exchange["body"]): unknown =>
   body && !isAppError(body) ? body.value : undefined;

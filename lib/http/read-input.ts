@@ -33,6 +33,13 @@ export async function readBody(request: Request, limit: number): Promise<ReadBod
   return parseJson(text, limit);
 }
 
+/** Resolves to a ZIP archive as the JSON `{zip}` that stands for it. Errors: 413. */
+export async function readZipBody(request: Request, limit: number): Promise<ReadBody | AppError> {
+  const bytes = await readBytes(request, limit);
+  if (!(bytes instanceof Uint8Array)) return bytes;
+  return { value: { zip: Buffer.from(bytes).toString("base64") } };
+}
+
 async function readBytes(request: Request, limit: number): Promise<Uint8Array | AppError> {
   const tooLarge = appError("payload_too_large", "Request body too large");
   if (Number(request.headers.get("content-length") ?? 0) > limit) return tooLarge;

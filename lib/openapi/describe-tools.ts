@@ -21,19 +21,15 @@ export function describeTools({ credential }: Pick<Caller, "credential">): reado
 }
 
 function describeAll() {
-  const { paths } = describeApi(toolOperations, {}, undefined);
-  return toolOperations.map(({ id, contract }) => {
-    const { method, path, summary, description, runCredential } = contract;
-    const verb = method.toLowerCase() as Lowercase<typeof method>;
-    const operation = paths?.[path]?.[verb];
+  const inputOf = inputsOf(toolOperations);
+  return toolOperations.map((operation) => {
+    const { id, contract } = operation;
+    const { method, summary, description, runCredential } = contract;
     const tool: Tool = {
       name: id,
       title: summary,
       description: description === undefined ? summary : `${summary}. ${description}`,
-      inputSchema: mergeSchemas([
-        ...(operation?.parameters ?? []).map(ofParameter),
-        ofBody(operation?.requestBody),
-      ]),
+      inputSchema: inputOf(operation),
       annotations: {
         readOnlyHint: method === "GET",
         idempotentHint: method === "PUT" || method === "DELETE",
@@ -44,14 +40,26 @@ function describeAll() {
   });
 }
 
+/** Returns a function that describes the parameters and the fields of an operation's body together. */
+export function inputsOf(described: readonly Operation[]) {
+  const { paths } = describeApi(described, {}, undefined);
+  return ({ contract: { method, path } }: Operation) => {
+    const operation = paths?.[path]?.[method.toLowerCase() as Lowercase<typeof method>];
+    return mergeSchemas([
+      ...(operation?.parameters ?? []).map(ofParameter),
+      ofBody(operation?.requestBody),
+    ]);
+  };
+}
+
 interface Fields {
   readonly properties?: Readonly<Record<string, oas32.SchemaObject | oas32.ReferenceObject>>;
   readonly required?: readonly string[];
 }
 
-function mergeSchemas(parts: readonly Fields[]): Tool["inputSchema"] {
+function mergeSchemas(parts: readonly Fields[]) {
   return {
-    type: "object",
+    type: "object" as const,
     properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
     required: parts.flatMap(({ required = [] }) => required),
   };

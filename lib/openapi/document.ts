@@ -29,6 +29,8 @@ export const tags: Readonly<Record<string, string>> = {
   Organizations: "Organizations, their members, and invitations to join them.",
   Artists: "The artists that an account works for.",
   "Agent templates": "Prompts to start from: own, public or shared by e-mail.",
+  Skills:
+    "Instructions with scripts that agents load: of the account, of its organizations, and built in.",
   Content: "Images and videos, and the templates that shape them.",
   Tasks: "Scheduled prompts, and background runs.",
   Webhooks: "Endpoints of an account that are told of events, and the log of deliveries.",
@@ -97,7 +99,7 @@ function describeOperation(
   contract: Contract,
   exchanges: Exchanges,
 ): ZodOpenApiOperationObject {
-  const { params, query, body, byteBodyLimit } = contract;
+  const { params, query, body, byteBodyLimit, zipBody } = contract;
   const first = Object.values(exchanges)[0]?.request;
   return {
     operationId: id,
@@ -116,10 +118,13 @@ function describeOperation(
       ? {
           requestBody: {
             required: !body.safeParse({}).success,
-            content: json(
-              withNulls(body),
-              bodiesOf(exchanges, isSuccess, ({ request }) => request),
-            ),
+            content: {
+              ...json(
+                withNulls(body),
+                bodiesOf(exchanges, isSuccess, ({ request }) => request),
+              ),
+              ...(zipBody && { "application/zip": {} }),
+            },
           },
         }
       : {}),

@@ -21,6 +21,7 @@ import sandbox from "../../docs/api/examples/sandbox.json" with { type: "json" }
 import service from "../../docs/api/examples/service.json" with { type: "json" };
 import sessions from "../../docs/api/examples/sessions.json" with { type: "json" };
 import signUp from "../../docs/api/examples/sign-up.json" with { type: "json" };
+import skills from "../../docs/api/examples/skills.json" with { type: "json" };
 import tasks from "../../docs/api/examples/tasks.json" with { type: "json" };
 import usage from "../../docs/api/examples/usage.json" with { type: "json" };
 import webhooks from "../../docs/api/examples/webhooks.json" with { type: "json" };
@@ -65,6 +66,7 @@ export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string()
   ...service,
   ...sessions,
   ...signUp,
+  ...skills,
   ...tasks,
   ...usage,
   ...webhooks,

@@ -21,6 +21,7 @@ import * as schedules from "../schedules/contract.ts";
 import * as chats from "../sessions/chats-contract.ts";
 import * as sessions from "../sessions/contract.ts";
 import * as shares from "../sessions/shares/contract.ts";
+import * as skills from "../skills/contract.ts";
 import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
 import * as contexts from "../turns/context-contract.ts";
@@ -45,6 +46,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   shares,
   sandboxes,
   templates,
+  skills,
   tasks,
   webhooks,
   schedules,

@@ -104,7 +104,7 @@ export function config(): Config {
 }
 
 /** Returns whether URLs of this kind may lead to this machine, as in development. */
-export function allowsLoopback(kind: "media" | "webhooks"): boolean {
+export function allowsLoopback(kind: "media" | "skills" | "webhooks"): boolean {
   const { LOOPBACK_URLS, NODE_ENV } = config();
   return LOOPBACK_URLS.includes(kind) || NODE_ENV === "development";
 }

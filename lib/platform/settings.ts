@@ -350,7 +350,7 @@ const provided = {
   VERCEL_PROJECT_PRODUCTION_URL: optionalText,
   /** Whether every response body is checked against its contract. */
   CHECK_RESPONSES: flag(false),
-  /** What may be on this machine's loopback, by http: `media` that callers name, and endpoints of `webhooks`. */
+  /** What may be on this machine's loopback, by http: `media` and `skills` that callers name, and endpoints of `webhooks`. */
   LOOPBACK_URLS: list,
   /** Constants that only tests change. */
   TEST_CONSTANTS: json.pipe(constants),

@@ -1,9 +1,10 @@
 /** The context of a chat between two turns, as the first model call of the next turn gets it. */
-import { instructionsFor } from "../agent/call-model.ts";
+import { instructionsFor, skillsTextOf } from "../agent/call-model.ts";
 import { budgetOf, type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import { showFiles } from "../agent/show-files.ts";
+import { estimateTokens } from "../agent/tool-results.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
 import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
@@ -31,6 +32,8 @@ export interface MeasuredContext {
   readonly state: ContextState;
   /** The tokens of the instructions and the tools. */
   readonly fixed: number;
+  /** Those of them that are about skills. */
+  readonly ofSkills: number;
 }
 
 /** Measures a conversation to which no turn adds anything at the moment. */
@@ -48,6 +51,7 @@ export async function measureContext(
     units: await unitsOf({ ...turn, history }, [], [], tools),
     state: turn.compaction?.state ?? {},
     fixed: await fixedTokens(instructionsFor(turn), tools),
+    ofSkills: estimateTokens(skillsTextOf(turn)),
   };
 }
 
@@ -65,6 +69,7 @@ export function describeContext({
   units,
   state,
   fixed,
+  ofSkills,
 }: MeasuredContext): ChatContext {
   const { summary, ...rest } = state;
   const prompt = promptOf(units, {
@@ -75,7 +80,8 @@ export function describeContext({
   const results = tokensOf(prompt.filter(({ role }) => role === "tool"));
   const ofSummary = Math.max(0, tokensOf(promptOf(units, state)) - withoutSummary);
   const parts = [
-    { kind: "system" as const, tokens: fixed },
+    { kind: "system" as const, tokens: fixed - ofSkills },
+    { kind: "skills" as const, tokens: ofSkills },
     { kind: "messages" as const, tokens: withoutSummary - results },
     { kind: "tool_results" as const, tokens: results },
     { kind: "summary" as const, tokens: ofSummary },

@@ -23,7 +23,8 @@ import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 import { writeSummary } from "./write-summary.ts";
 
 /** The parts of the service that model calls and tools use. */
-export type ContextParts = ModelCallParts & Pick<App, "contextWindows" | "sandboxes">;
+export type ContextParts = ModelCallParts &
+  Pick<App, "contextWindows" | "describeApi" | "sandboxes">;
 
 export interface ContextRequest {
   readonly turnId: string;

@@ -3,6 +3,7 @@
  * share the fields of a run.
  */
 import { z } from "zod";
+import { SKILL_SOURCES } from "../agent/skills/skill.ts";
 import { clientTools } from "../agent/tools/client-tools.ts";
 import { chosenConnectors } from "../connectors/contract.ts";
 import { contract } from "../contract/contract.ts";
@@ -107,6 +108,17 @@ const requiredAction = z
   })
   .meta({ id: "RequiredAction" });
 
+const usedSkill = z
+  .object({
+    name: z.string(),
+    source: z.enum(SKILL_SOURCES),
+    version: z.int().nullable().meta({
+      description: "Null for a skill without versions: a built-in one, or one of the sandbox",
+    }),
+    sha256: z.string().nullable().meta({ description: "Of its files, where they are known" }),
+  })
+  .meta({ id: "UsedSkill" });
+
 export const run = z
   .object({
     runId: z.string(),
@@ -128,6 +140,7 @@ export const run = z
     required_action: requiredAction.nullable().meta({
       description: "What the client is to do; null unless the run is `requires_action`",
     }),
+    skills: z.array(usedSkill).meta({ description: "The skills that the run has loaded" }),
   })
   .meta({ id: "Run" });
 export type Run = z.output<typeof run>;
@@ -163,7 +176,7 @@ const cost = z.number().nonnegative().nullable();
 
 const RUN_KINDS = ["chat", "headless", "task"] as const;
 
-const { output, verdicts, required_action, ...runFields } = run.shape;
+const { output, verdicts, required_action, skills, ...runFields } = run.shape;
 
 export const runItem = z
   .object({

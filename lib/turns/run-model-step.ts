@@ -3,10 +3,12 @@
  */
 import { fileDownloader } from "../agent/download-file.ts";
 import { showFiles } from "../agent/show-files.ts";
+import { builtInsToLoad } from "../agent/skills/prompt-skills.ts";
 import type { App } from "../app.ts";
 import type { TurnLog } from "../engine/port.ts";
 import { startTimer } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
+import { recordTurnSkill } from "../skills/store.ts";
 import { writeLastChunks } from "./finish-stream.ts";
 import { hasFiles, landFiles } from "./land-files.ts";
 import type { ModelCall } from "./model-call.ts";
@@ -136,6 +138,7 @@ async function loadLog(
   const started = isFirst ? call : undefined;
   const loaded = await loadTurn(turnId, runId, { history: started?.turn.history });
   if (loaded.outcome === "waiting") return loaded.outcome;
+  if (loaded.outcome === "active" && isFirst) await recordBuiltIns(turnId, loaded);
   const isLoaded = loaded.outcome === "active" && !started;
   const turn = isLoaded ? await withFiles(app, turnId, loaded, signal) : loaded;
   const log = await app.engine.openLog(turnId, runId, isFirst);
@@ -149,6 +152,13 @@ async function loadLog(
     log.release();
   }
   return null;
+}
+
+/** Records the built-in skills that the turn starts with, which the database does not know. */
+async function recordBuiltIns(turnId: string, { account_id, skills, options }: ActiveTurn) {
+  for (const name of builtInsToLoad(skills, options.skills)) {
+    await recordTurnSkill(account_id, turnId, { name, source: "built-in" });
+  }
 }
 
 /** Returns the turn with its messages as the model gets them. */

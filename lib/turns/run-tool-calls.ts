@@ -3,14 +3,18 @@ import type { ToolCall } from "../agent/step-result.ts";
 import { showResults } from "../agent/tool-results.ts";
 import { isRepeatable, runTool, type ToolContext } from "../agent/tools/index.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
+import { writeSkill } from "../agent/tools/skill.ts";
 import type { SubagentWork } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import {
+  deriveRunCredential,
   type RunCredentialForm,
   runCredentialHeader,
 } from "../identity/keys/derive-run-credential.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
+import { isSandboxError } from "../sandbox/port.ts";
+import { skillLibrary } from "../skills/skills.ts";
 import { type ContextParts, contextBudget } from "./fit-context.ts";
 import { runSubagent } from "./run-subagent.ts";
 import {
@@ -61,6 +65,7 @@ export async function runToolCalls(
   const known =
     step.known ?? (await startTools(turnId, recordIds(step.index, calls, step.turn.subagent)));
   const environment = toolEnvironment(app, step);
+  if (step.index === 1 && !step.turn.subagent) await writeLoadedSkills(environment, step.turn);
   const lanes = Array.from({ length: SUBAGENTS_AT_ONCE }, () => Promise.resolve<unknown>(null));
   let subagents = 0;
   /** A subagent waits for the one before it in its lane. */
@@ -168,18 +173,42 @@ async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
   return INTERRUPTED;
 }
 
+/** The skills of the instructions: their files are needed when the first tools run. */
+async function writeLoadedSkills(
+  { sandbox, skills }: Omit<ToolContext, "runSubagent">,
+  { options }: ActiveTurn,
+): Promise<void> {
+  for (const name of options.skills ?? []) {
+    const skill = await skills.load(name);
+    // Tools report a sandbox that fails.
+    if (skill) await writeSkill(sandbox, skill).catch(ignoreSandboxError);
+  }
+}
+
+function ignoreSandboxError(error: unknown): void {
+  if (!isSandboxError(error)) throw error;
+}
+
 function toolEnvironment(
-  app: Pick<App, "queues" | "sandboxes">,
+  app: Pick<App, "describeApi" | "queues" | "sandboxes">,
   { turn, turnId, credential = "key", signal }: ToolCalls,
 ): Omit<ToolContext, "runSubagent"> {
-  const header = turn.has_key ? runCredentialHeader(turnId, credential) : undefined;
   return {
     sandbox: openSandbox(app, turn),
     env: {
       AGENT_API_URL: serviceOrigin(),
-      ...(header === undefined ? {} : { AGENT_API_AUTH_HEADER: header }),
+      RECOUP_API: `${serviceOrigin()}/api`,
+      ...(turn.has_key && {
+        AGENT_API_AUTH_HEADER: runCredentialHeader(turnId, credential),
+        // The names that the public skills of the described service use.
+        [credential === "key" ? "RECOUP_API_KEY" : "RECOUP_ACCESS_TOKEN"]: deriveRunCredential(
+          turnId,
+          credential,
+        ),
+      }),
     },
     signal,
+    skills: skillLibrary(app, turn.account_id, turnId),
     documents: { accountId: turn.account_id, queue: app.queues.documents },
     ...(turn.output_schema && {
       output: {

@@ -35,7 +35,8 @@ create table public.turns (
   options jsonb not null default '{}',
   lost_usd numeric not null default 0,
   limit_note jsonb,
-  client_tools text
+  client_tools text,
+  skills jsonb
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -72,6 +73,7 @@ comment on column public.turns.output is 'The output that the model has submitte
 comment on column public.turns.lost_usd is 'The reserved cost of model calls that were cut with their process. It counts against max_cost_usd, because the vendor may bill them.';
 comment on column public.turns.limit_note is 'What the model was told once three quarters of a limit were used: {step, limit}, the step that was first told and the name of the limit. Null before.';
 comment on column public.turns.client_tools is 'The tools that the client runs: [{name, description, input_schema}], null for none. As text, like output_schema.';
+comment on column public.turns.skills is 'The skills that the turn could use when it started, as of skills_of_turn.';
 comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';
 
 create table public.turn_steps (
@@ -122,6 +124,19 @@ comment on table public.required_actions is 'What running turns wait for without
 comment on column public.required_actions.step is 'The step that continues with the results, under which tool_runs has them.';
 comment on column public.required_actions.tool_calls is 'The calls of the client: [{id, name, input}].';
 comment on column public.required_actions.wakes_at is 'When the turn continues: at once after the last result or a stop, else when its client no longer answers.';
+
+create table public.turn_skills (
+  turn_id uuid not null references public.turns (id) on delete cascade,
+  name text not null,
+  source text not null check (source in ('sandbox', 'account', 'organization', 'built-in')),
+  version integer,
+  sha256 text,
+  loaded_at timestamptz not null default clock_timestamp(),
+  primary key (turn_id, name)
+);
+alter table public.turn_skills enable row level security;
+comment on table public.turn_skills is 'The skills that turns have loaded.';
+comment on column public.turn_skills.version is 'Null for a skill without versions: a built-in one, or one of the sandbox.';
 
 create table public.run_traces (
   turn_id uuid primary key references public.turns (id) on delete cascade,
@@ -437,6 +452,7 @@ begin
     if p_with_turn then
       v_turn.instructions := public.chat_instructions(v_turn.account_id, v_turn.chat_id);
       v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
+      v_turn.skills := public.skills_of_turn(v_turn.account_id, v_turn.options -> 'skills');
       v_answer := v_answer || jsonb_build_object('turn',
         public.turn_state(v_turn) || jsonb_build_object('history', public.history_of_turn(v_turn)));
     end if;
@@ -741,6 +757,7 @@ language sql stable set search_path = '' as $$
     'model_id', p_turn.model_id,
     'instructions', p_turn.instructions,
     'options', p_turn.options,
+    'skills', p_turn.skills,
     'limit_note', p_turn.limit_note,
     'context_limit', p_turn.context_limit,
     'headless', p_turn.headless,
@@ -833,11 +850,15 @@ begin
   end if;
   -- A headless turn knows its run before the run starts.
   if v_turn.status = 'queued' then
+    v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
+    v_turn.skills := public.skills_of_turn(v_turn.account_id, v_turn.options -> 'skills');
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
       instructions = public.chat_instructions(account_id, chat_id),
-      options = public.chat_options(account_id, chat_id)
+      options = v_turn.options, skills = v_turn.skills
     where id = p_turn_id returning * into v_turn;
+    perform public.record_turn_skill(v_turn.account_id, p_turn_id, l.value)
+    from jsonb_array_elements(v_turn.skills -> 'loaded') l;
     update public.api_keys set run_id = p_run_id where id = v_turn.key_id;
   else
     update public.turns set loads = loads + 1, lost_usd = lost_usd + reserved_usd, reserved_usd = 0
@@ -853,6 +874,47 @@ begin
 end
 $$;
 comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash, without the history if the process has it from the claim: {outcome: lost | finished | waiting | active, …}. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends).';
+
+create function public.record_turn_skill(p_account_id uuid, p_turn_id uuid, p_skill jsonb)
+returns void
+language sql volatile set search_path = '' as $$
+  insert into public.turn_skills (turn_id, name, source, version, sha256)
+  select t.id, p_skill ->> 'name', p_skill ->> 'source', (p_skill ->> 'version')::integer,
+    p_skill ->> 'sha256'
+  from public.turns t where t.id = p_turn_id and t.account_id = p_account_id
+  on conflict do nothing
+$$;
+comment on function public.record_turn_skill is 'Records that a turn has loaded a skill {name, source, version, sha256}. The first version that it loads counts.';
+
+create function public.load_skill(p_account_id uuid, p_turn_id uuid, p_name text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_skill jsonb;
+begin
+  select jsonb_build_object('name', k.name,
+    'source', case when k.organization_id is null then 'account' else 'organization' end,
+    'version', v.version, 'sha256', v.sha256, 'files', v.files)
+  into v_skill
+  from public.known_skills(p_account_id) k
+  join public.skill_versions v on v.skill_id = k.id and v.version = k.version
+  where k.name = p_name and k.enabled
+  order by k.rank
+  limit 1;
+  if found then
+    perform public.record_turn_skill(p_account_id, p_turn_id, v_skill);
+  end if;
+  return v_skill;
+end
+$$;
+comment on function public.load_skill is 'Loads a stored skill for a turn: {name, source, version, sha256, files}; null for a name that the account cannot use.';
+
+create function public.loaded_skills(p_turn_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'source', s.source,
+    'version', s.version, 'sha256', s.sha256) order by s.loaded_at, s.name), '[]')
+  from public.turn_skills s where s.turn_id = p_turn_id
+$$;
+comment on function public.loaded_skills is 'The skills that a turn has loaded: [{name, source, version, sha256}].';
 
 create function public.take_steering_messages(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_step integer
@@ -1032,6 +1094,7 @@ begin
   v_turn.model_id := coalesce(nullif(p_chat.model_id, ''), p_default_model_id);
   v_turn.instructions := public.chat_instructions(p_chat.account_id, p_chat.id);
   v_turn.options := public.chat_options(p_chat.account_id, p_chat.id);
+  v_turn.skills := public.skills_of_turn(p_chat.account_id, v_turn.options -> 'skills');
   v_turn.headless := false;
   v_turn.loads := 0;
   v_turn.created_at := now();
@@ -1746,11 +1809,11 @@ create function public.get_run(p_account_id uuid, p_run_id text) returns jsonb
 language sql stable set search_path = '' as $$
   select public.run_row(t)
     || jsonb_build_object('output', t.output, 'verdicts', public.verdicts_of_turn(t),
-      'required_action', public.required_action_of(t))
+      'required_action', public.required_action_of(t), 'skills', public.loaded_skills(t.id))
   from public.turns t
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
-comment on function public.get_run is 'A run of the account as run_row with its output, its verdicts and what it waits for; null when it has no such run.';
+comment on function public.get_run is 'A run of the account as run_row with its output, its verdicts, what it waits for, and the skills it has loaded; null when it has no such run.';
 
 create function public.list_runs(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,

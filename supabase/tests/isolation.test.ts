@@ -77,6 +77,14 @@ const attempts: Readonly<Record<string, Attempt>> = {
       where account_id = ${account_id} and client_tools is not null`;
     return row?.told;
   },
+  record_turn_skill: async (t, account_id, { turn }) => {
+    const skill = { name: "own", source: "built-in" };
+    await t.call("record_turn_skill", { account_id, turn_id: turn, skill });
+    const [row] = await t.sql`
+      select count(*)::int as skills from turn_skills s join turns u on u.id = s.turn_id
+      where u.account_id = ${account_id}`;
+    return row?.skills;
+  },
   take_invitation: async (t, account_id, { receivedInvitation: id }) => {
     await t.call("take_invitation", { account_id, id, status: "declined" });
     const [row] = await t.sql`select status from organization_invitations where id = ${id}`;
@@ -196,6 +204,19 @@ const withoutLookup = [
   "list_connections",
   "start_connection",
   "update_account",
+  // Of names, and of organizations: tests/api/skills.test.ts.
+  "delete_skill",
+  "enable_skill",
+  "find_skill",
+  "get_skill",
+  "known_skills",
+  "list_skill_versions",
+  "list_skills",
+  "load_skill",
+  "put_skill",
+  "restore_skill",
+  "skill_owner",
+  "skills_of_turn",
   // The account is a part of the key: supabase/tests/idempotency.test.ts.
   "begin_idempotent",
   "end_idempotent",

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { makeImage, makeMedia } from "../support/fixtures/media.ts";
 import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";
 import { createSession, writeSandboxFile } from "../support/fixtures/sessions.ts";
+import { skillText } from "../support/fixtures/skills.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -36,6 +37,8 @@ test("200: has everything that the account owns, and nothing of others", async (
     timezone: "Europe/Berlin",
   };
   await withKey.post("/api/tasks", task);
+  const skill = { files: { "SKILL.md": skillText("press") } };
+  await withKey.request("PUT", "/api/skills/press", { body: skill });
   const { session, chat } = await createSession(withKey, { title: "Release" });
   await sql`insert into messages (chat_id, id, role, parts)
     values (${chat.id}, 'm1', 'user', '[{"type": "text", "text": "Hello"}]')`;
@@ -73,6 +76,7 @@ test("200: has everything that the account owns, and nothing of others", async (
       `${folder}/files/in/notes.txt`,
       `${folder}/session.json`,
       "shares.json",
+      "skills/press/SKILL.md",
       "task-runs.json",
       "tasks.json",
       "webhooks.json",

@@ -10,7 +10,7 @@ import { openConversation } from "../support/harness/conversation.ts";
 import { startServer } from "../support/harness/server.ts";
 import { sql } from "../support/harness/stack.ts";
 
-const kind = z.enum(["system", "messages", "tool_results", "summary"]);
+const kind = z.enum(["system", "skills", "messages", "tool_results", "summary"]);
 const context = z.strictObject({
   status: z.literal("success"),
   model: z.literal("fake-64k"),

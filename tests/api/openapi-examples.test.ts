@@ -13,6 +13,7 @@ import { operations } from "../../lib/openapi/registry.ts";
 import { describeEndpoints } from "../../scripts/docs/describe-endpoints.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { Placeholders } from "../support/fixtures/placeholders.ts";
+import { type ArchiveServer, startArchiveServer } from "../support/fixtures/skills.ts";
 import { contractOf } from "../support/harness/example-recorder.ts";
 import { recordExamples } from "../support/harness/record-examples.ts";
 import { startServer } from "../support/harness/server.ts";
@@ -24,16 +25,22 @@ const placeholders = new Placeholders();
 // A separate database: what is listed is what the new account has made.
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
 let server: RunningNext;
+let archive: ArchiveServer;
 let recorded: Awaited<ReturnType<typeof recordExamples>>;
 beforeAll(async () => {
   parts = await startOwnParts();
   const CRON_SECRET = randomUUID();
-  server = await startServer({ env: { ...parts.env, CRON_SECRET, TASK_INTERVAL_SECONDS: "0" } });
+  archive = await startArchiveServer();
+  const env = { ...parts.env, CRON_SECRET, TASK_INTERVAL_SECONDS: "0", LOOPBACK_URLS: "skills" };
+  server = await startServer({ env });
+  placeholders.replaceText(archive.url, "https://example.com/radio-list.zip");
   placeholders.replaceText(CRON_SECRET, "your-cron-secret");
   placeholders.replaceText(server.url, "http://localhost:3000");
-  recorded = await recordExamples(server.url, parts.env.DATA_DIR ?? "", placeholders, CRON_SECRET);
+  const dataDir = parts.env.DATA_DIR ?? "";
+  recorded = await recordExamples(server.url, dataDir, placeholders, CRON_SECRET, archive);
 }, 300_000);
 afterAll(async () => {
+  archive?.close();
   await server?.stop();
   await parts?.stop();
 });

@@ -61,6 +61,14 @@ const aShare = async (owner: Person): Promise<Ids> => {
   const { share } = z.object({ share: z.object({ url: z.string() }) }).parse(body);
   return { ...ids, token: share.url.split("/").at(-1) ?? "" };
 };
+const skillFiles = (name: string) => ({
+  "SKILL.md": `---\nname: ${name}\ndescription: How to do it\n---\n`,
+});
+const aSkill = async (owner: Person): Promise<Ids> => {
+  const name = `skill-${randomUUID()}`;
+  await owner.withKey.request("PUT", `/api/skills/${name}`, { body: { files: skillFiles(name) } });
+  return { name };
+};
 const aTemplate = async (owner: Person): Promise<Ids> => ({
   id: (await createTemplate(owner.withKey, { is_private: true })).id,
 });
@@ -282,6 +290,20 @@ export const rows: Readonly<Record<string, Row>> = {
   "PUT /api/agents/templates/{id}/favorite (public)": {
     arrange: aPublicTemplate,
     body: () => ({ is_favourite: true }),
+  },
+  "GET /api/skills": { arrange: aSkill },
+  "GET /api/skills/{name}": { arrange: aSkill },
+  "PUT /api/skills/{name}": {
+    arrange: aSkill,
+    body: ({ name = "" }) => ({ files: skillFiles(name) }),
+  },
+  "PATCH /api/skills/{name}": { arrange: aSkill, body: () => ({ enabled: false }) },
+  "DELETE /api/skills/{name}": { arrange: aSkill },
+  "GET /api/skills/{name}/versions": { arrange: aSkill },
+  "POST /api/skills/{name}/restore": { arrange: aSkill, body: () => ({ version: 1 }) },
+  "POST /api/skills/import": {
+    arrange: nothing,
+    body: () => ({ url: "https://10.0.0.1/skill.zip" }),
   },
   "GET /api/content/templates": { arrange: aContentTemplate },
   "GET /api/content/templates/{id}": { arrange: aContentTemplate },

@@ -60,6 +60,7 @@ export const sentences: Readonly<Record<string, string>> = {
   p: "Key not found",
   h: "Media not found",
   o: "Not found",
+  S: "Skill not found",
   W: "Webhook not found",
   D: "Delivery not found",
   f: "reference_image_url could not be fetched",
@@ -215,6 +216,15 @@ GET /api/agents/templates/{id} (public)            | 200+  200+    200+  200+  2
 PATCH /api/agents/templates/{id} (public)          | 200+  200+    403e  403e  403e    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/agents/templates/{id} (public)         | 200   200     403d  403d  403d    401x      401x  401u   401u   403k  403k    401x
 PUT /api/agents/templates/{id}/favorite (public)   | 200+  200+    200+  200+  200+    401x      401x  401u   401u   403k  403k    401x
+
+GET /api/skills                                    | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+GET /api/skills/{name}                             | 200+  200+    404S  404S  404S    401x      401x  401u   401u   200+  200+    401x
+PUT /api/skills/{name}                             | 200+  200+    201+  201+  201+    401x      401x  401u   401u   403k  403k    401x
+PATCH /api/skills/{name}                           | 200   200     404S  404S  404S    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/skills/{name}                          | 200   200     404S  404S  404S    401x      401x  401u   401u   403k  403k    401x
+GET /api/skills/{name}/versions                    | 200   200     404S  404S  404S    401x      401x  401u   401u   200   200     401x
+POST /api/skills/{name}/restore                    | 200+  200+    404S  404S  404S    401x      401x  401u   401u   403k  403k    401x
+POST /api/skills/import                            | 400q  400q    400q  400q  400q    401x      401x  401u   401u   403k  403k    401x
 
 GET /api/content/templates                         | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x
 GET /api/content/templates/{id}                    | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x

@@ -37,6 +37,8 @@ const routes: Readonly<Record<string, () => Promise<Route>>> = {
   "/api/sessions/{sessionId}/chats": () => import("../sessions/[sessionId]/chats/route.ts"),
   "/api/sessions/{sessionId}/chats/{chatId}": () =>
     import("../sessions/[sessionId]/chats/[chatId]/route.ts"),
+  "/api/skills": () => import("../skills/route.ts"),
+  "/api/skills/{name}": () => import("../skills/[name]/route.ts"),
   "/api/tasks": () => import("../tasks/route.ts"),
   "/api/tasks/{id}": () => import("../tasks/[id]/route.ts"),
   "/api/tasks/{id}/run": () => import("../tasks/[id]/run/route.ts"),

@@ -15,13 +15,13 @@ const MAX_FRONT_MATTER_CHARS = 65_536;
 export const MAX_SKILL_BYTES = 4 * (MAX_FRONT_MATTER_CHARS + MAX_OUTPUT_CHARS);
 
 /** The limit for the name, the description, and the quotes and line breaks around them. */
-const MAX_FIELDS_CHARS = 1_600;
+const MAX_FIELDS_CHARS = 2_000;
 /** A field with a text value. Collections, tags and anchors never reach the parser. */
 const TEXT_FIELD = /^(["']?)(?:name|description)\1 *:(?: *[^\s[\]{}&*!?%@`,#-]|\s*$)/;
 
 const frontMatter = z.object({
   name: z.string().min(1).max(100).optional(),
-  description: z.string().max(1_000).optional(),
+  description: z.string().max(1_024).optional(),
 });
 
 /**

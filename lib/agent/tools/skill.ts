@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
+import { contentOf, type LoadedSkill, loadedPath, SKILL_FILE } from "../skills/skill.ts";
 import { COMMAND_DEADLINE_MS, cut, MAX_OUTPUT_CHARS } from "./limits.ts";
 import {
   insertArguments,
@@ -10,7 +11,7 @@ import {
   readSkillHead,
   splitSkill,
 } from "./skill-file.ts";
-import { agentTool, toolFailure } from "./tool.ts";
+import { agentTool, type ToolContext, toolFailure } from "./tool.ts";
 
 /** Folders below the sandbox's home, including other agents' folders. The first match wins. */
 const FOLDERS = [".agents/skills", ".claude/skills", ".skills", "skills"];
@@ -30,9 +31,9 @@ interface Skill {
 
 export const skill = agentTool({
   name: "skill",
-  description: `List or load skills: instructions kept in the sandbox as SKILL.md files, below ${FOLDERS.join(", ")}.
-- skill "${LIST}" gives {skills: [{name, description, path}]}.
-- A name loads that skill: {skill, path, instructions}. Follow the instructions; files they mention are relative to the folder of path.
+  description: `List or load skills: instructions with scripts for a kind of work. They come with the service, from the account and its organizations, and from SKILL.md files in the sandbox, below ${FOLDERS.join(", ")}, which go first.
+- skill "${LIST}" gives {skills: [{name, description}]}.
+- A name loads that skill and writes its files into the sandbox: {skill, path, instructions}. Follow the instructions; files they mention are relative to the folder of path.
 - args are put where the skill says $ARGUMENTS ($1, $2, … for single words), or after its text.`,
   input: z.object({
     skill: z.string().min(1).max(1_000).describe(`Name of the skill, or "${LIST}"`),
@@ -43,28 +44,49 @@ export const skill = agentTool({
       .describe("What the skill is to be applied to"),
   }),
   async execute({ skill: name, args }, context) {
-    const skills = await listSkills(context.sandbox, context.signal);
-    const found = skills.find((candidate) => candidate.name === name);
-    if (!found && name === LIST) return { skills: skills.map((known) => ({ ...known })) };
-    if (!found) {
-      const names = skills.map((known) => known.name).join(", ");
-      const known = cut(names, MAX_NAMES_CHARS).text || "none";
-      return toolFailure(`There is no skill "${cut(name, 100).text}". Skills: ${known}`);
+    const { sandbox, skills: library } = context;
+    const inSandbox = await listSandboxSkills(sandbox, context.signal);
+    const found = inSandbox.find((candidate) => candidate.name === name);
+    if (!found && name === LIST) return { skills: await listAll(inSandbox, context) };
+    if (found) {
+      const bytes = await sandbox.readFile(found.path);
+      await library.recordFromSandbox(found.name);
+      const text = new TextDecoder().decode(bytes.subarray(0, MAX_SKILL_BYTES));
+      return describe(found.name, found.path, text, args);
     }
-    const bytes = await context.sandbox.readFile(found.path);
-    const text = new TextDecoder().decode(bytes.subarray(0, MAX_SKILL_BYTES));
-    const { text: instructions, truncated } = cut(insertArguments(splitSkill(text).body, args));
-    return {
-      skill: found.name,
-      path: found.path,
-      instructions,
-      ...(truncated ? { truncated } : {}),
-    };
+    const loaded = await library.load(name);
+    if (!loaded) {
+      const names = (await listAll(inSandbox, context)).map((known) => known.name).join(", ");
+      return toolFailure(
+        `There is no skill "${cut(name, 100).text}". Skills: ${cut(names, MAX_NAMES_CHARS).text}`,
+      );
+    }
+    await writeSkill(sandbox, loaded);
+    const text = loaded.files.find(({ path }) => path === SKILL_FILE)?.text ?? "";
+    const { source, version } = loaded;
+    const origin = { source, ...(version !== null && { version }) };
+    return { ...describe(name, loadedPath(name), text, args), ...origin };
   },
 });
 
-/** Lists all skills with one command, because every command is a round trip to a remote sandbox. */
-async function listSkills(sandbox: Sandbox, signal: AbortSignal): Promise<Skill[]> {
+function describe(name: string, path: string, text: string, args: string | undefined) {
+  const { text: instructions, truncated } = cut(insertArguments(splitSkill(text).body, args));
+  return { skill: name, path, instructions, ...(truncated ? { truncated } : {}) };
+}
+
+async function listAll(inSandbox: readonly Skill[], { skills }: ToolContext) {
+  const known = new Map(inSandbox.map(({ name, description }) => [name, { name, description }]));
+  for (const skill of await skills.list()) if (!known.has(skill.name)) known.set(skill.name, skill);
+  return [...known.values()];
+}
+
+/** Writes the files of a skill into its folder in the sandbox. Throws a SandboxError. */
+export async function writeSkill(sandbox: Sandbox, { name, files }: LoadedSkill): Promise<void> {
+  for (const file of files) await sandbox.writeFile(loadedPath(name, file.path), contentOf(file));
+}
+
+/** Lists the skills of the sandbox with one command, because every command is a round trip to a remote sandbox. */
+async function listSandboxSkills(sandbox: Sandbox, signal: AbortSignal): Promise<Skill[]> {
   const files = FOLDERS.map((folder) => `${folder}/*/SKILL.md`).join(" ");
   const { stdout } = await sandbox.run(
     `for f in ${files}; do if [ -f "$f" ]; then printf '\\037%s\\n' "$f"; head -n ${MAX_HEAD_LINES} "$f" | head -c ${MAX_HEAD_BYTES}; echo; fi; done`,

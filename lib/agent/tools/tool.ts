@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
 import type { DocumentReading } from "../documents/read-document.ts";
 import type { OutputValidation } from "../output/check-output.ts";
+import type { SkillLibrary } from "../skills/skill.ts";
 
 export interface SubagentWork {
   readonly task: string;
@@ -21,6 +22,7 @@ export interface ToolContext {
   readonly runSubagent: (work: SubagentWork) => Promise<JSONValue>;
   /** Whose share of this machine documents take that are read. */
   readonly documents: DocumentReading;
+  readonly skills: SkillLibrary;
   /** How the output of the run is validated; absent in a run without an output schema. */
   readonly output?: OutputValidation;
   /** The origin of this service, which `fetch` may call even at a private address. */

@@ -1,11 +1,7 @@
 /** Downloads a caller's URL, which is untrusted and may respond without end, into a file. */
 import { open } from "node:fs/promises";
-import { fetch, type Response } from "undici";
-import { faultOfUrl, isLoopback } from "../../platform/outbound/public-address.ts";
-import { anywhere, publicOnly } from "../../platform/outbound/public-only.ts";
-import { traceRequest } from "../../platform/outbound/vendor-fetch.ts";
-
-const MAX_REDIRECTS = 5;
+import type { Response } from "undici";
+import { fetchPublic } from "../../platform/outbound/fetch-public.ts";
 
 export interface DownloadLimits {
   readonly maxBytes: number;
@@ -36,35 +32,6 @@ export async function download(
       ? `could not be fetched within ${limits.deadlineMs / 1000} seconds`
       : "could not be fetched";
   }
-}
-
-/**
- * Returns the successful response after all redirects; null when there is none. Nothing of a caller is sent
- * along, and every address on the way must be public.
- */
-export async function fetchPublic(
-  first: URL,
-  allowLoopback: boolean,
-  signal: AbortSignal,
-): Promise<Response | null> {
-  let url = first;
-  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    if (faultOfUrl(url, allowLoopback) !== null) return null;
-    const response = await traceRequest("web", "GET", () =>
-      fetch(url, {
-        headers: { accept: "*/*", "user-agent": "agent-platform" },
-        redirect: "manual",
-        signal,
-        dispatcher: allowLoopback && isLoopback(url) ? anywhere : publicOnly,
-      }),
-    );
-    if (response.ok) return response;
-    await response.body?.cancel();
-    const location = response.headers.get("location");
-    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return null;
-    url = new URL(location, url);
-  }
-  return null;
 }
 
 /** Returns false as soon as the body exceeds the limit, which counts decompressed bytes. */

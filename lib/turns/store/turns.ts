@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { ContextState } from "../../agent/context.ts";
 import type { SteeringMessage } from "../../agent/conversation.ts";
 import type { JsonSchema } from "../../agent/output/json-schema.ts";
+import { turnSkills } from "../../agent/skills/prompt-skills.ts";
 import type { StepResult, ToolCall, Usage } from "../../agent/step-result.ts";
 import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import { runOptions } from "../../contract/run-options.ts";
@@ -55,6 +56,8 @@ export const turnState = z.object({
   model_id: z.string(),
   instructions: z.string().nullable(),
   options: runOptions,
+  /** The stored skills that the turn could use at its start. */
+  skills: turnSkills.nullish().transform((skills) => skills ?? turnSkills.parse({})),
   limit_note: limitNote.nullable(),
   context_limit: z.number().nullable(),
   headless: z.boolean(),

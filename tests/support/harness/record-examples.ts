@@ -16,6 +16,7 @@ import { recordDeleteChats, recordOneChat } from "./record-one-chat.ts";
 import { recordPeople } from "./record-people.ts";
 import { recordRuns } from "./record-runs.ts";
 import { recordSandboxFiles } from "./record-sandbox-files.ts";
+import { recordSkills } from "./record-skills.ts";
 import { recordTasks } from "./record-tasks.ts";
 import { recordUsage } from "./record-usage.ts";
 import { recordWebhooks } from "./record-webhooks.ts";
@@ -26,6 +27,7 @@ export async function recordExamples(
   dataDir: string,
   placeholders: Placeholders,
   cronSecret: string,
+  archive: Parameters<typeof recordSkills>[1],
 ) {
   const anonymous = client(null, url);
   const recorder = new Recorder(placeholders);
@@ -44,6 +46,7 @@ export async function recordExamples(
   await recordPeople(context, placeholders, dataDir);
   await recordChats(context);
   await recordTemplates(context);
+  await recordSkills(context, archive);
   await recordCatalog(context);
   await recordWebhooks(context);
   await recordConnectors(context);

@@ -52,6 +52,7 @@ export const groups: readonly DocsGroup[] = [
         "Contexts, subagents, limits, and work that is checked.",
       ),
       page("sandbox", "docs/guides/sandbox.md", "Sandbox", "Files in and out, and commands."),
+      page("skills", "docs/guides/skills.md", "Skills", "Instructions that your agents follow."),
       page(
         "structured-output",
         "docs/guides/structured-output.md",

@@ -8,6 +8,7 @@ import longTasks from "@/docs/guides/long-tasks.md";
 import quickstart from "@/docs/guides/quickstart.md";
 import sandbox from "@/docs/guides/sandbox.md";
 import schedules from "@/docs/guides/schedules.md";
+import skills from "@/docs/guides/skills.md";
 import streaming from "@/docs/guides/streaming.md";
 import structuredOutput from "@/docs/guides/structured-output.md";
 import mcp from "@/docs/mcp.md";
@@ -27,6 +28,7 @@ const texts: Readonly<Record<string, string>> = {
   "docs/guides/quickstart.md": quickstart,
   "docs/guides/sandbox.md": sandbox,
   "docs/guides/schedules.md": schedules,
+  "docs/guides/skills.md": skills,
   "docs/guides/streaming.md": streaming,
   "docs/guides/structured-output.md": structuredOutput,
   "docs/mcp.md": mcp,

@@ -1,0 +1,14 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { restoreSkillContract } from "@/lib/skills/contract.ts";
+import { present } from "@/lib/skills/skills.ts";
+import { ownerOf, restoreSkill } from "@/lib/skills/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(restoreSkillContract, ({ caller, params, query, body }) =>
+    answer(restoreSkill(ownerOf(caller, query), params.name, body.version), (skill) =>
+      success({ skill: present(skill) }),
+    ),
+  ),
+});

@@ -1,0 +1,11 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listSkillVersionsContract } from "@/lib/skills/contract.ts";
+import { ownerOf, selectSkillVersions } from "@/lib/skills/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listSkillVersionsContract, ({ caller, params, query }) =>
+    answer(selectSkillVersions(ownerOf(caller, query), params.name), success),
+  ),
+});

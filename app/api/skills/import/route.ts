@@ -1,0 +1,17 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { importSkillContract } from "@/lib/skills/contract.ts";
+import { importSkill } from "@/lib/skills/import-skill.ts";
+import { present } from "@/lib/skills/skills.ts";
+import { ownerOf } from "@/lib/skills/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(importSkillContract, ({ caller, body }) => {
+    return answer(importSkill(ownerOf(caller, body), body), ({ update, ...imported }) =>
+      imported.created
+        ? { status: 201, ...success({ skill: present(imported), update: null }) }
+        : success({ skill: present(imported), update }),
+    );
+  }),
+});

@@ -1,0 +1,144 @@
+/** Validates the files of a skill, as they were uploaded or imported. */
+import { posix } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import { digestOf, SKILL_FILE, type SkillFile, skillFile } from "../agent/skills/skill.ts";
+import { splitSkill } from "../agent/tools/skill-file.ts";
+import { type AppError, invalidField } from "../contract/app-error.ts";
+import { skillName } from "../contract/run-options.ts";
+import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./contract.ts";
+import { openArchive } from "./read-archive.ts";
+
+/** The files of a skill, which have passed all checks. */
+export interface SkillContent {
+  readonly name: string;
+  readonly description: string;
+  readonly files: readonly SkillFile[];
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** The YAML parser takes quadratic time. */
+const MAX_HEAD_CHARS = 8_192;
+const MAX_PATH_DEPTH = 10;
+/** `import` is the address of another endpoint, and `list` an argument of the tool. */
+const RESERVED = new Set(["import", "list"]);
+
+const head = z.object({
+  name: skillName,
+  description: z.string().trim().min(1).max(1_024),
+  license: z.string().max(500).optional(),
+  compatibility: z.string().max(500).optional(),
+  "allowed-tools": z.string().max(2_000).optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** Returns the files of a JSON body or a ZIP archive. Errors: 400. */
+export async function readUpload({
+  files,
+  zip,
+}: {
+  readonly files?: Readonly<Record<string, string>> | undefined;
+  readonly zip?: string | undefined;
+}): Promise<readonly SkillFile[] | AppError> {
+  if (files) {
+    return Object.entries(files).map(([path, text]) => skillFile(path, Buffer.from(text)));
+  }
+  const archive = openArchive(Buffer.from(zip ?? "", "base64"));
+  if (typeof archive === "string") return invalidField("zip", `zip ${archive}`);
+  const paths = archive.entries.filter(({ name }) => !name.endsWith("/") && !isLitter(name));
+  const top = paths[0]?.name.split("/")[0] ?? "";
+  // Archives often have one folder that has everything.
+  const isWrapped = paths.every(({ name }) => name.startsWith(`${top}/`));
+  return readEntries(archive, paths, isWrapped ? `${top}/` : "", "zip");
+}
+
+/** Reads entries of an archive as files of a skill. Errors: 400 for `field`. @param prefix of all their names */
+export async function readEntries(
+  archive: Archive,
+  entries: Archive["entries"],
+  prefix: string,
+  field: string,
+): Promise<readonly SkillFile[] | AppError> {
+  if (entries.length > MAX_SKILL_FILES) return tooMany(field);
+  const files: SkillFile[] = [];
+  let room = MAX_SKILL_BYTES;
+  for (const entry of entries) {
+    const bytes = await archive.read(entry, room);
+    if (bytes === null) return tooLarge(field);
+    room -= bytes.length;
+    files.push(skillFile(entry.name.slice(prefix.length), bytes));
+  }
+  return files;
+}
+
+type Archive = Exclude<ReturnType<typeof openArchive>, string>;
+
+const tooMany = (field: string): AppError =>
+  invalidField(field, `${field} must have at most ${MAX_SKILL_FILES} files`);
+const tooLarge = (field: string): AppError =>
+  invalidField(field, `${field} must unpack to at most 1 MiB, without damage or encryption`);
+
+/** Files of operating systems and version control. */
+export const isLitter = (path: string): boolean =>
+  /(?:^|\/)(?:__MACOSX|\.git|__pycache__|\.DS_Store)(?:\/|$)/.test(path);
+
+/**
+ * Checks the files against the Agent Skills format and the limits. Errors: 400 for `field`.
+ * @param name that the skill must have; any when absent
+ */
+export function checkSkill(
+  files: readonly SkillFile[],
+  field: string,
+  name?: string,
+): SkillContent | AppError {
+  const fault = (problem: string) => invalidField(field, `${field}: ${problem}`);
+  if (files.length > MAX_SKILL_FILES) return tooMany(field);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > MAX_SKILL_BYTES) return tooLarge(field);
+  const paths = new Set<string>();
+  for (const { path } of files) {
+    if (!isSafePath(path))
+      return fault(`the path ${JSON.stringify(path.slice(0, 100))} is not allowed`);
+    // File systems that ignore case would keep one of two.
+    const folded = path.normalize("NFC").toLowerCase();
+    if (paths.has(folded))
+      return fault(`the path ${JSON.stringify(path.slice(0, 100))} is there twice`);
+    paths.add(folded);
+  }
+  const main = files.find(({ path }) => path === SKILL_FILE);
+  if (main?.text === undefined) return fault(`the file ${SKILL_FILE} is missing`);
+  const given = readHead(main.text);
+  if (!given)
+    return fault(`the front matter of ${SKILL_FILE} is not valid YAML with name and description`);
+  const parsed = head.safeParse(given);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    return fault(`${issue?.path.join(".")} of ${SKILL_FILE} is not allowed: ${issue?.message}`);
+  }
+  if (name !== undefined && parsed.data.name !== name) {
+    return fault(`the name in ${SKILL_FILE} is ${parsed.data.name}, not ${name}`);
+  }
+  if (RESERVED.has(parsed.data.name))
+    return fault(`a skill cannot have the name ${parsed.data.name}`);
+  const { name: own, description } = parsed.data;
+  return { name: own, description, files, bytes, sha256: digestOf(files) };
+}
+
+function readHead(text: string): unknown {
+  const { head: given } = splitSkill(text);
+  if (given === "" || given.length > MAX_HEAD_CHARS) return undefined;
+  try {
+    return parse(given, { maxAliasCount: 0, prettyErrors: false });
+  } catch {
+    return undefined;
+  }
+}
+
+const isSafePath = (path: string): boolean =>
+  path.length <= 255 &&
+  !/[\p{Cc}\\]/u.test(path) &&
+  posix.normalize(path) === path &&
+  !path.startsWith("/") &&
+  path.split("/").length <= MAX_PATH_DEPTH &&
+  path.split("/").every((part) => part !== "" && part !== "." && part !== "..");

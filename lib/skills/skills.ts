@@ -1,0 +1,120 @@
+/** The use cases of stored and built-in skills. */
+import { builtInFiles, builtInSkills } from "../agent/skills/built-in-skills.ts";
+import { listSkills as listUsable } from "../agent/skills/prompt-skills.ts";
+import { digestOf, type SkillFile, type SkillLibrary } from "../agent/skills/skill.ts";
+import type { App } from "../app.ts";
+import { isAppError } from "../contract/app-error.ts";
+import type { Skill } from "./contract.ts";
+import { checkSkill, readUpload } from "./skill-content.ts";
+import {
+  enableSkill,
+  loadStoredSkill,
+  putSkill,
+  recordTurnSkill,
+  type SkillOwner,
+  selectSkill,
+  selectSkills,
+  skillNotFound,
+} from "./store.ts";
+
+const isBuiltIn = (name: string): boolean => builtInSkills().some((known) => known.name === name);
+
+/** Lists the skills of the owner, and the built-in ones unless the owner is an organization. */
+export async function listSkills(owner: SkillOwner): Promise<Skill[]> {
+  const { skills, disabled } = await selectSkills(owner);
+  if (owner.organizationId !== undefined) return [...skills];
+  const builtIn = builtInSkills().map(({ name, description }) =>
+    builtInSkill(name, description, !disabled.includes(name)),
+  );
+  return [...skills, ...builtIn].sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+const builtInSkill = (name: string, description: string, enabled: boolean): Skill => ({
+  name,
+  description,
+  source: "built-in",
+  organization_id: null,
+  version: null,
+  enabled,
+  sha256: null,
+  origin: null,
+  updated_at: null,
+});
+
+/** Returns a skill with its files. Errors: 404. */
+export async function getSkill(
+  app: Pick<App, "describeApi">,
+  owner: SkillOwner,
+  name: string,
+  version?: number,
+) {
+  const stored = await selectSkill(owner, name, version);
+  if (!isAppError(stored)) return present(stored);
+  const known = builtInSkills().find((candidate) => candidate.name === name);
+  if (!known || owner.organizationId !== undefined || version !== undefined) return skillNotFound;
+  const { disabled } = await selectSkills(owner);
+  const files = await builtInFiles(name, app.describeApi);
+  return present({
+    skill: builtInSkill(name, known.description, !disabled.includes(name)),
+    files,
+  });
+}
+
+/** Returns a skill as responses have it. */
+export const present = ({ skill, files }: { skill: Skill; files: readonly SkillFile[] }) => ({
+  ...skill,
+  files: files.map(({ path, size, text }) => ({ path, size, text: text ?? null })),
+});
+
+/** Returns a skill that was written, as responses have it. */
+export function presentWritten(written: Parameters<typeof present>[0] & { created: boolean }) {
+  const body = { status: "success", skill: present(written) } as const;
+  return written.created ? ({ status: 201, body } as const) : { body };
+}
+
+/** Creates a skill or its next version. Errors: 400, 403, 404. */
+export async function saveSkill(
+  owner: SkillOwner,
+  name: string,
+  upload: Parameters<typeof readUpload>[0],
+) {
+  const files = await readUpload(upload);
+  if (isAppError(files)) return files;
+  const content = checkSkill(files, upload.files ? "files" : "zip", name);
+  return isAppError(content) ? content : putSkill(owner, content, null);
+}
+
+/** Enables or disables a skill. Errors: 403, 404. */
+export const changeSkill = (owner: SkillOwner, name: string, change: { enabled: boolean }) =>
+  enableSkill(owner, name, change.enabled, isBuiltIn(name));
+
+/** Returns the skills that a turn can load. */
+export function skillLibrary(
+  { describeApi }: Pick<App, "describeApi">,
+  accountId: string,
+  turnId: string,
+): SkillLibrary {
+  const owner = { accountId, organizationId: undefined };
+  return {
+    list: async () => {
+      const { skills, disabled } = await selectSkills(owner);
+      const usable = skills.filter(({ enabled }) => enabled);
+      // They come in the order in which they are used.
+      const listed = usable.filter(
+        ({ name }, place) => usable.findIndex((other) => other.name === name) === place,
+      );
+      return listUsable({ listed, disabled: [...disabled] });
+    },
+    load: async (name) => {
+      const stored = await loadStoredSkill(accountId, turnId, name);
+      if (stored || !isBuiltIn(name)) return stored;
+      const { disabled } = await selectSkills(owner);
+      if (disabled.includes(name)) return null;
+      const files = await builtInFiles(name, describeApi);
+      const skill = { name, source: "built-in" } as const;
+      await recordTurnSkill(accountId, turnId, { ...skill, sha256: digestOf(files) });
+      return { ...skill, version: null, files };
+    },
+    recordFromSandbox: (name) => recordTurnSkill(accountId, turnId, { name, source: "sandbox" }),
+  };
+}

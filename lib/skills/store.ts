@@ -1,0 +1,159 @@
+/**
+ * Skills in the database (supabase/schemas/36_skills.sql). Every function takes the account; a skill that
+ * it cannot use, and an organization that it does not belong to, answer exactly like missing ones.
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { type LoadedSkill, SKILL_SOURCES, type SkillFile } from "../agent/skills/skill.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { refusalOf } from "../contract/refusal.ts";
+import { rowOf } from "../platform/database/columns.ts";
+import { call } from "../platform/database/query.ts";
+import {
+  type Skill,
+  type SkillOrigin,
+  type SkillVersion,
+  skill,
+  skillVersion,
+} from "./contract.ts";
+import type { SkillContent } from "./skill-content.ts";
+
+const MAX_SKILLS = 200;
+
+export interface SkillOwner {
+  readonly accountId: string;
+  readonly organizationId: string | undefined;
+}
+
+/** @param query of a request, which may name an organization */
+export const ownerOf = (
+  { accountId }: { readonly accountId: string },
+  query: { readonly organization_id?: string | undefined },
+): SkillOwner => ({ accountId, organizationId: query.organization_id });
+
+export const skillNotFound = appError("not_found", "Skill not found");
+const refusal = refusalOf({
+  missing: skillNotFound,
+  not_owner: appError("not_owner", "Only an owner of the organization can change its skills"),
+  full: appError("quota_exceeded", "There are too many skills: delete one to make room"),
+});
+
+/** Files were validated before they were stored. */
+const file = z.custom<SkillFile>((value) => typeof value === "object" && value !== null);
+const storedSkill = rowOf(skill);
+const found = z.object({ skill: storedSkill, files: z.array(file) });
+export type StoredSkill = z.output<typeof found>;
+const put = found.extend({ created: z.boolean() });
+const done = z.object({ done: z.literal(true) }).transform(() => undefined);
+
+const at = ({ accountId, organizationId }: SkillOwner) => ({
+  p_account_id: accountId,
+  p_organization_id: organizationId ?? null,
+});
+
+const known = z.object({ skills: z.array(storedSkill), disabled: z.array(z.string()) });
+
+export const selectSkills = (
+  owner: SkillOwner,
+): Promise<{ readonly skills: readonly Skill[]; readonly disabled: readonly string[] }> =>
+  call("list_skills", at(owner), known);
+
+/** Errors: 404. @param version the current one when absent */
+export const selectSkill = (
+  owner: SkillOwner,
+  name: string,
+  version?: number,
+): Promise<StoredSkill | AppError> =>
+  call(
+    "get_skill",
+    { ...at(owner), p_name: name, p_version: version ?? null },
+    z.union([found, refusal]),
+  );
+
+/** Errors: 403 for members, or at the limit; 404 for the organization. */
+export const putSkill = (
+  owner: SkillOwner,
+  content: SkillContent,
+  origin: SkillOrigin | null,
+): Promise<z.output<typeof put> | AppError> =>
+  call(
+    "put_skill",
+    {
+      ...at(owner),
+      p_name: content.name,
+      p_description: content.description,
+      p_files: content.files,
+      p_bytes: content.bytes,
+      p_sha256: content.sha256,
+      p_origin: origin,
+      p_max: MAX_SKILLS,
+    },
+    z.union([put, refusal]),
+  );
+
+/** Errors: 403 for members, 404. */
+export const removeSkill = (owner: SkillOwner, name: string): Promise<AppError | undefined> =>
+  call("delete_skill", { ...at(owner), p_name: name }, z.union([done, refusal]));
+
+/** Errors: 403 for members, 404. */
+export const enableSkill = (
+  owner: SkillOwner,
+  name: string,
+  enabled: boolean,
+  isBuiltIn: boolean,
+): Promise<AppError | undefined> =>
+  call(
+    "enable_skill",
+    { ...at(owner), p_name: name, p_enabled: enabled, p_is_built_in: isBuiltIn },
+    z.union([done, refusal]),
+  );
+
+const storedVersions = z.object({ versions: z.array(rowOf(skillVersion)) });
+
+/** Errors: 404. */
+export const selectSkillVersions = (
+  owner: SkillOwner,
+  name: string,
+): Promise<{ readonly versions: readonly SkillVersion[] } | AppError> =>
+  call("list_skill_versions", { ...at(owner), p_name: name }, z.union([storedVersions, refusal]));
+
+/** Errors: 403 for members, 404. */
+export const restoreSkill = (
+  owner: SkillOwner,
+  name: string,
+  version: number,
+): Promise<StoredSkill | AppError> =>
+  call(
+    "restore_skill",
+    { ...at(owner), p_name: name, p_version: version },
+    z.union([put, refusal]),
+  );
+
+const loaded = z.object({
+  name: z.string(),
+  source: z.enum(SKILL_SOURCES),
+  version: z.number(),
+  files: z.array(file),
+});
+
+/** Loads a stored skill for a turn and records it. Resolves to null for a name that it cannot use. */
+export const loadStoredSkill = (
+  accountId: string,
+  turnId: string,
+  name: string,
+): Promise<LoadedSkill | null> =>
+  call(
+    "load_skill",
+    { p_account_id: accountId, p_turn_id: turnId, p_name: name },
+    loaded.nullable(),
+  );
+
+/** Records that a turn has loaded a skill that is not stored. */
+export async function recordTurnSkill(
+  accountId: string,
+  turnId: string,
+  value: Pick<LoadedSkill, "name" | "source"> & { readonly sha256?: string },
+): Promise<void> {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_skill: value };
+  await call("record_turn_skill", args, z.null());
+}

@@ -1,0 +1,158 @@
+/** How agents load skills. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type FakeOpenAI, type ScriptPart, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { skillText } from "../../support/fixtures/skills.ts";
+import { type Client, createPerson } from "../../support/harness/clients.ts";
+import { startRun, waitForRun } from "../../support/harness/runs.ts";
+import { startServer } from "../../support/harness/server.ts";
+
+let model: FakeOpenAI;
+let server: Awaited<ReturnType<typeof startServer>>;
+beforeAll(async () => {
+  model = await startFakeOpenAI();
+  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
+});
+afterAll(async () => {
+  await server?.stop();
+  await model?.close();
+});
+
+const person = () => createPerson(server.url);
+const newName = () => `skill-${randomUUID().slice(0, 8)}`;
+const put = (caller: Client, name: string, files: object) =>
+  caller.request("PUT", `/api/skills/${name}`, { body: { files } });
+
+/** Runs these calls, one in each step, and returns the run as it has ended. */
+async function runWith(caller: Client, calls: readonly ScriptPart[], more = {}) {
+  const script = randomUUID();
+  let next = 0;
+  model.script(script, function* () {
+    yield calls[next++] ?? { text: "Done." };
+  });
+  const ended = await waitForRun(
+    caller,
+    await startRun(caller, { prompt: `[script:${script}]`, ...more }),
+  );
+  const steps = model.callsOf(script);
+  return {
+    ended,
+    instructions: String(steps[0]?.messages[0]?.content),
+    // A long one is shortened, and is no JSON.
+    results: (steps.at(-1)?.toolResults ?? []).map((result): unknown =>
+      result.startsWith("{") ? JSON.parse(result) : result,
+    ),
+  };
+}
+
+describe("an agent", () => {
+  it("knows the skills from its instructions, loads one with its files, and the run records it", async () => {
+    const { withKey } = await person();
+    const name = newName();
+    await put(withKey, name, { "SKILL.md": skillText(name), "scripts/it.sh": "echo works $1" });
+    const { ended, instructions, results } = await runWith(withKey, [
+      { tool: "skill", input: { skill: name, args: "the label" } },
+      { tool: "bash", input: { command: `sh .skills-loaded/${name}/scripts/it.sh now` } },
+      { tool: "skill", input: { skill: "nothing-like-it" } },
+    ]);
+    expect(instructions).toContain(`- ${name}: How to do ${name}`);
+    expect(instructions).toContain("- platform-api: ");
+    expect(results[0]).toEqual({
+      skill: name,
+      path: `.skills-loaded/${name}/SKILL.md`,
+      instructions: `\nDo ${name} for the label.\n`,
+      source: "account",
+      version: 1,
+    });
+    expect(results[1]).toMatchObject({ stdout: "works now\n" });
+    expect(results[2]).toMatchObject({ error: expect.stringContaining(name) });
+    expect(ended.skills).toEqual([
+      { name, source: "account", version: 1, sha256: expect.any(String) },
+    ]);
+  });
+
+  it("follows the skills of its template from the start, and says which are missing", async () => {
+    const { withKey } = await person();
+    const name = newName();
+    await put(withKey, name, { "SKILL.md": skillText(name, "", "Count twice."), "a.txt": "A" });
+    const template = await withKey.post("/api/agents/templates", {
+      title: "Counting",
+      description: "Counts things carefully",
+      prompt: "You count things for the label.",
+      tags: [],
+      is_private: true,
+      skills: [name, "missing-one"],
+    });
+    const { id } = z
+      .object({ template: z.object({ id: z.string() }) })
+      .parse(template.body).template;
+    const { ended, instructions, results } = await runWith(
+      withKey,
+      [{ tool: "bash", input: { command: `cat .skills-loaded/${name}/a.txt` } }],
+      { template_id: id },
+    );
+    expect(instructions).toContain("Count twice.");
+    expect(instructions).toContain(
+      "The skill missing-one, which this work is to follow, is not available",
+    );
+    expect(results[0]).toMatchObject({ stdout: "A" });
+    expect(ended.skills).toMatchObject([{ name, version: 1 }]);
+  });
+
+  it("loads nothing that was disabled, and prefers a skill of its sandbox", async () => {
+    const { withKey } = await person();
+    const name = newName();
+    await put(withKey, name, { "SKILL.md": skillText(name) });
+    await withKey.patch(`/api/skills/${name}`, { enabled: false });
+    await withKey.patch("/api/skills/platform-api", { enabled: false });
+    const { ended, instructions, results } = await runWith(withKey, [
+      { tool: "skill", input: { skill: name } },
+      { tool: "skill", input: { skill: "platform-api" } },
+      {
+        tool: "write",
+        input: { filePath: `skills/${name}/SKILL.md`, content: skillText(name, "", "Ours.") },
+      },
+      { tool: "skill", input: { skill: name } },
+    ]);
+    expect(instructions).not.toContain(name);
+    expect(instructions).not.toContain("platform-api");
+    expect(results[0]).toHaveProperty("error");
+    expect(results[1]).toHaveProperty("error");
+    expect(results[3]).toMatchObject({ instructions: "\nOurs." });
+    expect(ended.skills).toEqual([{ name, source: "sandbox", version: null, sha256: null }]);
+  });
+
+  it("learns this service's API from its contracts", async () => {
+    const { withKey } = await person();
+    const { ended, results } = await runWith(withKey, [
+      { tool: "skill", input: { skill: "platform-api" } },
+      { tool: "bash", input: { command: "cat .skills-loaded/platform-api/references/artists.md" } },
+      {
+        tool: "bash",
+        input: {
+          command:
+            'curl -sS -H "$AGENT_API_AUTH_HEADER" "$AGENT_API_URL/api/skills/platform-api" | head -c 400',
+        },
+      },
+      {
+        tool: "bash",
+        input: {
+          command:
+            'curl -sS -X PUT -H "x-api-key: $RECOUP_API_KEY" -d "{}" "$RECOUP_API/skills/mine"',
+        },
+      },
+    ]);
+    expect(results[0]).toMatchObject({ instructions: expect.stringContaining("GET /api/artists") });
+    expect(results[0]).not.toMatchObject({ instructions: expect.stringContaining("/api/keys") });
+    expect(results[1]).toMatchObject({
+      stdout: expect.stringContaining('"$AGENT_API_URL/api/artists'),
+    });
+    expect(results[2]).toMatchObject({ stdout: expect.stringContaining('"source":"built-in"') });
+    // A run reads skills, and never writes them.
+    expect(results[3]).toMatchObject({ stdout: expect.stringContaining("cannot be used here") });
+    expect(ended.skills).toMatchObject([
+      { name: "platform-api", source: "built-in", version: null },
+    ]);
+  });
+});
