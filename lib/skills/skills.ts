@@ -9,13 +9,18 @@ import { checkSkill, readUpload } from "./skill-content.ts";
 import {
   enableSkill,
   loadStoredSkill,
+  ownerOf,
   putSkill,
   recordTurnSkill,
+  removeSkill,
   type SkillOwner,
   selectSkill,
   selectSkills,
   skillNotFound,
 } from "./store.ts";
+
+type Caller = Parameters<typeof ownerOf>[0];
+type OwnerQuery = Parameters<typeof ownerOf>[1];
 
 const isBuiltIn = (name: string): boolean => builtInSkills().some((known) => known.name === name);
 
@@ -44,20 +49,22 @@ const builtInSkill = (name: string, description: string, enabled: boolean): Skil
 /** Returns a skill with its files. Errors: 404. */
 export async function getSkill(
   app: Pick<App, "describeApi">,
-  owner: SkillOwner,
+  caller: Caller,
   name: string,
-  version?: number,
+  query: OwnerQuery & { readonly version?: number | undefined },
 ) {
+  const owner = ownerOf(caller, query);
+  const { version } = query;
   const stored = await selectSkill(owner, name, version);
-  if (!isAppError(stored)) return present(stored);
+  if (!isAppError(stored)) return stored;
   const known = builtInSkills().find((candidate) => candidate.name === name);
   if (!known || owner.organizationId !== undefined || version !== undefined) return skillNotFound;
   const { disabled } = await selectSkills(owner);
   const files = await builtInFiles(name, app.describeApi);
-  return present({
+  return {
     skill: builtInSkill(name, known.description, !disabled.includes(name)),
     files,
-  });
+  };
 }
 
 /** Returns a skill as responses have it. */
@@ -65,6 +72,9 @@ export const present = ({ skill, files }: { skill: Skill; files: readonly SkillF
   ...skill,
   files: files.map(({ path, size, text }) => ({ path, size, text: text ?? null })),
 });
+
+export const presentFound = (found: Parameters<typeof present>[0]) =>
+  ({ body: { status: "success", skill: present(found) } }) as const;
 
 /** Returns a skill that was written, as responses have it. */
 export function presentWritten(written: Parameters<typeof present>[0] & { created: boolean }) {
@@ -74,19 +84,28 @@ export function presentWritten(written: Parameters<typeof present>[0] & { create
 
 /** Creates a skill or its next version. Errors: 400, 403, 404. */
 export async function saveSkill(
-  owner: SkillOwner,
+  caller: Caller,
   name: string,
+  query: OwnerQuery,
   upload: Parameters<typeof readUpload>[0],
 ) {
   const files = await readUpload(upload);
   if (isAppError(files)) return files;
   const content = checkSkill(files, upload.files ? "files" : "zip", name);
-  return isAppError(content) ? content : putSkill(owner, content, null);
+  return isAppError(content) ? content : putSkill(ownerOf(caller, query), content, null);
 }
 
 /** Enables or disables a skill. Errors: 403, 404. */
-export const changeSkill = (owner: SkillOwner, name: string, change: { enabled: boolean }) =>
-  enableSkill(owner, name, change.enabled, isBuiltIn(name));
+export const changeSkill = (
+  caller: Caller,
+  name: string,
+  query: OwnerQuery,
+  { enabled }: { readonly enabled: boolean },
+) => enableSkill(ownerOf(caller, query), name, enabled, isBuiltIn(name));
+
+/** Errors: 403, 404. */
+export const deleteSkill = (caller: Caller, name: string, query: OwnerQuery) =>
+  removeSkill(ownerOf(caller, query), name);
 
 /** Returns the skills that a turn can load. */
 export function skillLibrary(
