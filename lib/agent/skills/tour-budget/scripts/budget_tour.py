@@ -137,7 +137,7 @@ def read_commissions(entries):
         known = {other["name"] for other in listed if entry["base"] == "net_result" or other["base"] != "net_result"}
         if not name or name in {other["name"] for other in listed} or not isinstance(after, list) or not known.issuperset(map(str, after)):
             raise InputError(f'The commission "{name}" needs a name of its own, and "after" may name only commissions before it.')
-        listed.append({"name": name, "rate": parse_rate(entry.get("rate", ""), f"the rate of {name}", 100), "base": entry["base"], "after": after})
+        listed.append({"name": name, "rate": parse_rate(entry.get("rate", ""), f"the rate of {name}", 100), "base": entry["base"], "after": [str(other) for other in after]})
     return listed
 
 
