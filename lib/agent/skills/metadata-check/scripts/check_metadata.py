@@ -40,6 +40,8 @@ FEATURED_FORM = re.compile(r"[(\[](?:feat\.|with) [^()\[\]]+[)\]]")
 COMPOUND = re.compile(r"\s(?:x|feat\.?|ft\.?|featuring|vs\.?)\s|\s&\s|,\s", re.IGNORECASE)
 SCRIPTS = {"ru": "CYRILLIC", "uk": "CYRILLIC", "bg": "CYRILLIC", "el": "GREEK", "ja": "HIRAGANA KATAKANA CJK", "zh": "CJK",
            "ko": "HANGUL", "ar": "ARABIC", "fa": "ARABIC", "ur": "ARABIC", "he": "HEBREW", "hi": "DEVANAGARI", "th": "THAI"}
+PEOPLE = (("artist", "primary"), ("featured", "featuring"), ("remixer", "remixer"), ("writers", "writer"),
+          ("producers", "producer"))
 WRITER_ROLES = {"composer", "lyricist", "writer", "songwriter", "author"}
 
 
@@ -118,9 +120,12 @@ class Checker:
 
     def date(self, text, where):
         try:
-            return datetime.date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) else self.report("date_format", where, text)
+            if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+                return datetime.date.fromisoformat(text)
         except ValueError:
-            return self.report("date_format", where, text)
+            pass
+        self.report("date_format", where, text)
+        return None
 
     def artwork(self, artwork):
         where = {"field": "artwork"}
@@ -209,16 +214,15 @@ def from_csv(data, mapping):
     for number, cells in Table(data).records():
         if columns is None:
             indexes = column_indexes(cells)
-            columns = {field: next((indexes[n] for n in ([mapping[field]] if field in mapping else names.split("|")) if n in indexes), None)
-                       for field, names in COLUMNS.items()}
+            names = {**{field: aliases.split("|") for field, aliases in COLUMNS.items()}, **mapping}
+            columns = {field: next((indexes[n] for n in names[field] if n in indexes), None) for field in COLUMNS}
             if columns["title"] is None:
                 if number > 40:
                     break
                 columns = None
             continue
         row = {field: cells[i].strip() if i is not None and i < len(cells) else "" for field, i in columns.items()}
-        people = [("artist", "primary"), ("featured", "featuring"), ("remixer", "remixer"), ("writers", "writer"), ("producers", "producer")]
-        artists = [{"name": name, "role": role} for field, role in people for name in split_names(row[field])]
+        artists = [{"name": name, "role": role} for field, role in PEOPLE for name in split_names(row[field])]
         tracks.append({**row, "row": number, "artists": artists})
     if not tracks:
         raise BadInput("No tracks were found: the table needs a header row with a column for the track title, or --map.")
@@ -236,9 +240,10 @@ def read_codes(path):
             if not {"isrc", "title"} <= columns.keys():
                 raise BadInput(f"{path} needs the columns isrc and title.")
         elif len(cells) > max(columns["isrc"], columns["title"]):
-            version = cells[columns["version"]].strip() if "version" in columns and columns["version"] < len(cells) else ""
-            title = cells[columns["title"]].strip()
-            codes[normalize_isrc(cells[columns["isrc"]])[0]] = (title.casefold(), version.casefold()), f"{title[:60]} in the catalog"
+            title, index = cells[columns["title"]].strip(), columns.get("version", len(cells))
+            version = cells[index].strip() if index < len(cells) else ""
+            identity = title.casefold(), version.casefold()
+            codes[normalize_isrc(cells[columns["isrc"]])[0]] = identity, f"{safe_cell(title[:60])} in the catalog"
     return codes
 
 
@@ -254,16 +259,18 @@ def main():
     data = read_input()
     text = decode(data[:200])[0].lstrip("\ufeff \r\n\t")
     release = from_json(decode(data)[0]) if text[:1] in "{[" and text else from_csv(
-        data, {field: header_key(column) for column, _, field in pairs})
+        data, {field: [header_key(column)] for column, _, field in pairs})
     if len(release["tracks"]) > MAX_TRACKS:
-        raise BadInput(f"The input has {len(release['tracks'])} tracks. Check one release at a time (at most {MAX_TRACKS} tracks).")
+        raise BadInput(f"The input has {len(release['tracks'])} tracks. Check one release at a time (at most {MAX_TRACKS}).")
     checker = Checker()
     checker.release(release, read_codes(options.catalog) if options.catalog else {})
     findings = checker.findings.report()
-    counts = {name: sum(entry["count"] for rule, entry in findings.items() if RULES[rule][0] == name) for name in ("error", "warning", "hint")}
+    counts = dict.fromkeys(("error", "warning", "hint"), 0)
+    for rule, entry in findings.items():
+        counts[RULES[rule][0]] += entry["count"]
     if options.format == "json":
-        print(json.dumps({"release": safe_cell(text_of(release.get("title"))), "tracks": len(release["tracks"]), "counts": counts,
-                          "findings": findings}, ensure_ascii=False, indent=1))
+        print(json.dumps({"release": safe_cell(text_of(release.get("title"))), "tracks": len(release["tracks"]),
+                          "counts": counts, "findings": findings}, ensure_ascii=False, indent=1))
         return
     print("| Severity | Rule | Where | Value | Source |\n| --- | --- | --- | --- | --- |")
     for rule, entry in sorted(findings.items(), key=lambda item: ("error warning hint".index(RULES[item[0]][0]), item[0])):

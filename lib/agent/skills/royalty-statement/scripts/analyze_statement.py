@@ -17,8 +17,8 @@ from sums import ZERO, Currency, Group, apply_shares, compare, read_shares  # no
 from table import BadInput, Findings, normalize_isrc, parse_number, plain, read_input, run, safe_cell, upc_problem  # noqa: E402
 
 TOTAL = re.compile(
-    r"\s*((grand |sub-?)?totals?|(gesamt|zwischen)?summe|gesamt|somme|totale?)( (amount|net|due|payable|earnings|royalt(y|ies)|[a-z]{3}))?\s*:?\s*",
-    re.IGNORECASE)
+    r"\s*((grand |sub-?)?totals?|(gesamt|zwischen)?summe|gesamt|somme|totale?)"
+    r"( (amount|net|due|payable|earnings|royalt(y|ies)|[a-z]{3}))?\s*:?\s*", re.IGNORECASE)
 TEXTS = ("store", "territory", "period", "title", "artist", "isrc", "upc")
 
 
@@ -147,14 +147,15 @@ def analyze(statement, on_row=None):
 
 def largest(groups, top):
     ranked = sorted(groups.items(), key=lambda item: (-abs(item[1].net), item[0]))
-    listed = [{"key": safe_cell(key) or "(none)", **({"title": safe_cell(group.label)} if group.label else {}), **group.report()}
+    listed = [{"key": safe_cell(key[:120]) or "(none)",
+               **({"title": safe_cell(group.label[:120])} if group.label else {}), **group.report()}
               for key, group in ranked[:top]]
     rest = ranked[top:]
     return {"listed": listed, "others": {"groups": len(rest), "net": plain(sum((g.net for _, g in rest), ZERO))}}
 
 
 def report_currency(bucket, top):
-    pairs = [{"work": work, "category": usage, "credit": plain(credit), "debit": plain(debit), "net": plain(credit + debit)}
+    pairs = [{"work": safe_cell(work[:120]), "category": safe_cell(usage[:120]), "credit": plain(credit), "debit": plain(debit), "net": plain(credit + debit)}
              for (work, usage), (credit, debit) in sorted(bucket.pairs.items()) if credit and debit]
     return {
         **bucket.total.report(), **{field: plain(value) for field, value in bucket.extra.items() if value},
@@ -197,6 +198,7 @@ def main():
     parser.add_argument("--format", choices=("json", "markdown", "csv"), default="json",
                         help="csv: the canonical rows instead of the report")
     options = parser.parse_args()
+    options.top = max(1, min(options.top, 200))
     mapping = {}
     for item in options.map:
         column, _, field = item.rpartition("=")

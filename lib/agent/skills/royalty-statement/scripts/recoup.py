@@ -40,7 +40,7 @@ def read_entries(project, name):
         amount = decimal(entry.get("amount"), f"The amount of {where.lower()}", None if entry["kind"] == "income" else 0)
         percent = decimal(entry.get("recoupable_percent", "100"), f"recoupable_percent of {where.lower()}", 0, 100)
         group = entry.get("group") or {"cost": "costs"}.get(entry["kind"], entry["kind"])
-        entries.append({**entry, "amount": amount, "recoupable": amount * percent / HUNDRED, "group": str(group)})
+        entries.append({**entry, "amount": amount, "recoupable": amount * percent / HUNDRED, "group": safe_cell(str(group))})
     # On one date, what is owed stands before what is earned.
     return sorted(entries, key=lambda entry: (entry["date"], entry["kind"] == "income"))
 
@@ -51,7 +51,8 @@ def recover(credit, debts):
     for group, kind, owed in debts:
         paid = max(ZERO, min(credit, owed))
         credit -= paid
-        lines.append({"group": group, "kind": kind, "owed": plain(owed), "recouped": plain(paid), "unrecouped": plain(owed - paid)})
+        lines.append({"group": group, "kind": kind, "owed": plain(owed), "recouped": plain(paid),
+                      "unrecouped": plain(owed - paid)})
     return credit, lines
 
 
@@ -66,7 +67,8 @@ def collect_debts(entries, kinds, order):
             key = entry["group"], entry["kind"]
             debts[key] = debts.get(key, ZERO) + entry["recoupable"]
     first = {"costs_first": "cost", "advances_first": "advance"}.get(order)
-    return sorted(((group, kind, owed) for (group, kind), owed in debts.items()), key=lambda debt: bool(first) and debt[1] != first)
+    lines = [(group, kind, owed) for (group, kind), owed in debts.items()]
+    return sorted(lines, key=lambda line: bool(first) and line[1] != first)
 
 
 def settle(project, deal):
@@ -89,7 +91,7 @@ def settle(project, deal):
         earning = entry["amount"] * factor * (rate if royalty else ONE)
         movement = earning if entry["kind"] == "income" else -entry["recoupable"]
         balance += movement
-        ledger.append({"date": entry["date"], "kind": entry["kind"], "group": safe_cell(entry["group"]),
+        ledger.append({"date": entry["date"], "kind": entry["kind"], "group": entry["group"],
                        "movement": plain(movement), **({"balance": plain(balance)} if royalty else {}),
                        "evidence": entry.get("evidence")})
     extra = {}

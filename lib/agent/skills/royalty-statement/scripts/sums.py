@@ -20,7 +20,8 @@ class Group:
 
     def report(self):
         rate = plain(self.net / self.quantity, 8) if self.quantity > 0 else None
-        return {"rows": self.rows, "net": plain(self.net), "quantity": plain(self.quantity).removesuffix(".00"), "net_per_unit": rate}
+        quantity = plain(self.quantity).removesuffix(".00")
+        return {"rows": self.rows, "net": plain(self.net), "quantity": quantity, "net_per_unit": rate}
 
 
 class Currency:
@@ -46,7 +47,7 @@ def compare(current, previous, top):
             nets = {key: (ours.get(key, Group()).net, theirs.get(key, Group()).net) for key in {*ours, *theirs}}
             ranked = sorted(nets.items(), key=lambda item: (-abs(item[1][0] - item[1][1]), item[0]))
             report[name][f"by_{kind}"] = {
-                "listed": [{"key": safe_cell(key) or "(none)",
+                "listed": [{"key": safe_cell(key[:120]) or "(none)",
                             "status": "new" if key not in theirs else "gone" if key not in ours else "both", **change(*pair)}
                            for key, pair in ranked[:top]], "omitted": max(0, len(ranked) - top)}
     return report

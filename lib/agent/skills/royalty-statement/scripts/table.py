@@ -11,7 +11,8 @@ import sys
 from collections import Counter
 from decimal import ROUND_HALF_EVEN, Decimal, getcontext
 
-getcontext().prec = 50
+# Cells have at most 40 characters, so sums and products of two are exact.
+getcontext().prec = 120
 getcontext().rounding = ROUND_HALF_EVEN
 
 MAX_LISTED = 20
