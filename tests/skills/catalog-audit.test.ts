@@ -94,15 +94,15 @@ it("adds the shares of one writer per row, by recording and release, with decima
   expect(Object.keys(report.findings)).toEqual(["shares_rounded"]);
 });
 
-it("audits 200,000 rows and lists a bounded part of them", async () => {
+it("audits 20,000 rows and lists a bounded part of them", async () => {
   const lines = ["title,artist,isrc,upc"];
-  for (let index = 0; index < 200_000; index++) {
-    const code = String(index % 100_000).padStart(5, "0");
+  for (let index = 0; index < 20_000; index++) {
+    const code = String(index % 10_000).padStart(5, "0");
     lines.push(`Song ${index},Harbor Lane,QZABC26${code},198765432102`);
   }
   const report = await runSkillJson(...SCRIPT, { stdin: lines.join("\n") });
-  expect(report).toMatchObject({ rows: 200_000, recordings: 100_000 });
-  expect(report.findings.isrc_reused).toMatchObject({ count: 100_000, omitted: 99_980 });
+  expect(report).toMatchObject({ rows: 20_000, recordings: 10_000 });
+  expect(report.findings.isrc_reused).toMatchObject({ count: 10_000, omitted: 9980 });
 });
 
 it("prints a table and refuses a table without titles", async () => {
