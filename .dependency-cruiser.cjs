@@ -16,6 +16,7 @@ const floors = [
     "requests",
     "research",
     "sandbox",
+    "search",
     "tasks",
     "templates",
     "usage",

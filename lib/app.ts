@@ -28,6 +28,7 @@ import { count, observePool } from "./platform/telemetry/metrics.ts";
 import { RequestLog } from "./requests/request-log.ts";
 import type { ResearchProvider } from "./research/port.ts";
 import type { SandboxProvider } from "./sandbox/port.ts";
+import type { SearchProvider } from "./search/port.ts";
 import type { TaskRunner } from "./tasks/port.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
 import { findStopped, selectRunOfTurn } from "./turns/store/runs.ts";
@@ -181,6 +182,22 @@ async function createResearch(settings: Config): Promise<ResearchProvider> {
   return createWebApiResearch({ apiKey, baseUrl, timeoutMs: settings.LOOKUP_TIMEOUT_MS });
 }
 
+async function createSearch(settings: Config): Promise<SearchProvider> {
+  const { SEARCH_PROVIDER: chosen, SEARCH_API_KEY: key = "", SEARCH_BASE_URL: baseUrl } = settings;
+  if (chosen === "brave") {
+    const { createBraveSearch } = await import("./search/adapters/brave.ts");
+    return createBraveSearch(key, baseUrl ?? "https://api.search.brave.com");
+  }
+  if (chosen === "exa") {
+    const { createExaSearch } = await import("./search/adapters/exa.ts");
+    return createExaSearch(key, baseUrl ?? "https://api.exa.ai");
+  }
+  if (chosen !== undefined) {
+    return (await import("./search/adapters/searxng.ts")).createSearxngSearch(chosen);
+  }
+  return (await import("./search/adapters/embedded.ts")).createEmbeddedSearch();
+}
+
 /** Null without a vendor on a hosted database, because embedded connections reach no service. */
 async function createConnectors(settings: Config): Promise<ConnectorProvider | null> {
   const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = settings;
@@ -218,6 +235,7 @@ export async function createApp(settings: Config) {
     tasks: await createTaskRunner(settings),
     catalog: await createCatalog(settings),
     research: await createResearch(settings),
+    search: await createSearch(settings),
     connectors: await createConnectors(settings),
     mail: await createMailer(settings),
     identity: new TokenVerifier(),

@@ -15,6 +15,8 @@ const descriptions = {
     "What the work must be. When the agent has finished, it is checked and judged, and the agent continues with what is missing. Each verdict is a part `data-outcome` of the answer.",
   skills:
     "Names of skills that the agent follows from the start, in this order. Their instructions are part of its own.",
+  web_search:
+    "Whether the agent may search the web, with the tool `web_search`. Each search counts in the usage at the vendor's price.",
   limits:
     "The limits of a turn with its subagents and summaries. They are checked before each model call. A turn that reaches a limit fails with an error such as `limit_reached: max_cost_usd`, and keeps its answer until then. Where several limits apply, such as a template's and a chat's, the narrowest does.",
 };
@@ -85,6 +87,7 @@ export const runOptions = z.object({
   outcome: outcome.optional().meta({ description: descriptions.outcome }),
   limits: limits.optional().meta({ description: descriptions.limits }),
   skills: skills.optional().meta({ description: descriptions.skills }),
+  web_search: z.boolean().optional().meta({ description: descriptions.web_search }),
 });
 export type RunOptions = z.output<typeof runOptions>;
 
@@ -110,14 +113,16 @@ export const runOptionChanges = z.object({
     })
     .optional()
     .meta({ description: `${descriptions.skills} An empty list or text removes them.` }),
+  web_search: z.boolean().optional().meta({ description: descriptions.web_search }),
   limits: limits.optional().meta({
     description: `${descriptions.limits} They replace the present ones; an empty object removes them.`,
   }),
 });
 export type RunOptionChanges = z.output<typeof runOptionChanges>;
 
-const isRemoved = (value: object | string): boolean =>
-  value === "" || (!Array.isArray(value) && Object.keys(value).length === 0);
+const isRemoved = (value: unknown): boolean =>
+  value === "" ||
+  (typeof value === "object" && !Array.isArray(value) && Object.keys(value ?? {}).length === 0);
 
 /** Returns the options that a body names as the database takes them, where null removes one. */
 export const optionsIn = (body: RunOptionChanges) =>

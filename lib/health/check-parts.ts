@@ -24,6 +24,7 @@ export function listParts(app: App): Part[] {
     { name: "connectors", adapter: app.connectors?.name ?? "none" },
     { name: "catalog", adapter: app.catalog.name },
     { name: "research", adapter: app.research.name },
+    { name: "search", adapter: app.search.name },
     { name: "taskRunner", adapter: app.tasks.name },
     { name: "content", adapter: app.content?.name ?? "none" },
     { name: "mediaStorage", adapter: app.media.name },

@@ -13,6 +13,7 @@ const part = z.object({
     "connectors",
     "catalog",
     "research",
+    "search",
     "taskRunner",
     "content",
     "mediaStorage",

@@ -82,7 +82,7 @@ export async function diagnose(
 
 /** Returns a check for each service that an adapter can ask; the others are parts of this installation. */
 function portChecks(app: App, deadline: AbortSignal): Record<string, Check> {
-  const { mail, connectors, catalog, research, content } = app;
+  const { mail, connectors, catalog, research, search, content } = app;
   const ports = {
     model: app.models,
     sandbox: app.sandboxes,
@@ -90,6 +90,7 @@ function portChecks(app: App, deadline: AbortSignal): Record<string, Check> {
     connectors,
     catalog,
     research,
+    search,
     taskRunner: app.tasks,
     content,
     mediaStorage: app.media,

@@ -20,6 +20,14 @@ const checked = settings
     error: "must be set together with CATALOG_CLIENT_ID",
   })
   .refine(
+    ({ SEARCH_PROVIDER: name, SEARCH_API_KEY }) =>
+      !/^(brave|exa)$/.test(name ?? "") || SEARCH_API_KEY,
+    {
+      path: ["SEARCH_API_KEY"],
+      error: "must be set with SEARCH_PROVIDER",
+    },
+  )
+  .refine(
     ({ DATABASE_URL, WORKFLOW_TARGET_WORLD, VERCEL }) =>
       DATABASE_URL || WORKFLOW_TARGET_WORLD || VERCEL,
     {

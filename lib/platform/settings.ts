@@ -245,6 +245,13 @@ const lookups = {
     "Selects the research web API (Songstats', or one of its shape).",
   ),
   RESEARCH_BASE_URL: urlOr("https://api.songstats.com/enterprise/v1").describe("The research API."),
+  SEARCH_PROVIDER: z
+    .union([z.enum(["brave", "exa"]), webUrl], { error: "must be brave, exa, or a URL" })
+    .optional()
+    .describe(
+      "Selects the vendor of web searches: `brave`, `exa`, or the URL of a SearXNG server.",
+    ),
+  SEARCH_API_KEY: optionalText.describe("The key of `brave` or `exa`."),
 };
 
 const content = {
@@ -253,10 +260,6 @@ const content = {
   ),
   TRIGGER_API_URL: urlOr("https://api.trigger.dev").describe("Trigger.dev's API."),
   FAL_KEY: optionalText.describe("Selects fal for images and videos."),
-  FAL_BASE_URL: urlOr("https://queue.fal.run").describe("fal's queue."),
-  FAL_STORAGE_URL: urlOr("https://rest.fal.ai").describe(
-    "Where fal takes files that it cannot fetch itself.",
-  ),
   CONTENT_AT_ONCE: integerOr(20, 0).describe(
     "Images and videos that one account may have in the making; 0 is no limit.",
   ),
@@ -350,6 +353,10 @@ const provided = {
   VERCEL_PROJECT_PRODUCTION_URL: optionalText,
   /** Whether every response body is checked against its contract. */
   CHECK_RESPONSES: flag(false),
+  /** fal's queue, where it takes files that it cannot fetch itself, and the vendor of web searches: fakes in tests. */
+  FAL_BASE_URL: urlOr("https://queue.fal.run"),
+  FAL_STORAGE_URL: urlOr("https://rest.fal.ai"),
+  SEARCH_BASE_URL: optionalUrl,
   /** What may be on this machine's loopback, by http: `media` and `skills` that callers name, and endpoints of `webhooks`. */
   LOOPBACK_URLS: list,
   /** Constants that only tests change. */
@@ -381,6 +388,7 @@ export const shownDefaults: Readonly<Record<string, string>> = {
   CONNECTOR_CALLBACK_ORIGINS: "any https origin, with a warning at the start",
   CATALOG_CLIENT_ID: "none: the catalog in the database",
   RESEARCH_API_KEY: "none: the catalog in the database",
+  SEARCH_PROVIDER: "none: a few pages of references, which are no web search",
   TRIGGER_SECRET_KEY: "none: the durable engine runs tasks",
   FAL_KEY:
     "none: they are rendered on this machine, or answered with 503 where the renderer is not installed, as on Vercel",

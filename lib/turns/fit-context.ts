@@ -24,7 +24,7 @@ import { writeSummary } from "./write-summary.ts";
 
 /** The parts of the service that model calls and tools use. */
 export type ContextParts = ModelCallParts &
-  Pick<App, "contextWindows" | "describeApi" | "sandboxes">;
+  Pick<App, "contextWindows" | "describeApi" | "sandboxes" | "search">;
 
 export interface ContextRequest {
   readonly turnId: string;

@@ -14,6 +14,7 @@ import {
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { isSandboxError } from "../sandbox/port.ts";
+import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
 import { skillLibrary } from "../skills/skills.ts";
 import { type ContextParts, contextBudget } from "./fit-context.ts";
 import { runSubagent } from "./run-subagent.ts";
@@ -22,6 +23,7 @@ import {
   finishTool,
   type KnownCall,
   recordedOutput,
+  recordUsage,
   type Subagent,
   startTools,
 } from "./store/turns.ts";
@@ -41,6 +43,8 @@ export interface ToolCalls {
   readonly signal: AbortSignal;
   readonly write: (chunk: OutputChunk) => void;
 }
+
+type ToolEnvironment = Omit<ToolContext, "runSubagent" | "searchWeb">;
 
 /** How many subagents of one step work at the same time. */
 const SUBAGENTS_AT_ONCE = 4;
@@ -130,7 +134,7 @@ async function runAndRecord(
   step: ToolCalls,
   call: ToolCall,
   place: number,
-  environment: Omit<ToolContext, "runSubagent">,
+  environment: ToolEnvironment,
 ): Promise<JSONValue> {
   const { turnId, turn, write } = step;
   const callId = recordIdOf(step.index, call, turn.subagent);
@@ -160,10 +164,30 @@ async function runAndRecord(
           write: () => {},
         }),
     });
-  const context = { ...environment, runSubagent: runWork };
+  const context = {
+    ...environment,
+    runSubagent: runWork,
+    searchWeb: (request: SearchRequest) => searchWeb(app, step, place, request),
+  };
   const output = await runTool(call.name, call.input, context, turn);
   await finishTool(turnId, callId, output);
   return output;
+}
+
+/** Searches the web, and records the search as usage. */
+async function searchWeb(
+  { search }: Pick<App, "search">,
+  { turnId, turn, index, signal }: ToolCalls,
+  place: number,
+  request: SearchRequest,
+): Promise<SearchAnswer | SearchFailure> {
+  const answer = await search.search(request, signal);
+  if ("failure" in answer) return answer;
+  const use = { step: index, tool: place + 1, call: 0, model_id: `search/${search.name}` };
+  const tokens = { input_tokens: 0, cached_input_tokens: 0, output_tokens: 0, estimated: false };
+  const entry = { ...use, ...tokens, cost_usd: answer.costUsd };
+  await recordUsage({ accountId: turn.account_id, turnId }, [entry]);
+  return answer;
 }
 
 async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
@@ -175,7 +199,7 @@ async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
 
 /** The skills of the instructions: their files are needed when the first tools run. */
 async function writeLoadedSkills(
-  { sandbox, skills }: Omit<ToolContext, "runSubagent">,
+  { sandbox, skills }: ToolEnvironment,
   { options }: ActiveTurn,
 ): Promise<void> {
   for (const name of options.skills ?? []) {
@@ -192,7 +216,7 @@ function ignoreSandboxError(error: unknown): void {
 function toolEnvironment(
   app: Pick<App, "describeApi" | "queues" | "sandboxes">,
   { turn, turnId, credential = "key", signal }: ToolCalls,
-): Omit<ToolContext, "runSubagent"> {
+): ToolEnvironment {
   return {
     sandbox: openSandbox(app, turn),
     env: {

@@ -11,7 +11,7 @@ import { describeFailure } from "../agent/describe-failure.ts";
 import { budgetRefusalIn } from "../agent/models/budget-refusal.ts";
 import { limitNoteFor } from "../agent/prompt.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
-import { isServerTool } from "../agent/tools/index.ts";
+import { isServerTool, sourcesOf } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import type { Outcome } from "../contract/run-options.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
@@ -225,7 +225,11 @@ export class TurnStep {
       signal: this.#stop,
       write: (chunk) => {
         const isWritten = this.#isRestarted || this.#progress?.outputs.has(chunk.toolCallId);
-        if (!isWritten) this.#write(chunk);
+        if (isWritten) return;
+        this.#write(chunk);
+        const call = previous.calls.find(({ id }) => id === chunk.toolCallId);
+        if (call?.name !== "web_search" || chunk.type !== "tool-output-available") return;
+        for (const source of sourcesOf(call.id, chunk.output)) this.#write(source);
       },
     });
     const waits = turn.headless && open.length > 0;

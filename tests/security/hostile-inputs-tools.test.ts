@@ -12,7 +12,7 @@ import { runTool } from "@/lib/agent/tools/index.ts";
 import { MAX_HEAD_BYTES, readSkillHead } from "@/lib/agent/tools/skill-file.ts";
 import { createLocalProvider } from "@/lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "@/lib/sandbox/port.ts";
-import { documentQueue, noSkills } from "../support/fixtures/agent-tools.ts";
+import { documentQueue, noSearch, noSkills } from "../support/fixtures/agent-tools.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;
@@ -42,6 +42,7 @@ const run = (name: string, input: unknown) =>
     signal: new AbortController().signal,
     runSubagent: () => Promise.reject(new Error("No test runs a subagent here")),
     skills: noSkills,
+    searchWeb: noSearch,
     serviceOrigin: "http://service",
     documents: { accountId: account, queue: documentQueue() },
     reportFault: (tool, error) => {

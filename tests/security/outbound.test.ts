@@ -13,7 +13,7 @@ import { runTool } from "../../lib/agent/tools/index.ts";
 import { AddressRefused, isPublicAddress } from "../../lib/platform/outbound/public-address.ts";
 import { publicOnly } from "../../lib/platform/outbound/public-only.ts";
 import { SandboxError } from "../../lib/sandbox/port.ts";
-import { documentQueue, noSkills } from "../support/fixtures/agent-tools.ts";
+import { documentQueue, noSearch, noSkills } from "../support/fixtures/agent-tools.ts";
 
 let connections = 0;
 let inside: Server;
@@ -91,6 +91,7 @@ it("the agent's fetch tool reaches no private address of the operator's allowlis
       signal: new AbortController().signal,
       runSubagent: () => Promise.reject(new Error("No test runs a subagent here")),
       skills: noSkills,
+      searchWeb: noSearch,
       serviceOrigin: "http://service",
       documents: { accountId: "anyone", queue: documentQueue() },
       // What an operator lists for the sandbox counts for nothing here.

@@ -1,5 +1,6 @@
-/** The ten tools of the agent, the one that submits the output of a run, and those of the client. */
+/** The ten tools of the agent, web search, the one that submits the output of a run, and the client's tools. */
 import { type JSONValue, jsonSchema, type ToolSet, tool, zodSchema } from "ai";
+import type { RunOptions } from "../../contract/run-options.ts";
 import { type JsonSchema, toolInputOf } from "../output/json-schema.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
 import { bash } from "./bash.ts";
@@ -14,6 +15,7 @@ import { SUBMIT_OUTPUT, submitOutput, submitOutputDescription } from "./submit-o
 import { task } from "./task.ts";
 import { todo } from "./todo.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
+import { webSearch } from "./web-search.ts";
 import { write } from "./write.ts";
 
 const runnable: readonly AnyAgentTool[] = [
@@ -26,6 +28,7 @@ const runnable: readonly AnyAgentTool[] = [
   task,
   skill,
   fetchTool,
+  webSearch,
 ];
 
 /** Created once, because the SDK translates a bare zod schema again at every model call. */
@@ -35,13 +38,19 @@ const schemas = [...runnable, askUserQuestion].map(
 );
 /** What a subagent has: files and commands. */
 const ofSubagents: readonly AnyAgentTool[] = [bash, read, write, grep, glob];
-const subagentTools: ToolSet = Object.fromEntries(
-  schemas.filter(([name]) => ofSubagents.some((each) => each.name === name)),
-);
-const interactive: ToolSet = Object.fromEntries(schemas);
-const headlessTools: ToolSet = Object.fromEntries(
-  schemas.filter(([name]) => name !== askUserQuestion.name),
-);
+const toolsFor = (isWanted: (name: string) => boolean): ToolSet =>
+  Object.fromEntries(schemas.filter(([name]) => isWanted(name)));
+const subagentTools = toolsFor((name) => ofSubagents.some((each) => each.name === name));
+const isOffline = (name: string): boolean => name !== webSearch.name;
+const needsNoUser = (name: string): boolean => name !== askUserQuestion.name;
+const chatTools = {
+  online: toolsFor(() => true),
+  offline: toolsFor(isOffline),
+};
+const headlessTools = {
+  online: toolsFor(needsNoUser),
+  offline: toolsFor((name) => needsNoUser(name) && isOffline(name)),
+};
 
 /** Created once for a turn, because the tokens of a set of tools are estimated once. */
 const toolsOfTurns = new WeakMap<object, ToolSet>();
@@ -55,15 +64,16 @@ export interface ToolOptions {
   readonly client_tools?: readonly ClientTool[] | null;
   /** Present for a subagent, which has its own tools. */
   readonly subagent?: object;
+  readonly options?: Pick<RunOptions, "web_search">;
 }
 
 /**
  * Returns the tools for a model call, without `execute`: the turn runs and records calls itself.
  */
 export function toolSchemas(turn: ToolOptions): ToolSet {
-  const { headless, output_schema, client_tools, subagent } = turn;
+  const { headless, output_schema, client_tools, subagent, options } = turn;
   if (subagent) return subagentTools;
-  const common = headless ? headlessTools : interactive;
+  const common = (headless ? headlessTools : chatTools)[options?.web_search ? "online" : "offline"];
   const own = client_tools ?? output_schema;
   if (!own) return common;
   const known = toolsOfTurns.get(own);
@@ -95,13 +105,15 @@ export async function runTool(
   name: string,
   input: unknown,
   context: ToolContext,
-  { subagent }: Pick<ToolOptions, "subagent"> = {},
+  { subagent, options }: Pick<ToolOptions, "subagent" | "options"> = {},
 ): Promise<JSONValue> {
   const { output } = context;
   const isSubmission = name === SUBMIT_OUTPUT && output && !subagent;
   const found = isSubmission
     ? submitOutput(output)
-    : (subagent ? ofSubagents : runnable).find((candidate) => candidate.name === name);
+    : (subagent ? ofSubagents : runnable).find(
+        (candidate) => candidate.name === name && (options?.web_search || isOffline(name)),
+      );
   return found ? runSafely(found, input, context) : toolFailure("There is no such tool");
 }
 
@@ -127,3 +139,4 @@ export function faultOfNames(tools: readonly ClientTool[]): string | undefined {
 
 export { userAnswer } from "./ask-user-question.ts";
 export type { ToolContext } from "./tool.ts";
+export { sourcesOf } from "./web-search.ts";

@@ -2,6 +2,7 @@
 import type { JSONValue } from "ai";
 import type { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
+import type { SearchAnswer, SearchFailure, SearchRequest } from "../../search/port.ts";
 import type { DocumentReading } from "../documents/read-document.ts";
 import type { OutputValidation } from "../output/check-output.ts";
 import type { SkillLibrary } from "../skills/skill.ts";
@@ -23,6 +24,8 @@ export interface ToolContext {
   /** Whose share of this machine documents take that are read. */
   readonly documents: DocumentReading;
   readonly skills: SkillLibrary;
+  /** Searches the web, and records what the search has cost. */
+  readonly searchWeb: (request: SearchRequest) => Promise<SearchAnswer | SearchFailure>;
   /** How the output of the run is validated; absent in a run without an output schema. */
   readonly output?: OutputValidation;
   /** The origin of this service, which `fetch` may call even at a private address. */

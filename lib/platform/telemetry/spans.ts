@@ -39,6 +39,7 @@ export type Vendor =
   | "identity"
   | "model"
   | "research"
+  | "search"
   | "self"
   | "smtp"
   | "storage"

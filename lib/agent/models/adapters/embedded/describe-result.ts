@@ -71,6 +71,13 @@ const describers: Readonly<Record<string, (call: ToolRequest, result: unknown) =
       return `Skills:\n${result.skills.map((skill) => `- ${skill.name}: ${skill.description}`).join("\n")}`;
     },
   ),
+  web_search: describing(
+    z.object({ results: z.array(z.object({ title: z.string(), url: z.string() })) }),
+    ({ results }) =>
+      results.length === 0
+        ? "The search found nothing."
+        : results.map(({ title, url }) => `- [${title}](${url})`).join("\n"),
+  ),
   ask_user_question: describing(
     z.union([
       z.object({ answers: z.record(z.string(), z.union([z.string(), z.array(z.string())])) }),

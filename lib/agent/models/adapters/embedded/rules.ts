@@ -85,6 +85,12 @@ export const rules: readonly Rule[] = [
     (pattern) => `listing files${pattern === "" ? "" : ` matching \`${pattern}\``}`,
   ),
   calls(
+    "web_search",
+    new RegExp(`^search the web(?: for)? ${arg}$`, "i"),
+    (query) => ({ query }),
+    (query) => `searching the web for \`${query}\``,
+  ),
+  calls(
     "grep",
     new RegExp(
       `^(?:search|grep|look)(?: for)? ${arg}(?: in (?:files (?:matching|like) ${word}|${word}))?$`,
