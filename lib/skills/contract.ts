@@ -7,6 +7,8 @@ import { skillName } from "../contract/run-options.ts";
 
 export const MAX_SKILL_BYTES = 1024 * 1024;
 export const MAX_SKILL_FILES = 100;
+/** The largest integer of the column. */
+const MAX_VERSION = 2 ** 31 - 1;
 
 const shared = { tag: "Skills", family: "error", auth: "required" } as const;
 
@@ -82,7 +84,7 @@ export const getSkillContract = contract({
   summary: "Read a skill with its files",
   params: byName,
   query: ofOwner.extend({
-    version: z.coerce.number().int().positive().optional().meta({
+    version: z.coerce.number().int().positive().max(MAX_VERSION).optional().meta({
       description: "Default: the current version",
     }),
   }),
@@ -182,7 +184,7 @@ export const restoreSkillContract = contract({
   summary: "Make an earlier version of a skill the next version",
   params: byName,
   query: ofOwner,
-  body: z.object({ version: z.int().positive() }),
+  body: z.object({ version: z.int().positive().max(MAX_VERSION) }),
   responses: successResponse("The skill's current version", one),
   errors: ["not_found", "not_owner"],
 });

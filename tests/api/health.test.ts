@@ -27,6 +27,7 @@ describe("GET /api/health", () => {
       connectors: "embedded",
       catalog: "embedded",
       research: "embedded",
+      search: "embedded",
       taskRunner: "embedded",
       content: "embedded",
       mediaStorage: "disk",
