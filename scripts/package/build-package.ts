@@ -19,6 +19,8 @@ const UNTRACED = [
   "scripts/embedded/bootstrap.sql",
   "lib/platform/isolation",
   "node_modules/@node-webcodecs",
+  "node_modules/just-bash/vendor/cpython-emscripten",
+  "node_modules/sql.js/dist/sql-wasm.wasm",
   "node_modules/@expo-google-fonts/anton/package.json",
   "node_modules/@expo-google-fonts/anton/400Regular",
   "LICENSE",

@@ -136,10 +136,12 @@ describe("a package", () => {
 
     const caller = client({ key }, server.url);
     const conversation = await openConversation(caller);
-    const first = await conversation.send("run: echo from the package > note; cat note");
+    const first = await conversation.send(
+      "run: echo from the package | python3 -c 'print(input().upper())'; sqlite3 :memory: 'SELECT 41 + 1'",
+    );
     await first.ended;
     expect(first.isDone).toBe(true);
-    expect(textOf(await conversation.answer())).toContain("from the package");
+    expect(textOf(await conversation.answer())).toMatch(/FROM THE PACKAGE\s+42/);
 
     // Both the schema and the output are validated in worker threads, whose code the package must have.
     const validated = await startRun(caller, {

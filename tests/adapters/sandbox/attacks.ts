@@ -36,6 +36,19 @@ export const attacks: Record<string, string> = {
   "a file that grows": 'x=$(printf %01000000d 0); while true; do echo "$x" >> f || exit 1; done',
   "a file that is copied":
     'printf %010000000d 0 > f0; n=0; while true; do cp f0 "f$((++n))" || exit 1; done',
+  "an endless loop in Python": "python3 -c 'while True: pass'",
+  "an endless list in Python": `python3 -c 'l = []
+while True: l.append("x" * 100_000)'`,
+  "a great allocation in Python": "python3 -c 'bytearray(2**31 - 1)'",
+  "endless recursion in Python": `python3 -c 'f = lambda: f()
+f()'`,
+  "an endless output of Python": `python3 -c 'while True: print("y" * 1000)'; false`,
+  "a file of Python that grows": `python3 -c 'f = open("f", "wb")
+while True: f.write(bytes(1_000_000))'`,
+  "an endless query of SQLite":
+    "sqlite3 :memory: 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n'",
+  "a database that grows":
+    "sqlite3 big.db 'CREATE TABLE t(x)' 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) INSERT INTO t SELECT randomblob(9999) FROM n'",
   "a gzip bomb": "gzip -dc bomb.gz > bomb; false",
   "a tar bomb": "mkdir out && cd out && tar xzf ../bomb.tgz",
 };
@@ -45,6 +58,8 @@ export const endless: ReadonlySet<string> = new Set([
   "an endless loop in awk",
   "a nested loop in awk",
   "an endless loop in sed",
+  "an endless loop in Python",
+  "an endless query of SQLite",
   "an endless loop in the shell",
   "an endless sleep",
   "a slow regular expression",

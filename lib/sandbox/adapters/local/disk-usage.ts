@@ -3,6 +3,7 @@
  * nothing to maintain. The folder is measured only when the bound reaches the limit, which accounts
  * for deletions and for the writes of another server process.
  */
+import { type Dirent, lstatSync, readdirSync, rmSync } from "node:fs";
 import { lstat, opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { QUOTA_REACHED } from "./protocol.ts";
@@ -14,6 +15,7 @@ const MAX_WRITE_MS = 60_000;
 export const STAGED_PREFIX = ".upload-";
 const MAX_UPLOAD_MS = 60 * 60_000;
 
+/** Synchronous, because programs in WebAssembly write synchronously. */
 export class DiskUsage {
   readonly #root: string;
   readonly #maxBytes: number;
@@ -28,10 +30,10 @@ export class DiskUsage {
   }
 
   /** Throws an `ENOSPC` error when the bytes or the files do not fit. */
-  async reserve(bytes: number, files: number): Promise<void> {
+  reserve(bytes: number, files: number): void {
     if (!this.#fits(bytes, files)) {
       // A write that is larger than the whole quota is refused without a measurement.
-      if (bytes <= this.#maxBytes) await this.#measure();
+      if (bytes <= this.#maxBytes) this.#measure();
       if (!this.#fits(bytes, files)) throw new Error(QUOTA_REACHED);
     }
     this.#bytes += bytes;
@@ -39,18 +41,47 @@ export class DiskUsage {
   }
 
   /** Throws an `ENOSPC` error when more files, or the bytes that are there already, do not fit. */
-  async admit(files: number): Promise<void> {
-    await this.#measure();
-    await this.reserve(0, files);
+  admit(files: number): void {
+    this.#measure();
+    this.reserve(0, files);
   }
 
   #fits(bytes: number, files: number): boolean {
     return this.#bytes + bytes <= this.#maxBytes && this.#files + files <= this.#maxFiles;
   }
 
-  async #measure(): Promise<void> {
-    ({ bytes: this.#bytes, files: this.#files } = await measureFolder(this.#root));
+  #measure(): void {
+    let bytes = 0;
+    let files = 0;
+    const folders = [this.#root];
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      for (const entry of entriesOf(folder, folder === this.#root)) {
+        files += 1;
+        const path = join(folder, entry.name);
+        if (entry.isDirectory()) folders.push(path);
+        else bytes += sizeOf(path, maxAgeOf(entry.name, folder === this.#root));
+      }
+    }
+    this.#bytes = bytes;
+    this.#files = files;
   }
+}
+
+function entriesOf(folder: string, isRoot: boolean): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (!isRoot && hasCode(error, "ENOENT")) return [];
+    throw error;
+  }
+}
+
+function sizeOf(path: string, maxAgeMs: number): number {
+  const file = lstatSync(path, { throwIfNoEntry: false });
+  if (!file) return 0;
+  if (Date.now() - file.mtimeMs < maxAgeMs) return file.size;
+  rmSync(path, { force: true });
+  return 0;
 }
 
 /**
@@ -75,7 +106,7 @@ export async function measureFolder(
       files += 1;
       const path = join(folder, entry.name);
       if (entry.isDirectory()) folders.push(path);
-      else bytes += await sizeOf(path, maxAgeOf(entry.name, folder === root));
+      else bytes += await measureFile(path, maxAgeOf(entry.name, folder === root));
     }
   }
   return { bytes, files };
@@ -90,7 +121,7 @@ function maxAgeOf(name: string, isBesideHome: boolean): number {
   return isBesideHome && name.startsWith(STAGED_PREFIX) ? MAX_UPLOAD_MS : Number.POSITIVE_INFINITY;
 }
 
-async function sizeOf(path: string, maxAgeMs: number): Promise<number> {
+async function measureFile(path: string, maxAgeMs: number): Promise<number> {
   // A file that is deleted during the walk takes no space.
   const file = await lstat(path).catch(() => undefined);
   if (!file) return 0;

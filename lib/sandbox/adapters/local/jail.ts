@@ -22,6 +22,8 @@ export type Outcome = JailReply | { readonly op: "ended"; readonly why: Ending }
 
 /** The limit of V8's heap. Buffers and code are outside it and count for the resident size. */
 const HEAP_MIB = 256;
+/** Python's own limit of recursion needs more than V8's default. */
+const STACK_KIB = 3900;
 const MAX_RESIDENT_BYTES = 512 * 1024 * 1024;
 const MEMORY_CHECK_MS = 200;
 const START_TIMEOUT_MS = 30_000;
@@ -32,8 +34,8 @@ const START_TIMEOUT_MS = 30_000;
 const CPU_SECONDS = 600;
 const MAX_BUSY_MS = 60_000;
 
-/** Low priority, no core files, and no orphan where the system can tie a child to its parent. */
-const LAUNCH = `ulimit -c 0; ulimit -t ${CPU_SECONDS}
+/** Low priority, no core files, room for the stack, and no orphan where the system can tie a child to its parent. */
+const LAUNCH = `ulimit -c 0; ulimit -t ${CPU_SECONDS}; ulimit -s 8192 2>/dev/null
 if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL nice -n 10 "$@"; fi
 exec nice -n 10 "$@"`;
 
@@ -179,6 +181,9 @@ function commandOf(settings: JailSettings, found: Isolation): string[] {
     ...view.write.map((path) => `--allow-fs-write=${path}`),
     `--max-old-space-size=${HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
+    // The memory of a program in WebAssembly is freed with its objects.
+    "--expose-gc",
+    `--stack-size=${STACK_KIB}`,
     "--no-warnings",
     runtimePath(code, "adapters", "local", "runner.ts"),
     JSON.stringify(settings),

@@ -16,7 +16,10 @@ import { cutOutput } from "../../cut-output.ts";
 import { DiskUsage } from "./disk-usage.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import { errorCodeOf, type JailReply, type JailRequest, type JailSettings } from "./protocol.ts";
+import { SessionDisk, SessionDisks } from "./session-disk.ts";
 import { SessionFs } from "./session-fs.ts";
+import { pythonCommands } from "./wasm/python.ts";
+import { sqliteCommand } from "./wasm/sqlite.ts";
 
 const HOME = "/home/agent";
 const MIB = 1024 * 1024;
@@ -26,16 +29,24 @@ const dirs = { home: join(settings.dir, "home"), tmp: join(settings.dir, "tmp") 
 
 const usage = new DiskUsage(settings.dir, settings.diskQuota, settings.maxFiles);
 const fs = new SessionFs(HOME, dirs, usage);
+const disks = new SessionDisks(
+  new Map([
+    [HOME, new SessionDisk(dirs.home, usage)],
+    ["/tmp", new SessionDisk(dirs.tmp, usage)],
+  ]),
+);
 
 // The shell restricts the code that runs inside a command, which the network code must escape.
 const outsideCommands = AsyncLocalStorage.snapshot();
 const guarded = createGuardedFetch(settings);
 const fetch: SecureFetch = (url, options) => outsideCommands(() => guarded(url, options));
 
-// sqlite3 needs worker threads, which the jail refuses.
-const commands = [...getCommandNames(), ...getNetworkCommandNames()].filter(
-  (name): name is CommandName => name !== "sqlite3",
-);
+// The shell's own programs of these names need worker threads, which the jail refuses.
+const customCommands = [
+  ...pythonCommands(disks, outsideCommands),
+  sqliteCommand(disks, outsideCommands),
+];
+const commands = [...getCommandNames(), ...getNetworkCommandNames()] as CommandName[];
 
 async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "run" }) {
   const start = fs.resolvePath(HOME, cwd ?? ".");
@@ -56,6 +67,7 @@ async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "r
     },
     fetch,
     commands,
+    customCommands,
     executionLimits: {
       maxSourceBytes: 8 * MIB,
       maxCommandCount: 1_000_000,

@@ -2,9 +2,8 @@
  * The file tree that a command sees: the session's home and /tmp on disk under one quota, over a
  * small read-only system part in memory.
  */
-import { randomUUID } from "node:crypto";
-import { constants, copyFile, lstat, open, rename } from "node:fs/promises";
-import { dirname, join, posix } from "node:path";
+import { constants, open, rename } from "node:fs/promises";
+import { join, posix } from "node:path";
 import {
   type CpOptions,
   type FileContent,
@@ -14,7 +13,8 @@ import {
   MountableFs,
   ReadWriteFs,
 } from "just-bash";
-import { type DiskUsage, UNFINISHED_PREFIX } from "./disk-usage.ts";
+import type { DiskUsage } from "./disk-usage.ts";
+import { detach } from "./session-disk.ts";
 
 type Encoding = Parameters<IFileSystem["writeFile"]>[2];
 
@@ -32,13 +32,13 @@ class QuotaFs extends ReadWriteFs {
   }
 
   override async writeFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
-    await this.#usage.reserve(byteLength(content, options), segments(path));
+    this.#usage.reserve(byteLength(content, options), segments(path));
     await this.#detach(path);
     await super.writeFile(path, content, options);
   }
 
   override async appendFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
-    await this.#usage.reserve(byteLength(content, options), segments(path));
+    this.#usage.reserve(byteLength(content, options), segments(path));
     await this.#detach(path);
     await super.appendFile(path, content, options);
   }
@@ -54,12 +54,12 @@ class QuotaFs extends ReadWriteFs {
   }
 
   override async mkdir(path: string, options?: MkdirOptions): Promise<void> {
-    await this.#usage.reserve(0, options?.recursive ? segments(path) : 1);
+    this.#usage.reserve(0, options?.recursive ? segments(path) : 1);
     await super.mkdir(path, options);
   }
 
   override async link(existing: string, path: string): Promise<void> {
-    await this.#usage.reserve(0, 1);
+    this.#usage.reserve(0, 1);
     await super.link(existing, path);
   }
 
@@ -101,7 +101,7 @@ class QuotaFs extends ReadWriteFs {
 
   /** Moves a file from beside the home to the path, which it replaces at once. */
   async place(staged: string, path: string): Promise<void> {
-    await this.#usage.admit(segments(path));
+    this.#usage.admit(segments(path));
     const folder = posix.dirname(path);
     await super.mkdir(folder, { recursive: true });
     // Refuses a path through a symbolic link.
@@ -113,22 +113,14 @@ class QuotaFs extends ReadWriteFs {
     return join(this.#root, posix.resolve("/", path));
   }
 
-  /**
-   * Copies a file with several hard links before it is changed. The other links keep their content: a
-   * backup links the files of all sandboxes. The inherited class does so too, but changes modes through
-   * file handles.
-   */
+  /** Replaces the inherited copy before a change, which changes modes through file handles. */
   async #detach(path: string): Promise<void> {
     // Refuses a path through a symbolic link.
     const isFile = await super.stat(path).then(
       (found) => found.isFile,
       () => false,
     );
-    const file = this.#real(path);
-    if (!isFile || (await lstat(file)).nlink === 1) return;
-    const copy = join(dirname(file), `${UNFINISHED_PREFIX}${randomUUID()}`);
-    await copyFile(file, copy, constants.COPYFILE_EXCL);
-    await rename(copy, file);
+    if (isFile) detach(this.#real(path));
   }
 }
 

@@ -1,0 +1,126 @@
+/**
+ * The command `sqlite3`: SQLite in WebAssembly, on the jail's own thread. A database is read into memory,
+ * and replaces its file as a whole when it has changed.
+ */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { posix } from "node:path";
+import { type Command, type CommandContext, defineCommand, type ExecResult } from "just-bash";
+import initSqlJs, { type Database } from "sql.js";
+import type { SessionDisks } from "../session-disk.ts";
+import { limitMemory } from "./emscripten.ts";
+import type { Format } from "./sqlite-format.ts";
+import { isMode, SqliteError, SqliteShell } from "./sqlite-shell.ts";
+import { OutputBuffer } from "./streams.ts";
+
+/** A database takes its size three times: as it was read, as it is, and as it is written. */
+const MAX_DATABASE_BYTES = 64 * 1024 * 1024;
+const MAX_IMPORT_BYTES = 64 * 1024 * 1024;
+/** For sorting and the cache. The database itself is outside of it. */
+const MAX_MEMORY_BYTES = 96 * 1024 * 1024;
+const MAX_STDERR_BYTES = 1024 * 1024;
+const CODE = createRequire(import.meta.url).resolve("sql.js/dist/sql-wasm.wasm");
+
+/** @param outside runs work outside the restrictions of the shell's commands */
+export function sqliteCommand(disks: SessionDisks, outside: <T>(work: () => T) => T): Command {
+  return defineCommand("sqlite3", (args, context) =>
+    outside(() => runSqlite(args, context, disks)),
+  );
+}
+
+async function runSqlite(
+  args: readonly string[],
+  context: CommandContext,
+  disks: SessionDisks,
+): Promise<ExecResult> {
+  const stdout = new OutputBuffer((context.limits?.maxOutputSize ?? 0) - MAX_STDERR_BYTES);
+  const stdin = Buffer.from(context.stdin as unknown as string, "latin1");
+  const { exitCode: own } = process;
+  let database: Database | undefined;
+  const finished = (exitCode: number, stderr: string): ExecResult => ({
+    stdout: stdout.bytes.toString("latin1"),
+    stdoutKind: "bytes",
+    stderr,
+    exitCode,
+  });
+  try {
+    const { path, inputs, format, isReadOnly } = optionsOf(args);
+    const absolute = (name: string) => posix.resolve(context.cwd, name);
+    const file = path === ":memory:" || path === "" ? undefined : absolute(path);
+    const before =
+      file !== undefined && disks.exists(file)
+        ? disks.readFile(file, MAX_DATABASE_BYTES)
+        : undefined;
+    database = await openDatabase(before);
+    const opened = before ?? database.export();
+    const readFile = (name: string) =>
+      name === "/dev/stdin" ? stdin : disks.readFile(absolute(name), MAX_IMPORT_BYTES);
+    const shell = new SqliteShell(database, format, stdout, readFile);
+    try {
+      for (const input of inputs.length > 0 ? inputs : [stdin.toString()]) await shell.run(input);
+    } finally {
+      // The statements before one that failed have been committed.
+      if (file !== undefined && !isReadOnly) saveDatabase(disks, file, opened, database);
+    }
+    return finished(0, "");
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return finished(1, `Error: ${message}\n`);
+  } finally {
+    database?.close();
+    process.exitCode = own;
+  }
+}
+
+async function openDatabase(bytes: Uint8Array | undefined): Promise<Database> {
+  const { Database: Opened } = await initSqlJs({
+    instantiateWasm(imports, receive) {
+      const module = new WebAssembly.Module(readFileSync(CODE));
+      const instance = new WebAssembly.Instance(module, imports);
+      for (const value of Object.values(instance.exports)) {
+        if (value instanceof WebAssembly.Memory) limitMemory(value, MAX_MEMORY_BYTES);
+      }
+      receive(instance);
+      return instance.exports;
+    },
+  });
+  const database = new Opened(bytes);
+  const pageSize = bytes ? ((bytes[16] ?? 0) << 8) | (bytes[17] ?? 0) || 4096 : 4096;
+  database.run(`PRAGMA max_page_count = ${Math.floor(MAX_DATABASE_BYTES / pageSize)}`);
+  return database;
+}
+
+function saveDatabase(
+  disks: SessionDisks,
+  file: string,
+  opened: Uint8Array,
+  database: Database,
+): void {
+  // As its own program does with a transaction that is left open.
+  database.run("SAVEPOINT ending; ROLLBACK");
+  const after = database.export();
+  if (Buffer.compare(after, opened) !== 0) disks.replaceFile(file, after);
+}
+
+function optionsOf(args: readonly string[]) {
+  const format: Format = { mode: "list", header: undefined, separator: "|", nullValue: "" };
+  const words: string[] = [];
+  const first: string[] = [];
+  let isReadOnly = false;
+  for (let n = 0; n < args.length; n++) {
+    const arg = args[n] ?? "";
+    const option = /^--?([a-z]+)$/.exec(arg)?.[1];
+    if (option === undefined) words.push(arg);
+    else if (isMode(option)) format.mode = option;
+    else if (option === "header" || option === "noheader") format.header = option === "header";
+    else if (option === "separator") format.separator = args[++n] ?? "";
+    else if (option === "nullvalue") format.nullValue = args[++n] ?? "";
+    else if (option === "cmd") first.push(args[++n] ?? "");
+    else if (option === "readonly") isReadOnly = true;
+    else if (option === "version") words.splice(0, 2, ":memory:", "SELECT sqlite_version()");
+    else if (option !== "bail" && option !== "batch")
+      throw new SqliteError(`unknown option: ${arg}`);
+  }
+  const [path = "", ...inputs] = words;
+  return { path, inputs: inputs.length > 0 ? [...first, ...inputs] : inputs, format, isReadOnly };
+}

@@ -1,0 +1,374 @@
+/**
+ * Python and SQLite in the embedded sandbox, whose process has no worker threads. This file is long because
+ * each start of Python takes time, so a test makes many attempts in one script.
+ */
+import { randomUUID } from "node:crypto";
+import { link, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
+import type { Sandbox, SandboxProvider } from "../../../lib/sandbox/port.ts";
+
+const MIB = 1024 * 1024;
+const DISK_QUOTA = 64 * MIB;
+const SECRET = "the-canary-outside-the-jail";
+
+const account = randomUUID();
+let dir: string;
+let canary: string;
+let provider: SandboxProvider;
+let sandbox: Sandbox;
+let home: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "sandbox-programs-"));
+  canary = join(dir, "canary.txt");
+  await writeFile(canary, SECRET);
+  provider = createLocalProvider({
+    rootDir: join(dir, "sandboxes"),
+    diskQuota: DISK_QUOTA,
+    startsAhead: false,
+    allowedHosts: [],
+  });
+});
+
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  const opened = await openSandbox();
+  ({ sandbox, home } = opened);
+  return opened.close;
+});
+
+async function openSandbox() {
+  const sessionId = randomUUID();
+  const state = await provider.provision(sessionId, account);
+  return {
+    sandbox: provider.open(state, account),
+    home: join(dir, "sandboxes", sessionId, "home"),
+    close: () => provider.destroy(state),
+  };
+}
+
+const shell = (command: string, timeoutMs = 60_000) =>
+  sandbox.run(command, { timeoutMs, maxOutputChars: 50_000 });
+
+/** Runs a script of Python. */
+async function python(script: string, timeoutMs?: number) {
+  await sandbox.writeFile("script.py", script);
+  return shell("python3 script.py", timeoutMs);
+}
+
+describe("python3", () => {
+  test("is started like any other", async () => {
+    await sandbox.writeFile("args.py", "import sys\nprint(sys.argv, __name__)\n");
+    const { stdout, stderr, exitCode } = await shell(`python3 --version
+      python -c 'import sys; print(sys.argv, sys.executable)' a 'b c'
+      python3 args.py x; echo 'print("stdin")' | python3; echo 'print("dash")' | python3 - y
+      python3 -m json.tool --compact <<< '{"ü": 1}'
+      mkdir deep; cd deep; X='a b' python3 -c 'import os; print(os.getcwd(), os.environ["X"], os.environ["TMPDIR"], "UNSET" in os.environ)'
+      python3 -c 'import tempfile; print(tempfile.gettempdir())'
+      python3 -c 'print(input(), "ü€")' <<< 'wörd'`);
+    expect(stdout.split("\n")).toEqual([
+      "Python 3.13.2",
+      "['-c', 'a', 'b c'] /usr/bin/python3",
+      "['args.py', 'x'] __main__",
+      "stdin",
+      "dash",
+      '{"ü":1}'.replace("ü", "\\u00fc"),
+      "/home/agent/deep a b /tmp False",
+      "/tmp",
+      "wörd ü€",
+      "",
+    ]);
+    expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  });
+
+  test("ends with the status and the traceback of the script", async () => {
+    await sandbox.writeFile("fails.py", "def f():\n    raise ValueError('no')\n\nf()\n");
+    const failed = await shell("python3 fails.py; echo $?");
+    expect(failed.stdout).toBe("1\n");
+    expect(failed.stderr).toMatch(/^Traceback .*\n {2}File "\/home\/agent\/fails\.py", line 4/);
+    expect(failed.stderr).toMatch(/\nValueError: no\n$/);
+    const { stdout, stderr } =
+      await shell(`python3 -c 'exit(7)'; echo $?; python3 -c 'exit(-1)'; echo $?
+      python3 -c 'exit("words")'; echo $?; python3 missing.py; echo $?; python3 -c 'f('; echo $?
+      python3 -c 'import os; os.abort()'; echo $?`);
+    expect(stdout).toBe("7\n255\n1\n2\n1\n134\n");
+    expect(stderr).toMatch(/^words\n.*can't open file '\/home\/agent\/missing\.py'.*\n/);
+    expect(stderr).toContain("SyntaxError: '(' was never closed");
+  });
+
+  test("adds decimals of a large file exactly, from standard input and by its name", async () => {
+    const made = await python(`
+with open("rows.csv", "w") as f:
+    for n in range(700_000): f.write(f"{n},Track number {n},0.{n % 10}0000001\\n")
+`);
+    expect(made).toMatchObject({ exitCode: 0, stderr: "" });
+    expect((await stat(join(home, "rows.csv"))).size).toBeGreaterThan(22 * MIB);
+    const sum = `
+import csv, decimal, sys
+rows = csv.reader(sys.stdin if len(sys.argv) < 2 else open(sys.argv[1], newline=""))
+amounts = [decimal.Decimal(row[2]) for row in rows]
+print(len(amounts), sum(amounts))
+`;
+    await sandbox.writeFile("sum.py", sum);
+    const { stdout } = await shell("python3 sum.py < rows.csv; python3 sum.py rows.csv");
+    expect(stdout).toBe("700000 315000.00700000\n".repeat(2));
+  });
+
+  test("passes the output of one script on to the next", async () => {
+    await sandbox.writeFile("in.txt", "b\na\nc\n");
+    await sandbox.writeFile(
+      "a.py",
+      "import sys\nfor l in sorted(sys.stdin): print(l.strip() * 2)\n",
+    );
+    await sandbox.writeFile("b.py", "import sys\nprint(sys.stdin.read().split())\n");
+    expect(await shell("cat in.txt | python3 a.py | python3 b.py")).toMatchObject({
+      stdout: "['aa', 'bb', 'cc']\n",
+      exitCode: 0,
+    });
+    const bytes = await shell(
+      "python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256)))' | tee copy | wc -c",
+    );
+    expect(bytes.stdout.trim()).toBe("256");
+    expect(await readFile(join(home, "copy"))).toEqual(
+      Buffer.from(Array.from({ length: 256 }, (_, n) => n)),
+    );
+  });
+
+  test("changes files as the shell does", async () => {
+    await writeFile(join(home, "backed-up"), "old");
+    await link(join(home, "backed-up"), join(dir, "backup"));
+    const { stdout, stderr } = await python(`
+import os, pathlib, shutil, tempfile
+os.makedirs("a/b"); pathlib.Path("a/b/one").write_text("1")
+os.rename("a/b/one", "a/two"); shutil.move("a/two", "/tmp/three"); shutil.copy("/tmp/three", "a/four")
+with open("a/four", "r+") as f: f.seek(0, 2); f.write("+"); f.seek(0); print(f.read())
+os.chmod("a/four", 0o600); os.utime("a/four", (1, 1_000_000))
+print(oct(os.stat("a/four").st_mode), os.path.getmtime("a/four"), sorted(os.listdir("a")))
+with tempfile.TemporaryFile() as f: f.write(b"gone"); f.seek(0); print(f.read())
+with open("backed-up", "a") as f: f.write(" and new")
+open("short", "w").write("truncate me"); os.truncate("short", 8)
+shutil.rmtree("a/b"); print(os.path.exists("a/b"), os.listdir("/tmp"))
+`);
+    expect(stderr).toBe("");
+    expect(stdout).toBe("1+\n0o100600 1000000.0 ['b', 'four']\nb'gone'\nFalse ['three']\n");
+    expect((await readdir(home)).sort()).toEqual(["a", "backed-up", "script.py", "short"]);
+    expect(await readFile(join(home, "short"), "utf8")).toBe("truncate");
+    expect(await readFile(join(home, "backed-up"), "utf8")).toBe("old and new");
+    expect(await readFile(join(dir, "backup"), "utf8")).toBe("old");
+  });
+
+  test("cannot exceed the quota", async () => {
+    const { stdout } = await python(`
+import os
+def attempt(work):
+    try: work()
+    except OSError as e: print(e.strerror)
+def fill():
+    with open("full", "wb", buffering=0) as f:
+        while True: f.write(bytes(1_000_000))
+def stretch(): os.truncate("sparse", 2**31 - 1)
+def jump():
+    with open("sparse", "r+b", buffering=0) as f: f.seek(2**31 - 2); f.write(b"x")
+def clutter():
+    for n in range(30_000): os.mkdir(f"d{n}")
+attempt(fill); print(os.path.getsize("full") > 60_000_000); os.remove("full")
+open("sparse", "w").close(); attempt(stretch); attempt(jump); print(os.path.getsize("sparse"))
+open("again", "wb").write(bytes(50_000_000)); attempt(clutter)
+`);
+    const full = "No space left on device";
+    expect(stdout.split("\n")).toEqual([full, "True", full, full, "0", full, ""]);
+    expect((await readdir(home)).length).toBeLessThan(20_000);
+  });
+
+  test("gets a MemoryError at the limit, and another session is served meanwhile", async () => {
+    const other = await openSandbox();
+    const attempt = (code: string) => `
+try:
+    ${code}
+except MemoryError: print("MemoryError")
+`;
+    const [{ stdout }, answer] = await Promise.all([
+      python(
+        [
+          ...["bytearray(2**30)", "l = []\n    while True: l.append(bytes(1_000_000))"].map(
+            attempt,
+          ),
+          "del l; print(len(bytes(150_000_000)))\n",
+        ].join(""),
+      ),
+      other.sandbox.run("echo served", { timeoutMs: 30_000, maxOutputChars: 100 }),
+    ]);
+    expect(stdout).toBe("MemoryError\nMemoryError\n150000000\n");
+    expect(answer.stdout).toBe("served\n");
+    // Each has the memory of the one before it, or the third would be killed.
+    const thrice = await shell(
+      "for n in 1 2 3; do python3 -c 'print(len(bytes(200_000_000)))'; done",
+    );
+    expect(thrice).toMatchObject({ stdout: "200000000\n".repeat(3), exitCode: 0 });
+    await other.close();
+  });
+
+  test("survives recursion, as its own limit promises", async () => {
+    const { stdout, stderr } = await python(`
+import json
+def depth(n): return 0 if n == 0 else 1 + depth(n - 1)
+print(depth(900), len(str(json.loads("[" * 900 + "]" * 900))))
+for work in (lambda: depth(10**6), lambda: json.loads("[" * 100_000)):
+    try: work()
+    except RecursionError: print("RecursionError")
+`);
+    expect({ stdout, stderr }).toEqual({
+      stdout: "900 1800\nRecursionError\nRecursionError\n",
+      stderr: "",
+    });
+  });
+
+  test("has no output without end", async () => {
+    const cut = await shell("python3 -c 'while True: print(\"y\" * 99)' | head -n 2");
+    expect(cut.stdout).toBe(`${"y".repeat(99)}\n`.repeat(2));
+    expect(cut.stderr).toMatch(/^python3: stopped after \d+ bytes of output\n$/);
+    const errors = await shell(
+      `python3 -uc 'import sys\nwhile True:\n  try: sys.stderr.write("n")\n  except BaseException: pass'`,
+    );
+    expect(errors).toMatchObject({ exitCode: 1, truncated: true });
+  });
+
+  test("ends at the deadline", async () => {
+    expect(await shell("python3 -c 'while True: pass'", 1_000)).toMatchObject({ exitCode: 124 });
+    expect(await shell("python3 -c 'print(1)'")).toMatchObject({ stdout: "1\n" });
+  });
+
+  test("reaches nothing outside of the session's folders", async () => {
+    await symlink(dir, join(home, "link"));
+    await symlink(canary, join(home, "planted"));
+    const up = "../".repeat(12);
+    const attempts = [
+      ...[canary, `/home/agent/${up}${canary}`, `${up}${canary}`, "link/canary.txt", "planted"],
+      ...["/etc/passwd", process.execPath, "/proc/self/environ", "/proc/1/environ"],
+      ...["/proc/self/root/etc/passwd", "/proc/self/cwd/script.py", "/dev/tty", "../escaped.txt"],
+    ].flatMap((path) => [
+      `open(${JSON.stringify(path)}).read()`,
+      `open(${JSON.stringify(path)}, "a")`,
+      `os.remove(${JSON.stringify(path)})`,
+    ]);
+    const { stdout, stderr } = await python(
+      `import os\n${failing([
+        ...attempts,
+        ...["os.listdir('link')", "os.readlink('planted')", "os.chmod('planted', 0o777)"],
+        ...[
+          "os.rename('planted', 'moved')",
+          "os.symlink('/etc', 'mine')",
+          "os.rmdir('/home/agent/..')",
+        ],
+        ...["os.rename('script.py', '..')", "os.rename('script.py', '../script.py')"],
+        ...["os.rename('link', 'renamed')", "os.mkdir('link/folder')", "open('link/new', 'w')"],
+        ...["open('/usr/lib/python3.13/os.py', 'w')", "os.truncate('/usr/lib/python313.zip', 0)"],
+        ...["open('/dev/shm/file', 'w')", "os.chmod('/', 0o777)", "os.mkdir('/folder')"],
+      ])}\nprint(os.listdir("/home"), sorted(os.listdir(".")))\n`,
+    );
+    expect(stderr).toBe("");
+    expect(stdout).toBe("['agent'] ['script.py']\n");
+    expect(await readFile(canary, "utf8")).toBe(SECRET);
+    expect((await readdir(dir)).filter((name) => name !== "backup").sort()).toEqual([
+      "canary.txt",
+      "sandboxes",
+    ]);
+    expect((await readdir(home)).sort()).toEqual(["link", "planted", "script.py"]);
+  });
+
+  test("has no processes, threads, network, native code or JavaScript", async () => {
+    const { stdout, stderr } = await python(
+      `import os, signal, socket, _socket, subprocess, threading, urllib.request\n${failing([
+        ...["os.system('ls')", "os.popen('ls')", "os.fork()", "os.execv('/bin/sh', ['sh'])"],
+        ...["subprocess.run(['ls'])", "os.pipe()", "os.posix_spawn('/bin/sh', ['sh'], {})"],
+        ...["threading.Thread(target=print).start()", "__import__('multiprocessing').Pool(2)"],
+        ...["socket.socket()", "_socket.socket.__base__()", "socket.getaddrinfo('localhost', 80)"],
+        ...["urllib.request.urlopen('http://127.0.0.1:1/')", "socket.gethostbyname('localhost')"],
+        ...["__import__('ctypes')", "__import__('js')", "__import__('pyodide_js')"],
+        ...["__import__('emscripten').run_script('1')", "__import__('_emscripten')"],
+        ...["signal.setitimer(0, 0.1)", "os.kill(1, 9) or 1/0"],
+      ])}`,
+    );
+    expect({ stdout, stderr }).toEqual({ stdout: "", stderr: "" });
+    const words = await shell(
+      `python3 -c 'import urllib.request as u; u.urlopen("http://127.0.0.1")'; python3 -c 'import os; os.system("ls")'; python3 -c 'import sqlite3'`,
+    );
+    expect(words.stderr).toContain("Python has no network in this sandbox: use curl");
+    expect(words.stderr).toContain("Python cannot start programs in this sandbox");
+    expect(words.stderr).toContain("use the command sqlite3");
+  });
+});
+
+/** Returns a script that prints the expressions which do not fail. */
+const failing = (expressions: readonly string[]): string =>
+  expressions
+    .map((text) => `try: print(${text}, ${JSON.stringify(text)})\nexcept Exception: pass`)
+    .join("\n");
+
+describe("sqlite3", () => {
+  test("imports, queries and sums, and keeps the database in a file", async () => {
+    await sandbox.writeFile(
+      "sales.csv",
+      'isrc,store,units\nA1,"One, Inc.",9007199254740993\nB2,Two,5\nC3,Two,\n',
+    );
+    await shell(`sqlite3 sales.db '.import --csv sales.csv sales' 'ALTER TABLE sales ADD rate REAL'
+      sqlite3 sales.db "UPDATE sales SET rate = 2.0, units = CAST(units AS INTEGER) WHERE units <> ''"`);
+    const query = "SELECT store, sum(units) units, max(rate) rate FROM sales GROUP BY store";
+    const { stdout, stderr } = await shell(`q='${query}'; sqlite3 sales.db "$q"
+      sqlite3 -csv -header sales.db "$q"; sqlite3 -json sales.db "$q"; sqlite3 -box sales.db "$q"
+      printf '.mode column\\n.nullvalue none\\n%s,\\n  null n;\\n.tables\\n' 'SELECT 1 one' | sqlite3 sales.db
+      cat sales.csv | sqlite3 sales.db 'CREATE TABLE t(a, b, c)' '.import --csv --skip 1 /dev/stdin t' 'SELECT count(*) FROM t'`);
+    expect(stderr).toBe("");
+    expect(stdout.split("\n")).toEqual([
+      ...["One, Inc.|9007199254740993|2.0", "Two|5.0|2.0"],
+      ...["store,units,rate", '"One, Inc.",9007199254740993,2.0', "Two,5.0,2.0"],
+      '[{"store":"One, Inc.","units":9007199254740993,"rate":2.0},',
+      '{"store":"Two","units":5.0,"rate":2.0}]',
+      "┌───────────┬──────────────────┬──────┐",
+      "│ store     │ units            │ rate │",
+      "├───────────┼──────────────────┼──────┤",
+      "│ One, Inc. │ 9007199254740993 │ 2.0  │",
+      "│ Two       │ 5.0              │ 2.0  │",
+      "└───────────┴──────────────────┴──────┘",
+      ...["one  n", "---  ----", "1    none", "sales", "3", ""],
+    ]);
+    expect((await readdir(home)).sort()).toEqual(["sales.csv", "sales.db"]);
+  });
+
+  test("fails with a message, and changes nothing outside of the session's folders", async () => {
+    await symlink(canary, join(home, "planted.db"));
+    const attempts = [
+      ...["sqlite3 a.db 'SELEC 1'", "sqlite3 a.db '.nothing'", "sqlite3 /etc/a.db 'SELECT 1'"],
+      ...["sqlite3 ../../a.db 'CREATE TABLE t(x)'", "sqlite3 planted.db 'CREATE TABLE t(x)'"],
+      ...[
+        `sqlite3 ${canary} 'CREATE TABLE t(x)'`,
+        `sqlite3 a.db "ATTACH '${canary}' AS c; SELECT 1 FROM c.t"`,
+      ],
+      ...[`sqlite3 a.db ".import --csv ${canary} t"`, "sqlite3 a.db '.import --csv planted.db t'"],
+      ...["sqlite3 a.db \"SELECT load_extension('x')\"", "sqlite3 a.db '.read /etc/passwd'"],
+    ];
+    for (const attempt of attempts) {
+      const result = await shell(attempt);
+      expect(result, attempt).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(result.stderr, attempt).toMatch(/^Error: /);
+      expect(result.stderr.replaceAll(canary, ""), attempt).not.toContain(dir);
+    }
+    expect(await readFile(canary, "utf8")).toBe(SECRET);
+  });
+
+  test("cannot exceed the quota", async () => {
+    const rows = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 3000)";
+    const insert = `sqlite3 a.db 'CREATE TABLE t(x)' '${rows} INSERT INTO t SELECT randomblob(9999) FROM n'`;
+    const { stderr, stdout } = await shell(
+      `python3 -c 'open("fill", "wb").write(bytes(50_000_000))'; ${insert}; ls -A`,
+    );
+    expect({ stderr, stdout }).toEqual({
+      stderr: "Error: ENOSPC: /home/agent/a.db\n",
+      stdout: "fill\n",
+    });
+  });
+});
