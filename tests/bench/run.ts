@@ -12,6 +12,7 @@ import { benchCosts } from "./costs.ts";
 import { benchDelay } from "./delay.ts";
 import { benchLists } from "./lists.ts";
 import { benchResume } from "./resume.ts";
+import { benchSandbox } from "./sandbox.ts";
 import { benchScale } from "./scale.ts";
 import { benchSignIn } from "./sign-in.ts";
 import { benchStop } from "./stop.ts";
@@ -37,6 +38,7 @@ const benches: Readonly<Record<string, Bench>> = {
   scale: benchScale,
   console: benchConsole,
   lists: benchLists,
+  sandbox: benchSandbox,
 };
 
 function setting(name: string): string {

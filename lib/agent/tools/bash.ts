@@ -7,6 +7,7 @@ export const bash = agentTool({
   description: `Run a shell command in the session's sandbox and get its exit code, stdout and stderr.
 - The sandbox's files persist between commands and turns; environment variables and the working directory do not.
 - A command ends after ${COMMAND_DEADLINE_MS / 1000} seconds (exit code 124). There is no terminal: never start something that waits for input.
+- python3 with its standard library and the sqlite3 command are there for calculations and tables. Use decimal for money. Expect no network, subprocesses, threads or packages in Python, and about 250 MB of memory: read large files row by row.
 - stdout and stderr are each cut at ${MAX_OUTPUT_CHARS} characters, and "truncated" says so: filter with head, tail or grep.
 - To read, write, find or search files prefer the tools read, write, glob and grep.
 - To call this service, use the base address in $AGENT_API_URL and the header line in $AGENT_API_AUTH_HEADER: curl -H "$AGENT_API_AUTH_HEADER" "$AGENT_API_URL/api/...". It acts for the user while this run goes on: it reads their data, makes media and private templates, and can do nothing else. If the user has named connectors for it, GET "$AGENT_API_URL/api/connectors/{connector}/actions" lists what these can do, and POST …/actions/{action} with {"input": {…}} does it. Never print it.`,
