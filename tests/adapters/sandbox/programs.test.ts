@@ -3,7 +3,18 @@
  * each start of Python takes time, so a test makes many attempts in one script.
  */
 import { randomUUID } from "node:crypto";
-import { link, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -184,31 +195,51 @@ open("again", "wb").write(bytes(50_000_000)); attempt(clutter)
     expect((await readdir(home)).length).toBeLessThan(20_000);
   });
 
-  test("gets a MemoryError at the limit, and another session is served meanwhile", async () => {
-    const other = await openSandbox();
+  test("gets a MemoryError at the limit, and leaves memory to the next command", async () => {
     const attempt = (code: string) => `
 try:
     ${code}
 except MemoryError: print("MemoryError")
 `;
-    const [{ stdout }, answer] = await Promise.all([
-      python(
-        [
-          ...["bytearray(2**30)", "l = []\n    while True: l.append(bytes(1_000_000))"].map(
-            attempt,
-          ),
-          "del l; print(len(bytes(150_000_000)))\n",
-        ].join(""),
-      ),
-      other.sandbox.run("echo served", { timeoutMs: 30_000, maxOutputChars: 100 }),
-    ]);
+    const { stdout } = await python(
+      [
+        ...["bytearray(2**30)", "l = []\n    while True: l.append(bytes(1_000_000))"].map(attempt),
+        "del l; print(len(bytes(150_000_000)))\n",
+      ].join(""),
+    );
     expect(stdout).toBe("MemoryError\nMemoryError\n150000000\n");
-    expect(answer.stdout).toBe("served\n");
-    // Each has the memory of the one before it, or the third would be killed.
+    // Together they would exceed the limit of the process.
     const thrice = await shell(
       "for n in 1 2 3; do python3 -c 'print(len(bytes(200_000_000)))'; done",
     );
     expect(thrice).toMatchObject({ stdout: "200000000\n".repeat(3), exitCode: 0 });
+  });
+
+  test("keeps no other session waiting", async () => {
+    const other = await openSandbox();
+    const stop = new AbortController();
+    const script = `
+l = []
+while True:
+    try: l.append(bytes(1_000_000))
+    except MemoryError: pass
+`;
+    await sandbox.writeFile("endless.py", script);
+    const endless = sandbox.run("python3 endless.py", {
+      timeoutMs: 100_000,
+      maxOutputChars: 100,
+      signal: stop.signal,
+    });
+    const served = await other.sandbox.run("python3 -c 'print(1)'", {
+      timeoutMs: 60_000,
+      maxOutputChars: 100,
+    });
+    expect(served).toMatchObject({ stdout: "1\n", exitCode: 0 });
+    stop.abort();
+    expect(await endless).toMatchObject({
+      exitCode: 137,
+      stderr: expect.stringContaining("stopped"),
+    });
     await other.close();
   });
 
@@ -280,6 +311,24 @@ for work in (lambda: depth(10**6), lambda: json.loads("[" * 100_000)):
     expect((await readdir(home)).sort()).toEqual(["link", "planted", "script.py"]);
   });
 
+  test("follows no link that replaces a folder while it runs", async () => {
+    await mkdir(join(home, "folder"));
+    await writeFile(join(home, "folder/canary.txt"), "its own");
+    const running = python(`
+import os
+print(open("folder/canary.txt").read())
+open("ready", "w").close()
+while not os.path.exists("go"): pass
+${failing(['open("folder/canary.txt").read()', 'open("folder/canary.txt", "w")', 'os.remove("folder/canary.txt")'])}
+`);
+    await expect.poll(() => readdir(home)).toContain("ready");
+    await rename(join(home, "folder"), join(home, "moved"));
+    await symlink(dir, join(home, "folder"));
+    await writeFile(join(home, "go"), "");
+    expect(await running).toMatchObject({ stdout: "its own\n", stderr: "", exitCode: 0 });
+    expect(await readFile(canary, "utf8")).toBe(SECRET);
+  });
+
   test("has no processes, threads, network, native code or JavaScript", async () => {
     const { stdout, stderr } = await python(
       `import os, signal, socket, _socket, subprocess, threading, urllib.request\n${failing([
@@ -341,12 +390,17 @@ describe("sqlite3", () => {
 
   test("fails with a message, and changes nothing outside of the session's folders", async () => {
     await symlink(canary, join(home, "planted.db"));
+    await symlink(dir, join(home, "link"));
     const attempts = [
       ...["sqlite3 a.db 'SELEC 1'", "sqlite3 a.db '.nothing'", "sqlite3 /etc/a.db 'SELECT 1'"],
       ...["sqlite3 ../../a.db 'CREATE TABLE t(x)'", "sqlite3 planted.db 'CREATE TABLE t(x)'"],
       ...[
         `sqlite3 ${canary} 'CREATE TABLE t(x)'`,
+        "sqlite3 link/new.db 'CREATE TABLE t(x)'",
+        "sqlite3 a.db '.import --csv link/canary.txt t'",
         `sqlite3 a.db "ATTACH '${canary}' AS c; SELECT 1 FROM c.t"`,
+        "sqlite3 a.db \"/* */ attach 'b.db' AS b\"",
+        "sqlite3 a.db \"VACUUM INTO 'b.db'\"",
       ],
       ...[`sqlite3 a.db ".import --csv ${canary} t"`, "sqlite3 a.db '.import --csv planted.db t'"],
       ...["sqlite3 a.db \"SELECT load_extension('x')\"", "sqlite3 a.db '.read /etc/passwd'"],

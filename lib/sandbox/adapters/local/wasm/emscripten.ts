@@ -51,7 +51,7 @@ export interface FsStream {
   position: number;
   seekable: boolean;
   /** Shared with the duplicates of the stream. */
-  readonly shared: { fd?: number; uses?: number };
+  readonly shared: { fd?: number | undefined; uses?: number };
 }
 
 /** Refuses more memory at the limit, which the program sees as a failed allocation. */

@@ -145,6 +145,7 @@ export function mountDisk(fs: EmscriptenFs, disk: SessionDisk, path: string): ()
       if (shared.uses > 0) return;
       open.delete(shared.fd);
       closeSync(shared.fd);
+      shared.fd = undefined;
     }),
     getattr: guarded(attributesOfOpen),
     setattr: guarded((stream: FsStream, attributes: Attributes) => {

@@ -7,6 +7,7 @@ declare module "sql.js" {
     bind(values: readonly string[]): boolean;
     step(): boolean;
     get(values: null, options: { useBigInt: true }): SqlValue[];
+    getSQL(): string;
     getColumnNames(): string[];
     free(): boolean;
   }

@@ -44,6 +44,8 @@ export class SqliteShell {
   #query(sql: string): void {
     if (sql.trim() === "") return;
     for (const statement of this.#database.iterateStatements(sql)) {
+      const [, other] = OTHER_DATABASE.exec(statement.getSQL()) ?? [];
+      if (other) throw new SqliteError(`${other} is not supported: only one database can be open`);
       const columns = statement.getColumnNames();
       for (const text of formatRows(columns, rowsOf(statement), this.#format)) {
         this.#stdout.write(Buffer.from(text));
@@ -133,6 +135,8 @@ export const isMode = (name: string): boolean => (MODES as readonly string[]).in
 const TABLES = `SELECT name FROM sqlite_schema
   WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' AND name LIKE ? ORDER BY name`;
 const SCHEMA = "SELECT sql || ';' FROM sqlite_schema WHERE sql NOT NULL AND tbl_name LIKE ?";
+/** Statements with a file besides the database, which would be in memory and lost. */
+const OTHER_DATABASE = /^(?:\s|--[^\n]*\n|\/\*(?:(?!\*\/).)*\*\/)*(ATTACH|VACUUM\b.*\bINTO)\b/is;
 const PIECE_BYTES = 64 * 1024;
 
 function* rowsOf(statement: Statement): Generator<SqlValue[]> {
