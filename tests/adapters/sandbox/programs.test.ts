@@ -140,6 +140,12 @@ print(len(amounts), sum(amounts))
       stdout: "['aa', 'bb', 'cc']\n",
       exitCode: 0,
     });
+    const compared = await shell(
+      "python3 -c 'import sys; print(*[open(a).read() for a in sys.argv[1:]])' <(echo one) <(echo two)",
+    );
+    expect(compared).toMatchObject({ stdout: "one\n two\n\n", stderr: "" });
+    const discarded = "python3 -c 'print(\"x\" * 2_000_000)' > /dev/null; wc -c < /dev/null";
+    expect(await shell(discarded)).toMatchObject({ stdout: "0\n", stderr: "" });
     const bytes = await shell(
       "python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256)))' | tee copy | wc -c",
     );

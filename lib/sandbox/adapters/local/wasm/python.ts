@@ -73,7 +73,8 @@ function load(): Loaded {
 export function pythonCommands(disks: SessionDisks, outside: <T>(work: () => T) => T): Command[] {
   return ["python3", "python"].map((name) =>
     defineCommand(name, async (args, context) => {
-      const result = await outside(() => runPython(args, context, disks));
+      const substituted = await substitutedFiles(args, context);
+      const result = await outside(() => runPython(args, context, disks, substituted));
       await outside(freeMemory);
       return result;
     }),
@@ -90,6 +91,7 @@ async function runPython(
   args: readonly string[],
   context: CommandContext,
   disks: SessionDisks,
+  substituted: ReadonlyMap<string, Uint8Array>,
 ): Promise<ExecResult> {
   if (args.join("\0").length > MAX_ARGS_CHARS) {
     return { stdout: "", stderr: "bash: python3: Argument list too long\n", exitCode: 126 };
@@ -122,6 +124,10 @@ async function runPython(
         for (const [path, disk] of disks.byPath) {
           fs.mkdirTree(path);
           closeFiles.push(mountDisk(fs, disk, path));
+        }
+        for (const [path, content] of substituted) {
+          fs.mkdirTree(dirname(path));
+          fs.writeFile(path, content);
         }
         makeReadOnly(fs, ZIP);
       },
@@ -165,6 +171,15 @@ const REFUSED = [
 
 function syscall(name: string): string {
   return `__syscall_${name}`;
+}
+
+/** Returns the files that the shell made for arguments of the form `<(command)`. */
+async function substitutedFiles(args: readonly string[], { fs }: CommandContext) {
+  const files = new Map<string, Uint8Array>();
+  for (const arg of args) {
+    if (/^\/dev\/fd\/\d+$/.test(arg)) files.set(arg, await fs.readFileBuffer(arg));
+  }
+  return files;
 }
 
 function environmentOf({ exportedEnv, cwd }: CommandContext): Record<string, string | undefined> {
