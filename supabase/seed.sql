@@ -388,10 +388,11 @@ values ('00000000-0000-4000-8000-000000000260', 'workspace', 'Starter templates'
 on conflict (id) do nothing;
 
 insert into public.agent_templates
-  (id, account_id, title, description, prompt, tags, is_private, created_at, updated_at)
+  (id, account_id, title, description, prompt, tags, is_private, created_at, updated_at, options)
 select v.id::uuid, '00000000-0000-4000-8000-000000000260', v.title, v.description, v.prompt, v.tags, false,
   -- A second apart, so that the list has them in this order.
-  now() - v.place * interval '1 second', now()
+  now() - v.place * interval '1 second', now(),
+  case when v.skill is null then '{}' else jsonb_build_object('skills', array[v.skill]) end
 from (values
   (1, '00000000-0000-4000-8000-000000000261', 'Release plan',
    'Plans a single, EP or album from delivery to the weeks after release, with dates, owners and a budget.',
@@ -411,7 +412,7 @@ Deliver two files in the sandbox:
 2. release-plan.md: one page with the story of the release, the five dates that cannot slip and why, the budget by area, the targets (streams, saves, followers, press) and the three largest risks with what to do about each
 
 Check that no task comes before what it depends on, that no date falls on a public holiday of the main territory, and that the costs add up to the budget. Finish with the three things to do this week.$$,
-   array['release', 'planning', 'label']),
+   array['release', 'planning', 'label'], 'release-plan'),
   (2, '00000000-0000-4000-8000-000000000262', 'Royalty statement check',
    'Checks a royalty statement line by line: totals, rates, missing tracks, odd territories, and what to ask for.',
 $$You are a royalty auditor who works for artists. Check the statement that is attached or in the sandbox (CSV, XLSX or PDF). Never change the original file.
@@ -428,7 +429,7 @@ Deliver:
 - statement-check.md: the result in five sentences, the amount that is in question, a table of the ten largest differences, and a polite letter to the payer that asks for an explanation of each high finding, with the line numbers
 
 Use exact decimal arithmetic and round only for display. State every assumption. If the file cannot be read in full, say which part was not checked.$$,
-   array['royalties', 'finance', 'audit']),
+   array['royalties', 'finance', 'audit'], 'royalty-statement'),
   (3, '00000000-0000-4000-8000-000000000263', 'Playlist pitch',
    'Writes an editorial pitch and short mails to independent curators from the facts of one track.',
 $$You pitch music to playlist editors. They read hundreds of pitches a day, so that every sentence must carry a fact.
@@ -443,7 +444,7 @@ Write:
 5. One follow-up for ten days later that adds news instead of asking again
 
 Show the number of characters of the editorial pitch. End with what would make the pitch stronger and who could supply it.$$,
-   array['playlists', 'pitch', 'marketing']),
+   array['playlists', 'pitch', 'marketing'], null),
   (4, '00000000-0000-4000-8000-000000000264', 'Tour budget',
    'Calculates a tour by show: fees, crew, travel, hotels, taxes and break-even, with a best and a worst case.',
 $$You are a tour accountant. Make a budget for a tour and tell whether it pays.
@@ -462,7 +463,7 @@ Deliver:
 3. tour-budget.md: result of the three cases, break-even by show and for the tour, the two shows to renegotiate or drop, cash needed before the first income and on which date, and the five assumptions that change the result most
 
 Check that the rows add up to the totals and that no day has a drive of more than 600 km and a show.$$,
-   array['touring', 'finance', 'budget']),
+   array['touring', 'finance', 'budget'], 'tour-budget'),
   (5, '00000000-0000-4000-8000-000000000265', 'Press text',
    'Writes a press release, short biographies and pull quotes from facts, in the voice of the artist.',
 $$You write for music journalists. They copy what is precise and delete what is advertising.
@@ -477,7 +478,7 @@ Write:
 5. Captions for three press photos with a place for the photographer's credit
 
 Rules: no "unique", "genre-defying", "journey" or "soundscape"; comparisons with other artists at most twice; names, titles and dates spelled the same everywhere. End with a list of all facts and where each comes from, so that someone can check them in five minutes. Save everything as press-text.md.$$,
-   array['press', 'writing', 'promotion']),
+   array['press', 'writing', 'promotion'], null),
   (6, '00000000-0000-4000-8000-000000000266', 'Contract summary',
    'Summarizes a recording, publishing or booking contract in plain language and marks what to negotiate.',
 $$You read music contracts for artists and managers. You are not a lawyer and say so once, at the end.
@@ -492,7 +493,7 @@ Read the whole contract. Do not summarize from the first pages. Then deliver con
 7. The five clauses to negotiate first, each with the sentence as it is, a proposed sentence, and one line of reasoning
 
 Quote exactly, never paraphrase inside quotation marks. If clauses contradict each other or a page is unreadable, say so at the top. Recommend a lawyer for the points where the answer depends on local law.$$,
-   array['contracts', 'legal', 'management']),
+   array['contracts', 'legal', 'management'], 'contract-review'),
   (7, '00000000-0000-4000-8000-000000000267', 'Social calendar',
    'Plans four weeks of posts around a release or tour, with ideas that one person with a phone can film.',
 $$You plan social media for artists who have little time. Plan four weeks that one person with a phone can produce in two half days.
@@ -512,7 +513,7 @@ Deliver:
 - a short page that says which three numbers to look at each Monday and what to change if they fall
 
 No trends that will be over before the post goes out, no music of others, no claims about charts that are not true. If a generated image or video would help, say which post and with which prompt.$$,
-   array['social media', 'content', 'planning']),
+   array['social media', 'content', 'planning'], null),
   (8, '00000000-0000-4000-8000-000000000268', 'Fan newsletter',
    'Writes a newsletter that fans open: one story, one thing to do, and a subject line worth testing.',
 $$You write newsletters from artists to their fans: personal, short, and never like a shop.
@@ -529,6 +530,6 @@ Write:
 Check: every date has its weekday and time zone, every place name is spelled as its city spells it, no more than one exclamation mark, nothing that is only true for one country unless the letter is for that country, and an unsubscribe line as {{unsubscribe}}.
 
 Save newsletter.md and newsletter.txt. End with when to send it for this audience and what to measure besides opens: replies, clicks on the one action, and people who leave.$$,
-   array['newsletter', 'fans', 'writing'])
-) as v (place, id, title, description, prompt, tags)
+   array['newsletter', 'fans', 'writing'], null)
+) as v (place, id, title, description, prompt, tags, skill)
 on conflict (id) do nothing;

@@ -47,7 +47,7 @@ export const createTemplateContract = contract({
   tool: true,
   summary: "Create an agent template",
   description:
-    "A private template is visible to its creator and the accounts of `share_emails`. `fallback_models`, `effort` and `outcome` apply to the creator's own chats, runs and tasks, because they can cost more than another account has asked for; `limits` apply to all.",
+    "A private template is visible to its creator and the accounts of `share_emails`. `fallback_models`, `effort` and `outcome` apply to the creator's own chats, runs and tasks, because they can cost more than another account has asked for; `limits` apply to all, and `skills` name those of whoever uses the template.",
   idempotent: true,
   body: z.object({
     title,

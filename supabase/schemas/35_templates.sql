@@ -331,7 +331,8 @@ comment on function public.narrowest_limits is 'The least value of each limit am
 create function public.chat_options(p_account_id uuid, p_chat_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_strip_nulls(
-    case when t.account_id = p_account_id then t.options else '{}' end || c.options
+    case when t.account_id = p_account_id then t.options
+      else jsonb_build_object('skills', t.options -> 'skills') end || c.options
     || jsonb_build_object('limits',
       public.narrowest_limits(array[t.options -> 'limits', c.options -> 'limits'])))
   from public.chats c
@@ -339,4 +340,4 @@ language sql stable set search_path = '' as $$
     on t.id = c.template_id and public.can_see_agent_template(p_account_id, t)
   where c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account sets limits only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies.';
+comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account sets skills and limits only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies.';

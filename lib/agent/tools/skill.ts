@@ -32,7 +32,7 @@ interface Skill {
 export const skill = agentTool({
   name: "skill",
   description: `List or load skills: instructions with scripts for a kind of work. They come with the service, from the account and its organizations, and from SKILL.md files in the sandbox, below ${FOLDERS.join(", ")}, which go first.
-- skill "${LIST}" gives {skills: [{name, description}]}.
+- skill "${LIST}" gives {skills: [{name, description}]}, with the path of those in the sandbox.
 - A name loads that skill and writes its files into the sandbox: {skill, path, instructions}. Follow the instructions; files they mention are relative to the folder of path.
 - args are put where the skill says $ARGUMENTS ($1, $2, … for single words), or after its text.`,
   input: z.object({
@@ -75,7 +75,9 @@ function describe(name: string, path: string, text: string, args: string | undef
 }
 
 async function listAll(inSandbox: readonly Skill[], { skills }: ToolContext) {
-  const known = new Map(inSandbox.map(({ name, description }) => [name, { name, description }]));
+  const known = new Map<string, { name: string; description: string; path?: string }>(
+    inSandbox.map((found) => [found.name, { ...found }]),
+  );
   for (const skill of await skills.list()) if (!known.has(skill.name)) known.set(skill.name, skill);
   return [...known.values()];
 }
