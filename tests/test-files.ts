@@ -8,9 +8,9 @@ const IMPORT = /(?:from|import)\s*\(?\s*"((?:\.|@\/)[^"]+\.m?tsx?)"/g;
 const BROWSER = /\bplaywright-core\b/;
 const OWN_SERVERS =
   /\b(startWorkspace|startOwnParts|startServer|startEmbedded|npmRun|buildPackage|createLocalProvider)\(/;
-/** What takes longer than a test of functions: a database, a server, a sandbox's process, Python, measuring. */
+/** What takes longer than a test of functions: a database, a server, a sandbox's process, measuring. */
 const SLOW =
-  /\binject\("|\b(startEmbedded|runPostgres|runNext|create(Local|System)Provider|createMediaFolder|expectNoStall|runSkillScript)\(/;
+  /\binject\("|\b(startEmbedded|runPostgres|runNext|create(Local|System)Provider|createMediaFolder|expectNoStall)\(/;
 
 const sources = new Map<string, string>();
 

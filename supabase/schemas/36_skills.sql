@@ -41,8 +41,11 @@ create table public.disabled_skills (
 alter table public.disabled_skills enable row level security;
 comment on table public.disabled_skills is 'Names of skills that the agents of an account do not use, whatever their source. Those of an organization apply to its own skills.';
 
-create function public.known_skills(p_account_id uuid)
-returns table (id uuid, name text, version integer, organization_id uuid, enabled boolean, rank bigint)
+create type public.known_skill as (
+  id uuid, name text, version integer, organization_id uuid, enabled boolean, rank bigint);
+comment on type public.known_skill is 'A skill that an account can use, with the organization that has it, if any, and the rank of its owner.';
+
+create function public.known_skills(p_account_id uuid) returns setof public.known_skill
 language sql stable set search_path = '' as $$
   select s.id, s.name, s.version, owners.organization_id,
     not exists (

@@ -93,7 +93,7 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId}/context 200", () => {
   it("has the instructions and tools of a new chat, then its messages", async () => {
     const opened = await open();
     const empty = await opened.context();
-    expect(empty.parts.map(({ kind }) => kind)).toEqual(["system"]);
+    expect(empty.parts.map(({ kind }) => kind)).toEqual(["system", "skills"]);
     expect((await opened.compact()).body).toEqual({ ...empty, compaction: null });
     await opened.conversation.send("hello").then(({ ended }) => ended);
     const answered = await opened.context();
@@ -124,7 +124,7 @@ describe("POST /api/sessions/{sessionId}/chats/{chatId}/compact 200", () => {
     }));
     model.script(script, function* ({ tools, step, userText }) {
       if (tools.length === 0) yield { text: "## Goal\nTo count royalties." };
-      else if (step < 4 && !userText.includes("Go on")) yield* commands;
+      else if (step < 3 && !userText.includes("Go on")) yield* commands;
       else yield { text: "Done." };
     });
     await opened.say(`[script:${script}] Count them.`);

@@ -1,7 +1,10 @@
 /** Runs the scripts of built-in skills with the Python of the embedded sandbox, so no machine needs its own. */
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { Bash } from "just-bash";
+import { randomUUID } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { quoteForShell } from "../../lib/agent/tools/limits.ts";
+import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import { projectRoot } from "../../scripts/project-root.ts";
 
 export interface SkillResult {
@@ -18,30 +21,39 @@ interface SkillRun {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
 }
 
-const HOME = "/home/user";
+/** All scripts of a test file run in the same sandbox, whose second Python starts in a tenth of a second. */
+let opened: Promise<Awaited<ReturnType<typeof open>>> | undefined;
 
-/** Runs `scripts/<script>` of a built-in skill. Each call starts Python, which takes about 0.7 s. */
+async function open() {
+  const rootDir = mkdtempSync(join(tmpdir(), "skill-shell-"));
+  process.once("exit", () => rmSync(rootDir, { recursive: true, force: true }));
+  const provider = createLocalProvider({ rootDir, diskQuota: 512 * 1024 ** 2, allowedHosts: [] });
+  const [session, account] = [randomUUID(), randomUUID()];
+  const sandbox = provider.open(await provider.provision(session, account), account);
+  return { sandbox, home: join(rootDir, session, "home") };
+}
+
+/** Runs `scripts/<script>` of a built-in skill. */
 export async function runSkillScript(
   skill: string,
   script: string,
   { args = [], stdin = "", files = {} }: SkillRun = {},
 ): Promise<SkillResult> {
-  const folder = join(projectRoot, "lib/agent/skills", skill);
-  const all = Object.fromEntries(
-    Object.entries(files).map(([path, text]) => [`${HOME}/${path}`, text]),
-  );
-  for (const path of globSync("**/*", { cwd: folder, withFileTypes: false })) {
-    if (/\.\w+$/.test(path)) all[`${HOME}/skill/${path}`] = readFileSync(join(folder, path));
-  }
-  const shell = new Bash({
-    python: true,
-    cwd: HOME,
-    files: { ...all, "/tmp/stdin": stdin },
-    executionLimits: { maxPythonTimeoutMs: 120_000 },
+  opened ??= open();
+  const { sandbox, home } = await opened;
+  const folder = randomUUID();
+  cpSync(join(projectRoot, "lib/agent/skills", skill), join(home, folder, "skill"), {
+    recursive: true,
   });
-  const words = [`skill/scripts/${script}`, ...args].map(
-    (word) => `'${word.replaceAll("'", "'\\''")}'`,
+  for (const [path, content] of Object.entries({ ...files, ".stdin": stdin })) {
+    mkdirSync(dirname(join(home, folder, path)), { recursive: true });
+    writeFileSync(join(home, folder, path), content);
+  }
+  const words = [`skill/scripts/${script}`, ...args].map(quoteForShell);
+  const { stdout, stderr, exitCode } = await sandbox.run(
+    `cd ${folder} && python3 ${words.join(" ")} < .stdin`,
+    { timeoutMs: 120_000, maxOutputChars: 50_000_000 },
   );
-  const { stdout, stderr, exitCode } = await shell.exec(`python3 ${words.join(" ")} < /tmp/stdin`);
+  rmSync(join(home, folder), { recursive: true, force: true });
   return { stdout, stderr, exitCode };
 }
