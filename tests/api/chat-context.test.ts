@@ -97,8 +97,8 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId}/context 200", () => {
     expect((await opened.compact()).body).toEqual({ ...empty, compaction: null });
     await opened.conversation.send("hello").then(({ ended }) => ended);
     const answered = await opened.context();
-    expect(answered.parts.map(({ kind }) => kind)).toEqual(["system", "messages"]);
-    expect(tokensOf(answered, "system")).toBe(empty.tokens);
+    expect(answered.parts.map(({ kind }) => kind)).toEqual(["system", "skills", "messages"]);
+    expect(tokensOf(answered, "system") + tokensOf(answered, "skills")).toBe(empty.tokens);
   });
 
   it("is what the next turn sends, also after the instructions of the chat have changed", async () => {
