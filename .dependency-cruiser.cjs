@@ -22,7 +22,7 @@ const floors = [
     "usage",
   ],
   ["agent", "content"],
-  ["skills"],
+  ["skills", "workspace"],
   ["turns"],
   ["schedules", "sessions"],
   ["accounts", "health", "retention"],

@@ -11,7 +11,7 @@ import type { ConnectorProvider } from "./connectors/port.ts";
 import { createThumbnailCache } from "./content/media/shrink-image.ts";
 import type { ContentProvider } from "./content/port.ts";
 import { createProxyCache } from "./content/proxy-image.ts";
-import type { MediaStorage } from "./content/storage/port.ts";
+import type { ContentStorage, MediaStorage } from "./content/storage/port.ts";
 import type { PostgresEngineOptions } from "./engine/adapters/postgres.ts";
 import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts";
 import type { Engine } from "./engine/port.ts";
@@ -38,6 +38,8 @@ import { DeliveryWorker } from "./webhooks/delivery-worker.ts";
 const DEADLINE_MS = 10_000;
 /** The public bucket of the Supabase project for what is made. */
 const MEDIA_BUCKET = "media";
+/** The private bucket for the contents of workspaces. */
+const CONTENTS_BUCKET = "workspaces";
 /** What the files of one local sandbox may take; a running one reserves all of it. */
 const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
 
@@ -149,6 +151,17 @@ export async function createMediaStorage(settings: Config): Promise<MediaStorage
   return createDiskStorage({ folder, origin: serviceOrigin() });
 }
 
+/** The contents of workspaces are stored where media is. */
+async function createContentStorage(settings: Config): Promise<ContentStorage> {
+  if (!settings.EMBEDDED_SUPABASE) {
+    const { SUPABASE_URL: url, SUPABASE_SECRET_KEY: secretKey } = settings;
+    const { createSupabaseContents } = await import("./content/storage/adapters/supabase.ts");
+    return createSupabaseContents({ url, secretKey, bucket: CONTENTS_BUCKET });
+  }
+  const { createDiskContents } = await import("./content/storage/adapters/disk.ts");
+  return createDiskContents(runtimePath(resolve(settings.DATA_DIR), "workspaces"));
+}
+
 async function createTaskRunner(settings: Config): Promise<TaskRunner> {
   const { TRIGGER_SECRET_KEY: secretKey, TRIGGER_API_URL: apiUrl, CRON_SECRET } = settings;
   const { createEmbeddedTaskRunner } = await import("./tasks/adapters/embedded.ts");
@@ -232,6 +245,7 @@ export async function createApp(settings: Config) {
     sandboxes: await createSandboxes(settings),
     content: await createContent(settings, queues),
     media: await createMediaStorage(settings),
+    contents: await createContentStorage(settings),
     tasks: await createTaskRunner(settings),
     catalog: await createCatalog(settings),
     research: await createResearch(settings),

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { z } from "zod";
 import { contentOf } from "../agent/skills/skill.ts";
 import type { App } from "../app.ts";
+import type { Artist } from "../artists/artist.ts";
 import { selectArtists } from "../artists/store.ts";
 import { openMedia } from "../content/open-media.ts";
 import { isAppError } from "../contract/app-error.ts";
@@ -19,9 +20,11 @@ import { selectChatBody, selectChats, selectSessions } from "../sessions/store.t
 import { selectSkill, selectSkills } from "../skills/store.ts";
 import { storedTemplate } from "../templates/store.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
+import { selectFiles, type WorkspacePlace } from "../workspace/store.ts";
+import { openWorkspaceFile } from "../workspace/workspace-files.ts";
 import { exportRows, selectAccount } from "./store.ts";
 
-type Parts = Pick<App, "connectors" | "media" | "sandboxes">;
+type Parts = Pick<App, "connectors" | "contents" | "media" | "sandboxes">;
 
 const row = z.record(z.string(), z.unknown());
 
@@ -74,11 +77,29 @@ export async function* exportAccount(app: Parts, request: ExportRequest): AsyncG
     else missing.push(`media/${name}`);
   }
   yield* skillEntries(accountId, modifiedAt);
+  yield* workspaceEntries(app, { accountId, artistId: null }, "workspace");
+  for await (const { account_id: artistId } of ownArtists(accountId)) {
+    yield* workspaceEntries(app, { accountId, artistId }, `artists/${artistId}/workspace`);
+  }
   yield* sessionEntries(app, request, missing);
   if (missing.length > 0) yield json("missing.json", missing);
 }
 
-async function* ownArtists(accountId: string): AsyncGenerator<unknown> {
+/** Yields the newest versions of the files. */
+async function* workspaceEntries(
+  app: Parts,
+  place: WorkspacePlace,
+  folder: string,
+): AsyncGenerator<ZipEntry> {
+  for await (const file of everyItem((page) => selectFiles(place, undefined, page))) {
+    const content = await openWorkspaceFile(app, place, file.path, file.version);
+    // A file that was deleted in the meantime is left out.
+    if (isAppError(content)) continue;
+    yield { name: `${folder}/${file.path}`, modifiedAt: new Date(file.created_at), content };
+  }
+}
+
+async function* ownArtists(accountId: string): AsyncGenerator<Artist> {
   for await (const artist of everyItem((page) => selectArtists(accountId, undefined, page))) {
     if (artist.organization_id === null) yield artist;
   }

@@ -26,10 +26,15 @@ export type ResponseHeader =
   | "x-workflow-run-id"
   | "x-workflow-stream-tail-index";
 
-/** The session and the chat of a run, to which a contract can limit the run's credential. */
+/** What a run is about, to which a contract can limit the run's credential. */
 export interface RunScope {
   readonly sessionId: string;
   readonly chatId: string;
+  readonly runId: string;
+  /** The artist of its session. */
+  readonly artistId: string | null;
+  /** How the run uses the workspace of its session. */
+  readonly workspace: "write" | "read" | "off";
 }
 
 /** A condition under which the credential of a run may call an endpoint. */

@@ -101,14 +101,30 @@ export const queryBoolean = z
   .transform((text) => text === "true")
   .meta({ override: { type: "boolean" } });
 
+const integerText = (bounded: z.ZodInt) =>
+  z
+    .string()
+    .transform((text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text))
+    .pipe(bounded);
+
+/** The greatest number of a version. */
+const MAX_VERSION = 2_147_483_647;
+
+/** The number of a version in a body. */
+export const versionNumber = z.int().min(1).max(MAX_VERSION);
+
+/** Returns the schema of the number of a version in a query string. */
+export const queryVersion = (min: 0 | 1, description: string) =>
+  integerText(z.int().min(min).max(MAX_VERSION))
+    .meta({ override: { type: "integer", minimum: min } })
+    .optional()
+    .meta({ description });
+
 /** Returns the schema of an integer in a query string. */
 export function queryInteger(range: { min: number; max?: number; default: number }) {
   const { min, max, default: fallback } = range;
   const bounded = max === undefined ? z.int().min(min) : z.int().min(min).max(max);
-  return z
-    .string()
-    .transform((text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : text))
-    .pipe(bounded)
+  return integerText(bounded)
     .optional()
     .transform((value) => value ?? fallback)
     .meta({

@@ -22,6 +22,7 @@ export const tags: Readonly<Record<string, string>> = {
   Chat: "Turns of an agent, streamed, resumed and stopped; headless runs.",
   Sessions: "A session owns chats and a sandbox.",
   Sandbox: "Where the agent's tools act.",
+  Workspace: "Versioned files that the sessions of an account or of an artist share.",
   Models: "The models that a chat or a run may name.",
   "Sign-up": "How an agent gets its first API key.",
   Keys: "API keys of an account.",

@@ -25,6 +25,7 @@ import skills from "../../docs/api/examples/skills.json" with { type: "json" };
 import tasks from "../../docs/api/examples/tasks.json" with { type: "json" };
 import usage from "../../docs/api/examples/usage.json" with { type: "json" };
 import webhooks from "../../docs/api/examples/webhooks.json" with { type: "json" };
+import workspace from "../../docs/api/examples/workspace.json" with { type: "json" };
 
 const texts = z.record(z.string(), z.string());
 
@@ -70,6 +71,7 @@ export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string()
   ...tasks,
   ...usage,
   ...webhooks,
+  ...workspace,
 });
 
 /** Returns the bodies of the matching exchanges as OpenAPI lists examples: by name. */

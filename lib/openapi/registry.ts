@@ -30,6 +30,7 @@ import * as queue from "../turns/queue-contract.ts";
 import * as runs from "../turns/run-contract.ts";
 import * as usage from "../usage/contract.ts";
 import * as webhooks from "../webhooks/contract.ts";
+import * as workspaces from "../workspace/contract.ts";
 
 const domains: readonly Readonly<Record<string, unknown>>[] = [
   chat,
@@ -45,6 +46,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   contexts,
   shares,
   sandboxes,
+  workspaces,
   templates,
   skills,
   tasks,

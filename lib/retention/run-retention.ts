@@ -13,6 +13,7 @@ import { runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
 import { reapDeadTurn } from "../turns/end-turn.ts";
 import type { EndParts } from "../turns/finish-stream.ts";
+import { sweepVersions } from "../workspace/store.ts";
 import {
   type AgeSweep,
   endJob,
@@ -26,6 +27,7 @@ import {
   checkMediaRows,
   removeDeletedMedia,
   removeUnownedMedia,
+  removeUnusedContents,
   sweepMailbox,
 } from "./sweep-files.ts";
 import {
@@ -41,6 +43,8 @@ const MAX_BATCHES = 100;
 /** Turns that are looked up one by one. */
 const TURNS_BATCH = 200;
 const DELIVERY_RETENTION_DAYS = 30;
+/** A version of a workspace after it was replaced, and a file after it was deleted. */
+const VERSION_DAYS = 90;
 /** A token that was issued longer ago has expired: providers issue them for hours. */
 const DELETED_IDENTITY_DAYS = 30;
 /** The input of a task run after its end, and a connection that was refused or is undecided. */
@@ -84,7 +88,7 @@ export async function endLostTurns(app: EndParts): Promise<number> {
   return ended;
 }
 
-type Parts = EndParts & Pick<App, "mail" | "media" | "sandboxes">;
+type Parts = EndParts & Pick<App, "contents" | "mail" | "media" | "sandboxes">;
 type Part = (app: Parts) => Promise<number | Readonly<Record<string, number>>>;
 
 /** The lease of a process that dies expires after this long. */
@@ -98,6 +102,8 @@ const shared: Readonly<Record<string, Part>> = {
   lostTurns: endLostTurns,
   deletedMedia: removeDeletedMedia,
   mediaWithoutFile: checkMediaRows,
+  workspaceVersions: () => inBatches((batch) => sweepVersions(batch, VERSION_DAYS)),
+  unusedContents: removeUnusedContents,
   webhookDeliveries: () => sweepOld("sweep_webhook_deliveries", DELIVERY_RETENTION_DAYS),
   requests: () => sweepOld("sweep_requests", config().REQUEST_LOG_RETENTION_DAYS),
 };

@@ -4,6 +4,7 @@ import type { App } from "../app.ts";
 import { endMediaRemoval } from "../content/media-store.ts";
 import type { MediaKey } from "../content/storage/media-name.ts";
 import { mailboxFolder } from "../mail/mailbox-folder.ts";
+import { dueContentRemovals, endContentRemoval } from "../workspace/store.ts";
 import { dueMediaRemovals, mediaToCheck, noteMediaCheck, unownedMedia } from "./store.ts";
 
 const BATCH = 200;
@@ -19,6 +20,21 @@ export async function removeDeletedMedia({ media }: Pick<App, "media">): Promise
     for (const key of due) {
       await media.remove(key);
       await endMediaRemoval(key);
+      removed += 1;
+    }
+    if (due.length < BATCH) break;
+  }
+  return removed;
+}
+
+/** Removes the contents of workspaces that no version has, and returns their number. */
+export async function removeUnusedContents({ contents }: Pick<App, "contents">): Promise<number> {
+  let removed = 0;
+  for (let batch = 1; batch <= MAX_BATCHES; batch++) {
+    const due = await dueContentRemovals(BATCH);
+    for (const key of due) {
+      await contents.remove(key);
+      await endContentRemoval(key);
       removed += 1;
     }
     if (due.length < BATCH) break;

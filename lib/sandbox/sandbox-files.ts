@@ -176,7 +176,8 @@ export async function writeFile(
   return written;
 }
 
-async function* boundedContent(
+/** Yields the body of a request. Throws a SandboxError: `too_large`, or `incomplete`. */
+export async function* boundedContent(
   body: ReadableStream<Uint8Array> | null,
 ): AsyncGenerator<Uint8Array> {
   let size = 0;

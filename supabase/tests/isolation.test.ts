@@ -7,7 +7,14 @@ import { z } from "zod";
 import { sql } from "../../tests/support/harness/stack.ts";
 import { lookups, page } from "./lookups.ts";
 import { claimOf, claimTurn } from "./open-chat.ts";
-import { createCompactions, createRows, noRows, ownedRows, type Rows } from "./rows.ts";
+import {
+  createCompactions,
+  createRows,
+  createWorkspace,
+  noRows,
+  ownedRows,
+  type Rows,
+} from "./rows.ts";
 import { rolledBack, type Transaction } from "./transaction.ts";
 
 type Attempt = (transaction: Transaction, account: string, rows: Rows) => Promise<unknown>;
@@ -104,6 +111,7 @@ test.each(Object.entries(attempts))("%s", async (_name, attempt) => {
     const owner = await transaction.account();
     const rows = await createRows(transaction, owner);
     await createCompactions(transaction, owner, rows);
+    await createWorkspace(transaction, owner, rows);
     const before = await ownedRows(transaction, owner);
 
     const foreign = await attempt(transaction, stranger, rows);

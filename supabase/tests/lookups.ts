@@ -236,6 +236,26 @@ export const lookups: Readonly<
     clear: [],
   }),
   delete_artist: ({ artist: id }) => ({ id }),
+  workspace_owner: ({ artist: artist_id }) => ({ artist_id }),
+  list_workspace_files: ({ artist: artist_id }) => ({ artist_id, prefix: null, ...page }),
+  find_workspace_content: ({ artist: artist_id, workspaceFile: path }) => ({
+    ...{ artist_id, path, version: null },
+  }),
+  list_workspace_versions: ({ artist: artist_id, workspaceFile: path }) => ({
+    ...{ artist_id, path, ...page },
+  }),
+  reserve_workspace_content: ({ artist: artist_id }) => ({
+    ...{ artist_id, sha256: "0".repeat(64), bytes: 3, limit_bytes: 9 },
+  }),
+  change_workspace_file: ({ artist: artist_id, workspaceFile: path }) => ({
+    ...{ artist_id, path, content_id: null, text: null, run_id: null, expected: null },
+    ...{ conflict_of: null, max_files: 9, max_versions: 9 },
+  }),
+  restore_workspace_file: ({ artist: artist_id, workspaceFile: path }) => ({
+    ...{ artist_id, path, version: 1, run_id: null, max_files: 9, max_versions: 9 },
+  }),
+  purge_workspace_file: ({ artist: artist_id, workspaceFile: path }) => ({ artist_id, path }),
+  search_workspace: ({ artist: artist_id }) => ({ artist_id, text: "own", limit: 9 }),
   decline_invitation: ({ receivedInvitation: id }) => ({ id }),
   accept_invitation: ({ receivedInvitation: id }) => ({ id, max_organizations: 9, max_members: 9 }),
 };

@@ -26,6 +26,8 @@ export interface Rows {
   readonly request: string;
   readonly share: string;
   readonly compaction: string;
+  /** A file in the account's workspace, which no version before the baseline has. */
+  readonly workspaceFile: string;
 }
 
 /** Ids of the same form that no row has. */
@@ -52,6 +54,7 @@ export const noRows = (): Rows => ({
   request: randomUUID(),
   share: randomUUID(),
   compaction: randomUUID(),
+  workspaceFile: `${randomUUID()}.txt`,
 });
 
 /** Creates a session with a provisioned sandbox, and an idle chat in it. */
@@ -141,6 +144,19 @@ export async function createCompactions(
     values (${ids.chat}, ${account}, ${ids.compaction}, now() + interval '1 hour')`;
 }
 
+/** Creates a file in the workspace of the artist, with two versions. No version before the baseline has these tables. */
+export async function createWorkspace({ sql }: Transaction, account: string, ids: Rows) {
+  await sql`insert into workspaces (id) values (${ids.artist})`;
+  const [content] = await sql`
+    insert into workspace_contents (workspace_id, sha256, bytes, is_stored, text)
+    values (${ids.artist}, repeat('0', 64), 3, true, 'own') returning id`;
+  const [file] = await sql`
+    insert into workspace_files (workspace_id, path, version, content_id, updated_at)
+    values (${ids.artist}, ${ids.workspaceFile}, 2, ${String(content?.id)}, now()) returning id`;
+  await sql`insert into workspace_versions (file_id, number, content_id, account_id)
+    select ${String(file?.id)}, n, ${String(content?.id)}, ${account} from generate_series(1, 2) n`;
+}
+
 /** Creates an artist and an organization of the account's, and an invitation from it and to it. */
 async function createMembership({ sql }: Transaction, account: string, ids: Rows): Promise<void> {
   const other = randomUUID();
@@ -200,6 +216,12 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
       (select jsonb_agg(to_jsonb(r) order by r.id) from scheduled_firings r
         where r.account_id = ${account}) as firings,
       (select jsonb_agg(to_jsonb(r)) from requests r where r.account_id = ${account}) as requests,
+      (select jsonb_agg(to_jsonb(f) || to_jsonb(v) || to_jsonb(w) order by f.id, v.number)
+        from organization_accounts r
+        join workspaces w on w.id = r.account_id
+        join workspace_files f on f.workspace_id = w.id
+        join workspace_versions v on v.file_id = f.id
+        where r.organization_id = ${account}) as workspace,
       (select count(*) from media_removals r where r.account_id = ${account}) as removals`;
   return { ...row };
 }

@@ -6,6 +6,7 @@ import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";
 import { createSession, writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { skillText } from "../support/fixtures/skills.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
+import { putFile } from "../support/fixtures/workspace-files.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -53,6 +54,9 @@ test("200: has everything that the account owns, and nothing of others", async (
   await withKey.request("PUT", `${address}/connectors`, { body: { connectors: ["gmail"] } });
   await withKey.post("/api/sandbox", { sessionId: session.id });
   await writeSandboxFile(session.id, "in/notes.txt", "notes");
+  await putFile(withKey, "in/deal.md", "old");
+  await putFile(withKey, "in/deal.md", "new");
+  await putFile(withKey, "brief.md", "brief", { artist_id: artist });
 
   const { response, files, read } = await download(person.withBearer);
   expect(response.status).toBe(200);
@@ -80,8 +84,11 @@ test("200: has everything that the account owns, and nothing of others", async (
       "task-runs.json",
       "tasks.json",
       "webhooks.json",
+      "workspace/in/deal.md",
+      `artists/${artist}/workspace/brief.md`,
     ].sort(),
   );
+  expect(strFromU8(files["workspace/in/deal.md"] ?? new Uint8Array())).toBe("new");
   expect(read("account.json")).toMatchObject({
     account: { id: person.id, email: person.email },
     organizations: [{ organization_id: organization }],

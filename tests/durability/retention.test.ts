@@ -1,4 +1,7 @@
-/** The retention job, called directly on a database of its own: rows and files are aged, no test waits. */
+/**
+ * The retention job, called directly on a database of its own: rows and files are aged, no test waits.
+ * This file is long because it has every part of the job.
+ */
 import { randomUUID } from "node:crypto";
 import { access, mkdir, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -13,6 +16,7 @@ import {
   checkMediaRows,
   removeDeletedMedia,
   removeUnownedMedia,
+  removeUnusedContents,
   sweepMailbox,
 } from "../../lib/retention/sweep-files.ts";
 import {
@@ -21,6 +25,8 @@ import {
   measureLostSandboxes,
 } from "../../lib/retention/sweep-sandboxes.ts";
 import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
+import { sweepVersions } from "../../lib/workspace/store.ts";
+import { writeFile as writeWorkspaceFile } from "../../lib/workspace/store-content.ts";
 import { startServer } from "../support/harness/server.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
@@ -122,6 +128,49 @@ describe("rows that nobody needs", () => {
     expect(run(oldRun)).toMatchObject({ status: "COMPLETED", payload: null });
     expect(run(youngRun)?.payload).toEqual({ prompt: "A red kite" });
     expect(run(lost)?.status).toBe("CRASHED");
+  });
+});
+
+describe("workspaces", () => {
+  async function writeContent(workspaceId: string, text: string): Promise<string> {
+    const place = { accountId: workspaceId, artistId: null };
+    const change = { path: "a", runId: null };
+    const content = (async function* () {
+      yield Buffer.from(text);
+    })();
+    await writeWorkspaceFile(app, place, content, change);
+    const [row] = await sql`select c.id from workspace_contents c
+      where workspace_id = ${workspaceId} order by c.reserved_at desc limit 1`;
+    return join(dataDir, "workspaces", workspaceId, String(row?.id));
+  }
+
+  test("lose what was replaced or deleted long ago, with its content, and keep the rest", async () => {
+    const account = await createAccount();
+    const [first, second, third] = [
+      await writeContent(account, "1"),
+      await writeContent(account, "2"),
+      await writeContent(account, "3"),
+    ];
+    await sql`insert into workspace_contents (workspace_id, sha256, bytes, reserved_at)
+      values (${account}, repeat('0', 64), 5, now() - interval '25 hours'),
+        (${account}, repeat('1', 64), 7, now() - interval '23 hours')`;
+    // The second one was replaced yesterday.
+    await sql`update workspace_versions set created_at = created_at - interval '91 days'
+      where number < 3 and file_id in (select id from workspace_files where workspace_id = ${account})`;
+    expect(await sweepVersions(100, 90)).toBe(1);
+    expect(await removeUnusedContents(app)).toBe(2);
+    expect(await Promise.all([first, second, third].map(isThere))).toEqual([false, true, true]);
+    expect(await sql`select bytes::int from workspaces where id = ${account}`).toEqual([
+      { bytes: 9 },
+    ]);
+
+    await sql`delete from accounts where id = ${account}`;
+    expect(await removeUnusedContents(app)).toBe(3);
+    expect(await Promise.all([second, third].map(isThere))).toEqual([false, false]);
+    // A slow request may have stored one since.
+    await sql`update workspace_removals set removed_at = now() - interval '61 minutes'`;
+    expect(await removeUnusedContents(app)).toBe(5);
+    expect(await sql`select from workspace_removals`).toHaveLength(0);
   });
 });
 

@@ -8,6 +8,7 @@ import { writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
 import { validTask } from "../support/fixtures/tasks.ts";
 import { createTemplate, validTemplate } from "../support/fixtures/templates.ts";
+import { putFile } from "../support/fixtures/workspace-files.ts";
 import { type Client, client, type Person } from "../support/harness/clients.ts";
 import { authorize, connectionsIn } from "../support/harness/connections.ts";
 import { codeSentTo } from "../support/harness/mailbox.ts";
@@ -104,6 +105,12 @@ const anotherOfTheRunsOwnFiles = async (owner: Person, { sessionId }: RunPlace):
   const name = `${randomUUID()}.txt`;
   await writeSandboxFile(sessionId, name, "theirs");
   return { sessionId, name };
+};
+/** The path is its content, too, for the search. */
+const aWorkspaceFile = async (owner: Person): Promise<Ids> => {
+  const path = randomUUID();
+  await putFile(owner.withKey, path, path);
+  return { path };
 };
 const aRun = async (owner: Person): Promise<Ids> => {
   const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
@@ -404,4 +411,23 @@ export const rows: Readonly<Record<string, Row>> = {
     arrange: aSandboxFile,
     query: (ids) => ({ ...inQuery(ids), path: "notes.txt" }),
   },
+  "GET /api/workspace/files": { arrange: aWorkspaceFile },
+  "GET /api/workspace/files/content": {
+    arrange: aWorkspaceFile,
+    query: ({ path = "" }) => ({ path }),
+  },
+  "PUT /api/workspace/files/content": {
+    arrange: aWorkspaceFile,
+    query: ({ path = "" }) => ({ path }),
+  },
+  "DELETE /api/workspace/files/content": {
+    arrange: aWorkspaceFile,
+    query: ({ path = "" }) => ({ path }),
+  },
+  "GET /api/workspace/versions": { arrange: aWorkspaceFile, query: ({ path = "" }) => ({ path }) },
+  "POST /api/workspace/restore": {
+    arrange: aWorkspaceFile,
+    body: ({ path }) => ({ path, version: 1 }),
+  },
+  "GET /api/workspace/search": { arrange: aWorkspaceFile, query: ({ path = "" }) => ({ q: path }) },
 };

@@ -62,6 +62,7 @@ export const sentences: Readonly<Record<string, string>> = {
   o: "Not found",
   S: "Skill not found",
   W: "Webhook not found",
+  F: "File not found",
   D: "Delivery not found",
   f: "reference_image_url could not be fetched",
   O: "Organization not found",
@@ -185,6 +186,48 @@ DELETE /api/sandbox/files                          | 200   200     404s  404s  4
 DELETE /api/sandbox/files (own)                    | 200   200     404s  404s  404s    401x      401x  401u   401u   200   200     401x
 GET /api/sandbox/archive                           | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/sandbox/archive (own)                     | 200   200     404s  404s  404s    401x      401x  401u   401u   200   200     401x
+GET /api/workspace/files                           | 200+  200+    200  200  200    401x      401x  401u   401u   200+  200+    401x
+  artist_id=artist                                 | 200  200    200  200  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=foreign                                | 404m  404m    404m  200  200    401x      401x  401u   401u   403k  403k    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
+GET /api/workspace/files/content                   | 200+  200+    404F  404F  404F    401x      401x  401u   401u   200+  200+    401x
+  artist_id=artist                                 | 404F  404F    404F  404F  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=foreign                                | 404m  404m    404m  404F  404F    401x      401x  401u   401u   403k  403k    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
+PUT /api/workspace/files/content                   | 200+  200+    201+  201+  201+    401x      401x  401u   401u   200+  200+    401x
+  artist_id=artist                                 | 201+  201+    201+  201+  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=foreign                                | 404m  404m    404m  201+  201+    401x      401x  401u   401u   403k  403k    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
+DELETE /api/workspace/files/content                | 200  200    404F  404F  404F    401x      401x  401u   401u   200  200    401x
+  artist_id=artist                                 | 404F  404F    404F  404F  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=foreign                                | 404m  404m    404m  404F  404F    401x      401x  401u   401u   403k  403k    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
+GET /api/workspace/versions                        | 200+  200+    404F  404F  404F    401x      401x  401u   401u   200+  200+    401x
+  artist_id=artist                                 | 404F  404F    404F  404F  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=foreign                                | 404m  404m    404m  404F  404F    401x      401x  401u   401u   403k  403k    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
+POST /api/workspace/restore                        | 200+  200+    404F  404F  404F    401x      401x  401u   401u   200+  200+    401x
+  artist_id=artist                                 | 404F  404F    404F  404F  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=foreign                                | 404m  404m    404m  404F  404F    401x      401x  401u   401u   403k  403k    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
+GET /api/workspace/search                          | 200+  200+    200  200  200    401x      401x  401u   401u   200+  200+    401x
+  artist_id=artist                                 | 200  200    200  200  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=foreign                                | 404m  404m    404m  200  200    401x      401x  401u   401u   403k  403k    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
 
 POST /api/chat                                     | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/chat/{chatId}/stream                      | 204   204     404c  404c  404c    401x      401x  401u   401u   403k  403k    401x

@@ -45,6 +45,11 @@ const routes: Readonly<Record<string, () => Promise<Route>>> = {
   "/api/tasks/{id}/runs": () => import("../tasks/[id]/runs/route.ts"),
   "/api/tasks/runs": () => import("../tasks/runs/route.ts"),
   "/api/usage": () => import("../usage/route.ts"),
+  "/api/workspace/files": () => import("../workspace/files/route.ts"),
+  "/api/workspace/files/content": () => import("../workspace/files/content/route.ts"),
+  "/api/workspace/restore": () => import("../workspace/restore/route.ts"),
+  "/api/workspace/search": () => import("../workspace/search/route.ts"),
+  "/api/workspace/versions": () => import("../workspace/versions/route.ts"),
 };
 
 /** @param request the message, whose credential the endpoint is called with */

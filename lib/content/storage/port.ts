@@ -36,3 +36,24 @@ export interface MediaStorage extends Checkable {
   /** Removes the file. Idempotent. */
   remove(key: MediaKey): Promise<void>;
 }
+
+/** Identifies a content of a workspace. Both are UUIDs that this service has created. */
+export interface ContentKey {
+  readonly workspaceId: string;
+  readonly contentId: string;
+}
+
+/**
+ * The contents of workspaces. Unlike media they are private: no URL leads to them.
+ *
+ * @throws DatabaseUnavailable when the storage service fails
+ */
+export interface ContentStorage {
+  readonly name: "disk" | "supabase";
+  /** Moves the file at the path into the storage. A key always has the same content, so it can be repeated. */
+  store(key: ContentKey, path: string): Promise<void>;
+  /** Opens the content with the first piece that is read. Throws when there is no such content. */
+  read(key: ContentKey): AsyncGenerator<Uint8Array>;
+  /** Removes the content. Idempotent. */
+  remove(key: ContentKey): Promise<void>;
+}

@@ -99,7 +99,14 @@ const knownEmail = z.object({
 const knownKey = knownEmail.extend({ key_id: z.string() });
 const knownCredential = z.discriminatedUnion("scope", [
   knownKey.extend({ scope: z.literal("full") }),
-  knownKey.extend({ scope: z.literal("run"), session_id: z.string(), chat_id: z.string() }),
+  knownKey.extend({
+    scope: z.literal("run"),
+    session_id: z.string(),
+    chat_id: z.string(),
+    run_id: z.string(),
+    artist_id: z.string().nullable(),
+    workspace: z.enum(["write", "read", "off"]),
+  }),
 ]);
 const unknown = z.object({ outcome: z.literal("unknown") });
 const bearerAnswer = z.discriminatedUnion("outcome", [limited, unknown, knownEmail]);
@@ -145,7 +152,9 @@ export async function resolveCaller(
 function credentialOf(found: z.output<typeof knownCredential>): Caller["credential"] {
   const { key_id: keyId } = found;
   if (found.scope === "full") return { kind: "key", keyId };
-  return { kind: "run", keyId, run: { sessionId: found.session_id, chatId: found.chat_id } };
+  const { session_id: sessionId, chat_id: chatId, run_id: runId, artist_id: artistId } = found;
+  const run = { sessionId, chatId, runId, artistId, workspace: found.workspace };
+  return { kind: "run", keyId, run };
 }
 
 function resolved(

@@ -4,10 +4,16 @@ import { access, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDiskStorage } from "../../../lib/content/storage/adapters/disk.ts";
-import { createSupabaseStorage } from "../../../lib/content/storage/adapters/supabase.ts";
+import {
+  createDiskContents,
+  createDiskStorage,
+} from "../../../lib/content/storage/adapters/disk.ts";
+import {
+  createSupabaseContents,
+  createSupabaseStorage,
+} from "../../../lib/content/storage/adapters/supabase.ts";
 import { newMediaKey } from "../../../lib/content/storage/media-name.ts";
-import type { MediaStorage } from "../../../lib/content/storage/port.ts";
+import type { ContentStorage, MediaStorage } from "../../../lib/content/storage/port.ts";
 import { isDatabaseUnavailable } from "../../../lib/platform/database/unavailable.ts";
 import { type FakeStorage, startFakeStorage } from "../../support/fakes/supabase-storage.ts";
 
@@ -116,6 +122,35 @@ describe.each(Object.keys(storages))("media storage: %s", (name) => {
   });
 });
 
+const contentStorages: Record<string, () => ContentStorage> = {
+  disk: () => createDiskContents(join(folder, "workspaces")),
+  supabase: () =>
+    createSupabaseContents({ url: fake.origin, secretKey: fake.secretKey, bucket: "workspaces" }),
+};
+
+describe.each(Object.keys(contentStorages))("contents of workspaces: %s", (name) => {
+  const storage = () => contentStorages[name]?.() ?? expect.unreachable();
+  const bytes = randomBytes(600_000);
+  const read = async (key: { workspaceId: string; contentId: string }) => {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of storage().read(key)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  };
+
+  test("are read as they were stored, also if they are stored twice, until they are removed", async () => {
+    const key = { workspaceId: randomUUID(), contentId: randomUUID() };
+    await expect(read(key)).rejects.toThrow();
+    for (const path of [await newFile(bytes), await newFile(bytes)]) {
+      await storage().store(key, path);
+      expect(await isThere(path)).toBe(false);
+    }
+    expect((await read(key)).equals(bytes)).toBe(true);
+    await storage().remove(key);
+    await storage().remove(key);
+    await expect(read(key)).rejects.toThrow();
+  });
+});
+
 describe("on disk", () => {
   test("a file appears as a whole, and leaves nothing beside it", async () => {
     const account = randomUUID();
@@ -157,6 +192,15 @@ describe("at Supabase", () => {
     expect(await read.text()).toBe("x");
     expect(read.headers.get("content-type")).toBe("image/png");
     expect(read.headers.get("cache-control")).toBe("no-cache");
+    await own.close();
+  });
+
+  test("the bucket of workspaces is private", async () => {
+    const own = await startFakeStorage();
+    const given = { url: own.origin, secretKey: own.secretKey, bucket: "workspaces" };
+    const key = { workspaceId: randomUUID(), contentId: randomUUID() };
+    await createSupabaseContents(given).store(key, await newFile(Buffer.from("x")));
+    expect(own.bucketOf("workspaces")).toMatchObject({ public: false });
     await own.close();
   });
 

@@ -1,11 +1,18 @@
 import { expect, it } from "vitest";
 import { appError } from "../../../lib/contract/app-error.ts";
+import type { RunScope } from "../../../lib/contract/contract.ts";
 import { authorize } from "../../../lib/http/pipeline.ts";
 import type { Caller } from "../../../lib/identity/credentials/caller.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 const denied = appError("forbidden", "Access denied to specified account_id");
-const run = { sessionId: "own", chatId: "chat" };
+const run: RunScope = {
+  sessionId: "own",
+  chatId: "chat",
+  runId: "run",
+  artistId: null,
+  workspace: "write",
+};
 const ofRun: Caller = {
   accountId: "a",
   ownerId: "a",

@@ -87,7 +87,8 @@ export async function startFakeStorage(project?: Project) {
       const key = keyOf(params);
       const bucket = buckets.get(params.bucket);
       if (!bucket) return missing(params);
-      if (objects.has(key)) return refuse(409, "The resource already exists");
+      const replaces = request.headers.get("x-upsert") === "true";
+      if (objects.has(key) && !replaces) return refuse(409, "The resource already exists");
       const type = request.headers.get("content-type") ?? "";
       if (!bucket.types.includes(type)) return refuse(415, "mime type not supported");
       const bytes = await request.arrayBuffer();

@@ -20,6 +20,7 @@ import { recordSkills } from "./record-skills.ts";
 import { recordTasks } from "./record-tasks.ts";
 import { recordUsage } from "./record-usage.ts";
 import { recordWebhooks } from "./record-webhooks.ts";
+import { recordWorkspace } from "./record-workspace.ts";
 
 /** @param dataDir and @param cronSecret of the server, which has its mailbox in the former */
 export async function recordExamples(
@@ -45,6 +46,7 @@ export async function recordExamples(
   await recordKeys(context);
   await recordPeople(context, placeholders, dataDir);
   await recordChats(context);
+  await recordWorkspace(context);
   await recordTemplates(context);
   await recordSkills(context, archive);
   await recordCatalog(context);

@@ -1,11 +1,12 @@
 /** Stores media on this machine, in one folder per account; `/api/media` serves them. */
-import { constants } from "node:fs";
+import { constants, createReadStream } from "node:fs";
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type MediaKey, parseMediaKey } from "../media-name.ts";
-import type { MediaStorage } from "../port.ts";
+import type { ContentKey, ContentStorage, MediaStorage } from "../port.ts";
 
 const PATH = "/api/media/";
+const PIECE_BYTES = 256 * 1024;
 
 /** @param options.origin under which clients call this service */
 export function createDiskStorage(options: {
@@ -53,6 +54,26 @@ export function createDiskStorage(options: {
           if (key && found && found.mtimeMs < cutoff) yield key;
         }
       }
+    },
+  };
+}
+
+/** Stores the contents of workspaces in one folder per workspace, which no endpoint serves. */
+export function createDiskContents(root: string): ContentStorage {
+  const folderOf = ({ workspaceId }: ContentKey) => join(root, workspaceId);
+  const pathOf = (key: ContentKey) => join(folderOf(key), key.contentId);
+  return {
+    name: "disk",
+    async store(key, path) {
+      await mkdir(folderOf(key), { recursive: true });
+      await sync(path);
+      await rename(path, pathOf(key));
+    },
+    async *read(key) {
+      yield* createReadStream(pathOf(key), { highWaterMark: PIECE_BYTES });
+    },
+    async remove(key) {
+      await rm(pathOf(key), { force: true });
     },
   };
 }

@@ -1,8 +1,6 @@
 /** Stores media in a public bucket of the Supabase project, which serves them. */
-import { openAsBlob } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { z } from "zod";
-import { DatabaseUnavailable } from "../../../platform/database/unavailable.ts";
 import { requestJson } from "../../../platform/outbound/fetch-json.ts";
 import {
   accepted,
@@ -10,12 +8,9 @@ import {
   describeStatus,
   type Probe,
 } from "../../../platform/outbound/probe.ts";
-import { readJson, vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 import { MEDIA_TYPES, type MediaKey, parseMediaKey } from "../media-name.ts";
-import type { MediaStorage } from "../port.ts";
-
-/** The deadline of one upload or download. */
-const DEADLINE_MS = 120_000;
+import type { ContentKey, ContentStorage, MediaStorage } from "../port.ts";
+import { fault, openBucket } from "./supabase-bucket.ts";
 
 /** Creates the bucket when the first file is stored. */
 export function createSupabaseStorage(project: {
@@ -26,63 +21,14 @@ export function createSupabaseStorage(project: {
   const { secretKey, bucket } = project;
   const api = new URL("/storage/v1/", project.url);
   const publicUrl = new URL(`object/public/${bucket}/`, api).href;
-
-  /** Returns null when the answer has the status that says that there is nothing to do. */
-  async function send(
-    path: string,
-    init: RequestInit = {},
-    noneStatus = 404,
-  ): Promise<Response | null> {
-    const headers = { apikey: secretKey, authorization: `Bearer ${secretKey}`, ...init.headers };
-    const signal = AbortSignal.timeout(DEADLINE_MS);
-    const request = { ...init, headers, signal, cache: "no-store" } as const;
-    const response = await vendorFetch("storage", new URL(path, api), request).catch((cause) => {
-      throw new DatabaseUnavailable("Media storage did not answer", { cause });
-    });
-    if (response.ok) return response;
-    // Storage answers 400 for a missing and for an existing file; the actual status is in the body.
-    const body = fault.safeParse(await readJson(response).catch(() => null));
-    const status = body.data?.statusCode ?? response.status;
-    if (status === noneStatus) return null;
-    throw new DatabaseUnavailable(`Media storage answered ${status}`);
-  }
-
-  /** A concurrent upload may have created it: 409. */
-  const createBucket = () =>
-    send(
-      "bucket",
-      {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          id: bucket,
-          name: bucket,
-          public: true,
-          allowed_mime_types: MEDIA_TYPES,
-        }),
-      },
-      409,
-    );
-
-  const pathOf = ({ accountId, name }: MediaKey) => `${bucket}/${accountId}/${name}`;
+  const objects = openBucket({ ...project, isPublic: true, types: MEDIA_TYPES });
+  const pathOf = ({ accountId, name }: MediaKey) => `${accountId}/${name}`;
 
   return {
     name: "supabase",
     async store(key, file) {
-      const upload = async () =>
-        send(`object/${pathOf(key)}`, {
-          method: "POST",
-          // Caches must revalidate, because the file may be deleted at any time.
-          headers: { "content-type": file.contentType, "cache-control": "no-cache" },
-          body: await openAsBlob(file.path, { type: file.contentType }),
-        });
-      let response = await upload();
-      if (!response) {
-        await createBucket();
-        response = await upload();
-      }
-      if (!response) throw new DatabaseUnavailable("Media storage has no bucket");
-      await response.body?.cancel();
+      // Caches must revalidate, because the file may be deleted at any time.
+      await objects.upload(pathOf(key), file, { "cache-control": "no-cache" });
       await rm(file.path);
       return `${publicUrl}${key.accountId}/${key.name}`;
     },
@@ -94,30 +40,33 @@ export function createSupabaseStorage(project: {
     },
     find: async () => null,
     async *filesOlderThan() {},
-    async copyTo(key, path) {
-      const response = await send(`object/${pathOf(key)}`);
-      if (!response) return false;
-      const file = await open(path, "wx");
-      try {
-        for await (const chunk of response.body ?? []) await file.writeFile(chunk);
-      } catch (cause) {
-        throw new DatabaseUnavailable("Media storage closed the connection", { cause });
-      } finally {
-        await file.close();
-      }
-      return true;
-    },
-    async sizeOf(key) {
-      const response = await send(`object/info/${pathOf(key)}`);
-      return response && objectInfo.parse(await response.json()).size;
-    },
-    async remove(key) {
-      const response = await send(`object/${pathOf(key)}`, { method: "DELETE" });
-      await response?.body?.cancel();
-    },
+    copyTo: (key, path) => objects.download(pathOf(key), path),
+    sizeOf: (key) => objects.sizeOf(pathOf(key)),
+    remove: (key) => objects.remove(pathOf(key)),
     check: async (deadline) => [
       await probeBucket(new URL(`bucket/${bucket}`, api), secretKey, deadline),
     ],
+  };
+}
+
+/** Stores the contents of workspaces in a bucket that only this service can read. */
+export function createSupabaseContents(project: {
+  readonly url: string;
+  readonly secretKey: string;
+  readonly bucket: string;
+}): ContentStorage {
+  const contentType = "application/octet-stream";
+  const objects = openBucket({ ...project, isPublic: false, types: [contentType] });
+  const pathOf = ({ workspaceId, contentId }: ContentKey) => `${workspaceId}/${contentId}`;
+  return {
+    name: "supabase",
+    async store(key, path) {
+      // Two requests may store the same content at once.
+      await objects.upload(pathOf(key), { path, contentType }, { "x-upsert": "true" });
+      await rm(path);
+    },
+    read: (key) => objects.read(pathOf(key)),
+    remove: (key) => objects.remove(pathOf(key)),
   };
 }
 
@@ -142,6 +91,3 @@ async function probeBucket(url: URL, secretKey: string, deadline: AbortSignal): 
     remedy: "Make the bucket public.",
   };
 }
-
-const objectInfo = z.object({ size: z.int().min(0) });
-const fault = z.object({ statusCode: z.coerce.number() });

@@ -1,0 +1,17 @@
+import { answer, done } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import * as contracts from "@/lib/workspace/contract.ts";
+import * as files from "@/lib/workspace/workspace-files.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(contracts.readWorkspaceFileContract, ({ app, caller, query }) =>
+    files.readWorkspaceFile(app, caller, query),
+  ),
+  PUT: endpoint(contracts.writeWorkspaceFileContract, ({ app, caller, query, request }) =>
+    answer(files.writeRequestFile(app, caller, query, request), files.describeWrittenFile),
+  ),
+  DELETE: endpoint(contracts.deleteWorkspaceFileContract, ({ caller, query }) =>
+    answer(files.deleteWorkspaceFile(caller, query), done),
+  ),
+});

@@ -1,0 +1,13 @@
+import { listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listWorkspaceFilesContract } from "@/lib/workspace/contract.ts";
+import { selectFiles } from "@/lib/workspace/store.ts";
+import { placeOf } from "@/lib/workspace/workspace-files.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listWorkspaceFilesContract, async ({ caller, query }) => {
+    const page = await selectFiles(placeOf(caller, query), query.prefix, query);
+    return listOf("/api/workspace/files", query, "files", page);
+  }),
+});

@@ -1,0 +1,15 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { restoreWorkspaceFileContract } from "@/lib/workspace/contract.ts";
+import { restoreFile } from "@/lib/workspace/store.ts";
+import { placeOf, runIdOf } from "@/lib/workspace/workspace-files.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(restoreWorkspaceFileContract, ({ caller, body }) =>
+    answer(
+      restoreFile(placeOf(caller, body), body.path, body.version, runIdOf(caller)),
+      (changed) => success({ file: changed.file }),
+    ),
+  ),
+});

@@ -1,0 +1,12 @@
+import { success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { searchWorkspaceContract } from "@/lib/workspace/contract.ts";
+import { searchFiles } from "@/lib/workspace/store.ts";
+import { placeOf } from "@/lib/workspace/workspace-files.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(searchWorkspaceContract, async ({ caller, query }) =>
+    success({ results: await searchFiles(placeOf(caller, query), query.q, query.limit) }),
+  ),
+});

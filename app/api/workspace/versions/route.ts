@@ -1,0 +1,14 @@
+import { answer, listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listWorkspaceVersionsContract } from "@/lib/workspace/contract.ts";
+import { selectVersions } from "@/lib/workspace/store.ts";
+import { placeOf } from "@/lib/workspace/workspace-files.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listWorkspaceVersionsContract, ({ caller, query }) =>
+    answer(selectVersions(placeOf(caller, query), query.path, query), (page) =>
+      listOf("/api/workspace/versions", query, "versions", page),
+    ),
+  ),
+});

@@ -1,0 +1,110 @@
+/** The files of a workspace, as callers reach them. */
+import { posix } from "node:path";
+import type { App } from "../app.ts";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { Caller } from "../identity/credentials/caller.ts";
+import { streamOf } from "../platform/stream-of.ts";
+import { attachment } from "../sandbox/file-response.ts";
+import { isSandboxError, SandboxError } from "../sandbox/port.ts";
+import { boundedContent } from "../sandbox/sandbox-files.ts";
+import {
+  type ChangedFile,
+  changeFile,
+  findContent,
+  purgeFile,
+  type WorkspacePlace,
+} from "./store.ts";
+import { writeFile } from "./store-content.ts";
+import { MAX_FILE_BYTES } from "./workspace-file.ts";
+
+interface WorkspaceQuery {
+  readonly artist_id?: string | null | undefined;
+}
+interface FileQuery extends WorkspaceQuery {
+  readonly path: string;
+}
+
+/** @param query or body of a request */
+export const placeOf = (
+  { accountId }: Caller,
+  { artist_id: artistId = null }: WorkspaceQuery,
+): WorkspacePlace => ({ accountId, artistId });
+
+/** Returns the run whose sandbox sends the request; null for anyone else. */
+export const runIdOf = ({ credential }: Caller): string | null =>
+  credential.kind === "run" ? credential.run.runId : null;
+
+/** Opens a version of a file with the first piece that is read. Errors: 404. */
+export async function openWorkspaceFile(
+  { contents }: Pick<App, "contents">,
+  place: WorkspacePlace,
+  path: string,
+  version: number,
+): Promise<AsyncIterable<Uint8Array> | AppError> {
+  const found = await findContent(place, path, version);
+  return isAppError(found) ? found : contents.read(found.key);
+}
+
+/** Errors: 404. */
+export async function readWorkspaceFile(
+  { contents }: Pick<App, "contents">,
+  caller: Caller,
+  query: FileQuery & { readonly version?: number | undefined },
+): Promise<Response | AppError> {
+  const { path, version = null } = query;
+  const found = await findContent(placeOf(caller, query), path, version);
+  if (isAppError(found)) return found;
+  return new Response(streamOf(contents.read(found.key)), {
+    headers: {
+      "content-type": found.isText ? "text/plain; charset=utf-8" : "application/octet-stream",
+      "content-length": String(found.bytes),
+      "content-disposition": attachment(posix.basename(path)),
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+    },
+  });
+}
+
+const tooLarge = appError("payload_too_large", "Request body too large");
+const incomplete = appError("invalid_request", "The request body is incomplete");
+
+/** Writes a file from the body of a request. Errors: 400, 403, 404, 409, 413. */
+export async function writeRequestFile(
+  app: Pick<App, "contents">,
+  caller: Caller,
+  query: FileQuery & { readonly expected_version?: number | undefined },
+  request: Request,
+): Promise<ChangedFile | AppError> {
+  const { body, headers } = request;
+  const { path, expected_version: expected = null } = query;
+  const change = { path, expected, runId: runIdOf(caller) };
+  try {
+    if (Number(headers.get("content-length") ?? 0) > MAX_FILE_BYTES) {
+      throw new SandboxError("too_large", "The body is too large");
+    }
+    return await writeFile(app, placeOf(caller, query), boundedContent(body), change);
+  } catch (error) {
+    if (!isSandboxError(error)) throw error;
+    // Otherwise the connection would stay open for the rest of the body.
+    await body?.cancel().catch(() => {});
+    return error.code === "too_large" ? tooLarge : incomplete;
+  }
+}
+
+/** Errors: 404. */
+export async function deleteWorkspaceFile(
+  caller: Caller,
+  query: FileQuery & { readonly permanent?: boolean | undefined },
+): Promise<AppError | undefined> {
+  const place = placeOf(caller, query);
+  if (query.permanent) return purgeFile(place, query.path);
+  const deletion = { path: query.path, contentId: null, runId: runIdOf(caller) };
+  const deleted = await changeFile(place, deletion);
+  return isAppError(deleted) ? deleted : undefined;
+}
+
+/** Returns the response to a file that was written. */
+export function describeWrittenFile({ file, isNew }: ChangedFile) {
+  const body = { status: "success", file } as const;
+  return isNew ? ({ status: 201, body } as const) : ({ status: 200, body } as const);
+}

@@ -1,0 +1,437 @@
+-- Workspaces: a versioned file tree of each account and of each artist, which their sessions share.
+
+create table public.workspaces (
+  id uuid primary key references public.accounts (id) on delete cascade,
+  bytes bigint not null default 0 check (bytes >= 0),
+  revision bigint not null default 0
+);
+alter table public.workspaces enable row level security;
+comment on table public.workspaces is 'The workspace of the account or the artist with this id. It is created with its first file, and its row serializes changes.';
+comment on column public.workspaces.bytes is 'Of all contents, with earlier versions. Kept by triggers on workspace_contents.';
+comment on column public.workspaces.revision is 'Counts the changes, so a session knows whether there are files that its sandbox lacks.';
+
+create table public.workspace_contents (
+  id uuid primary key default gen_random_uuid(),
+  workspace_id uuid not null references public.workspaces (id) on delete cascade,
+  sha256 text not null check (sha256 ~ '^[0-9a-f]{64}$'),
+  bytes bigint not null check (bytes >= 0),
+  is_stored boolean not null default false,
+  text text,
+  reserved_at timestamptz not null default clock_timestamp(),
+  unique (workspace_id, sha256)
+);
+
+create index workspace_contents_unstored on public.workspace_contents (reserved_at) where not is_stored;
+alter table public.workspace_contents enable row level security;
+comment on table public.workspace_contents is 'A content that versions share, in the storage under its id, or the room that is reserved for it while it is stored. The id is never used for another content, so a late removal harms none.';
+comment on column public.workspace_contents.text is 'The start of a text file, for the search; null for other files.';
+
+-- The contents of a deleted workspace are deleted before its files, so references are checked at the end.
+create table public.workspace_files (
+  id uuid primary key default gen_random_uuid(),
+  workspace_id uuid not null references public.workspaces (id) on delete cascade,
+  path text collate "C" not null,
+  version integer not null default 0,
+  content_id uuid references public.workspace_contents (id) deferrable initially deferred,
+  updated_at timestamptz not null,
+  unique (workspace_id, path)
+);
+
+create index workspace_files_newest on public.workspace_files (workspace_id, updated_at desc, id desc)
+  where content_id is not null;
+create index workspace_files_content on public.workspace_files (content_id) where content_id is not null;
+create index workspace_files_deleted on public.workspace_files (updated_at) where content_id is null;
+alter table public.workspace_files enable row level security;
+comment on table public.workspace_files is 'The files of workspaces as of their newest versions.';
+comment on column public.workspace_files.version is 'The number of the newest version.';
+comment on column public.workspace_files.content_id is 'Null for a deleted file, whose row stays to keep its versions and to continue their numbers.';
+
+create table public.workspace_versions (
+  id uuid primary key default gen_random_uuid(),
+  file_id uuid not null references public.workspace_files (id) on delete cascade,
+  number integer not null,
+  content_id uuid references public.workspace_contents (id) deferrable initially deferred,
+  account_id uuid not null,
+  run_id text,
+  conflict_of text,
+  created_at timestamptz not null default clock_timestamp(),
+  unique (file_id, number)
+);
+
+create index workspace_versions_content on public.workspace_versions (content_id)
+  where content_id is not null;
+create index workspace_versions_age on public.workspace_versions (created_at);
+create index workspace_versions_run on public.workspace_versions (run_id) where conflict_of is not null;
+alter table public.workspace_versions enable row level security;
+comment on table public.workspace_versions is 'The versions of files, which never change: each is a content or a deletion.';
+comment on column public.workspace_versions.content_id is 'Null for a deletion.';
+comment on column public.workspace_versions.account_id is 'The account that has written it, or whose run has. No foreign key: the version outlives its author.';
+comment on column public.workspace_versions.run_id is 'The run that has written it; null for a request of the account.';
+comment on column public.workspace_versions.conflict_of is 'The path at which the run has met a version of another; null for an ordinary version.';
+
+create table public.workspace_removals (
+  workspace_id uuid not null,
+  content_id uuid primary key,
+  removed_at timestamptz
+);
+
+create index workspace_removals_due on public.workspace_removals (removed_at);
+alter table public.workspace_removals enable row level security;
+comment on table public.workspace_removals is 'Contents that the storage is to lose. No foreign keys: a removal outlives both.';
+comment on column public.workspace_removals.removed_at is 'When the content was removed; it is removed once more an hour later, in case a slow request has stored it since.';
+
+create function public.count_workspace_content() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  if tg_op = 'INSERT' then
+    update public.workspaces set bytes = bytes + new.bytes where id = new.workspace_id;
+  else
+    update public.workspaces set bytes = greatest(0, bytes - old.bytes) where id = old.workspace_id;
+    insert into public.workspace_removals (workspace_id, content_id)
+    values (old.workspace_id, old.id)
+    on conflict (content_id) do nothing;
+  end if;
+  return null;
+end
+$$;
+comment on function public.count_workspace_content is 'Keeps workspaces.bytes, and turns a deleted content into a removal.';
+create trigger count_new_workspace_content after insert on public.workspace_contents
+  for each row execute function public.count_workspace_content();
+create trigger count_gone_workspace_content after delete on public.workspace_contents
+  for each row execute function public.count_workspace_content();
+
+create function public.drop_unused_workspace_content() returns trigger
+language plpgsql set search_path = '' as $$
+begin
+  delete from public.workspace_contents c
+  where c.id = old.content_id
+    and not exists (select from public.workspace_versions v where v.content_id = c.id);
+  return null;
+end
+$$;
+comment on function public.drop_unused_workspace_content is 'Deletes the content of a deleted version unless another version has it.';
+create trigger drop_unused_workspace_content after delete on public.workspace_versions
+  for each row when (old.content_id is not null)
+  execute function public.drop_unused_workspace_content();
+
+-- PostgreSQL would send the client a notice about each word that is too long.
+create function public.search_of_text(p_text text) returns tsvector
+language sql immutable set search_path = '' set client_min_messages = 'warning' as $$
+  select to_tsvector('simple'::regconfig, coalesce(p_text, ''))
+$$;
+comment on function public.search_of_text is 'The words of a text file for the search. The index workspace_contents_words stores it.';
+create index workspace_contents_words on public.workspace_contents
+  using gin (public.search_of_text(text)) where text is not null;
+
+create function public.workspace_owner(p_account_id uuid, p_artist_id uuid) returns uuid
+language sql stable set search_path = '' as $$
+  select a.id from public.accounts a
+  where a.id = coalesce(p_artist_id, p_account_id)
+    and (p_artist_id is null
+      or (a.kind = 'artist' and public.may_act_for(p_account_id, p_artist_id)))
+$$;
+comment on function public.workspace_owner is 'The id of the workspace of an artist that the account may act for, or of the account itself without an artist; null for any other artist.';
+
+create function public.workspace_version_row(
+  p_file public.workspace_files, p_version public.workspace_versions
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object('id', p_version.id, 'path', p_file.path, 'version', p_version.number,
+    'size', c.bytes, 'sha256', c.sha256, 'deleted', p_version.content_id is null,
+    'conflict_of', p_version.conflict_of,
+    'author', jsonb_build_object('account_id', p_version.account_id, 'run_id', p_version.run_id),
+    'created_at', p_version.created_at)
+  from (select) one
+  left join public.workspace_contents c on c.id = p_version.content_id
+$$;
+comment on function public.workspace_version_row is 'The columns of a version that its readers see.';
+
+create function public.list_workspace_files(
+  p_account_id uuid, p_artist_id uuid, p_prefix text, p_limit integer, p_after_at timestamptz,
+  p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  v_owner constant uuid := public.workspace_owner(p_account_id, p_artist_id);
+begin
+  return to_jsonb(array(
+    -- In the order of the files, of which a new version moves to the front.
+    select public.workspace_version_row(f, v) || jsonb_build_object('id', f.id)
+    from public.workspace_files f
+    join public.workspace_versions v on v.file_id = f.id and v.number = f.version
+    where f.workspace_id = v_owner and f.content_id is not null
+      and (f.updated_at, f.id) < (v_after_at, v_after_id)
+      and (p_prefix is null or starts_with(f.path, p_prefix))
+    order by f.updated_at desc, f.id desc
+    limit p_limit + 1));
+end
+$$;
+comment on function public.list_workspace_files is 'One page of the files of a workspace, the last changed first, with one more row if another page follows.';
+
+create function public.find_workspace_content(
+  p_account_id uuid, p_artist_id uuid, p_path text, p_version integer
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce((
+    select jsonb_build_object('content', jsonb_build_object('workspace_id', c.workspace_id,
+      'id', c.id, 'bytes', c.bytes, 'is_text', c.text is not null))
+    from public.workspace_files f
+    join public.workspace_versions v on v.file_id = f.id and v.number = coalesce(p_version, f.version)
+    join public.workspace_contents c on c.id = v.content_id
+    where f.workspace_id = public.workspace_owner(p_account_id, p_artist_id) and f.path = p_path),
+    jsonb_build_object('refused', 'missing'))
+$$;
+comment on function public.find_workspace_content is 'Where the storage has a version of a file, null for the newest one: {content: {workspace_id, id, bytes, is_text}}, or {refused: missing}, also for a deletion.';
+
+create function public.list_workspace_versions(
+  p_account_id uuid, p_artist_id uuid, p_path text, p_limit integer, p_after_at timestamptz,
+  p_after_id uuid
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
+  v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  v_rows jsonb[];
+begin
+  v_rows := array(
+    select public.workspace_version_row(f, v)
+    from public.workspace_files f
+    join public.workspace_versions v on v.file_id = f.id
+    where f.workspace_id = public.workspace_owner(p_account_id, p_artist_id) and f.path = p_path
+      and (v.created_at, v.id) < (v_after_at, v_after_id)
+    order by v.created_at desc, v.id desc
+    limit p_limit + 1);
+  if cardinality(v_rows) = 0 and p_after_at is null then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  return to_jsonb(v_rows);
+end
+$$;
+comment on function public.list_workspace_versions is 'One page of the versions of a file, newest first, with one more row if another page follows; or {refused: missing}.';
+
+create function public.reserve_workspace_content(
+  p_account_id uuid, p_artist_id uuid, p_sha256 text, p_bytes bigint, p_limit_bytes bigint
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_owner constant uuid := public.workspace_owner(p_account_id, p_artist_id);
+  v_used bigint;
+  v_content public.workspace_contents;
+begin
+  if v_owner is null then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  insert into public.workspaces (id) values (v_owner) on conflict (id) do nothing;
+  -- One change of a workspace at a time: two that race cannot both take the last room.
+  select bytes into v_used from public.workspaces where id = v_owner for update;
+  update public.workspace_contents set reserved_at = clock_timestamp()
+  where workspace_id = v_owner and sha256 = p_sha256
+  returning * into v_content;
+  if not found then
+    if v_used + p_bytes > p_limit_bytes then
+      return jsonb_build_object('refused', 'full');
+    end if;
+    insert into public.workspace_contents (workspace_id, sha256, bytes)
+    values (v_owner, p_sha256, p_bytes)
+    returning * into v_content;
+  end if;
+  return jsonb_build_object('content', jsonb_build_object(
+    'workspace_id', v_owner, 'id', v_content.id, 'is_stored', v_content.is_stored));
+end
+$$;
+comment on function public.reserve_workspace_content is 'Reserves the room of a content before it is stored: {content: {workspace_id, id, is_stored}}, or {refused: missing | full}. The content that a workspace has already takes no more room.';
+
+create function public.change_workspace_file(
+  p_account_id uuid, p_artist_id uuid, p_path text, p_content_id uuid, p_text text, p_run_id text,
+  p_expected integer, p_conflict_of text, p_max_files integer, p_max_versions integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_owner constant uuid := public.workspace_owner(p_account_id, p_artist_id);
+  v_file public.workspace_files;
+  v_version public.workspace_versions;
+  v_exists boolean;
+begin
+  perform from public.workspaces where id = v_owner for update;
+  if not found then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  select * into v_file from public.workspace_files where workspace_id = v_owner and path = p_path;
+  v_exists := v_file.content_id is not null;
+  if p_content_id is null and not v_exists then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  if p_content_id is not null then
+    update public.workspace_contents set is_stored = true, text = coalesce(p_text, text)
+    where id = p_content_id and workspace_id = v_owner;
+    -- Deleted with the last version that had it, after this request had reserved it.
+    if not found then
+      return jsonb_build_object('refused', 'content');
+    end if;
+  end if;
+  if v_file.content_id = p_content_id then
+    select * into v_version from public.workspace_versions
+    where file_id = v_file.id and number = v_file.version;
+    return jsonb_build_object('file', public.workspace_version_row(v_file, v_version),
+      'is_new', false);
+  end if;
+  if p_expected <> (case when v_exists then v_file.version else 0 end) then
+    return jsonb_build_object('refused', 'changed');
+  end if;
+  if not v_exists then
+    if p_max_files <= (
+      select count(*) from public.workspace_files
+      where workspace_id = v_owner and content_id is not null)
+    then
+      return jsonb_build_object('refused', 'too_many');
+    end if;
+    if exists (
+      select from public.workspace_files f
+      where f.workspace_id = v_owner and f.content_id is not null and (
+        -- "/" is followed by "0".
+        (f.path > p_path || '/' and f.path < p_path || '0')
+        or f.path in (
+          select array_to_string(parts[:n], '/')
+          from string_to_array(p_path, '/') parts, generate_series(1, cardinality(parts) - 1) n)))
+    then
+      return jsonb_build_object('refused', 'folder');
+    end if;
+  end if;
+
+  update public.workspaces set revision = revision + 1 where id = v_owner;
+  insert into public.workspace_files as f (workspace_id, path, version, content_id, updated_at)
+  values (v_owner, p_path, 1, p_content_id, clock_timestamp())
+  on conflict (workspace_id, path) do update
+  set version = f.version + 1, content_id = p_content_id, updated_at = excluded.updated_at
+  returning * into v_file;
+  insert into public.workspace_versions
+    (file_id, number, content_id, account_id, run_id, conflict_of, created_at)
+  values (v_file.id, v_file.version, p_content_id, p_account_id, p_run_id, p_conflict_of,
+    v_file.updated_at)
+  returning * into v_version;
+  delete from public.workspace_versions
+  where file_id = v_file.id and number <= v_file.version - p_max_versions;
+  return jsonb_build_object('file', public.workspace_version_row(v_file, v_version),
+    'is_new', not v_exists);
+end
+$$;
+comment on function public.change_workspace_file is 'Adds a version to a file, null for p_content_id to delete it: {file, is_new}, or {refused: missing | changed, when p_expected is not the newest version, 0 for none | content, which must be stored again | too_many | folder, when the path or a part of it is one}. The content that the file has already makes no version, whatever p_expected is. Only the newest p_max_versions stay.';
+
+create function public.restore_workspace_file(
+  p_account_id uuid, p_artist_id uuid, p_path text, p_version integer, p_run_id text,
+  p_max_files integer, p_max_versions integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_content_id uuid;
+begin
+  select v.content_id into v_content_id
+  from public.workspace_files f
+  join public.workspace_versions v on v.file_id = f.id and v.number = p_version
+  where f.workspace_id = public.workspace_owner(p_account_id, p_artist_id) and f.path = p_path;
+  if v_content_id is null then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  return public.change_workspace_file(p_account_id, p_artist_id, p_path, v_content_id, null,
+    p_run_id, null, null, p_max_files, p_max_versions);
+end
+$$;
+comment on function public.restore_workspace_file is 'Makes an earlier version of a file, also of a deleted one, its newest: as change_workspace_file.';
+
+create function public.purge_workspace_file(p_account_id uuid, p_artist_id uuid, p_path text)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_owner constant uuid := public.workspace_owner(p_account_id, p_artist_id);
+  v_id uuid;
+begin
+  perform from public.workspaces where id = v_owner for update;
+  update public.workspace_files f
+  set content_id = null, version = f.version + 1, updated_at = clock_timestamp()
+  where f.workspace_id = v_owner and f.path = p_path
+    and exists (select from public.workspace_versions v where v.file_id = f.id)
+  returning f.id into v_id;
+  if not found then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  update public.workspaces set revision = revision + 1 where id = v_owner;
+  delete from public.workspace_versions where file_id = v_id;
+  return jsonb_build_object('purged', true);
+end
+$$;
+comment on function public.purge_workspace_file is 'Deletes a file with all its versions, which makes room: {purged}, or {refused: missing}.';
+
+create function public.search_workspace(
+  p_account_id uuid, p_artist_id uuid, p_text text, p_limit integer
+) returns jsonb
+language sql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+  select coalesce(jsonb_agg(jsonb_build_object('path', found.path, 'version', found.version,
+    'snippet', ts_headline('simple'::regconfig, found.text, public.search_query(p_text),
+      'StartSel="", StopSel="", MaxWords=24, MinWords=8'))), '[]')
+  from (
+    select f.path, f.version, c.text
+    from public.workspace_files f
+    join public.workspace_contents c on c.id = f.content_id
+    where f.workspace_id = public.workspace_owner(p_account_id, p_artist_id)
+      and c.text is not null and public.search_of_text(c.text) @@ public.search_query(p_text)
+    order by ts_rank(public.search_of_text(c.text), public.search_query(p_text)) desc, f.path
+    limit p_limit
+  ) found
+$$;
+comment on function public.search_workspace is 'The text files of a workspace that have all words of p_text, the best first: [{path, version, snippet}].';
+
+create function public.sweep_workspaces(p_batch integer, p_days integer) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_before constant timestamptz := now() - make_interval(days => p_days);
+  v_count integer;
+  v_counts integer[];
+begin
+  delete from public.workspace_versions where id in (
+    select v.id from public.workspace_versions v
+    where v.created_at < v_before and exists (
+      select from public.workspace_versions n
+      where n.file_id = v.file_id and n.number > v.number and n.created_at < v_before)
+    limit p_batch);
+  get diagnostics v_count = row_count;
+  v_counts := array[v_count];
+  delete from public.workspace_files where id in (
+    select f.id from public.workspace_files f
+    where f.content_id is null and f.updated_at < v_before
+    limit p_batch);
+  get diagnostics v_count = row_count;
+  v_counts := v_counts || v_count;
+  delete from public.workspace_contents where id in (
+    select c.id from public.workspace_contents c
+    where not c.is_stored and c.reserved_at < now() - interval '1 day'
+    limit p_batch);
+  get diagnostics v_count = row_count;
+  return (select max(n) from unnest(v_counts || v_count) n);
+end
+$$;
+comment on function public.sweep_workspaces is 'Deletes at most p_batch versions replaced so many days ago, files deleted so long ago, and contents whose upload was cut. Returns the greatest of the three numbers.';
+
+create function public.due_workspace_removals(p_batch integer) returns jsonb
+language sql stable set search_path = '' as $$
+  select coalesce(jsonb_agg(
+    jsonb_build_object('workspaceId', r.workspace_id, 'contentId', r.content_id)), '[]')
+  from (
+    select workspace_id, content_id from public.workspace_removals
+    where removed_at is null or removed_at < now() - interval '1 hour'
+    limit p_batch
+  ) r
+$$;
+comment on function public.due_workspace_removals is 'Contents that the storage is to remove, for the first time or the last.';
+
+create function public.end_workspace_removal(p_content_id uuid) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  delete from public.workspace_removals
+  where content_id = p_content_id and removed_at < now() - interval '1 hour';
+  update public.workspace_removals set removed_at = clock_timestamp()
+  where content_id = p_content_id and removed_at is null;
+end
+$$;
+comment on function public.end_workspace_removal is 'Notes that the storage has removed a content: the removal ends with its second time.';
