@@ -4,7 +4,7 @@ import type { RunOptions } from "../contract/run-options.ts";
 import { type ContextState, promptOf } from "./context.ts";
 import { type Messages, unitsOf } from "./conversation.ts";
 import { describeFailure, tooLong } from "./describe-failure.ts";
-import { subagentPrompt, systemPrompt } from "./prompt.ts";
+import { type Memory, subagentPrompt, systemPrompt } from "./prompt.ts";
 import { markChunk, markMessages, signedFor } from "./signed-parts.ts";
 import { describeSkills, type TurnSkills } from "./skills/prompt-skills.ts";
 import type { StepResult } from "./step-result.ts";
@@ -18,6 +18,7 @@ export interface Conversation extends Messages, ToolOptions {
   readonly model_id: string;
   readonly artist_id: string | null;
   readonly instructions: string | null;
+  readonly workspace: Memory;
   readonly options: RunOptions;
   readonly skills: TurnSkills;
   /** What the model gets of the conversation. */
@@ -55,6 +56,7 @@ export const instructionsFor = (turn: Omit<Conversation, "context">): string =>
         headless: turn.headless,
         submitsOutput: Boolean(turn.output_schema),
         skills: skillsTextOf(turn),
+        workspace: { ...turn.workspace, use: turn.options.workspace ?? "write" },
         ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
         ...(turn.instructions === null ? {} : { instructions: turn.instructions }),
       });

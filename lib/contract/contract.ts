@@ -26,7 +26,7 @@ export type ResponseHeader =
   | "x-workflow-run-id"
   | "x-workflow-stream-tail-index";
 
-/** What a run is about, to which a contract can limit the run's credential. */
+/** The session of a run and its use of the workspace, to which a contract can limit the run's credential. */
 export interface RunScope {
   readonly sessionId: string;
   readonly chatId: string;

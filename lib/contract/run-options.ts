@@ -6,11 +6,14 @@ const MAX_FALLBACK_MODELS = 3;
 
 const fallbackModels = z.array(z.string().trim().min(1).max(200)).max(MAX_FALLBACK_MODELS);
 const EFFORTS = ["low", "medium", "high"] as const;
+const WORKSPACE_USES = ["write", "read", "off"] as const;
 
 const descriptions = {
   fallback_models:
     "The `id`s of models in `GET /api/models` that are called, in this order, while the model is overloaded, rate limited, unreachable, not available or fails. An empty list is none; when absent, the service's own list applies.",
   effort: "How long a reasoning model thinks; the model's own default when absent.",
+  workspace:
+    "How turns use the workspace of the session: `write` stores the changes of its files (the default), `read` does not, and `off` leaves out the files and the memory.",
   outcome:
     "What the work must be. When the agent has finished, it is checked and judged, and the agent continues with what is missing. Each verdict is a part `data-outcome` of the answer.",
   skills:
@@ -84,6 +87,7 @@ export const limitNames = ["max_cost_usd", "max_steps", "max_duration_s"] as con
 export const runOptions = z.object({
   fallback_models: fallbackModels.optional().meta({ description: descriptions.fallback_models }),
   effort: z.enum(EFFORTS).optional().meta({ description: descriptions.effort }),
+  workspace: z.enum(WORKSPACE_USES).optional().meta({ description: descriptions.workspace }),
   outcome: outcome.optional().meta({ description: descriptions.outcome }),
   limits: limits.optional().meta({ description: descriptions.limits }),
   skills: skills.optional().meta({ description: descriptions.skills }),
@@ -103,6 +107,10 @@ export const runOptionChanges = z.object({
     .enum([...EFFORTS, ""])
     .optional()
     .meta({ description: `${descriptions.effort} An empty text removes it.` }),
+  workspace: z
+    .enum([...WORKSPACE_USES, ""])
+    .optional()
+    .meta({ description: `${descriptions.workspace} An empty text removes it.` }),
   outcome: z
     .union([outcome, z.literal("")], { error: "outcome must have checks or a rubric" })
     .optional()

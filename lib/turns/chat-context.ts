@@ -3,6 +3,7 @@ import { instructionsFor, skillsTextOf } from "../agent/call-model.ts";
 import { budgetOf, type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
+import { memoryNote } from "../agent/prompt.ts";
 import { showFiles } from "../agent/show-files.ts";
 import { estimateTokens } from "../agent/tool-results.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
@@ -34,6 +35,8 @@ export interface MeasuredContext {
   readonly fixed: number;
   /** Those of them that are about skills. */
   readonly ofSkills: number;
+  /** The tokens of the memory of the workspace, which are a part of `fixed`. */
+  readonly memory: number;
 }
 
 /** Measures a conversation to which no turn adds anything at the moment. */
@@ -42,6 +45,7 @@ export async function measureContext(
   turn: TurnState,
 ): Promise<MeasuredContext> {
   const tools = toolSchemas(turn);
+  const { memory } = turn.workspace;
   const history = await showFiles(turn.history, withoutBytes);
   const window = await contextWindows.of(turn.account_id, modelsOf(models, turn));
   return {
@@ -52,6 +56,7 @@ export async function measureContext(
     state: turn.compaction?.state ?? {},
     fixed: await fixedTokens(instructionsFor(turn), tools),
     ofSkills: estimateTokens(skillsTextOf(turn)),
+    memory: memory === null ? 0 : estimateTokens(memoryNote(memory)),
   };
 }
 
@@ -70,6 +75,7 @@ export function describeContext({
   state,
   fixed,
   ofSkills,
+  memory,
 }: MeasuredContext): ChatContext {
   const { summary, ...rest } = state;
   const prompt = promptOf(units, {
@@ -80,8 +86,9 @@ export function describeContext({
   const results = tokensOf(prompt.filter(({ role }) => role === "tool"));
   const ofSummary = Math.max(0, tokensOf(promptOf(units, state)) - withoutSummary);
   const parts = [
-    { kind: "system" as const, tokens: fixed - ofSkills },
+    { kind: "system" as const, tokens: fixed - ofSkills - memory },
     { kind: "skills" as const, tokens: ofSkills },
+    { kind: "memory" as const, tokens: memory },
     { kind: "messages" as const, tokens: withoutSummary - results },
     { kind: "tool_results" as const, tokens: results },
     { kind: "summary" as const, tokens: ofSummary },

@@ -1,3 +1,5 @@
+import type { UIMessageChunk } from "ai";
+import type { App } from "../app.ts";
 import type { TurnAddress, TurnLog } from "../engine/port.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import {
@@ -9,6 +11,7 @@ import {
 } from "./finish-stream.ts";
 import { readWholeLog } from "./replay-turn.ts";
 import { type ActiveTurn, loadTurn } from "./store/turns.ts";
+import { storeWorkspace } from "./turn-workspace.ts";
 
 export interface FailedTurn {
   readonly turnId: string;
@@ -19,20 +22,24 @@ export interface FailedTurn {
   readonly traceparent?: string;
 }
 
+type WorkspaceParts = EndParts & Pick<App, "contents" | "sandboxes">;
+
 /** Ends a turn whose loop has failed, and stores the streamed part of its answer. Safe to repeat. */
-export function endTurn(app: EndParts, failed: FailedTurn): Promise<void> {
+export function endTurn(app: WorkspaceParts, failed: FailedTurn): Promise<void> {
   const attributes = { "app.turn.id": failed.turnId, "app.run.id": failed.runId };
   return continueTrace(failed.traceparent, () =>
     inSpan("turn.end", { isRoot: true, attributes }, () => end(app, failed)),
   );
 }
 
-async function end(app: EndParts, { turnId, runId, reason }: FailedTurn): Promise<void> {
+async function end(app: WorkspaceParts, { turnId, runId, reason }: FailedTurn): Promise<void> {
   const turn = await loadTurn(turnId, runId, { ends: true });
   const log = await app.engine.openLog(turnId, runId, false);
   try {
-    if (turn.outcome === "active") await failTurn(app, log, turnId, turn, reason);
-    else if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
+    if (turn.outcome === "active") {
+      const stored = await storeWorkspace(app, runId, turn, turn.steps);
+      await failTurn(app, log, turnId, turn, reason, stored);
+    } else if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);
     else await log.close([]);
   } finally {
     log.release();
@@ -46,6 +53,7 @@ async function failTurn(
   turnId: string,
   turn: ActiveTurn,
   reason: string,
+  lastParts: readonly UIMessageChunk[] = [],
 ): Promise<void> {
   const stopped = turn.stop_requested;
   await finishStream(app, log, {
@@ -60,12 +68,13 @@ async function failTurn(
     steering: turn.steering,
     openQuestions: new Set(),
     lastStep: null,
+    lastParts,
   });
 }
 
 /**
  * Ends a turn whose run no longer exists although the chat still names it as active, as after a loss of
- * the engine's data. The streamed part of its answer is stored.
+ * the engine's data. The streamed part of its answer is stored, and its files by the next turn of the session.
  * @returns whether the chat is free now.
  */
 export async function reapDeadTurn(app: EndParts, { turnId, runId }: TurnAddress) {

@@ -29,6 +29,8 @@ export interface Ending extends LoadedTurnKey {
   readonly openQuestions: ReadonlySet<string>;
   /** The step that ends the turn; null when the turn ends without a model call. */
   readonly lastStep: MeasuredStep | null;
+  /** Parts that end the answer, such as one about the workspace. */
+  readonly lastParts?: readonly UIMessageChunk[];
   /** The output that the run has submitted. */
   readonly output?: { readonly value: unknown } | undefined;
 }
@@ -61,6 +63,7 @@ async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<void
     ...closing,
     // The process died, or the turn was stopped, after it took them.
     ...steeringChunks(ending.steering, progress.steering),
+    ...(ending.lastParts ?? []),
   ];
   log.append(missing.map((chunk) => JSON.stringify(chunk)));
   await log.flushed();

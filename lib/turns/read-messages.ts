@@ -44,7 +44,7 @@ export async function readMessages(entries: readonly ChatEntry[]): Promise<UIMes
 }
 
 /** The parts of an answer that are for its readers. No model is sent them. */
-const DATA_OF_ANSWERS: readonly string[] = ["data-compaction", "data-outcome"];
+const DATA_OF_ANSWERS: readonly string[] = ["data-compaction", "data-outcome", "data-workspace"];
 
 /** Clients send answers back as they have received them. */
 const isReserved = (type: string, role: UIMessage["role"]): boolean =>

@@ -3,6 +3,7 @@ import type { TurnLog } from "../engine/port.ts";
 import { observe } from "../platform/telemetry/metrics.ts";
 import type { ModelCall } from "./model-call.ts";
 import type { ActiveTurn, KnownCall } from "./store/turns.ts";
+import type { WorkspaceUse } from "./turn-workspace.ts";
 
 /** The state of a turn for its next step. */
 export interface RunningTurn {
@@ -10,6 +11,8 @@ export interface RunningTurn {
   /** The results of the steps that are committed. */
   readonly steps: readonly StepResult[];
   readonly log: TurnLog;
+  /** How this load of the turn has used the workspace. Default: none. */
+  readonly workspaceUse?: WorkspaceUse | undefined;
   /** The model call of the next step, where it has started before the step. */
   readonly call?: ModelCall;
   /**

@@ -13,6 +13,7 @@ import { limitNoteFor } from "../agent/prompt.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isServerTool, sourcesOf } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
+import type { App } from "../app.ts";
 import type { Outcome } from "../contract/run-options.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { drain } from "../platform/drain.ts";
@@ -48,9 +49,10 @@ import {
 } from "./store/model-calls.ts";
 import { completeModelCall, findFinishedTools, suspendTurn, type TurnEnd } from "./store/turns.ts";
 import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, submissionIn } from "./structured-output.ts";
+import { prepareWorkspace, storeWorkspace } from "./turn-workspace.ts";
 
 /** The parts of the service that a step uses. */
-export type StepParts = ContextParts & EndParts;
+export type StepParts = ContextParts & EndParts & Pick<App, "contents">;
 
 export interface ModelSteps {
   readonly turnId: string;
@@ -213,7 +215,11 @@ export class TurnStep {
     open: readonly ToolCall[],
   ): Promise<ToolModelMessage | null> {
     const { turn, knownCalls } = this.#current;
-    const { turnId, credential } = this.#step;
+    const { turnId, runId, credential } = this.#step;
+    const used = this.#current.workspaceUse ?? "none";
+    const { calls } = previous;
+    const workspaceUse = await prepareWorkspace(this.#app, runId, turn, calls, used);
+    this.#current = { ...this.#current, workspaceUse };
     const results = await runToolCalls(this.#app, {
       turnId,
       index: this.#index,
@@ -385,6 +391,7 @@ export class TurnStep {
       turn: { ...turn, stop_requested: completed.stopRequested, has_budget: completed.hasBudget },
       steps: [...steps, measured.result],
       log,
+      workspaceUse: this.#current.workspaceUse,
       ...(continues && { knownCalls: completed.knownCalls }),
     };
   }
@@ -415,6 +422,7 @@ export class TurnStep {
     output?: { readonly value: unknown },
   ): Promise<null> {
     const { turn, steps, log } = this.#current;
+    const stored = await storeWorkspace(this.#app, this.#step.runId, turn, steps);
     await finishStream(this.#app, log, {
       ...this.#key,
       messageId: turn.assistant_message_id,
@@ -425,6 +433,7 @@ export class TurnStep {
       steering: turn.steering,
       openQuestions: turn.headless ? new Set() : openQuestions(answer ?? steps[this.#index - 1]),
       lastStep,
+      lastParts: stored,
       output,
     });
     return null;

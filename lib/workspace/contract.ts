@@ -31,16 +31,16 @@ const isOwn = ({ query, body }: Request, run: RunScope): boolean =>
   (ofWorkspace.parse(body ?? query).artist_id ?? null) === run.artistId;
 
 const reads: RunRule = {
-  only: "for the workspace of its own session, unless `workspace` is `off`",
+  only: "for the workspace of the same session, unless `workspace` is `off`",
   allows: (request, run) => run.workspace !== "off" && isOwn(request, run),
 };
 const writes: RunRule = {
-  only: "for the workspace of its own session, if `workspace` is `write`",
+  only: "for the workspace of the same session, if `workspace` is `write`",
   allows: (request, run) => run.workspace === "write" && isOwn(request, run),
 };
 /** What injected text makes an agent delete must be restorable. */
 const deletes: RunRule = {
-  only: "for the workspace of its own session, if `workspace` is `write`, and without `permanent`",
+  only: "for the workspace of the same session, if `workspace` is `write`, and without `permanent`",
   allows: (request, run) =>
     writes.allows(request, run) &&
     !z.object({ permanent: z.literal(true) }).safeParse(request.query).success,

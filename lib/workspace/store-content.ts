@@ -19,7 +19,7 @@ const MAX_TEXT_BYTES = 4 * MAX_TEXT_CHARS;
 /** A content can be deleted by another request each time that it was found. */
 const MAX_ATTEMPTS = 5;
 
-interface ReceivedFile {
+export interface ReceivedFile {
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
@@ -40,7 +40,7 @@ export function writeFile(
 }
 
 /** Calls `use` with a temporary file that has the content. */
-const receiveFile = <T>(
+export const receiveFile = <T>(
   content: AsyncIterable<Uint8Array>,
   use: (file: ReceivedFile) => Promise<T>,
 ): Promise<T> =>
@@ -52,7 +52,7 @@ const receiveFile = <T>(
   });
 
 /** Stores a file that was received, which is moved, unless the workspace has its content. */
-async function storeFile(
+export async function storeFile(
   { contents }: Pick<App, "contents">,
   place: WorkspacePlace,
   file: ReceivedFile,
@@ -85,7 +85,7 @@ async function receive(path: string, content: AsyncIterable<Uint8Array>, hash: H
   return { bytes, text: textOf(Buffer.concat(start).subarray(0, MAX_TEXT_BYTES)) };
 }
 
-/** Returns the start of a text; null for what is no UTF-8 or cannot be stored as text. */
+/** Returns the start of a text; null for other files. */
 function textOf(start: Uint8Array): string | null {
   try {
     // The last character may be cut.

@@ -34,7 +34,7 @@ const missing = refusalOf({ missing: appError("not_found", "File not found") });
 
 /** Returned when a content was deleted after its reservation: it must be stored again. */
 export const CONTENT_GONE = appError("unavailable", "The content of the file was deleted");
-const FILE_CHANGED = appError("conflict", "The file has another version");
+export const FILE_CHANGED = appError("conflict", "The file has another version");
 const workspaceFull = appError(
   "quota_exceeded",
   "The workspace is full: delete files permanently to make room",

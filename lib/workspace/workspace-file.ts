@@ -14,7 +14,7 @@ const MAX_SEGMENTS = 20;
 const MAX_SEGMENT_BYTES = 255;
 
 /** Returns whether a text in the normal form NFC is the path of a file in a workspace. */
-function isWorkspacePath(path: string): boolean {
+export function isWorkspacePath(path: string): boolean {
   const segments = path.split("/");
   return (
     path.length <= MAX_PATH_CHARS &&

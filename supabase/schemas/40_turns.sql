@@ -766,6 +766,9 @@ language sql stable set search_path = '' as $$
     'created_at', public.iso_date(p_turn.created_at),
     'stop_requested', p_turn.stop_requested_at is not null,
     'artist_id', s.artist_id,
+    'workspace', jsonb_build_object('artist_id', p_turn.artist_id,
+      'memory', public.memory_of_workspace(p_turn.account_id, p_turn.artist_id, p_turn.options,
+        p_turn.created_at, 8000)),
     'compaction', public.compaction_of_turn(p_turn),
     'output_schema', p_turn.output_schema,
     'client_tools', p_turn.client_tools,
@@ -1098,6 +1101,9 @@ begin
   v_turn.headless := false;
   v_turn.loads := 0;
   v_turn.created_at := now();
+  v_turn.artist_id := (
+    select s.artist_id from public.sessions s
+    where s.id = p_chat.session_id and public.may_act_for(p_chat.account_id, s.artist_id));
   return v_turn;
 end
 $$;

@@ -234,6 +234,7 @@ const withoutLookup = [
   "may_connect",
   "may_steer",
   "check_budget",
+  "memory_of_workspace",
   "agent_template_rows",
   "artist_row",
   "can_see_agent_template",

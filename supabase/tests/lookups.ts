@@ -256,6 +256,16 @@ export const lookups: Readonly<
   }),
   purge_workspace_file: ({ artist: artist_id, workspaceFile: path }) => ({ artist_id, path }),
   search_workspace: ({ artist: artist_id }) => ({ artist_id, text: "own", limit: 9 }),
+  begin_workspace_use: ({ session: session_id, artist: artist_id }) => ({
+    ...{ session_id, artist_id, sandbox: "own", writes: true },
+  }),
+  load_workspace_checkout: ({ session: session_id, artist: artist_id }) => ({
+    ...{ session_id, artist_id, sandbox: "own", run_id: "own" },
+  }),
+  save_workspace_checkout: ({ session: session_id, artist: artist_id }) => ({
+    ...{ session_id, artist_id, sandbox: "own", revision: 1, is_dirty: false },
+    ...{ given: [], removed: [] },
+  }),
   decline_invitation: ({ receivedInvitation: id }) => ({ id }),
   accept_invitation: ({ receivedInvitation: id }) => ({ id, max_organizations: 9, max_members: 9 }),
 };

@@ -149,7 +149,7 @@ describe("GET /api/workspace/files", () => {
 describe("DELETE /api/workspace/files/content", () => {
   const remove = (path: string, query = {}) => workspacePath("files/content", { path, ...query });
 
-  test("200, and the file can be restored; 404 for what is not there", async () => {
+  test("200, and the file can be restored; 404 for a missing file", async () => {
     const { withKey } = await createPerson();
     await putFile(withKey, "a", "a");
     expect((await withKey.delete(remove("a"))).status).toBe(200);
@@ -204,7 +204,7 @@ describe("the workspace of an artist", () => {
 });
 
 describe("the credential of a run", () => {
-  test("reads and writes the workspace of its own session only, as its author", async () => {
+  test("reads and writes only the workspace of the same session, as its author", async () => {
     const person = await createPerson();
     const artist_id = await makeArtist(person.withKey);
     const run = await createRunCredential(person.id, "key");

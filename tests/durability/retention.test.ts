@@ -144,7 +144,7 @@ describe("workspaces", () => {
     return join(dataDir, "workspaces", workspaceId, String(row?.id));
   }
 
-  test("lose what was replaced or deleted long ago, with its content, and keep the rest", async () => {
+  test("lose old versions and deleted files, with their contents, and keep the rest", async () => {
     const account = await createAccount();
     const [first, second, third] = [
       await writeContent(account, "1"),

@@ -67,6 +67,12 @@ export const turnState = z.object({
   created_at: z.string(),
   stop_requested: z.boolean(),
   artist_id: z.string().nullable(),
+  workspace: z.object({
+    /** Null for the workspace of the account. */
+    artist_id: z.string().nullable(),
+    /** The start of `MEMORY.md` when the turn started. */
+    memory: z.string().nullable(),
+  }),
   compaction: compaction.nullable(),
   /** What the output of a run must be; null for a turn without one. */
   output_schema: z

@@ -17,6 +17,7 @@ const CompactionDivider = lazyComponent(
   () => import("./compaction-divider.tsx"),
   "CompactionDivider",
 );
+const WorkspaceNotice = lazyComponent(() => import("./workspace-notice.tsx"), "WorkspaceNotice");
 const EditMessage = lazyComponent(() => import("./edit-message.tsx"), "EditMessage");
 const QuestionCard = lazyComponent(() => import("../_tools/question-card.tsx"), "QuestionCard");
 const TodoList = lazyComponent(() => import("../_tools/todo-list.tsx"), "TodoList");
@@ -147,6 +148,7 @@ function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewPro
     return <Reasoning text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }
   if (part.type === "data-compaction") return <CompactionDivider data={part.data} />;
+  if (part.type === "data-workspace") return <WorkspaceNotice data={part.data} />;
   if (part.type === "steering-message") {
     return (
       <article aria-label="You" className="relative flex flex-col items-end gap-1">
@@ -166,13 +168,16 @@ function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewPro
   return <ToolRow call={call} />;
 }
 
+/** Parts that stand alone, between steps and texts. */
+const BETWEEN: readonly string[] = ["data-compaction", "data-workspace", "steering-message"];
+
 /** Groups consecutive steps, which are reasoning and tool calls, and drops empty parts. */
 function group(parts: readonly Part[]): Part[][] {
   const groups: { isSteps: boolean; parts: Part[] }[] = [];
   for (const part of parts) {
     const isTool = part.type.startsWith("tool-");
     const isText = (part.type === "text" || part.type === "reasoning") && part.text.trim() !== "";
-    const isBetween = part.type === "data-compaction" || part.type === "steering-message";
+    const isBetween = BETWEEN.includes(part.type);
     if (!isTool && !isText && !isBetween) continue;
     const isStep = isTool || part.type === "reasoning";
     const last = groups.at(-1);

@@ -54,6 +54,12 @@ export const groups: readonly DocsGroup[] = [
       page("sandbox", "docs/guides/sandbox.md", "Sandbox", "Files in and out, and commands."),
       page("skills", "docs/guides/skills.md", "Skills", "Instructions that your agents follow."),
       page(
+        "workspace",
+        "docs/guides/workspace.md",
+        "Workspace",
+        "Files and a memory that all sessions share.",
+      ),
+      page(
         "structured-output",
         "docs/guides/structured-output.md",
         "Structured output",

@@ -11,6 +11,7 @@ import schedules from "@/docs/guides/schedules.md";
 import skills from "@/docs/guides/skills.md";
 import streaming from "@/docs/guides/streaming.md";
 import structuredOutput from "@/docs/guides/structured-output.md";
+import workspace from "@/docs/guides/workspace.md";
 import mcp from "@/docs/mcp.md";
 import operations from "@/docs/operations.md";
 import settings from "@/docs/settings.md";
@@ -27,6 +28,7 @@ const texts: Readonly<Record<string, string>> = {
   "docs/guides/long-tasks.md": longTasks,
   "docs/guides/quickstart.md": quickstart,
   "docs/guides/sandbox.md": sandbox,
+  "docs/guides/workspace.md": workspace,
   "docs/guides/schedules.md": schedules,
   "docs/guides/skills.md": skills,
   "docs/guides/streaming.md": streaming,

@@ -20,7 +20,11 @@ export async function POST(request: Request): Promise<Response> {
   const echo = { ...tools.todo, execute: async (input: unknown) => input };
   const result = streamText({
     model: models.resolve(process.env.BARE_MODEL ?? "embedded/rules"),
-    instructions: systemPrompt({ headless: false, skills: "" }),
+    instructions: systemPrompt({
+      headless: false,
+      skills: "",
+      workspace: { artist_id: null, memory: null, use: "write" },
+    }),
     messages: await convertToModelMessages(messages),
     tools: { ...tools, todo: echo } as typeof tools,
     stopWhen: isStepCount(100),

@@ -1,0 +1,100 @@
+/**
+ * Which files of a workspace the sandbox of a session has (supabase/schemas/37_workspace.sql).
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { refusalOf } from "../contract/refusal.ts";
+import { call } from "../platform/database/query.ts";
+
+/** The sandbox of a session, and the artist whose workspace it has; null for the account itself. */
+export interface Checkout {
+  readonly accountId: string;
+  readonly sessionId: string;
+  readonly artistId: string | null;
+  /** Identifies the sandbox: the files of another one are no changes of these. */
+  readonly sandbox: string;
+}
+
+const checkoutArguments = ({ accountId, sessionId, artistId, sandbox }: Checkout) => ({
+  p_account_id: accountId,
+  p_session_id: sessionId,
+  p_artist_id: artistId,
+  p_sandbox: sandbox,
+});
+
+const missing = refusalOf({ missing: appError("not_found", "Workspace not found") });
+
+/**
+ * Notes that a turn is about to use the files of its sandbox.
+ * @param writes whether it may change them
+ * @returns whether the sandbox has all files of the workspace and none that is to be stored, and whether an
+ * earlier turn may have left some
+ */
+export function beginUse(
+  checkout: Checkout,
+  writes: boolean,
+): Promise<{ is_current: boolean; is_dirty: boolean } | AppError> {
+  const args = { ...checkoutArguments(checkout), p_writes: writes };
+  const begun = z.object({ is_current: z.boolean(), is_dirty: z.boolean() });
+  return call("begin_workspace_use", args, z.union([begun, missing]));
+}
+
+const givenFile = z.object({
+  path: z.string(),
+  version: z.number(),
+  sha256: z.string(),
+  bytes: z.number(),
+  modified_at: z.string(),
+});
+/** A file of the sandbox, and the version of the workspace that it is based on. */
+export type GivenFile = z.output<typeof givenFile>;
+
+const currentFile = z.object({
+  path: z.string(),
+  version: z.number(),
+  sha256: z.string(),
+  bytes: z.number(),
+  workspace_id: z.string(),
+  content_id: z.string(),
+});
+export type CurrentFile = z.output<typeof currentFile>;
+
+const conflict = z.object({ path: z.string(), stored_as: z.string() });
+
+const loaded = z.object({
+  revision: z.number(),
+  /** Whether the sandbox has the files of another workspace. */
+  is_foreign: z.boolean(),
+  given: z.array(givenFile),
+  files: z.array(currentFile),
+  /** Only the conflicts of this run. */
+  conflicts: z.array(conflict),
+});
+export type LoadedCheckout = z.output<typeof loaded>;
+
+export function loadCheckout(
+  checkout: Checkout,
+  runId: string,
+): Promise<LoadedCheckout | AppError> {
+  const args = { ...checkoutArguments(checkout), p_run_id: runId };
+  return call("load_workspace_checkout", args, z.union([loaded, missing]));
+}
+
+/** @param isDirty whether a turn is about to change files */
+export async function saveCheckout(
+  checkout: Checkout,
+  revision: number,
+  isDirty: boolean,
+  given: readonly GivenFile[],
+  removed: readonly string[],
+): Promise<void> {
+  const args = {
+    ...checkoutArguments(checkout),
+    p_revision: revision,
+    p_is_dirty: isDirty,
+    p_given: given,
+    p_removed: removed,
+  };
+  await call("save_workspace_checkout", args, z.unknown());
+}
