@@ -3,6 +3,7 @@
  * share one server and its model.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { createTemplate } from "../../support/fixtures/templates.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
@@ -33,6 +34,10 @@ const sentTo = (messages: readonly ChatMessage[] | undefined) =>
   (messages ?? [])
     .filter(({ role }) => role !== "system")
     .map(({ role, content }) => [role, typeof content === "string" ? content : undefined]);
+
+const contextParts = z.object({
+  parts: z.array(z.object({ kind: z.string(), tokens: z.number() })),
+});
 
 const newestCall = () => model.calls.at(-1)?.messages;
 
@@ -273,7 +278,12 @@ describe("contextLimit", () => {
     const whole = newestCall() ?? [];
     expect(JSON.stringify(whole.filter(({ role }) => role === "tool"))).toContain(long);
 
-    await (await conversation.send("the newest", { context: { contextLimit: 4_300 } })).ended;
+    const { sessionId, chatId } = conversation;
+    const path = `/api/sessions/${sessionId}/chats/${chatId}/context`;
+    const { parts } = contextParts.parse((await caller.get(path)).body);
+    const fixed = parts.filter(({ kind }) => kind === "system" || kind === "skills");
+    const contextLimit = fixed.reduce((sum, { tokens }) => sum + tokens, 1_200);
+    await (await conversation.send("the newest", { context: { contextLimit } })).ended;
     const lighter = newestCall() ?? [];
     expect(lighter.map(({ role }) => role)).toContain("tool");
     expect(JSON.stringify(lighter.filter(({ role }) => role === "tool"))).not.toContain(long);
