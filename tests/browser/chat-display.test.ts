@@ -131,6 +131,7 @@ describeInBrowser("the chat", (browsing) => {
       expect.stringMatching(/^3[\d.]+K of 96K tokens used$/),
       "The model's context window has 128K.",
       expect.stringMatching(/^Instructions and tools [\d.]+K$/),
+      expect.stringMatching(/^Skills [\d.]+K?$/),
       expect.stringMatching(/^Messages 3[\d.]+K$/),
     ]);
     await expectGood(page);

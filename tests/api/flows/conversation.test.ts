@@ -282,7 +282,7 @@ describe("contextLimit", () => {
     const path = `/api/sessions/${sessionId}/chats/${chatId}/context`;
     const { parts } = contextParts.parse((await caller.get(path)).body);
     const fixed = parts.filter(({ kind }) => kind === "system" || kind === "skills");
-    const contextLimit = fixed.reduce((sum, { tokens }) => sum + tokens, 1_200);
+    const contextLimit = fixed.reduce((sum, { tokens }) => sum + tokens, 1_700);
     await (await conversation.send("the newest", { context: { contextLimit } })).ended;
     const lighter = newestCall() ?? [];
     expect(lighter.map(({ role }) => role)).toContain("tool");
