@@ -13,11 +13,7 @@ import { MessageFooter, UserFooter } from "./message-footer.tsx";
 import { MessageHeading } from "./message-heading.tsx";
 import { Reasoning } from "./reasoning.tsx";
 
-const CompactionDivider = lazyComponent(
-  () => import("./compaction-divider.tsx"),
-  "CompactionDivider",
-);
-const WorkspaceNotice = lazyComponent(() => import("./workspace-notice.tsx"), "WorkspaceNotice");
+const DataPart = lazyComponent(() => import("./data-part.tsx"), "DataPart");
 const EditMessage = lazyComponent(() => import("./edit-message.tsx"), "EditMessage");
 const QuestionCard = lazyComponent(() => import("../_tools/question-card.tsx"), "QuestionCard");
 const TodoList = lazyComponent(() => import("../_tools/todo-list.tsx"), "TodoList");
@@ -147,8 +143,7 @@ function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewPro
   if (part.type === "reasoning") {
     return <Reasoning text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }
-  if (part.type === "data-compaction") return <CompactionDivider data={part.data} />;
-  if (part.type === "data-workspace") return <WorkspaceNotice data={part.data} />;
+  if ("data" in part) return <DataPart type={part.type} data={part.data} />;
   if (part.type === "steering-message") {
     return (
       <article aria-label="You" className="relative flex flex-col items-end gap-1">
@@ -168,16 +163,13 @@ function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewPro
   return <ToolRow call={call} />;
 }
 
-/** Parts that stand alone, between steps and texts. */
-const BETWEEN: readonly string[] = ["data-compaction", "data-workspace", "steering-message"];
-
 /** Groups consecutive steps, which are reasoning and tool calls, and drops empty parts. */
 function group(parts: readonly Part[]): Part[][] {
   const groups: { isSteps: boolean; parts: Part[] }[] = [];
   for (const part of parts) {
     const isTool = part.type.startsWith("tool-");
     const isText = (part.type === "text" || part.type === "reasoning") && part.text.trim() !== "";
-    const isBetween = BETWEEN.includes(part.type);
+    const isBetween = "data" in part || part.type === "steering-message";
     if (!isTool && !isText && !isBetween) continue;
     const isStep = isTool || part.type === "reasoning";
     const last = groups.at(-1);
