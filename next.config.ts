@@ -3,6 +3,12 @@ import { withWorkflow } from "workflow/next";
 
 const excluded = { browser: "./app/(console)/_build/excluded-modules.ts" };
 
+/** Files that the server reads by their paths: the built-in skills, and the fonts of PDF documents. */
+const READ_FILES = [
+  "./lib/agent/skills/*/**",
+  "./node_modules/dejavu-fonts-ttf/ttf/DejaVuSans{Condensed*,Mono}.ttf",
+];
+
 const config: NextConfig = {
   // The launcher gives each copy of the development server its own folder.
   distDir: process.env.NEXT_DIST_DIR ?? ".next",
@@ -68,11 +74,7 @@ const config: NextConfig = {
       "zod/v4/locales/en.js": excluded,
     },
   },
-  // The built-in skills are read as files.
-  outputFileTracingIncludes: {
-    "/api/**": ["./lib/agent/skills/*/**"],
-    "/.well-known/workflow/**": ["./lib/agent/skills/*/**"],
-  },
+  outputFileTracingIncludes: { "/api/**": READ_FILES, "/.well-known/workflow/**": READ_FILES },
   serverExternalPackages: [
     "pg",
     "just-bash",

@@ -1,17 +1,49 @@
-/** The worker thread of `read-document.ts`: posts the text of a document, or why it is not read. */
+/** The worker thread of `run-document-worker.ts`: posts a document, or why there is none. */
 import { parentPort, workerData } from "node:worker_threads";
-import { DocumentError, type DocumentFormat } from "./document.ts";
-import { parseDocument } from "./parse-document.ts";
+import { DocumentError, TOO_DEEP } from "./document.ts";
+import type { DocumentTask } from "./run-document-worker.ts";
+import type { WrittenDocument } from "./write-document.ts";
 
-const { format, bytes }: { format: DocumentFormat; bytes: Uint8Array } = workerData;
+type WriteTask = Extract<DocumentTask, { kind: "write" }>;
+
+/** A sandbox takes no larger file. */
+const MAX_WRITTEN_BYTES = 10 * 1024 * 1024;
+
+const task: DocumentTask = workerData;
 
 async function answer() {
   try {
-    return { document: await parseDocument(format, bytes) };
+    return { document: await (task.kind === "read" ? read(task) : write(task)) };
   } catch (error) {
-    const isKnown = error instanceof DocumentError;
-    return { fault: isKnown ? error.message : `is damaged or no ${format}` };
+    if (error instanceof DocumentError) return { fault: error.message };
+    if (task.kind === "read") return { fault: `is damaged or no ${task.format}` };
+    if (error instanceof RangeError) return { fault: TOO_DEEP };
+    throw error;
   }
+}
+
+// Each task loads only the libraries that it needs: all of them take a second.
+async function read({ format, bytes }: Extract<DocumentTask, { kind: "read" }>) {
+  const { parseDocument } = await import("./parse-document.ts");
+  return parseDocument(format, bytes);
+}
+
+async function write(given: WriteTask): Promise<WrittenDocument> {
+  const written = await documentOf(given);
+  if (written.bytes.byteLength <= MAX_WRITTEN_BYTES) return written;
+  const size = `${MAX_WRITTEN_BYTES / 1024 / 1024} MiB`;
+  throw new DocumentError(`would be larger than ${size}: split it`);
+}
+
+async function documentOf({ format, name, content }: WriteTask): Promise<WrittenDocument> {
+  if (format === "XLSX") {
+    const { writeSpreadsheet } = await import("./write-spreadsheet.ts");
+    return writeSpreadsheet(content, name);
+  }
+  const { parseMarkdown } = await import("./markdown.ts");
+  const blocks = parseMarkdown(content);
+  if (format === "PDF") return (await import("./write-pdf.ts")).writePdf(blocks);
+  return { bytes: (await import("./write-docx.ts")).writeDocx(blocks) };
 }
 
 parentPort?.postMessage(await answer());

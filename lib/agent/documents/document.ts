@@ -37,6 +37,10 @@ export class DocumentError extends Error {
   override readonly name = "DocumentError";
 }
 
+/** The levels of lists of a Word document. */
+export const MAX_NESTING = 9;
+export const TOO_DEEP = `is nested too deeply: use at most ${MAX_NESTING} levels of lists and quotes`;
+
 export const PROTECTED = "is protected by a password: remove the password, then upload it again";
 
 const OLE = [0xd0, 0xcf, 0x11, 0xe0];

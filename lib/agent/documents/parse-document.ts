@@ -151,7 +151,7 @@ function textOfHtml(html: string): string {
   return cells
     .replace(/<h([1-6])\b[^>]*>/g, (_, level) => `\n${"#".repeat(Number(level))} `)
     .replace(/<li\b[^>]*>/g, "- ")
-    .replace(/<br\b[^>]*>|<\/(?:p|h[1-6]|li|ul|ol|table)>/g, "\n")
+    .replace(/<(?:br|ul|ol)\b[^>]*>|<\/(?:p|h[1-6]|li|ul|ol|table)>/g, "\n")
     .replace(/(?: \| )?<\/tr>/g, "\n")
     .replace(/<[^>]*>/g, "")
     .replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => ENTITIES[name] ?? "")

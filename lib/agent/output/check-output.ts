@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { z } from "zod";
 import type { FairQueue } from "../../platform/fair-queue.ts";
+import { superviseWorker } from "../../platform/supervise-worker.ts";
 import { faultOfSchema, type JsonSchema } from "./json-schema.ts";
 
 export interface OutputCheck {
@@ -69,39 +70,27 @@ export async function checkOutput(
 
 /**
  * Resolves with the errors that were found until the deadline; null for none and no final answer, also when a
- * hostile schema has taken all memory or the whole stack. Every other failure of the worker is a bug, and rejects.
+ * hostile schema has taken all memory or the whole stack.
  */
-function runWorker(check: OutputCheck, signal?: AbortSignal): Promise<readonly string[] | null> {
-  return new Promise((resolve, reject) => {
-    // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an
-    // object.
-    const code = join(process.cwd(), "lib", "agent", "output", "validate-worker.ts");
-    const worker = new Worker(code, {
-      workerData: { ...check },
-      env: {},
-      execArgv: ["--no-warnings"],
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
-    });
-    let found: readonly string[] | null = null;
-    const end = () => {
-      clearTimeout(deadline);
-      signal?.removeEventListener("abort", end);
-      void worker.terminate();
-      resolve(found);
-    };
-    const deadline = setTimeout(end, TIMEOUT_MS);
-    signal?.addEventListener("abort", end, { once: true });
-    worker
-      .on("message", (given) => {
-        const { isFinal, errors } = message.parse(given);
-        found = errors ?? found;
-        if (isFinal) end();
-      })
-      .once("exit", end)
-      .once("error", (error) => {
-        const isOutOfMemory = "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
-        if (!isOutOfMemory && !(error instanceof RangeError)) reject(error);
-        end();
-      });
+async function runWorker(
+  check: OutputCheck,
+  signal?: AbortSignal,
+): Promise<readonly string[] | null> {
+  // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an
+  // object.
+  const code = join(process.cwd(), "lib", "agent", "output", "validate-worker.ts");
+  const worker = new Worker(code, {
+    workerData: { ...check },
+    env: {},
+    execArgv: ["--no-warnings"],
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
   });
+  let found: readonly string[] | null = null;
+  const keep = (given: unknown) => {
+    const { isFinal, errors } = message.parse(given);
+    found = errors ?? found;
+    return isFinal;
+  };
+  await superviseWorker(worker, keep, { timeoutMs: TIMEOUT_MS, signal });
+  return found;
 }

@@ -3,7 +3,7 @@ import type { JSONValue } from "ai";
 import type { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../../search/port.ts";
-import type { DocumentReading } from "../documents/read-document.ts";
+import type { DocumentWork } from "../documents/run-document-worker.ts";
 import type { OutputValidation } from "../output/check-output.ts";
 import type { SkillLibrary } from "../skills/skill.ts";
 
@@ -21,8 +21,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Runs a subagent, and resolves with its report or `{error}`. */
   readonly runSubagent: (work: SubagentWork) => Promise<JSONValue>;
-  /** Whose share of this machine documents take that are read. */
-  readonly documents: DocumentReading;
+  /** Whose share of this machine documents take that are read or written. */
+  readonly documents: DocumentWork;
   readonly skills: SkillLibrary;
   /** Searches the web, and records what the search has cost. */
   readonly searchWeb: (request: SearchRequest) => Promise<SearchAnswer | SearchFailure>;

@@ -9,6 +9,7 @@ import { z } from "zod";
 import type { AppError } from "../../contract/app-error.ts";
 import { type FairQueue, isQueueRefusal, queueRefused } from "../../platform/fair-queue.ts";
 import { log } from "../../platform/log.ts";
+import { superviseWorker } from "../../platform/supervise-worker.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_HEAP_MIB = 256;
@@ -44,33 +45,26 @@ export async function probeMedia(
   }
 }
 
-function runWorker(path: string, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve) => {
-    // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an
-    // object.
-    const code = join(process.cwd(), "lib", "content", "media", "probe-worker.ts");
-    const worker = new Worker(code, {
-      workerData: { path },
-      env: {},
-      execArgv: ["--no-warnings"],
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
-    });
-    const end = (answer: unknown) => {
-      clearTimeout(deadline);
-      signal.removeEventListener("abort", giveUp);
-      void worker.terminate();
-      resolve(answer);
-    };
-    const giveUp = () => end(null);
-    const deadline = setTimeout(giveUp, TIMEOUT_MS);
-    signal.addEventListener("abort", giveUp, { once: true });
-    worker
-      .once("message", end)
-      .once("exit", giveUp)
-      .once("error", (error) => {
-        // Out of memory, or a bug: the worker catches all errors that a file can cause.
-        log().warn({ cause: error.message }, "A media probe failed");
-        giveUp();
-      });
+async function runWorker(path: string, signal: AbortSignal): Promise<unknown> {
+  // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an
+  // object.
+  const code = join(process.cwd(), "lib", "content", "media", "probe-worker.ts");
+  const worker = new Worker(code, {
+    workerData: { path },
+    env: {},
+    execArgv: ["--no-warnings"],
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
   });
+  let found: unknown = null;
+  const keep = (given: unknown) => {
+    found = given;
+    return true;
+  };
+  try {
+    await superviseWorker(worker, keep, { timeoutMs: TIMEOUT_MS, signal });
+  } catch (error) {
+    // A bug: the worker catches all errors that a file can cause.
+    log().warn({ cause: String(error) }, "A media probe failed");
+  }
+  return found;
 }

@@ -13,7 +13,7 @@ const statement = await readFile(
 const totals = "Harbor Lights,1679.60\nSalt & Ember,404.35\nNachtzug (Live),750.00\n";
 const sumUp = `awk -F, 'NR > 1 { if (!($2 in sum)) order[++n] = $2; sum[$2] += $7 } END { for (i = 1; i <= n; i++) printf "%s,%.2f\\n", order[i], sum[order[i]] }' in/statement.csv > totals.csv`;
 
-it("reads a contract that is attached to a message, and a statement's sheets as CSV", async () => {
+it("reads attached documents, a statement's sheets as CSV, and writes documents", async () => {
   const { withKey } = await createPerson();
   const conversation = await openConversation(withKey);
   const documents = join(import.meta.dirname, "../../support/fixtures/documents");
@@ -25,7 +25,11 @@ it("reads a contract that is attached to a message, and a statement's sheets as 
   });
   const text = `read uploads/contract.docx
 read uploads/statement.xlsx
-run \`head -2 .converted/uploads/statement.xlsx/statement.csv | cut -d, -f3\``;
+run \`head -2 .converted/uploads/statement.xlsx/statement.csv | cut -d, -f3\`
+write \`# Übersicht – “Łódź”\` to summary.pdf
+read summary.pdf
+write \`0123456789012,12.50,=A1\` to summary.xlsx
+read summary.xlsx`;
   const files = await Promise.all(["contract.docx", "statement.xlsx"].map(attached));
   const parts = [{ type: "text", text }, ...files];
   await (await conversation.send([{ id: "m1", parts }])).ended;
@@ -36,6 +40,10 @@ run \`head -2 .converted/uploads/statement.xlsx/statement.csv | cut -d, -f3\``;
     { content: expect.stringContaining("Germany | 18.5 %") },
     { content: expect.stringContaining("XLSX, 1 sheet.") },
     { stdout: "UPC\n0123456789012\n" },
+    { filePath: "summary.pdf", format: "PDF", pages: 1 },
+    { content: expect.stringContaining("Übersicht – “Łódź”") },
+    { filePath: "summary.xlsx", format: "XLSX", rows: 1, columns: 3 },
+    { content: expect.stringContaining("\n0123456789012,12.5,=A1\n") },
   ]);
 });
 
