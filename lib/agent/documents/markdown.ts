@@ -75,7 +75,7 @@ function addBlocks(tokens: readonly Token[], at: Place, output: Output): void {
     throw new DocumentError(TOO_DEEP);
   }
   const { blocks } = output;
-  /** Of a list item, whose text has no paragraph of its own. */
+  /** The text of a list item that is not in a paragraph. */
   let loose: Run[] = [];
   const paragraph = (runs: readonly Run[], more: Partial<Paragraph> = {}) => {
     if (runs.length > 0) blocks.push({ kind: "paragraph", runs, ...at, ...more });

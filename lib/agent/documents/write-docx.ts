@@ -160,7 +160,7 @@ function styles(): string {
   return `<w:styles ${W}>${all.join("")}</w:styles>`;
 }
 
-/** Each list has a number of its own, so that an ordered one counts from its start. */
+/** Each list is numbered separately: an ordered one counts from its start. */
 function numbering(blocks: readonly Block[]): string {
   const level = (format: string, text: (level: number) => string) =>
     Array.from({ length: 9 }, (_, n) => {
