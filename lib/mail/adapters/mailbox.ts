@@ -4,6 +4,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { runtimePath } from "../../platform/runtime-path.ts";
+import { bufferOf } from "../attachment-buffer.ts";
 import type { Mailer } from "../port.ts";
 
 /** Names files by time, newest last: `2026-11-20T10-15-00.000Z-….eml`. */
@@ -18,18 +19,23 @@ export function createMailboxMailer(options: {
   );
   return {
     name: "mailbox",
-    async send(mail) {
-      const { message } = await transport.sendMail(mail);
+    async send({ attachments = [], ...mail }, { beforeContent } = {}) {
+      const { message } = await transport.sendMail({
+        ...mail,
+        attachments: attachments.map(bufferOf),
+      });
       const name = `${new Date().toISOString().replaceAll(":", "-")}-${randomUUID()}`;
       const draft = runtimePath(folder, `.${name}`);
       try {
+        await beforeContent?.();
         // Sign-in codes are secret, so only this operating system user may read the files.
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeFile(draft, message, { mode: 0o600 });
         await rename(draft, join(folder, `${name}.eml`));
         return { kind: "sent" };
       } catch (error) {
-        return { kind: "unavailable", cause: String(error) };
+        const cause = String(error);
+        return { kind: "unavailable", cause, mayHaveArrived: false, isPermanent: false };
       }
     },
   };

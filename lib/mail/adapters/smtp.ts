@@ -1,9 +1,11 @@
 /** Sends mail through any SMTP server. */
+import { Readable } from "node:stream";
 import { createTransport } from "nodemailer";
 import { z } from "zod";
 import { accepted, codeOf, describeFailure, type Probe } from "../../platform/outbound/probe.ts";
 import { inSpan } from "../../platform/telemetry/spans.ts";
-import type { Mailer, MailOutcome } from "../port.ts";
+import { bufferOf } from "../attachment-buffer.ts";
+import type { Mailer, MailFailure } from "../port.ts";
 
 const failure = z.object({
   code: z.string().optional(),
@@ -22,21 +24,34 @@ export function createSmtpMailer(options: {
   readonly timeoutMs: number;
 }): Mailer {
   const { url, from, timeoutMs } = options;
-  const transport = createTransport(
-    // The content of a mail must not make this process read files or request URLs.
-    { url, disableFileAccess: true, disableUrlAccess: true },
-    { from },
-  );
   return {
     name: "smtp",
-    async send(mail) {
+    async send({ attachments = [], ...mail }, options = {}) {
+      let hasContent = false;
+      const transport = createTransport(
+        // The content of a mail must not make this process read files or request URLs.
+        { url, disableFileAccess: true, disableUrlAccess: true },
+        { from },
+      );
+      transport.use("stream", ({ message }, done) => {
+        const open = message.createReadStream.bind(message);
+        // The driver reads it once the server has answered DATA.
+        async function* content() {
+          await options.beforeContent?.();
+          hasContent = true;
+          yield* open();
+        }
+        message.createReadStream = () => Readable.from(content());
+        done();
+      });
       try {
+        const signal = AbortSignal.timeout(options.timeoutMs ?? timeoutMs);
         await inSpan("vendor smtp", { kind: "client" }, () =>
-          transport.sendMail({ ...mail, signal: AbortSignal.timeout(timeoutMs) }),
+          transport.sendMail({ ...mail, attachments: attachments.map(bufferOf), signal }),
         );
         return { kind: "sent" };
       } catch (error) {
-        return outcomeOf(error);
+        return outcomeOf(error, hasContent);
       }
     },
     check: async (deadline) => [await probe(url, deadline, timeoutMs)],
@@ -71,10 +86,13 @@ async function probe(text: string, deadline: AbortSignal, timeoutMs: number): Pr
   }
 }
 
-function outcomeOf(error: unknown): MailOutcome {
-  const { code, command, responseCode, message } = failure.parse(error);
-  if (code === "EABORT" || code === "ETIMEDOUT") return { kind: "timeout", cause: message };
+function outcomeOf(error: unknown, hasContent: boolean): MailFailure {
+  const { code, command, responseCode, message: cause } = failure.parse(error);
+  // An answer to the content is a refusal: only then the mail server must not deliver it (RFC 5321, 4.2.5).
+  const mayHaveArrived = hasContent && responseCode === undefined;
   const isPermanent = responseCode !== undefined && responseCode >= 500;
-  if (command === "RCPT TO" && isPermanent) return { kind: "refused", cause: message };
-  return { kind: "unavailable", cause: message };
+  const more = { cause, mayHaveArrived, isPermanent: isPermanent && command === "DATA" };
+  if (code === "EABORT" || code === "ETIMEDOUT") return { kind: "timeout", ...more };
+  if (command === "RCPT TO" && isPermanent) return { kind: "refused", ...more };
+  return { kind: "unavailable", ...more };
 }

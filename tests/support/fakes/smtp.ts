@@ -8,10 +8,10 @@ export type FakeSmtp = Awaited<ReturnType<typeof startFakeSmtp>>;
 /** A mail server on loopback that insists on `user` and `secret-password`. */
 export async function startFakeSmtp() {
   const mails: { from: string; to: string[]; raw: string }[] = [];
-  const answers = new Map<string, number | "nothing">();
+  const answers = new Map<string, number | "nothing" | "nothing after accepting">();
   const reply = (command: string, done: (error?: Error) => void): void => {
     const status = answers.get(command);
-    if (status === "nothing") return;
+    if (typeof status === "string") return;
     if (status === undefined) done();
     else done(Object.assign(new Error("as the test wants"), { responseCode: status }));
   };
@@ -27,10 +27,15 @@ export async function startFakeSmtp() {
     onMailFrom: (_address, _session, done) => reply("MAIL FROM", done),
     onRcptTo: (_address, _session, done) => reply("RCPT TO", done),
     onData: async (stream, { envelope }, done) => {
-      const raw = await text(stream);
+      // A client may leave before the end.
+      const raw = await text(stream).catch(() => null);
+      if (raw === null) return;
+      const from = envelope.mailFrom ? envelope.mailFrom.address : "";
+      const accept = () =>
+        mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), raw });
+      if (answers.get("DATA") === "nothing after accepting") accept();
       reply("DATA", (error) => {
-        const from = envelope.mailFrom ? envelope.mailFrom.address : "";
-        if (!error) mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), raw });
+        if (!error) accept();
         done(error);
       });
     },
@@ -43,9 +48,13 @@ export async function startFakeSmtp() {
     /** With user and password. */
     url: `smtp://user:secret-password@127.0.0.1:${port}`,
     mails,
-    /** What the next commands of this name are answered: an SMTP status, or never. */
-    answer: (command: "MAIL FROM" | "RCPT TO" | "DATA", status: number | "nothing") =>
-      answers.set(command, status),
+    /** What the next commands of this name are answered: an SMTP status, or never; without one, they succeed. */
+    answer: (
+      command: "MAIL FROM" | "RCPT TO" | "DATA",
+      status?: number | "nothing" | "nothing after accepting",
+    ) => (status === undefined ? answers.delete(command) : answers.set(command, status)),
+    /** The mails to an address. */
+    mailsTo: (address: string) => mails.filter(({ to }) => to.includes(address)),
     close: () => {
       for (const connection of server.connections) connection.close();
       server.close();
