@@ -21,7 +21,7 @@ const floors = [
     "templates",
     "usage",
   ],
-  ["agent", "content"],
+  ["agent", "content", "delivery"],
   ["skills", "workspace"],
   ["turns"],
   ["schedules", "sessions"],

@@ -33,4 +33,6 @@ export async function register(): Promise<void> {
   scheduleQueuedTurns(app);
   const { scheduleDeliveries } = await import("./lib/webhooks/delivery-worker.ts");
   scheduleDeliveries(app);
+  const { scheduleMails } = await import("./lib/delivery/mail-worker.ts");
+  scheduleMails(app);
 }

@@ -3,7 +3,7 @@ import { createPageCache, guardPage } from "@/lib/http/guard-page.ts";
 import { answerUnknownPath, refuseUndecodablePath } from "@/lib/http/unknown-path.ts";
 
 /** Paths that are not pages of the console, or pages with their own policy. */
-const NO_PAGE = /^\/(?:api(?:\/|$)|auth\/|connectors\/consent|_next\/|\.well-known\/)/;
+const NO_PAGE = /^\/(?:api(?:\/|$)|auth\/|connectors\/consent|delivery\/|_next\/|\.well-known\/)/;
 
 /** Paths under which clients of other APIs look for endpoints and metadata that do not exist here. */
 const NO_ROUTE = /^\/(?:v1|\.well-known)(?:\/|$)/;
@@ -39,6 +39,6 @@ export const config = {
     // `has` cannot select `__health`, because it ignores a parameter without a value.
     "/.well-known/:path*",
     // The console's pages: all paths except those of `NO_PAGE`.
-    "/((?!api(?:/|$)|auth/|connectors/consent|_next/|\\.well-known/).*)",
+    "/((?!api(?:/|$)|auth/|connectors/consent|delivery/|_next/|\\.well-known/).*)",
   ],
 };

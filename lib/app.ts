@@ -12,6 +12,7 @@ import { createThumbnailCache } from "./content/media/shrink-image.ts";
 import type { ContentProvider } from "./content/port.ts";
 import { createProxyCache } from "./content/proxy-image.ts";
 import type { ContentStorage, MediaStorage } from "./content/storage/port.ts";
+import { MailWorker } from "./delivery/mail-worker.ts";
 import type { PostgresEngineOptions } from "./engine/adapters/postgres.ts";
 import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts";
 import type { Engine } from "./engine/port.ts";
@@ -259,6 +260,7 @@ export async function createApp(settings: Config) {
     describeApi: async () => (await import("./openapi/describe-run-api.ts")).describeRunApi(),
     runningTurns: new RunningTurns(),
     deliveryWorker: new DeliveryWorker(),
+    mailWorker: new MailWorker(),
     requestLog: new RequestLog(),
   };
 }

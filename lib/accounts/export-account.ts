@@ -7,6 +7,7 @@ import { selectArtists } from "../artists/store.ts";
 import { openMedia } from "../content/open-media.ts";
 import { isAppError } from "../contract/app-error.ts";
 import { everyItem } from "../contract/pagination.ts";
+import { selectAddresses, selectDeliveries } from "../delivery/store.ts";
 import { listKeys } from "../identity/keys/keys.ts";
 import type { ZipEntry } from "../platform/zip.ts";
 import { selectRequests } from "../requests/store.ts";
@@ -59,6 +60,8 @@ export async function* exportAccount(app: Parts, request: ExportRequest): AsyncG
     tasks: selectTasks,
     shares: selectShares,
     webhooks: selectWebhooks,
+    deliveries: selectDeliveries,
+    "delivery-addresses": selectAddresses,
     requests: selectRequests,
   };
   for (const [name, select] of Object.entries(lists)) {

@@ -132,10 +132,13 @@ const isRemoved = (value: unknown): boolean =>
   value === "" ||
   (typeof value === "object" && !Array.isArray(value) && Object.keys(value ?? {}).length === 0);
 
-/** Returns the options that a body names as the database takes them, where null removes one. */
-export const optionsIn = (body: RunOptionChanges) =>
+/**
+ * Returns the options that a body names as the database takes them, where null removes one.
+ * @param changes the schema of the options, by default of those that everything with options has
+ */
+export const optionsIn = (body: RunOptionChanges, changes: z.ZodObject = runOptionChanges) =>
   Object.fromEntries(
-    Object.entries(runOptionChanges.parse(body)).flatMap(([name, value]) =>
+    Object.entries(changes.parse(body)).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, isRemoved(value) ? null : value]],
     ),
   );

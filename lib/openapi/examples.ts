@@ -12,6 +12,7 @@ import catalog from "../../docs/api/examples/catalog.json" with { type: "json" }
 import chat from "../../docs/api/examples/chat.json" with { type: "json" };
 import connectors from "../../docs/api/examples/connectors.json" with { type: "json" };
 import content from "../../docs/api/examples/content.json" with { type: "json" };
+import deliveries from "../../docs/api/examples/deliveries.json" with { type: "json" };
 import keys from "../../docs/api/examples/keys.json" with { type: "json" };
 import mcp from "../../docs/api/examples/mcp.json" with { type: "json" };
 import models from "../../docs/api/examples/models.json" with { type: "json" };
@@ -58,6 +59,7 @@ export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string()
   ...chat,
   ...connectors,
   ...content,
+  ...deliveries,
   ...keys,
   ...mcp,
   ...models,

@@ -9,6 +9,7 @@ import * as catalog from "../catalog/contract.ts";
 import * as connectors from "../connectors/contract.ts";
 import * as content from "../content/contract.ts";
 import type { Contract } from "../contract/contract.ts";
+import * as delivery from "../delivery/contract.ts";
 import * as health from "../health/contract.ts";
 import * as keys from "../identity/keys/contract.ts";
 import * as signup from "../identity/sign-up/contract.ts";
@@ -51,6 +52,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   skills,
   tasks,
   webhooks,
+  delivery,
   schedules,
   usage,
   requests,

@@ -329,6 +329,8 @@ const constants = z.strictObject({
   CONTENT_TIMEOUT_MS: integerOr(280_000, 1),
   /** How long an endpoint of a webhook may take for its answer. */
   WEBHOOK_TIMEOUT_MS: integerOr(15_000, 100),
+  /** How long a mail server may take for one mail with the result of a run. */
+  DELIVERY_TIMEOUT_MS: integerOr(60_000, 100),
   /** How long spans and metrics are collected before they are sent. */
   SPANS_INTERVAL_MS: integerOr(5_000, 1),
   METRICS_INTERVAL_MS: integerOr(60_000, 1),

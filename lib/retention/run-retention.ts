@@ -105,6 +105,7 @@ const shared: Readonly<Record<string, Part>> = {
   workspaceVersions: () => inBatches((batch) => sweepVersions(batch, VERSION_DAYS)),
   unusedContents: removeUnusedContents,
   webhookDeliveries: () => sweepOld("sweep_webhook_deliveries", DELIVERY_RETENTION_DAYS),
+  deliveries: () => sweepOld("sweep_deliveries", DELIVERY_RETENTION_DAYS),
   requests: () => sweepOld("sweep_requests", config().REQUEST_LOG_RETENTION_DAYS),
 };
 const perMachine: Readonly<Record<string, Part>> = {

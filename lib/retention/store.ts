@@ -42,6 +42,7 @@ export function sweepRowBatch(
 /** The SQL functions that delete rows by their age alone. */
 export type AgeSweep =
   | "sweep_deleted_identities"
+  | "sweep_deliveries"
   | "sweep_requests"
   | "sweep_run_traces"
   | "sweep_webhook_deliveries";

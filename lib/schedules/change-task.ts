@@ -3,13 +3,14 @@ import { checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { checkRecipients } from "../delivery/addresses.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
 import { nextRun } from "./next-run.ts";
 import { insertTask, selectTask, updateTaskFields } from "./store.ts";
 import type { Task } from "./task.ts";
 
 /**
- * Creates a scheduled prompt. Errors: 400 for an unknown model or a schedule without any time, 403 for too
+ * Creates a scheduled prompt. Errors: 400 for an unknown model, a recipient that may not get results, or a schedule without any time, 403 for too
  * many tasks, 404 `Template not found`.
  */
 export async function createTask(
@@ -19,7 +20,9 @@ export async function createTask(
   values: NewTask,
 ): Promise<Task | AppError> {
   const fault =
-    (await checkModel(app, values.model, "model")) ?? (await checkOptions(app, accountId, values));
+    (await checkModel(app, values.model, "model")) ??
+    (await checkOptions(app, accountId, values)) ??
+    (await checkRecipients(accountId, values.deliver));
   if (fault) return fault;
   const next = firstRun(values);
   if (isAppError(next)) return next;
@@ -39,7 +42,8 @@ export async function updateTask(
 ): Promise<Task | AppError> {
   const fault =
     (await checkModel(app, changes.model, "model")) ??
-    (await checkOptions(app, accountId, changes));
+    (await checkOptions(app, accountId, changes)) ??
+    (await checkRecipients(accountId, changes.deliver));
   if (fault) return fault;
   const read = await selectTask(accountId, id);
   if (isAppError(read)) return read;

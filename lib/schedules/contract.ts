@@ -3,9 +3,8 @@ import { z } from "zod";
 import { contract, successResponse } from "../contract/contract.ts";
 import { timezone as anyTimezone, dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
-import { runOptionChanges, runOptions } from "../contract/run-options.ts";
 import { isSchedule } from "./next-run.ts";
-import { task, taskFiring } from "./task.ts";
+import { task, taskFiring, taskOptionChanges, taskOptions } from "./task.ts";
 
 const title = z.string().trim().min(1).max(200);
 const prompt = z.string().trim().min(1).max(10_000).meta({ description: "The user's message" });
@@ -52,7 +51,7 @@ export const createTaskContract = contract({
     timezone: timezone.default("UTC"),
     artist_id: artistId.optional(),
     model: model.optional(),
-    ...runOptions.shape,
+    ...taskOptions.shape,
     enabled: z.boolean().default(true),
   }),
   responses: { 201: { description: "The task", schema: one } },
@@ -99,7 +98,7 @@ const changes = z.object({
     .max(200)
     .optional()
     .meta({ description: "The `id` of a model in `GET /api/models`" }),
-  ...runOptionChanges.shape,
+  ...taskOptionChanges.shape,
   enabled: z.boolean().optional(),
 });
 export type TaskChanges = z.output<typeof changes>;
@@ -112,7 +111,7 @@ export const updateTaskContract = contract({
   tool: true,
   summary: "Change, enable or disable a scheduled prompt",
   description:
-    "Omitted fields stay unchanged. An empty text as `template_id`, `artist_id`, `model`, `fallback_models`, `effort` or `outcome`, and empty `limits` remove the present value. A new schedule counts from now on. Runs that have started go on.",
+    "Omitted fields stay unchanged. An empty text as `template_id`, `artist_id`, `model`, `fallback_models`, `effort`, `outcome` or `deliver`, and empty `limits` remove the present value. A new schedule counts from now on. Runs that have started go on.",
   params: byId,
   body: withAnyField(changes),
   responses: { 200: { description: "The task", schema: one } },
@@ -190,7 +189,7 @@ export const fireTasksContract = contract({
   path: "/api/cron/tasks",
   summary: "Fire the scheduled prompts that are due",
   description:
-    "For deployments without a long-running process, such as Vercel, whose cron jobs call it with `CRON_SECRET`. It may be called at any time and by several at once.",
+    "For deployments without a long-running process, such as Vercel, whose cron jobs call it with `CRON_SECRET`. It also sends the results that wait for their delivery. It may be called at any time and by several at once.",
   responses: successResponse(
     "How many firings were made, and how many runs were started here, without those that Trigger.dev was given",
     { fired: z.int(), started: z.int() },

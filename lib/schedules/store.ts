@@ -6,11 +6,18 @@ import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
-import { optionsIn, runOptions } from "../contract/run-options.ts";
+import { optionsIn } from "../contract/run-options.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
-import { type Task, type TaskFiring, task, taskFiring } from "./task.ts";
+import {
+  type Task,
+  type TaskFiring,
+  task,
+  taskFiring,
+  taskOptionChanges,
+  taskOptions,
+} from "./task.ts";
 
 /** An account has at most so many tasks. */
 const MAX_TASKS = 100;
@@ -50,7 +57,7 @@ export function insertTask(
     p_timezone: values.timezone,
     p_next_run_at: nextRunAt?.toISOString() ?? null,
     p_max_tasks: MAX_TASKS,
-    p_options: optionsIn(values),
+    p_options: optionsIn(values, taskOptionChanges),
   };
   return call("create_task", args, z.union([found, refused]));
 }
@@ -101,7 +108,7 @@ export function updateTaskFields(
     p_reschedules: nextRunAt !== undefined,
     p_next_run_at: nextRunAt?.toISOString() ?? null,
     p_expected_updated_at: read.updated_at,
-    p_options: optionsIn(changes),
+    p_options: optionsIn(changes, taskOptionChanges),
   };
   return call("update_task", args, z.union([found, refused]));
 }
@@ -154,7 +161,7 @@ const firing = z.object({
       /** Whether the account still has access to the artist, or there is none. */
       seesArtist: z.boolean(),
       modelId: z.string().nullable(),
-      options: runOptions,
+      options: taskOptions,
     })
     .nullable(),
 });

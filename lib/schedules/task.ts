@@ -1,7 +1,12 @@
 /** The scheduled prompt as callers see it. */
 import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
-import { runOptions } from "../contract/run-options.ts";
+import { runOptionChanges, runOptions } from "../contract/run-options.ts";
+import { deliver, deliverChange } from "../delivery/contract.ts";
+
+/** The options of a task: the options of its runs, and who gets their results. */
+export const taskOptions = runOptions.extend({ deliver: deliver.optional() });
+export const taskOptionChanges = runOptionChanges.extend({ deliver: deliverChange });
 
 /** One run of a task, by its schedule or on request. */
 export const taskFiring = z
@@ -36,7 +41,7 @@ export const task = z
     timezone: z.string().meta({ examples: ["Europe/Berlin"] }),
     artist_id: uuid.nullable(),
     model: z.string().nullable().meta({ description: "Null for the default model" }),
-    ...runOptions.shape,
+    ...taskOptions.shape,
     enabled: z.boolean(),
     next_run_at: dateTime.nullable().meta({ description: "Null while the task is disabled" }),
     last_run: taskFiring.nullable().meta({ description: "Null before the first run" }),

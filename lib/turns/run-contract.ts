@@ -10,6 +10,7 @@ import { contract } from "../contract/contract.ts";
 import { dateTime, instant, instructions, uuid } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { runOptions } from "../contract/run-options.ts";
+import { deliver, deliveryFields } from "../delivery/contract.ts";
 import { endpointUrl } from "../webhooks/contract.ts";
 import { entry } from "./contract.ts";
 
@@ -40,6 +41,7 @@ export const startRunContract = contract({
         description: "The `id` of a model in `GET /api/models`; its `default` when absent",
       }),
       ...runOptions.shape,
+      deliver: deliver.nullish(),
       template_id: uuid.nullish().meta({
         description:
           "An agent template that the caller can see: its prompt instructs the agent of the run's chat",
@@ -141,6 +143,7 @@ export const run = z
       description: "What the client is to do; null unless the run is `requires_action`",
     }),
     skills: z.array(usedSkill).meta({ description: "The skills that the run has loaded" }),
+    ...deliveryFields,
   })
   .meta({ id: "Run" });
 export type Run = z.output<typeof run>;
@@ -176,7 +179,8 @@ const cost = z.number().nonnegative().nullable();
 
 const RUN_KINDS = ["chat", "headless", "task"] as const;
 
-const { output, verdicts, required_action, skills, ...runFields } = run.shape;
+const { output, verdicts, required_action, skills, delivery, delivery_reason, ...runFields } =
+  run.shape;
 
 export const runItem = z
   .object({

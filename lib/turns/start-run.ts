@@ -9,6 +9,9 @@ import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached, messageQuotaExceeded } from "../contract/quota.ts";
 import { type RunOptions, runOptions } from "../contract/run-options.ts";
+import { checkRecipients } from "../delivery/addresses.ts";
+import type { Deliver } from "../delivery/contract.ts";
+import { setTurnDeliver } from "../delivery/store.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { drain } from "../platform/drain.ts";
 import { count } from "../platform/telemetry/metrics.ts";
@@ -51,6 +54,8 @@ export interface RunRequest extends RunOptions {
   readonly output_schema?: JsonSchema | null | undefined;
   /** The tools that the client runs. */
   readonly client_tools?: readonly ClientTool[] | null | undefined;
+  /** Who gets the result. */
+  readonly deliver?: Deliver | null | undefined;
   /** Notified of the end of the run, in addition to the webhooks of the account. */
   readonly webhook_url?: string | null | undefined;
   readonly log: Logger;
@@ -81,7 +86,7 @@ const refusals = {
 /**
  * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
  * started leaves nothing behind. Errors: 400 for invalid messages, an unknown model, an unsuitable
- * `output_schema`, `outcome` or tool, or a private `webhook_url`, 429 for too many active turns, 404 for a template
+ * `output_schema`, `outcome` or tool, a recipient that may not get the result, or a private `webhook_url`, 429 for too many active turns, 404 for a template
  * that the caller does not see, 503 while this process drains, 502 `Failed to provision sandbox`.
  */
 export async function startRun(app: RunParts, request: RunRequest): Promise<StartedRun | AppError> {
@@ -95,6 +100,10 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
     (await checkModel(app, model, "model")) ??
     (kind === "task" ? undefined : await checkOptions(app, caller.accountId, request));
   if (fault) return fault;
+  // The recipients of a task were checked when it was changed, and all are checked again when the mail is sent.
+  const recipientFault =
+    kind === "task" ? undefined : await checkRecipients(caller.accountId, request.deliver);
+  if (recipientFault) return recipientFault;
   const urlFault = webhook_url ? checkEndpoint("webhook_url", webhook_url) : undefined;
   if (urlFault) return urlFault;
   const { output_schema: schema, client_tools: tools } = request;
@@ -135,6 +144,9 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
     if (schema) await setOutputSchema(caller.accountId, run.turnId, schema);
     if (tools?.length) await setClientTools(caller.accountId, run.turnId, tools);
     if (webhook_url) await setTurnWebhook(caller.accountId, run.turnId, webhook_url);
+    if (request.deliver?.length) {
+      await setTurnDeliver(caller.accountId, run.turnId, request.deliver);
+    }
     result = await startIn(app, run, request);
     return result;
   } finally {

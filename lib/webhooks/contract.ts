@@ -4,7 +4,7 @@ import { contract, successResponse } from "../contract/contract.ts";
 import { dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 
-/** The event types of webhooks. SQL queues them (supabase/schemas/85_webhooks.sql). */
+/** The event types of webhooks. SQL queues them (supabase/schemas/85_webhooks.sql, 87_deliveries.sql). */
 export const EVENT_TYPES = [
   "run.completed",
   "run.failed",
@@ -13,6 +13,8 @@ export const EVENT_TYPES = [
   "generation.completed",
   "generation.failed",
   "budget.warning",
+  "delivery.sent",
+  "delivery.failed",
 ] as const;
 
 export const endpointUrl = z.url().max(2048);

@@ -36,7 +36,8 @@ create table public.turns (
   lost_usd numeric not null default 0,
   limit_note jsonb,
   client_tools text,
-  skills jsonb
+  skills jsonb,
+  deliver jsonb
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -74,6 +75,7 @@ comment on column public.turns.lost_usd is 'The reserved cost of model calls tha
 comment on column public.turns.limit_note is 'What the model was told once three quarters of a limit were used: {step, limit}, the step that was first told and the name of the limit. Null before.';
 comment on column public.turns.client_tools is 'The tools that the client runs: [{name, description, input_schema}], null for none. As text, like output_schema.';
 comment on column public.turns.skills is 'The skills that the turn could use when it started, as of skills_of_turn.';
+comment on column public.turns.deliver is 'Who gets the result: {entries: [{kind, to, subject, attach, format}]}, null for no one. With state and reason once it is withheld, or its deliveries have expired.';
 comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';
 
 create table public.turn_steps (
@@ -1816,10 +1818,11 @@ language sql stable set search_path = '' as $$
   select public.run_row(t)
     || jsonb_build_object('output', t.output, 'verdicts', public.verdicts_of_turn(t),
       'required_action', public.required_action_of(t), 'skills', public.loaded_skills(t.id))
+    || public.delivery_of_turn(t)
   from public.turns t
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
-comment on function public.get_run is 'A run of the account as run_row with its output, its verdicts, what it waits for, and the skills it has loaded; null when it has no such run.';
+comment on function public.get_run is 'A run of the account as run_row with its output, its verdicts, what it waits for, the skills it has loaded, and what became of its result; null when it has no such run.';
 
 create function public.list_runs(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,

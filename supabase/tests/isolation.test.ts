@@ -84,6 +84,13 @@ const attempts: Readonly<Record<string, Attempt>> = {
       where account_id = ${account_id} and client_tools is not null`;
     return row?.told;
   },
+  set_turn_deliver: async (t, account_id, { turn }) => {
+    await t.call("set_turn_deliver", { account_id, turn_id: turn, entries: [] });
+    const [row] = await t.sql`
+      select count(*)::int as set from turns
+      where account_id = ${account_id} and deliver is not null`;
+    return row?.set;
+  },
   record_turn_skill: async (t, account_id, { turn }) => {
     const skill = { name: "own", source: "built-in" };
     await t.call("record_turn_skill", { account_id, turn_id: turn, skill });
@@ -185,6 +192,11 @@ const withoutLookup = [
   "create_key",
   "list_keys",
   "require_key_room",
+  "add_delivery_address",
+  "recipient_fault",
+  "recipient_faults",
+  "resubscribe_address",
+  "unsubscribe_address",
   "create_organization",
   "create_session",
   "get_account",

@@ -28,6 +28,7 @@ export interface Rows {
   readonly compaction: string;
   /** A file in the account's workspace, which no version before the baseline has. */
   readonly workspaceFile: string;
+  readonly address: string;
 }
 
 /** Ids of the same form that no row has. */
@@ -55,6 +56,7 @@ export const noRows = (): Rows => ({
   share: randomUUID(),
   compaction: randomUUID(),
   workspaceFile: `${randomUUID()}.txt`,
+  address: randomUUID(),
 });
 
 /** Creates a session with a provisioned sandbox, and an idle chat in it. */
@@ -131,7 +133,7 @@ export async function createRows(
   return ids;
 }
 
-/** Creates a compaction of the turn, and one that is being made. No version before the baseline has these tables. */
+/** Creates compactions, a delivery and an address of it. No version before the baseline has these tables. */
 export async function createCompactions(
   { sql }: Transaction,
   account: string,
@@ -140,6 +142,10 @@ export async function createCompactions(
   await sql`insert into compactions
       (account_id, chat_id, turn_id, message_id, kind, state, tokens_before, tokens_after)
     values (${account}, ${ids.chat}, ${ids.turn}, 'own', 'cleared', '{}', 2, 1)`;
+  await sql`insert into delivery_addresses (id, account_id, address)
+    values (${ids.address}, ${account}, 'own@example.com')`;
+  await sql`insert into deliveries (account_id, turn_id, run_id, kind, recipient, entry)
+    values (${account}, ${ids.turn}, ${ids.run}, 'email', 'own@example.com', '{}')`;
   await sql`insert into running_compactions (chat_id, account_id, id, lease_until)
     values (${ids.chat}, ${account}, ${ids.compaction}, now() + interval '1 hour')`;
 }
@@ -215,6 +221,8 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
       (select jsonb_agg(to_jsonb(r)) from scheduled_prompts r where r.account_id = ${account}) as tasks,
       (select jsonb_agg(to_jsonb(r) order by r.id) from scheduled_firings r
         where r.account_id = ${account}) as firings,
+      (select jsonb_agg(to_jsonb(r)) from deliveries r where r.account_id = ${account}) as mails,
+      (select jsonb_agg(to_jsonb(r)) from delivery_addresses r where r.account_id = ${account}) as addresses,
       (select jsonb_agg(to_jsonb(r)) from requests r where r.account_id = ${account}) as requests,
       (select jsonb_agg(to_jsonb(f) || to_jsonb(v) || to_jsonb(w) order by f.id, v.number)
         from organization_accounts r

@@ -38,6 +38,9 @@ test("200: has everything that the account owns, and nothing of others", async (
     timezone: "Europe/Berlin",
   };
   await withKey.post("/api/tasks", task);
+  await withKey.post("/api/delivery-addresses", { address: "manager@export.example.com" });
+  await sql`insert into deliveries (account_id, run_id, kind, recipient, entry, status, due_at)
+    values (${person.id}, 'wrun_1', 'email', ${person.email}, '{}', 'sent', null)`;
   const skill = { files: { "SKILL.md": skillText("press") } };
   await withKey.request("PUT", "/api/skills/press", { body: skill });
   const { session, chat } = await createSession(withKey, { title: "Release" });
@@ -71,6 +74,8 @@ test("200: has everything that the account owns, and nothing of others", async (
       "api-keys.json",
       "artists.json",
       "connections.json",
+      "deliveries.json",
+      "delivery-addresses.json",
       "requests.json",
       mediaName,
       "runs.json",
@@ -94,6 +99,10 @@ test("200: has everything that the account owns, and nothing of others", async (
     organizations: [{ organization_id: organization }],
   });
   expect(read("agent-templates.json")).toMatchObject([{ id: template.id }]);
+  expect(read("deliveries.json")).toMatchObject([{ run_id: "wrun_1", to: person.email }]);
+  expect(read("delivery-addresses.json")).toMatchObject([
+    { address: "manager@export.example.com", state: "pending" },
+  ]);
   expect(read("artists.json")).toMatchObject([{ account_id: artist }]);
   expect(read("tasks.json")).toMatchObject([task]);
   expect(read("webhooks.json")).toMatchObject([webhook]);

@@ -42,7 +42,8 @@ describe("GET /api/chat/runs 200", () => {
     expect(await readPage(person.withKey)).toMatchObject({ runs: [], next_cursor: null });
     const started = await startRun(person.withKey, { prompt: "run: echo hi" });
     const whole = await waitForRun(person.withKey, started);
-    const { output: _, verdicts: __, required_action: ___, skills: ____, ...ended } = whole;
+    const { output: _, verdicts: __, required_action: ___, skills: ____, ...rest } = whole;
+    const { delivery: _____, delivery_reason: ______, ...ended } = rest;
     const conversation = await openConversation(person.withKey);
     const stream = await conversation.send("hello");
     await stream.ended;

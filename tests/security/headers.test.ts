@@ -62,6 +62,7 @@ describe("every answer", () => {
     ["the development sign-in", "/auth/developer", () => ({ method: "POST" })],
     ["the development mail", "/auth/developer/mail", () => ({ method: "POST" })],
     ["the consent page", "/connectors/consent?state=x"],
+    ["the page of a link in a mail", "/delivery/confirm?token=x"],
     ["a page", "/"],
     ["a page that does not exist", "/no/such/page"],
     ["a page's redirect", "/keys/"],

@@ -161,6 +161,12 @@ const aWebhook = async (owner: Person): Promise<Ids> => ({
     "id",
   ),
 });
+const aDeliveryAddress = async (owner: Person): Promise<Ids> => {
+  const { email: address = "" } = await anAddress();
+  return {
+    id: await idIn(owner.withKey.post("/api/delivery-addresses", { address }), "address", "id"),
+  };
+};
 const aDelivery = async (owner: Person): Promise<Ids> => {
   const { id = "" } = await aWebhook(owner);
   const answer = owner.withKey.post(`/api/webhooks/${id}/test`);
@@ -336,6 +342,12 @@ export const rows: Readonly<Record<string, Row>> = {
     arrange: async (owner) => ({ id: (await aTaskRun(owner)).runId ?? "" }),
   },
   "GET /api/tasks/runs (list)": { arrange: aTaskRun, query: () => ({ limit: "100" }) },
+  "POST /api/delivery-addresses": {
+    arrange: nothing,
+    body: () => ({ address: `${randomUUID()}@example.com` }),
+  },
+  "GET /api/delivery-addresses": { arrange: aDeliveryAddress },
+  "DELETE /api/delivery-addresses/{id}": { arrange: aDeliveryAddress },
   "POST /api/webhooks": {
     arrange: nothing,
     body: () => ({ url: closedUrl(), events: ["run.completed"] }),
@@ -373,6 +385,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/chat/runs/{runId}": { arrange: aRun },
   "GET /api/chat/runs": { arrange: aRun },
   "GET /api/chat/runs/{runId}/steps": { arrange: aRun },
+  "GET /api/chat/runs/{runId}/deliveries": { arrange: aRun },
   "POST /api/chat/runs/{runId}/cancel": { arrange: aRun },
   "POST /api/chat/runs/{runId}/tool_results": {
     arrange: aWaitingRun,

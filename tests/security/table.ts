@@ -64,6 +64,7 @@ export const sentences: Readonly<Record<string, string>> = {
   W: "Webhook not found",
   F: "File not found",
   D: "Delivery not found",
+  A: "Address not found",
   f: "reference_image_url could not be fetched",
   O: "Organization not found",
   C: "confirm must be the account's e-mail address",
@@ -243,6 +244,7 @@ POST /api/chat/runs                                | 202   202     202   202   2
 GET /api/chat/runs/{runId}                         | 200+  200+    404r  404r  404r    401x      401x  401u   401u   200+  200+    401x
 GET /api/chat/runs                                 | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
 GET /api/chat/runs/{runId}/steps                   | 200+  200+    404r  404r  404r    401x      401x  401u   401u   200+  200+    401x
+GET /api/chat/runs/{runId}/deliveries              | 200   200     404r  404r  404r    401x      401x  401u   401u   403k  403k    401x
 POST /api/chat/runs/{runId}/cancel                 | 200   200     404r  404r  404r    401x      401x  401u   401u   403k  403k    401x
 POST /api/chat/runs/{runId}/tool_results           | 200+  200+    404r  404r  404r    401x      401x  401u   401u   403k  403k    401x
 GET /api/usage                                     | 200   200     200   200   200     401x      401x  401u   401u   200   200     401x
@@ -314,6 +316,9 @@ POST /api/webhooks/{id}/rotate                     | 200+  200+    404W  404W  4
 POST /api/webhooks/{id}/test                       | 202+  202+    404W  404W  404W    401x      401x  401u  401u   403k  403k    401x
 GET /api/webhooks/{id}/deliveries                  | 200+  200+    404W  404W  404W    401x      401x  401u  401u   403k  403k    401x
 POST /api/webhooks/{id}/deliveries/{delivery_id}/redeliver | 202+  202+    404D  404D  404D    401x      401x  401u  401u   403k  403k    401x
+POST /api/delivery-addresses                       | 201   201     201   201   201     401x      401x  401u  401u   403k  403k    401x
+GET /api/delivery-addresses                        | 200+  200+    200   200   200     401x      401x  401u  401u   403k  403k    401x
+DELETE /api/delivery-addresses/{id}                | 200   200     404A  404A  404A    401x      401x  401u  401u   403k  403k    401x
 POST /api/tasks                                    | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
   artist_id=artist                                 | 201   201     201   201   404m    401x      401x  401u   401u   403k  403k    401x
   artist_id=foreign                                | 404m  404m    404m  201   201     401x      401x  401u   401u   403k  403k    401x

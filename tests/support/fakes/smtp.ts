@@ -5,14 +5,18 @@ import { SMTPServer } from "smtp-server";
 
 export type FakeSmtp = Awaited<ReturnType<typeof startFakeSmtp>>;
 
+/** An SMTP status, none, or a success once the promise resolves. */
+type SmtpAnswer = number | "nothing" | "nothing after accepting" | Promise<void>;
+
 /** A mail server on loopback that insists on `user` and `secret-password`. */
 export async function startFakeSmtp() {
   const mails: { from: string; to: string[]; raw: string }[] = [];
-  const answers = new Map<string, number | "nothing" | "nothing after accepting">();
+  const answers = new Map<string, SmtpAnswer>();
   const reply = (command: string, done: (error?: Error) => void): void => {
     const status = answers.get(command);
     if (typeof status === "string") return;
-    if (status === undefined) done();
+    if (typeof status === "object") void status.then(() => done());
+    else if (status === undefined) done();
     else done(Object.assign(new Error("as the test wants"), { responseCode: status }));
   };
   const server = new SMTPServer({
@@ -48,11 +52,9 @@ export async function startFakeSmtp() {
     /** With user and password. */
     url: `smtp://user:secret-password@127.0.0.1:${port}`,
     mails,
-    /** What the next commands of this name are answered: an SMTP status, or never; without one, they succeed. */
-    answer: (
-      command: "MAIL FROM" | "RCPT TO" | "DATA",
-      status?: number | "nothing" | "nothing after accepting",
-    ) => (status === undefined ? answers.delete(command) : answers.set(command, status)),
+    /** What the next commands of this name are answered; without an answer, they succeed. */
+    answer: (command: "MAIL FROM" | "RCPT TO" | "DATA", status?: SmtpAnswer) =>
+      status === undefined ? answers.delete(command) : answers.set(command, status),
     /** The mails to an address. */
     mailsTo: (address: string) => mails.filter(({ to }) => to.includes(address)),
     close: () => {

@@ -12,6 +12,7 @@ import { Conversation } from "./conversation.ts";
 import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
 import { codeSentTo } from "./mailbox.ts";
 import { recordConnectors } from "./record-connectors.ts";
+import { recordDeliveries } from "./record-deliveries.ts";
 import { recordDeleteChats, recordOneChat } from "./record-one-chat.ts";
 import { recordPeople } from "./record-people.ts";
 import { recordRuns } from "./record-runs.ts";
@@ -55,6 +56,7 @@ export async function recordExamples(
   await recordContent(context);
   await recordMcp(context);
   await recordTasks(context, cronSecret);
+  await recordDeliveries(context);
   for (const { id, contract } of operations) await recordErrors(context, id, contract);
   return recorder.recorded;
 }

@@ -72,6 +72,7 @@ export const groups: readonly DocsGroup[] = [
         "Tools that your own program runs.",
       ),
       page("schedules", "docs/guides/schedules.md", "Schedules", "Work at nine every Monday."),
+      page("delivery", "docs/guides/delivery.md", "Delivery", "Results by mail, once."),
       page("webhooks", "docs/webhooks.md", "Webhooks", "Be told when a run has ended."),
       page("errors", "docs/guides/errors.md", "Errors", "What each status means, and the remedy."),
       page("idempotency", "docs/guides/idempotency.md", "Idempotency", "Repeat a request safely."),

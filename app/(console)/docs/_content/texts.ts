@@ -2,6 +2,7 @@
 import deploy from "@/docs/deploy.md";
 import glossary from "@/docs/glossary.md";
 import clientTools from "@/docs/guides/client-tools.md";
+import delivery from "@/docs/guides/delivery.md";
 import errors from "@/docs/guides/errors.md";
 import idempotency from "@/docs/guides/idempotency.md";
 import longTasks from "@/docs/guides/long-tasks.md";
@@ -23,6 +24,7 @@ const texts: Readonly<Record<string, string>> = {
   "docs/deploy.md": deploy,
   "docs/glossary.md": glossary,
   "docs/guides/client-tools.md": clientTools,
+  "docs/guides/delivery.md": delivery,
   "docs/guides/errors.md": errors,
   "docs/guides/idempotency.md": idempotency,
   "docs/guides/long-tasks.md": longTasks,

@@ -7,6 +7,8 @@ import { fireDueTasks } from "@/lib/schedules/fire-tasks.ts";
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(fireTasksContract, async ({ app, request }) => {
     const refusal = checkCronSecret(request.headers.get("authorization"));
-    return refusal ?? { body: { status: "success", ...(await fireDueTasks(app)) } };
+    if (refusal) return refusal;
+    app.mailWorker.wake(app);
+    return { body: { status: "success", ...(await fireDueTasks(app)) } };
   }),
 });

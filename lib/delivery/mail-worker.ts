@@ -1,0 +1,136 @@
+/**
+ * Sends the results of runs. Any number of processes send from the same queue: each leases the deliveries that it
+ * attempts. A mail whose content may have reached the mail server is never sent again (docs/decisions/0035-delivery.md).
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { waitUntil } from "@vercel/functions";
+import type { App } from "../app.ts";
+import type { MailOutcome } from "../mail/port.ts";
+import { config } from "../platform/config.ts";
+import { drain, runPeriodically } from "../platform/drain.ts";
+import { log } from "../platform/log.ts";
+import { continueTrace } from "../platform/telemetry/spans.ts";
+import { ATTACH_DEADLINE_MS, attachFiles } from "./attach-files.ts";
+import { renderNotice, renderResult } from "./render-mail.ts";
+import {
+  beginSending,
+  claimDeliveries,
+  type DeliveryEnd,
+  type DeliveryJob,
+  endDelivery,
+} from "./store.ts";
+
+/** Mails of a process at a time; each may have 10 MiB of attachments. */
+const SLOTS = 4;
+const LEASE_MARGIN_SECONDS = 30;
+const POLL_SECONDS = 5;
+const DRAIN_CHECK_MS = 50;
+/** Seconds between the attempts of 24 hours. */
+const RETRY_DELAYS = [10, 60, 300, 1_200, 3_600, 7_200, 14_400, 21_600] as const;
+
+type Parts = Pick<App, "deliveryWorker" | "mail" | "sandboxes">;
+
+export class MailWorker {
+  #underWay = 0;
+  #isClaiming = false;
+  #hasNews = false;
+
+  /** Whether it sends nothing, and claims nothing. */
+  get isIdle(): boolean {
+    return !this.#isClaiming && this.#underWay === 0;
+  }
+
+  /** Claims deliveries that are due; calls during a claim are coalesced into one more claim. Never throws. */
+  wake(app: Parts): void {
+    this.#hasNews = true;
+    if (this.#isClaiming) return;
+    this.#isClaiming = true;
+    // It may outlive the request that wakes it, so it must not belong to its trace.
+    waitUntil(continueTrace(undefined, () => this.#claim(app)));
+  }
+
+  async #claim(app: Parts): Promise<void> {
+    try {
+      while (this.#hasNews && this.#underWay < SLOTS && !drain().hasBegun) {
+        this.#hasNews = false;
+        const jobs = await claimDeliveries(SLOTS - this.#underWay, leaseSeconds());
+        for (const job of jobs) waitUntil(this.#attempt(app, job));
+        if (jobs.length > 0) this.#hasNews = true;
+      }
+    } catch (error) {
+      log().warn({ err: error }, "results could not be delivered");
+    } finally {
+      this.#isClaiming = false;
+    }
+  }
+
+  async #attempt(app: Parts, job: DeliveryJob): Promise<void> {
+    this.#underWay += 1;
+    try {
+      const end = await deliverMail(app, job);
+      if (end && (await endDelivery(job, end, retrySeconds(job.attempt))))
+        app.deliveryWorker.wake();
+    } catch (error) {
+      log().warn({ err: error, deliveryId: job.id }, "a delivery was not recorded");
+    } finally {
+      this.#underWay -= 1;
+    }
+    this.wake(app);
+  }
+}
+
+const leaseSeconds = () =>
+  Math.ceil((config().DELIVERY_TIMEOUT_MS + ATTACH_DEADLINE_MS) / 1_000) + LEASE_MARGIN_SECONDS;
+
+const retrySeconds = (attempt: number): number =>
+  RETRY_DELAYS[Math.min(attempt, RETRY_DELAYS.length) - 1] ?? RETRY_DELAYS[0];
+
+/** Returns null if another process has taken the delivery over. */
+async function deliverMail(app: Parts, job: DeliveryJob): Promise<DeliveryEnd | null> {
+  if (job.fault !== null) {
+    const outcome = job.fault === UNKNOWN.error ? "unknown" : "failed";
+    return { outcome, error: job.fault };
+  }
+  const mail =
+    job.kind === "notice" ? renderNotice(job) : renderResult(job, await attachFiles(app, job));
+  let withdrawn: { readonly fault: string | null } | undefined;
+  const beforeContent = async () => {
+    const { granted, fault } = await beginSending(job, leaseSeconds());
+    if (granted) return;
+    withdrawn = { fault };
+    throw new Error("The delivery was withdrawn");
+  };
+  const sent = await app.mail.send(mail, {
+    beforeContent,
+    timeoutMs: config().DELIVERY_TIMEOUT_MS,
+  });
+  if (withdrawn)
+    return withdrawn.fault === null ? null : { outcome: "failed", error: withdrawn.fault };
+  if (sent.kind !== "sent") {
+    log().warn({ mailer: app.mail.name, outcome: sent.kind, cause: sent.cause }, "mail");
+  }
+  return endOf(sent);
+}
+
+const UNKNOWN = { outcome: "unknown", error: "outcome unknown" } as const;
+
+function endOf(sent: MailOutcome): DeliveryEnd {
+  if (sent.kind === "sent") return { outcome: "sent", error: null };
+  if (sent.mayHaveArrived) return UNKNOWN;
+  if (sent.kind === "refused") {
+    return { outcome: "bounced", error: "The mail server rejects the address" };
+  }
+  if (sent.isPermanent) return { outcome: "failed", error: "The mail server rejects the mail" };
+  return { outcome: "retry", error: "The mail server is not available" };
+}
+
+/**
+ * Starts the timer of this process for deliveries that are due. The process exits once no mail is on its way, because
+ * the outcome of one that it cuts is unknown.
+ */
+export function scheduleMails(app: Parts & Pick<App, "mailWorker">): void {
+  drain().add(async (deadline) => {
+    while (!app.mailWorker.isIdle && !deadline.aborted) await sleep(DRAIN_CHECK_MS);
+  });
+  runPeriodically("deliveries", POLL_SECONDS, async () => app.mailWorker.wake(app));
+}

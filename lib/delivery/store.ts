@@ -1,0 +1,201 @@
+/**
+ * Deliveries and their addresses (supabase/schemas/87_deliveries.sql). The functions of the API take the account;
+ * the worker's functions serve all accounts.
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
+import { refusalOf } from "../contract/refusal.ts";
+import { rowOf } from "../platform/database/columns.ts";
+import { call } from "../platform/database/query.ts";
+import {
+  type Deliver,
+  type DeliveryAddress,
+  delivery,
+  deliveryAddress,
+  ownDelivery,
+} from "./contract.ts";
+
+const MAX_ADDRESSES = 100;
+const MAX_CONFIRMATIONS_A_DAY = 20;
+/** To one address, from all accounts. */
+const MAX_CONFIRMATIONS_OF_ADDRESS = 5;
+/** Mails with results that one account sends a day. */
+const MAX_MAILS_A_DAY = 100;
+
+const storedAddress = rowOf(deliveryAddress);
+const storedDelivery = rowOf(delivery);
+
+const added = z.object({
+  address: storedAddress,
+  mail: z.boolean(),
+  account: z.string().nullable(),
+});
+const refusal = refusalOf({
+  full: appError(
+    "quota_exceeded",
+    `The account has ${MAX_ADDRESSES} delivery addresses: delete one to make room`,
+  ),
+  limited: appError("rate_limited", "The account has sent too many confirmations today", {
+    headers: { "retry-after": "3600" },
+  }),
+});
+
+/** Errors: 403 for too many addresses, 429. */
+export function insertAddress(accountId: string, address: string, tokenHash: string) {
+  const args = {
+    p_account_id: accountId,
+    p_address: address,
+    p_token_hash: tokenHash,
+    p_max: MAX_ADDRESSES,
+    p_max_a_day: MAX_CONFIRMATIONS_A_DAY,
+    p_max_mails_a_day: MAX_CONFIRMATIONS_OF_ADDRESS,
+  };
+  return call("add_delivery_address", args, z.union([added, refusal]));
+}
+
+export function selectAddresses(
+  accountId: string,
+  page: PageRequest,
+): Promise<Page<DeliveryAddress>> {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call("list_delivery_addresses", args, pageOf(storedAddress, page));
+}
+
+/** Errors: 404. */
+export async function removeAddress(accountId: string, id: string): Promise<AppError | undefined> {
+  const args = { p_account_id: accountId, p_id: id };
+  const isDeleted = await call("delete_delivery_address", args, z.boolean());
+  return isDeleted ? undefined : appError("not_found", "Address not found");
+}
+
+const link = z.object({ address: z.string(), account: z.string() }).nullable();
+
+/** Returns what a confirmation link is about; null for one that is used, void or expired. */
+export const openConfirmation = (tokenHash: string): Promise<z.output<typeof link>> =>
+  call("open_delivery_confirmation", { p_token_hash: tokenHash }, link);
+
+/** Confirms once. Returns null for a link that is used, void or expired. */
+export const confirmAddress = (tokenHash: string): Promise<z.output<typeof link>> =>
+  call("confirm_delivery_address", { p_token_hash: tokenHash }, link);
+
+export async function unsubscribeAddress(accountId: string, address: string): Promise<void> {
+  await call("unsubscribe_address", { p_account_id: accountId, p_address: address }, z.null());
+}
+
+export async function resubscribeAddress(accountId: string, address: string): Promise<void> {
+  await call("resubscribe_address", { p_account_id: accountId, p_address: address }, z.null());
+}
+
+const faults = z.array(z.object({ address: z.string(), fault: z.string() }));
+
+/** Returns the addresses that the account may not send results to. */
+export function findRecipientFaults(accountId: string, addresses: readonly string[]) {
+  const args = { p_account_id: accountId, p_addresses: addresses };
+  return call("recipient_faults", args, faults);
+}
+
+/** Sets who gets the result of the run, before the run starts. */
+export async function setTurnDeliver(accountId: string, turnId: string, entries: Deliver) {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_entries: entries };
+  await call("set_turn_deliver", args, z.null());
+}
+
+/** Errors: 404. */
+export async function selectRunDeliveries(accountId: string, runId: string) {
+  const args = { p_account_id: accountId, p_run_id: runId };
+  const found = await call("list_run_deliveries", args, z.array(storedDelivery).nullable());
+  return found ?? appError("not_found", "Run not found");
+}
+
+/** Of all runs of the account. */
+export function selectDeliveries(accountId: string, page: PageRequest) {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call("list_deliveries", args, pageOf(rowOf(ownDelivery), page));
+}
+
+const common = {
+  id: z.string(),
+  leaseId: z.string(),
+  accountId: z.string(),
+  recipient: z.string(),
+  runId: z.string(),
+  /** Counts from 1. */
+  attempt: z.int(),
+  /** Why it can no longer be sent. */
+  fault: z.string().nullable(),
+  /** Null once the run is deleted. */
+  sessionId: z.string().nullable(),
+  /** The account, as people know it. */
+  sender: z.string().nullable(),
+  title: z.string(),
+  /** In Markdown. */
+  answer: z.string(),
+};
+const result = z.object({
+  ...common,
+  kind: z.literal("email"),
+  entry: z.object({
+    subject: z.string().optional(),
+    attach: z.array(z.string()).optional(),
+    format: z.enum(["full", "summary"]).optional(),
+  }),
+});
+const notice = z.object({
+  ...common,
+  kind: z.literal("notice"),
+  entry: z.object({
+    reason: z.string(),
+    /** Results of the same task that were withheld after the notice before. */
+    earlier: z.int(),
+  }),
+});
+const job = z.discriminatedUnion("kind", [result, notice]);
+export type DeliveryJob = z.output<typeof job>;
+export type ResultJob = z.output<typeof result>;
+export type NoticeJob = z.output<typeof notice>;
+
+/** Leases deliveries that are due. @param leaseSeconds after this long the process counts as dead */
+export function claimDeliveries(limit: number, leaseSeconds: number): Promise<DeliveryJob[]> {
+  const args = { p_limit: limit, p_lease_seconds: leaseSeconds, p_max_a_day: MAX_MAILS_A_DAY };
+  return call("claim_deliveries", args, z.array(job));
+}
+
+const permission = z.object({ granted: z.boolean(), fault: z.string().nullable() });
+
+/**
+ * Records that the content of the mail is about to be sent. From then on, a crash leaves its outcome unknown.
+ * @returns neither granted nor with a fault, if another process has taken the delivery over
+ */
+export function beginSending({ id, leaseId }: DeliveryJob, leaseSeconds: number) {
+  const args = {
+    p_id: id,
+    p_lease_id: leaseId,
+    p_lease_seconds: leaseSeconds,
+    p_max_a_day: MAX_MAILS_A_DAY,
+  };
+  return call("begin_sending", args, permission);
+}
+
+export interface DeliveryEnd {
+  /** `retry`: the mail certainly did not arrive. `bounced`: the address is refused for good. */
+  readonly outcome: "sent" | "retry" | "failed" | "bounced" | "unknown";
+  readonly error: string | null;
+}
+
+/** Returns false if another process has taken the delivery over. */
+export function endDelivery(
+  { id, leaseId }: DeliveryJob,
+  { outcome, error }: DeliveryEnd,
+  retrySeconds: number,
+): Promise<boolean> {
+  const args = {
+    p_id: id,
+    p_lease_id: leaseId,
+    p_outcome: outcome,
+    p_error: error,
+    p_retry_seconds: retrySeconds,
+  };
+  return call("end_delivery", args, z.boolean());
+}

@@ -1,0 +1,46 @@
+/** The tokens of the links in mails. */
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+import { config } from "../platform/config.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
+
+const ID_BYTES = 16;
+const CODE_BYTES = 16;
+
+const sign = (purpose: string, content: Uint8Array | string): Buffer =>
+  createHmac("sha256", config().API_KEY_SECRET).update(`${purpose} `).update(content).digest();
+
+/** Returns a new token that confirms an address once, and its hash, which is stored. */
+export function newConfirmation(): { readonly token: string; readonly tokenHash: string } {
+  const token = randomBytes(32).toString("base64url");
+  return { token, tokenHash: hashConfirmation(token) };
+}
+
+export const hashConfirmation = (token: string): string =>
+  sign("delivery confirmation", token).toString("hex");
+
+export const confirmationUrl = (token: string): string =>
+  `${serviceOrigin()}/delivery/confirm?token=${token}`;
+
+/** Returns the link that ends the mail of an account to an address. It does not expire. */
+export function unsubscribeUrl(accountId: string, address: string): string {
+  const id = Buffer.from(accountId.replaceAll("-", ""), "hex");
+  const content = Buffer.concat([id, Buffer.from(address)]);
+  const code = sign("delivery unsubscribe", content).subarray(0, CODE_BYTES);
+  const token = Buffer.concat([code, content]).toString("base64url");
+  return `${serviceOrigin()}/delivery/unsubscribe?token=${token}`;
+}
+
+/** Returns the account and the address, or null for a token that this service has not made. */
+export function readUnsubscribeToken(
+  token: string,
+): { readonly accountId: string; readonly address: string } | null {
+  const bytes = Buffer.from(token, "base64url");
+  const content = bytes.subarray(CODE_BYTES);
+  if (content.length <= ID_BYTES) return null;
+  const code = sign("delivery unsubscribe", content).subarray(0, CODE_BYTES);
+  if (!timingSafeEqual(bytes.subarray(0, CODE_BYTES), code)) return null;
+  const hex = content.toString("hex", 0, ID_BYTES);
+  const accountId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+  return { accountId: z.guid().parse(accountId), address: content.toString("utf8", ID_BYTES) };
+}
