@@ -1,9 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
 import { open } from "node:fs/promises";
-import { join } from "node:path";
 import type { App } from "../app.ts";
 import { withWorkFolder } from "../content/work-folder.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import { runtimePath } from "../platform/runtime-path.ts";
 import {
   type ChangedFile,
   CONTENT_GONE,
@@ -45,7 +45,7 @@ export const receiveFile = <T>(
   use: (file: ReceivedFile) => Promise<T>,
 ): Promise<T> =>
   withWorkFolder(async (folder) => {
-    const path = join(folder, "content");
+    const path = runtimePath(folder, "content");
     const hash = createHash("sha256");
     const { bytes, text } = await receive(path, content, hash);
     return use({ path, sha256: hash.digest("hex"), bytes, text });

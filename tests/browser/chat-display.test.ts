@@ -113,7 +113,7 @@ describeInBrowser("the chat", (browsing) => {
     await sendMessage(page, "hello");
     await waitUntilIdle(page);
     const answer = answers(page).first();
-    await answer.getByText("Second.").waitFor();
+    await answer.getByText("Older tool results were removed").waitFor();
     expect((await answer.getByRole("paragraph").allTextContents()).map(plain)).toEqual([
       "The conversation above was condensed for the model · 37.1K →to 23.8K tokens",
       "First.",

@@ -141,6 +141,9 @@ test("everything works in the copy, turns in flight finish, and the server notic
   const made = await caller.post("/api/keys", { key_name: "laptop" });
   const newKey = registerSecret((made.body as { key: string }).key, "API key");
 
+  const memory = "/api/workspace/files/content?path=MEMORY.md";
+  await caller.request("PUT", memory, { body: "The label pays in EUR." });
+
   await sessionFor("person@example.com", workspace.env);
 
   // What stands still in the midst of a text and of a command.
@@ -206,6 +209,17 @@ test("everything works in the copy, turns in flight finish, and the server notic
   expect((await withNewKey.get("/api/keys")).text).toContain('"laptop"');
   const runs = await withNewKey.get("/api/tasks/runs?limit=100");
   expect(runs.text).toContain('"taskIdentifier":"generate-image"');
+
+  // A new session of the copy has the files and the memory of the account.
+  workspace.model.script("recall", function* ({ step }) {
+    if (step === 0) yield { tool: "bash", input: { command: "cat workspace/MEMORY.md" } };
+    else yield { text: "I remember." };
+  });
+  const recall = await openConversation(there);
+  await (await recall.send("[script:recall]")).ended;
+  expect(JSON.stringify((await recall.answer()).parts)).toContain("The label pays in EUR.");
+  const [asked] = workspace.model.callsOf("recall");
+  expect(JSON.stringify(asked?.messages[0])).toContain("The label pays in EUR.");
 
   // What was in flight goes on by itself, and repeats no command.
   const resumed = await Promise.all(

@@ -3,6 +3,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { expect, it } from "vitest";
+import { parseMarkdown } from "../../../lib/agent/documents/markdown.ts";
+import { writeDocx } from "../../../lib/agent/documents/write-docx.ts";
+import { writePdf } from "../../../lib/agent/documents/write-pdf.ts";
+import { writeSpreadsheet } from "../../../lib/agent/documents/write-spreadsheet.ts";
 import { createPerson } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 
@@ -45,6 +49,56 @@ read summary.xlsx`;
     { filePath: "summary.xlsx", format: "XLSX", rows: 1, columns: 3 },
     { content: expect.stringContaining("\n0123456789012,12.5,=A1\n") },
   ]);
+});
+
+it("finds the clause of a contract of 40 pages, with its page, and a figure of a statement, with its row", async () => {
+  const shareOf = (number: number) => `${(10 + number / 100).toFixed(2)} %`;
+  const clauses = Array.from({ length: 400 }, (_, number) => {
+    return `## ${number}. Territory ${number}\n\nThe Artist receives ${shareOf(number)} of the net receipts of territory ${number}. ${"The Label accounts twice a year. ".repeat(12)}\n`;
+  });
+  const contract = parseMarkdown(`# Licence Agreement\n\n${clauses.join("\n")}`);
+  const pdf = writePdf(contract);
+  expect(pdf.pages).toBeGreaterThanOrEqual(40);
+  const rows = Array.from(
+    { length: 500 },
+    (_, row) => `Store ${row},QZ1AB26${String(row).padStart(5, "0")},${row}.25`,
+  );
+  const xlsx = writeSpreadsheet(`Store,ISRC,Net\n${rows.join("\n")}`, "statement");
+  const attached = (filename: string, bytes: Uint8Array) => ({
+    type: "file",
+    mediaType: "application/octet-stream",
+    filename,
+    url: `data:application/octet-stream;base64,${Buffer.from(bytes).toString("base64")}`,
+  });
+  const { withKey } = await createPerson();
+  const conversation = await openConversation(withKey);
+  const text = `read uploads/contract.pdf lines 1500 to 1700
+read uploads/contract.docx lines 800 to 820
+read uploads/statement.xlsx
+run \`grep -n "QZ1AB2600321" .converted/uploads/statement.xlsx/statement.csv\``;
+  const files = [
+    attached("contract.pdf", pdf.bytes),
+    attached("contract.docx", writeDocx(contract)),
+    attached("statement.xlsx", xlsx.bytes),
+  ];
+  await (await conversation.send([{ id: "m1", parts: [{ type: "text", text }, ...files] }])).ended;
+  const outputs = (await conversation.answer()).parts.flatMap((part) =>
+    "output" in part ? [part.output as { content?: string; stdout?: string }] : [],
+  );
+  // Each page has its number printed on it, so the number that the agent is given is not its own evidence.
+  const inPdf = outputs[0]?.content ?? "";
+  const pages = [...inPdf.matchAll(/^--- Page (\d+) ---$([\s\S]*?)^(\d+) \/ (\d+)$/gm)];
+  expect(pages.length).toBeGreaterThanOrEqual(2);
+  for (const [, page, , printed, of] of pages)
+    expect([page, of]).toEqual([printed, `${pdf.pages}`]);
+  const [, territory = ""] = /^(\d+)\. Territory/m.exec(inPdf) ?? [];
+  expect(inPdf).toContain(
+    `receives ${shareOf(Number(territory))} of the net receipts of territory ${territory}.`,
+  );
+  expect(outputs[1]?.content).toContain("## 266. Territory 266\nThe Artist receives 12.66 %");
+  expect(outputs[2]?.content).toContain("XLSX, 1 sheet. As CSV with 501 rows");
+  // The heading is the first row.
+  expect(outputs[3]?.stdout).toBe("323:Store 321,QZ1AB2600321,321.25\n");
 });
 
 it("an uploaded statement is summed up by the agent, and the totals are downloaded", async () => {

@@ -2,6 +2,7 @@
 import { constants, createReadStream } from "node:fs";
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { runtimePath } from "../../../platform/runtime-path.ts";
 import { type MediaKey, parseMediaKey } from "../media-name.ts";
 import type { ContentKey, ContentStorage, MediaStorage } from "../port.ts";
 
@@ -60,8 +61,8 @@ export function createDiskStorage(options: {
 
 /** Stores the contents of workspaces in one folder per workspace, which no endpoint serves. */
 export function createDiskContents(root: string): ContentStorage {
-  const folderOf = ({ workspaceId }: ContentKey) => join(root, workspaceId);
-  const pathOf = (key: ContentKey) => join(folderOf(key), key.contentId);
+  const folderOf = ({ workspaceId }: ContentKey) => runtimePath(root, workspaceId);
+  const pathOf = (key: ContentKey) => runtimePath(folderOf(key), key.contentId);
   return {
     name: "disk",
     async store(key, path) {
