@@ -59,21 +59,25 @@ create type public.known_skill as (
   id uuid, name text, version integer, organization_id uuid, enabled boolean, rank bigint);
 comment on type public.known_skill is 'A skill that an account can use, with the organization that has it, if any, and the rank of its owner.';
 
+-- Functions that a turn calls at its start are in plpgsql, which keeps their plans.
 create function public.known_skills(p_account_id uuid) returns setof public.known_skill
-language sql stable set search_path = '' as $$
-  select s.id, s.name, s.version, owners.organization_id,
-    not exists (
-      select from public.disabled_skills d
-      where d.account_id in (p_account_id, s.account_id) and d.name = s.name),
-    owners.rank
-  from (
-    select p_account_id as owner_id, null::uuid as organization_id, 0::bigint as rank
-    union all
-    select m.organization_id, m.organization_id, row_number() over (order by o.created_at, o.id)
-    from public.organization_accounts m
-    join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
-    where m.account_id = p_account_id) owners
-  join public.skills s on s.account_id = owners.owner_id
+language plpgsql stable set search_path = '' as $$
+begin
+  return query
+    select s.id, s.name, s.version, owners.organization_id,
+      not exists (
+        select from public.disabled_skills d
+        where d.account_id in (p_account_id, s.account_id) and d.name = s.name),
+      owners.rank
+    from (
+      select p_account_id as owner_id, null::uuid as organization_id, 0::bigint as rank
+      union all
+      select m.organization_id, m.organization_id, row_number() over (order by o.created_at, o.id)
+      from public.organization_accounts m
+      join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
+      where m.account_id = p_account_id) owners
+    join public.skills s on s.account_id = owners.owner_id;
+end
 $$;
 comment on function public.known_skills is 'The skills of an account and of its organizations, with the rank of their owner: 0 for the account itself, then its organizations by age.';
 
@@ -276,33 +280,36 @@ $$;
 comment on function public.restore_skill is 'Makes the content of an earlier version the next version: {skill, files, created}, or {refused: missing | not_owner}.';
 
 create function public.skills_of_turn(p_account_id uuid, p_loaded jsonb) returns jsonb
-language sql stable set search_path = '' as $$
-  with usable as (
-    select distinct on (k.name) k.name, k.organization_id, v.version, v.description, v.sha256, v.files
-    from public.known_skills(p_account_id) k
-    join public.skill_versions v on v.skill_id = k.id and v.version = k.version
-    where k.enabled
-    order by k.name, k.rank)
-  select jsonb_strip_nulls(jsonb_build_object(
-    'listed', (
-      -- Bounded, because the prompt has no room for more.
-      select jsonb_agg(jsonb_build_object('name', l.name, 'description', l.description) order by l.name)
-      from (
-        select u.name, u.description,
-          sum(length(u.name) + length(u.description)) over (order by u.name) as chars
-        from usable u) l
-      where l.chars <= 8000),
-    'disabled', (
-      select jsonb_agg(d.name order by d.name)
-      from public.disabled_skills d where d.account_id = p_account_id),
-    'loaded', (
-      select jsonb_agg(jsonb_build_object('name', u.name,
-        'source', case when u.organization_id is null then 'account' else 'organization' end,
-        'version', u.version, 'sha256', u.sha256,
-        'text', (
-          select f ->> 'text' from jsonb_array_elements(u.files) f where f ->> 'path' = 'SKILL.md'))
-        order by u.name)
-      from usable u where p_loaded ? u.name)))
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    with usable as (
+      select distinct on (k.name) k.name, k.organization_id, v.version, v.description, v.sha256, v.files
+      from public.known_skills(p_account_id) k
+      join public.skill_versions v on v.skill_id = k.id and v.version = k.version
+      where k.enabled
+      order by k.name, k.rank)
+    select jsonb_strip_nulls(jsonb_build_object(
+      'listed', (
+        -- Bounded, because the prompt has no room for more.
+        select jsonb_agg(jsonb_build_object('name', l.name, 'description', l.description) order by l.name)
+        from (
+          select u.name, u.description,
+            sum(length(u.name) + length(u.description)) over (order by u.name) as chars
+          from usable u) l
+        where l.chars <= 8000),
+      'disabled', (
+        select jsonb_agg(d.name order by d.name)
+        from public.disabled_skills d where d.account_id = p_account_id),
+      'loaded', (
+        select jsonb_agg(jsonb_build_object('name', u.name,
+          'source', case when u.organization_id is null then 'account' else 'organization' end,
+          'version', u.version, 'sha256', u.sha256,
+          'text', (
+            select f ->> 'text' from jsonb_array_elements(u.files) f where f ->> 'path' = 'SKILL.md'))
+          order by u.name)
+        from usable u where p_loaded ? u.name))));
+end
 $$;
 comment on function public.skills_of_turn is 'What the instructions of a turn say about skills: {listed: [{name, description}], disabled: [name], loaded: [{name, source, version, sha256, text}]}, each absent without any. p_loaded has the names of the skills to load at the start.';
 

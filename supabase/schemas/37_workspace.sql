@@ -468,15 +468,18 @@ comment on column public.workspace_checkout_files.bytes is 'The size and modifie
 create function public.memory_of_workspace(
   p_account_id uuid, p_artist_id uuid, p_options jsonb, p_at timestamptz, p_max_chars integer
 ) returns text
-language sql stable set search_path = '' as $$
-  select left(c.text, p_max_chars)
-  from public.workspace_files f
-  join public.workspace_versions v on v.file_id = f.id and v.created_at <= p_at
-  left join public.workspace_contents c on c.id = v.content_id
-  where f.workspace_id = coalesce(p_artist_id, p_account_id) and f.path = 'MEMORY.md'
-    and p_options ->> 'workspace' is distinct from 'off'
-  order by v.number desc
-  limit 1
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select left(c.text, p_max_chars)
+    from public.workspace_files f
+    join public.workspace_versions v on v.file_id = f.id and v.created_at <= p_at
+    left join public.workspace_contents c on c.id = v.content_id
+    where f.workspace_id = coalesce(p_artist_id, p_account_id) and f.path = 'MEMORY.md'
+      and p_options ->> 'workspace' is distinct from 'off'
+    order by v.number desc
+    limit 1);
+end
 $$;
 comment on function public.memory_of_workspace is 'The start of MEMORY.md as it was at p_at; null without one, and for options that leave the workspace out. The caller has checked that the artist may be used.';
 
