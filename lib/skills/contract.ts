@@ -2,13 +2,11 @@
 import { z } from "zod";
 import { SKILL_SOURCES } from "../agent/skills/skill.ts";
 import { contract, successResponse } from "../contract/contract.ts";
-import { dateTime, uuid } from "../contract/fields.ts";
+import { dateTime, queryVersion, uuid, versionNumber } from "../contract/fields.ts";
 import { skillName } from "../contract/run-options.ts";
 
 export const MAX_SKILL_BYTES = 1024 * 1024;
 export const MAX_SKILL_FILES = 100;
-/** The largest integer of the column. */
-const MAX_VERSION = 2 ** 31 - 1;
 
 const shared = { tag: "Skills", family: "error", auth: "required" } as const;
 
@@ -84,9 +82,7 @@ export const getSkillContract = contract({
   summary: "Read a skill with its files",
   params: byName,
   query: ofOwner.extend({
-    version: z.coerce.number().int().positive().max(MAX_VERSION).optional().meta({
-      description: "Default: the current version",
-    }),
+    version: queryVersion(1, "Default: the current version"),
   }),
   responses: successResponse("The first skill of this name", one),
   errors: ["not_found"],
@@ -184,10 +180,13 @@ export const restoreSkillContract = contract({
   summary: "Make an earlier version of a skill the next version",
   params: byName,
   query: ofOwner,
-  body: z.object({ version: z.int().positive().max(MAX_VERSION) }),
+  body: z.object({ version: versionNumber }),
   responses: successResponse("The skill's current version", one),
   errors: ["not_found", "not_owner"],
 });
+
+/** Git allows no `..` in a name, which could lead to another repository. */
+const GIT_REF = /^[\w+@-]+(?:[./][\w+@-]+)*$/;
 
 export const importSkillContract = contract({
   ...shared,
@@ -204,9 +203,14 @@ export const importSkillContract = contract({
         description:
           "A repository or a folder on GitHub or GitLab, such as `https://github.com/owner/name/tree/main/skills/name`, or a ZIP archive",
       }),
-    ref: z.string().min(1).max(200).optional().meta({
-      description: "A branch, a tag or a commit. Default: that of the URL, or the default branch",
-    }),
+    ref: z
+      .string()
+      .max(200)
+      .regex(GIT_REF, "ref must be the name of a branch, a tag or a commit")
+      .optional()
+      .meta({
+        description: "A branch, a tag or a commit. Default: that of the URL, or the default branch",
+      }),
     path: z.string().min(1).max(1_000).optional().meta({
       description:
         "The folder of the skill. Default: that of the URL, or the only one with a `SKILL.md`",
