@@ -1,15 +1,13 @@
 /**
- * Sends the results of runs. Any number of processes send from the same queue: each leases the deliveries that it
- * attempts. A mail whose content may have reached the mail server is never sent again (docs/decisions/0035-delivery.md).
+ * Sends the results of runs. A mail whose content may have reached the mail server is never sent again (docs/decisions/0035-delivery.md).
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { waitUntil } from "@vercel/functions";
 import type { App } from "../app.ts";
 import type { MailOutcome } from "../mail/port.ts";
 import { config } from "../platform/config.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
-import { continueTrace } from "../platform/telemetry/spans.ts";
+import { QueueWorker } from "../platform/queue-worker.ts";
 import { ATTACH_DEADLINE_MS, attachFiles } from "./attach-files.ts";
 import { renderNotice, renderResult } from "./render-mail.ts";
 import {
@@ -31,51 +29,28 @@ const RETRY_DELAYS = [10, 60, 300, 1_200, 3_600, 7_200, 14_400, 21_600] as const
 type Parts = Pick<App, "deliveryWorker" | "mail" | "sandboxes">;
 
 export class MailWorker {
-  #underWay = 0;
-  #isClaiming = false;
-  #hasNews = false;
+  readonly #worker = new QueueWorker<DeliveryJob>();
 
   /** Whether it sends nothing, and claims nothing. */
   get isIdle(): boolean {
-    return !this.#isClaiming && this.#underWay === 0;
+    return this.#worker.isIdle;
   }
 
-  /** Claims deliveries that are due; calls during a claim are coalesced into one more claim. Never throws. */
+  /** Claims deliveries that are due. Never throws. */
   wake(app: Parts): void {
-    this.#hasNews = true;
-    if (this.#isClaiming) return;
-    this.#isClaiming = true;
-    // It may outlive the request that wakes it, so it must not belong to its trace.
-    waitUntil(continueTrace(undefined, () => this.#claim(app)));
-  }
-
-  async #claim(app: Parts): Promise<void> {
-    try {
-      while (this.#hasNews && this.#underWay < SLOTS && !drain().hasBegun) {
-        this.#hasNews = false;
-        const jobs = await claimDeliveries(SLOTS - this.#underWay, leaseSeconds());
-        for (const job of jobs) waitUntil(this.#attempt(app, job));
-        if (jobs.length > 0) this.#hasNews = true;
-      }
-    } catch (error) {
-      log().warn({ err: error }, "results could not be delivered");
-    } finally {
-      this.#isClaiming = false;
-    }
-  }
-
-  async #attempt(app: Parts, job: DeliveryJob): Promise<void> {
-    this.#underWay += 1;
-    try {
-      const end = await deliverMail(app, job);
-      if (end && (await endDelivery(job, end, retrySeconds(job.attempt))))
-        app.deliveryWorker.wake();
-    } catch (error) {
-      log().warn({ err: error, deliveryId: job.id }, "a delivery was not recorded");
-    } finally {
-      this.#underWay -= 1;
-    }
-    this.wake(app);
+    this.#worker.wake({
+      slots: SLOTS,
+      claim: (limit) => claimDeliveries(limit, leaseSeconds()),
+      attempt: async (job) => {
+        const end = await deliverMail(app, job);
+        const hasEvent = end && (await endDelivery(job, end, retrySeconds(job.attempt)));
+        if (hasEvent) app.deliveryWorker.wake();
+      },
+      messages: {
+        claim: "results could not be delivered",
+        attempt: "a delivery was not recorded",
+      },
+    });
   }
 }
 

@@ -3,12 +3,10 @@
  * that it attempts, and deliveries leased by a process that dies become due again.
  */
 import { randomUUID } from "node:crypto";
-import { waitUntil } from "@vercel/functions";
 import type { App } from "../app.ts";
 import { config } from "../platform/config.ts";
-import { drain, runPeriodically } from "../platform/drain.ts";
-import { log } from "../platform/log.ts";
-import { continueTrace } from "../platform/telemetry/spans.ts";
+import { runPeriodically } from "../platform/drain.ts";
+import { QueueWorker } from "../platform/queue-worker.ts";
 import { sendEvent } from "./send-event.ts";
 import { type ClaimedDelivery, claimDeliveries, recordAttempt } from "./store.ts";
 
@@ -27,37 +25,27 @@ const FIRST_ACCOUNT = "00000000-0000-0000-0000-000000000000";
 export class DeliveryWorker {
   /** Workers start with different accounts, and each continues after its last one. */
   #lastAccountId: string = randomUUID();
-  #underWay = 0;
-  #isClaiming = false;
-  #hasNews = false;
+  readonly #worker = new QueueWorker<ClaimedDelivery>();
 
   /** Whether it attempts no delivery, and claims none. */
   get isIdle(): boolean {
-    return !this.#isClaiming && this.#underWay === 0;
+    return this.#worker.isIdle;
   }
 
-  /** Claims due deliveries; calls during a claim are coalesced into one more claim. Never throws. */
+  /** Claims due deliveries. Never throws. */
   wake(): void {
-    this.#hasNews = true;
-    if (this.#isClaiming) return;
-    this.#isClaiming = true;
-    // It may outlive the request that wakes it, so it must not belong to its trace.
-    waitUntil(continueTrace(undefined, () => this.#claim()));
-  }
-
-  async #claim(): Promise<void> {
-    try {
-      while (this.#hasNews && this.#underWay < SLOTS && !drain().hasBegun) {
-        this.#hasNews = false;
-        const claimed = await this.#claimNext(SLOTS - this.#underWay);
-        for (const delivery of claimed) waitUntil(this.#attempt(delivery));
-        if (claimed.length > 0) this.#hasNews = true;
-      }
-    } catch (error) {
-      log().warn({ err: error }, "webhooks could not be delivered");
-    } finally {
-      this.#isClaiming = false;
-    }
+    this.#worker.wake({
+      slots: SLOTS,
+      claim: (limit) => this.#claimNext(limit),
+      attempt: async (delivery) => {
+        const attempt = await sendEvent(delivery);
+        await recordAttempt(delivery, attempt, retryDelaySeconds(delivery.attempt));
+      },
+      messages: {
+        claim: "webhooks could not be delivered",
+        attempt: "a webhook attempt was not recorded",
+      },
+    });
   }
 
   /** Starts again with the first account after the last one. */
@@ -69,20 +57,6 @@ export class DeliveryWorker {
       next.length > 0 ? next : await claimDeliveries({ ...limits, afterAccountId: FIRST_ACCOUNT });
     this.#lastAccountId = claimed.at(-1)?.accountId ?? this.#lastAccountId;
     return claimed;
-  }
-
-  /** An attempt whose end cannot be stored is repeated when its lease ends. */
-  async #attempt(delivery: ClaimedDelivery): Promise<void> {
-    this.#underWay += 1;
-    try {
-      const attempt = await sendEvent(delivery);
-      await recordAttempt(delivery, attempt, retryDelaySeconds(delivery.attempt));
-    } catch (error) {
-      log().warn({ err: error, deliveryId: delivery.id }, "a webhook attempt was not recorded");
-    } finally {
-      this.#underWay -= 1;
-    }
-    this.wake();
   }
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { cut } from "../tools/limits.ts";
 import { splitSkill } from "../tools/skill-file.ts";
 import { builtInSkills } from "./built-in-skills.ts";
-import { loadedPath, SKILL_SOURCES } from "./skill.ts";
+import { loadedPath } from "./skill.ts";
 
 const MAX_LIST_CHARS = 8_000;
 
@@ -11,16 +11,7 @@ const MAX_LIST_CHARS = 8_000;
 export const turnSkills = z.object({
   listed: z.array(z.object({ name: z.string(), description: z.string() })).default([]),
   disabled: z.array(z.string()).default([]),
-  loaded: z
-    .array(
-      z.object({
-        name: z.string(),
-        source: z.enum(SKILL_SOURCES),
-        version: z.number().nullable().default(null),
-        text: z.string(),
-      }),
-    )
-    .default([]),
+  loaded: z.array(z.object({ name: z.string(), text: z.string() })).default([]),
 });
 export type TurnSkills = z.output<typeof turnSkills>;
 
@@ -35,14 +26,15 @@ export function listSkills({ listed, disabled }: Pick<TurnSkills, "listed" | "di
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
+/** Returns the built-in skill that a turn can use under a name, unless a stored one takes its place. */
+const usableBuiltIn = (skills: TurnSkills, name: string) =>
+  skills.disabled.includes(name) || skills.loaded.some((loaded) => loaded.name === name)
+    ? undefined
+    : builtInSkills().find((known) => known.name === name);
+
 /** Returns the names of the built-in skills that a turn loads at its start. */
 export const builtInsToLoad = (skills: TurnSkills, names: readonly string[] = []): string[] =>
-  names.filter(
-    (name) =>
-      !skills.loaded.some((loaded) => loaded.name === name) &&
-      !skills.disabled.includes(name) &&
-      builtInSkills().some((known) => known.name === name),
-  );
+  names.filter((name) => usableBuiltIn(skills, name) !== undefined);
 
 /** @param names of the skills to load at the start, in order */
 export function describeSkills(skills: TurnSkills, names: readonly string[] = []): string {
@@ -68,11 +60,10 @@ export function describeSkills(skills: TurnSkills, names: readonly string[] = []
 
 function loadedText(skills: TurnSkills, name: string): string {
   const stored = skills.loaded.find((loaded) => loaded.name === name);
-  const isBuiltIn = builtInsToLoad(skills, [name]).length > 0;
-  const text =
-    stored?.text ?? builtInSkills().find((known) => known.name === name && isBuiltIn)?.text;
+  const builtIn = usableBuiltIn(skills, name);
+  const text = stored?.text ?? builtIn?.text;
   if (text === undefined) {
-    return isBuiltIn
+    return builtIn
       ? `Load the skill ${name} with the skill tool before you start, and follow it.`
       : `The skill ${name}, which this work is to follow, is not available: say so.`;
   }
