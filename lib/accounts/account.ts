@@ -1,5 +1,6 @@
 /** The caller's account as callers see it. */
 import { z } from "zod";
+import { approvalPolicies } from "../contract/approvals.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
 
 export const accountView = z.object({
@@ -17,6 +18,9 @@ export const accountView = z.object({
       allow_unpriced_models: z.boolean().meta({
         description:
           "Whether models without a known price may be used although there is a budget, which cannot count them",
+      }),
+      approvals: approvalPolicies.meta({
+        description: "What agents may do by themselves, where it is not the default",
       }),
       timezone: z
         .string()

@@ -1,5 +1,6 @@
 /** The endpoints of the account that a credential belongs to. */
 import { z } from "zod";
+import { approvalPolicies } from "../contract/approvals.ts";
 import { contract, successResponse } from "../contract/contract.ts";
 import { accountImage, accountName, emailAddress, timezone, uuid } from "../contract/fields.ts";
 import { accountView } from "./account.ts";
@@ -51,6 +52,11 @@ const changes = z.object({
     .optional()
     .describe(
       "Whether models without a known price may be used although there is a budget, which cannot count them. Initially false",
+    ),
+  approvals: approvalPolicies
+    .optional()
+    .describe(
+      "For each kind of effect whether agents act by themselves (`auto`), ask (`ask`), ask once their context has content of a stranger (`ask_when_untrusted`), or must not (`deny`). They replace the present ones; an empty object restores the defaults",
     ),
   timezone: timezone
     .nullable()

@@ -35,6 +35,7 @@ export function updateAccount(accountId: string, changes: AccountChanges): Promi
       p_monthly_budget_usd: budget ?? null,
       p_allow_unpriced_models: changes.allow_unpriced_models ?? null,
       p_timezone: timezone ?? null,
+      p_approvals: changes.approvals ?? null,
       p_clear: clearedFields(changes),
     },
     storedAccount,

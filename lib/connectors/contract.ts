@@ -133,6 +133,8 @@ export const runActionContract = contract({
   method: "POST",
   path: "/api/connectors/{connector}/actions/{action}",
   runCredential: true,
+  effect: "connectors",
+  meets: ({ connector = "" }) => ({ kind: "connector", name: connector }),
   summary: "Run an action with the account's connection",
   description: `An action that the service refuses is a success of this request with \`successful: false\`. After 502 or 504 the action may have run nevertheless. ${ofRuns}`,
   accountAccess: { in: "body", field: "account_id" },

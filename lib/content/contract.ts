@@ -98,6 +98,7 @@ const generation = {
   ...shared,
   method: "POST",
   runCredential: true,
+  effect: "media",
   tool: true,
   description:
     "Media URLs must be https with a public address, or media of this service that belong to the " +

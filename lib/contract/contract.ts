@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { ErrorCode } from "./app-error.ts";
+import type { ApprovalCategory, UntrustedSource } from "./approvals.ts";
 
 /** The shape of an endpoint's error bodies (lib/http/error-response.ts). */
 export type ErrorFamily = "message" | "error" | "missing" | "plain" | "catalog" | "rpc";
@@ -35,6 +36,9 @@ export interface RunScope {
   readonly artistId: string | null;
   /** How the run uses the workspace of its session. */
   readonly workspace: "write" | "read" | "off";
+  readonly turnId: string;
+  /** The effects for which it now needs an approval, or that it must not have. */
+  readonly asks: readonly ApprovalCategory[];
 }
 
 /** A condition under which the credential of a run may call an endpoint. */
@@ -77,6 +81,12 @@ export interface Contract {
    * sandbox (lib/http/guard-run.ts).
    */
   readonly runCredential?: true | RunRule;
+  /**
+   * The effect of the endpoint, for which the policies of a run may require an approval (lib/http/guard-run.ts).
+   */
+  readonly effect?: ApprovalCategory;
+  /** What makes a run untrusted that gets the answer: the words of a stranger. */
+  readonly meets?: (params: Readonly<Record<string, string>>) => UntrustedSource;
   /**
    * Offers the endpoint as a tool of the MCP server (`POST /api/mcp`), under its operation id. A call
    * passes the same stages as a request, so a tool can do what its endpoint allows, and no more.

@@ -1,9 +1,16 @@
 /**
- * The errors of an account that has used up a quota or its budget. The status of a quota is 403, not
+ * The errors of an account that has used up a quota or its budget. The status of a stored quota is 403, not
  * 429 or 507: clients and proxies retry those by themselves, and no retry succeeds until something has
  * been deleted.
  */
 import { appError } from "./app-error.ts";
+
+/** The account already has `ACCOUNT_ACTIVE_TURNS` active turns. */
+export const tooManyTurns = appError(
+  "too_many_turns",
+  "Too many active turns: wait for one to end, or stop one",
+  { headers: { "retry-after": "5" } },
+);
 
 /** The account has spent its budget of the month. */
 export const budgetReached = appError("budget_reached", "Monthly budget reached");

@@ -1,5 +1,6 @@
 /** The options of a run. Chats, agent templates, scheduled prompts and turns store them as one object. */
 import { z } from "zod";
+import { approvalPolicies } from "./approvals.ts";
 import { check } from "./checks.ts";
 
 const MAX_FALLBACK_MODELS = 3;
@@ -18,6 +19,8 @@ const descriptions = {
     "What the work must be. When the agent has finished, it is checked and judged, and the agent continues with what is missing. Each verdict is a part `data-outcome` of the answer.",
   skills:
     "Names of skills that the agent follows from the start, in this order. Their instructions are part of its own.",
+  approvals:
+    "For each kind of effect whether the agent acts by itself (`auto`), asks (`ask`), asks once its context has content of a stranger (`ask_when_untrusted`), or must not (`deny`). By default `connectors` and `mcp` are `ask`, `fetch` is `ask_when_untrusted` in chats with connectors or MCP servers, and everything else is `auto`. The choices of a chat come before those of its template and of the account; a template of another account only tightens them.",
   web_search:
     "Whether the agent may search the web, with the tool `web_search`. Each search counts in the usage at the vendor's price.",
   limits:
@@ -92,6 +95,7 @@ export const runOptions = z.object({
   limits: limits.optional().meta({ description: descriptions.limits }),
   skills: skills.optional().meta({ description: descriptions.skills }),
   web_search: z.boolean().optional().meta({ description: descriptions.web_search }),
+  approvals: approvalPolicies.optional().meta({ description: descriptions.approvals }),
 });
 export type RunOptions = z.output<typeof runOptions>;
 
@@ -122,6 +126,9 @@ export const runOptionChanges = z.object({
     .optional()
     .meta({ description: `${descriptions.skills} An empty list or text removes them.` }),
   web_search: z.boolean().optional().meta({ description: descriptions.web_search }),
+  approvals: approvalPolicies.optional().meta({
+    description: `${descriptions.approvals} They replace the present ones; an empty object removes them.`,
+  }),
   limits: limits.optional().meta({
     description: `${descriptions.limits} They replace the present ones; an empty object removes them.`,
   }),

@@ -15,7 +15,7 @@ import {
 import { config } from "../platform/config.ts";
 import { addressOf } from "./address.ts";
 import type { Exchange, PlainSuccess } from "./exchange.ts";
-import { refuseCaller, refuseRequest, refuseSandbox } from "./guard-run.ts";
+import { noteMet, refuseCaller, refuseEffect, refuseRequest, refuseSandbox } from "./guard-run.ts";
 import { answerOnce, readIdempotencyKey } from "./idempotency.ts";
 import { type ReadBody, readBody as readJsonBody, readZipBody } from "./read-input.ts";
 import { log, respond, trace } from "./respond.ts";
@@ -134,9 +134,10 @@ export function parse(exchange: Exchange): AppError | undefined {
  * Refuses accounts that the caller has no access to: 403, and 404 for an artist that it cannot see. A
  * contract can limit the credential of a run to certain requests, so this stage follows `parse`.
  */
-export function authorize({ plan, caller, input, denied }: Exchange): AppError | undefined {
+export function authorize(exchange: Exchange): AppError | undefined {
+  const { plan, caller, input, denied } = exchange;
   const misused = caller && refuseRequest(plan.contract, caller, input);
-  return misused ?? denied ?? undefined;
+  return misused ?? denied ?? refuseEffect(exchange) ?? undefined;
 }
 
 const admission: readonly Stage[] = [identify, throttle, readBody, parse, authorize];
@@ -185,6 +186,7 @@ export async function handle(
     ? await app.queues.requests.run(caller.ownerId, request.signal, run)
     : await run();
   if (isAppError(result)) return result;
+  if (caller) await noteMet(plan.contract, caller, input.params);
   const response = result instanceof Response ? result : responseOf(result);
   // An error of a protocol that an endpoint carries is in the protocol's own shape.
   const isProtocolError = response.headers.has("x-error-code");

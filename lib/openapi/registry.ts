@@ -25,6 +25,7 @@ import * as shares from "../sessions/shares/contract.ts";
 import * as skills from "../skills/contract.ts";
 import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
+import * as approvals from "../turns/approvals-contract.ts";
 import * as contexts from "../turns/context-contract.ts";
 import * as chat from "../turns/contract.ts";
 import * as queue from "../turns/queue-contract.ts";
@@ -37,6 +38,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   chat,
   queue,
   runs,
+  approvals,
   keys,
   signup,
   accounts,

@@ -207,6 +207,9 @@ const limits = {
   ACCOUNT_ACTIVE_TURNS: integerOr(50, 0, 1_000_000).describe(
     "Turns and headless runs that one account may have active at a time, over all processes; 0 is no limit.",
   ),
+  APPROVAL_DAYS: integerOr(7, 1, 365).describe(
+    "Days that a turn waits for an approval that its agent has asked for. Then the call is denied.",
+  ),
 };
 
 const mail = {

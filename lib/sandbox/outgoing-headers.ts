@@ -11,7 +11,7 @@
 export const SANDBOX_MARK = "x-agent-sandbox";
 
 const RESERVED =
-  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|via|forwarded|x-forwarded-.*|x-original-.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-peer-address|true-client-ip|fastly-.*|cf-.*|cdn-loop|proxy-.*|x-vercel-.*|x-now-.*|x-workflow-.*|x-middleware-.*|x-nextjs-.*|x-agent-sandbox)$/i;
+  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|via|forwarded|x-forwarded-.*|x-original-.*|x-real-ip|x-client-ip|x-cluster-client-ip|x-peer-address|true-client-ip|fastly-.*|cf-.*|cdn-loop|proxy-.*|x-vercel-.*|x-now-.*|x-workflow-.*|x-middleware-.*|x-nextjs-.*|x-agent-.*)$/i;
 
 /** Returns whether code in a sandbox must not set the header. */
 export const isReservedHeader = (name: string): boolean => RESERVED.test(name.trim());

@@ -132,7 +132,7 @@ export function skillLibrary(
       const files = await builtInFiles(name, describeApi);
       const skill = { name, source: "built-in" } as const;
       await recordTurnSkill(accountId, turnId, { ...skill, sha256: digestOf(files) });
-      return { ...skill, version: null, files };
+      return { ...skill, version: null, isForeign: false, files };
     },
     recordFromSandbox: (name) => recordTurnSkill(accountId, turnId, { name, source: "sandbox" }),
   };

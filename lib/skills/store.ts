@@ -133,6 +133,7 @@ const loaded = z.object({
   name: z.string(),
   source: z.enum(SKILL_SOURCES),
   version: z.number(),
+  isForeign: z.boolean(),
   files: z.array(file),
 });
 

@@ -32,6 +32,8 @@ export interface StreamProgress {
   readonly openInputs: readonly { readonly toolCallId: string; readonly toolName: string }[];
   /** Tool calls without a result. */
   readonly openCalls: readonly { readonly toolCallId: string; readonly toolName: string }[];
+  /** The approvals that the last step has requested, each with its call and its answer, if it has one. */
+  readonly approvals: ReadonlyMap<string, { toolCallId: string; approved?: boolean }>;
   /** Ids of the tool calls that have a result in the last step. */
   readonly outputs: ReadonlySet<string>;
   readonly stepFinished: boolean;
@@ -55,8 +57,9 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
   const openInputs = new Map<string, { toolCallId: string; toolName: string }>();
   const openCalls = new Map<string, { toolCallId: string; toolName: string }>();
   const outputs = new Set<string>();
+  const approvals = new Map<string, { toolCallId: string; approved?: boolean }>();
   const clear = () => {
-    for (const open of [openTexts, openInputs, openCalls, outputs]) open.clear();
+    for (const open of [openTexts, openInputs, openCalls, outputs, approvals]) open.clear();
   };
   for (const chunk of chunks) {
     switch (chunk.type) {
@@ -108,8 +111,17 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
       case "tool-input-error":
         openInputs.delete(chunk.toolCallId);
         break;
+      case "tool-approval-request":
+        approvals.set(chunk.approvalId, { toolCallId: chunk.toolCallId });
+        break;
+      case "tool-approval-response": {
+        const asked = approvals.get(chunk.approvalId);
+        if (asked) asked.approved = chunk.approved;
+        break;
+      }
       case "tool-output-available":
       case "tool-output-error":
+      case "tool-output-denied":
         if ("preliminary" in chunk && chunk.preliminary) break;
         openCalls.delete(chunk.toolCallId);
         outputs.add(chunk.toolCallId);
@@ -124,6 +136,7 @@ export function readProgress(chunks: readonly UIMessageChunk[]): StreamProgress 
     compactions,
     steering,
     outputs,
+    approvals,
     openTexts: [...openTexts.values()],
     openInputs: [...openInputs.values()],
     openCalls: [...openCalls.values()],
@@ -141,14 +154,28 @@ export function closeOpenParts(progress: StreamProgress, reason: string): UIMess
       input: {},
       errorText: reason,
     })),
-    ...progress.openCalls.map(({ toolCallId }) => ({
-      type: "tool-output-error" as const,
-      toolCallId,
-      errorText: reason,
-    })),
+    ...closeCalls(progress, progress.openCalls, reason),
     ...(progress.stepFinished ? [] : [{ type: "finish-step" as const }]),
   ];
 }
+
+/** Returns the chunks that close open calls of the last step. One that a person has yet to approve is denied. */
+export const closeCalls = (
+  { approvals }: Pick<StreamProgress, "approvals">,
+  calls: StreamProgress["openCalls"],
+  reason: string,
+): UIMessageChunk[] =>
+  calls.flatMap(({ toolCallId }): UIMessageChunk[] => {
+    const [approvalId, asked] =
+      [...approvals].find(([, call]) => call.toolCallId === toolCallId) ?? [];
+    if (!approvalId || asked?.approved) {
+      return [{ type: "tool-output-error", toolCallId, errorText: reason }];
+    }
+    const denied: UIMessageChunk = { type: "tool-output-denied", toolCallId };
+    return asked?.approved === false
+      ? [denied]
+      : [{ type: "tool-approval-response", approvalId, approved: false, reason }, denied];
+  });
 
 /** Parts that are assembled before the event loop gets to other requests. */
 const PARTS_PER_BATCH = 20;
@@ -186,6 +213,7 @@ function splitIntoSteps(chunks: readonly UIMessageChunk[]): UIMessageChunk[][] {
 function splitIntoParts(step: readonly UIMessageChunk[]): UIMessageChunk[][] {
   let parts: UIMessageChunk[][] = [];
   const open = new Map<string, UIMessageChunk[]>();
+  const approvals = new Map<string, string>();
   const begin = (chunk: UIMessageChunk): UIMessageChunk[] => {
     const part = [chunk];
     parts.push(part);
@@ -212,7 +240,11 @@ function splitIntoParts(step: readonly UIMessageChunk[]): UIMessageChunk[][] {
         open.set(`reasoning ${chunk.id}`, begin(chunk));
         break;
       default: {
-        const key = keyOf(chunk);
+        if (chunk.type === "tool-approval-request") {
+          approvals.set(chunk.approvalId, `tool ${chunk.toolCallId}`);
+        }
+        const key =
+          chunk.type === "tool-approval-response" ? approvals.get(chunk.approvalId) : keyOf(chunk);
         const part = key === undefined ? undefined : open.get(key);
         if (part) part.push(chunk);
         else if (key === undefined) begin(chunk);

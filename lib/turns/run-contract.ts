@@ -6,6 +6,7 @@ import { z } from "zod";
 import { SKILL_SOURCES } from "../agent/skills/skill.ts";
 import { clientTools } from "../agent/tools/client-tools.ts";
 import { chosenConnectors } from "../connectors/contract.ts";
+import { APPROVAL_CATEGORIES, untrustedSource } from "../contract/approvals.ts";
 import { contract } from "../contract/contract.ts";
 import { dateTime, instant, instructions, uuid } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
@@ -107,6 +108,20 @@ const requiredAction = z
     tool_calls: z
       .array(z.object({ id: z.string(), name: z.string(), input: z.unknown() }))
       .meta({ description: "The calls of `client_tools` that have no result yet" }),
+    approvals: z
+      .array(
+        z.object({
+          id: uuid,
+          tool_call_id: z.string(),
+          tool: z.string(),
+          category: z.enum(APPROVAL_CATEGORIES),
+          effect: z.array(z.object({ label: z.string(), value: z.string() })),
+          input: z.unknown(),
+          sources: z.array(untrustedSource),
+          expires_at: dateTime,
+        }),
+      )
+      .meta({ description: "What the agent has asked for, each without an answer" }),
   })
   .meta({ id: "RequiredAction" });
 

@@ -73,12 +73,10 @@ async function runSteps(app: Parts, step: ModelSteps): Promise<NextCall | null> 
     if (opened === "waiting") return { next: step.index, waits: true };
     let current = opened;
     log = current?.log;
-    // The steps that were committed before a failure are not repeated, nor what the turn did before it waited.
+    // The steps that were committed before a failure are not repeated.
     let isRepeated =
       step.attempt > 1 ||
-      (current !== null &&
-        (current.steps.length > step.index ||
-          (step.index > 0 && current.turn.client_tools !== null)));
+      (current !== null && (current.steps.length > step.index || current.hasWaited === true));
     while (current) {
       if (current.turn.stop_requested) stop.abort();
       const progress = isRepeated
@@ -143,7 +141,9 @@ async function loadLog(
   const turn = isLoaded ? await withFiles(app, turnId, loaded, signal) : loaded;
   const log = await app.engine.openLog(turnId, runId, isFirst);
   if (turn.outcome === "active") {
-    return { turn, steps: turn.steps, log, ...(started && { call: started }) };
+    // What the turn did before it waited is not repeated.
+    const hasWaited = turn.steps.length > 0 && (turn.client_tools !== null || turn.has_asked);
+    return { turn, steps: turn.steps, log, hasWaited, ...(started && { call: started }) };
   }
   try {
     if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);

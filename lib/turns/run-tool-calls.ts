@@ -6,6 +6,8 @@ import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import { writeSkill } from "../agent/tools/skill.ts";
 import type { SubagentWork } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
+import { type UntrustedSource, withSources } from "../contract/approvals.ts";
+import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import {
   deriveRunCredential,
   type RunCredentialForm,
@@ -16,6 +18,7 @@ import { serviceOrigin } from "../platform/service-origin.ts";
 import { isSandboxError } from "../sandbox/port.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
 import { skillLibrary } from "../skills/skills.ts";
+import { decisionOn, effectOf } from "./approve-calls.ts";
 import { type ContextParts, contextBudget } from "./fit-context.ts";
 import { runSubagent } from "./run-subagent.ts";
 import {
@@ -29,7 +32,10 @@ import {
 } from "./store/turns.ts";
 import { openSandbox, writeFiles } from "./turn-sandbox.ts";
 
-type OutputChunk = Extract<UIMessageChunk, { type: "tool-output-available" | "tool-output-error" }>;
+type OutputChunk = Extract<
+  UIMessageChunk,
+  { type: "tool-output-available" | "tool-output-error" | "tool-output-denied" }
+>;
 
 export interface ToolCalls {
   readonly turnId: string;
@@ -40,11 +46,17 @@ export interface ToolCalls {
   readonly calls: readonly ToolCall[];
   /** The calls that were recorded before, where they are recorded already. */
   readonly known: readonly KnownCall[] | undefined;
+  /** Why calls must not run, by the ids of the calls, and whether a person has denied them. */
+  readonly denials: ReadonlyMap<string, { readonly error: string; readonly isAnswer: boolean }>;
   readonly signal: AbortSignal;
   readonly write: (chunk: OutputChunk) => void;
+  /** Returns what makes the turn untrusted now. */
+  readonly untrusted: () => readonly UntrustedSource[];
+  /** Notes the untrusted content that a tool has met. */
+  readonly meet: (sources: readonly UntrustedSource[]) => void;
 }
 
-type ToolEnvironment = Omit<ToolContext, "runSubagent" | "searchWeb">;
+type ToolEnvironment = Omit<ToolContext, "meet" | "runSubagent" | "searchWeb">;
 
 /** How many subagents of one step work at the same time. */
 const SUBAGENTS_AT_ONCE = 4;
@@ -86,9 +98,11 @@ export async function runToolCalls(
       const earlier = known.find((record) => record.id === recordId);
       const isRecorded = earlier && (earlier.finished || !isRepeatable(call.name));
       const output = isRecorded
-        ? await outputOf(turnId, earlier)
+        ? await outputOf(step.turn, turnId, earlier)
         : await inLane(call, () => runAndRecord(app, step, call, place, environment));
-      if (signal.aborted && !earlier) {
+      if (step.denials.get(call.id)?.isAnswer) {
+        write({ type: "tool-output-denied", toolCallId: call.id });
+      } else if (signal.aborted && !earlier) {
         write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
       } else write({ type: "tool-output-available", toolCallId: call.id, output });
       return output;
@@ -161,16 +175,24 @@ async function runAndRecord(
           index,
           calls,
           known: undefined,
+          denials: new Map(calls.flatMap((call) => denialInSubagent(call, step))),
           write: () => {},
         }),
     });
+  let met: readonly UntrustedSource[] = [];
   const context = {
     ...environment,
     runSubagent: runWork,
     searchWeb: (request: SearchRequest) => searchWeb(app, step, place, request),
+    meet: (...sources: UntrustedSource[]) => {
+      met = withSources(met, sources);
+    },
   };
-  const output = await runTool(call.name, call.input, context, turn);
-  await finishTool(turnId, callId, output);
+  const denial = step.denials.get(call.id);
+  const output = denial
+    ? { error: denial.error }
+    : await runTool(call.name, call.input, context, turn);
+  step.meet(await finishTool({ accountId: turn.account_id, turnId }, callId, output, met));
   return output;
 }
 
@@ -190,10 +212,20 @@ async function searchWeb(
   return answer;
 }
 
-async function outputOf(turnId: string, known: KnownCall): Promise<JSONValue> {
+/** A subagent cannot wait for a person. Its agent can ask, in its own name. */
+function denialInSubagent(call: ToolCall, { turn: { options }, untrusted }: ToolCalls) {
+  const asked = effectOf(call);
+  if (!asked || decisionOn(asked.category, { options, untrusted: untrusted() }) === "run")
+    return [];
+  const error =
+    "A subagent cannot do this, because the user must approve it. Report what is to be done, so that the agent itself can ask.";
+  return [[call.id, { error, isAnswer: false }] as const];
+}
+
+async function outputOf(turn: ActiveTurn, turnId: string, known: KnownCall): Promise<JSONValue> {
   // Only JSON is stored.
   if (known.finished) return recordedOutput(known) as JSONValue;
-  await finishTool(turnId, known.id, INTERRUPTED);
+  await finishTool({ accountId: turn.account_id, turnId }, known.id, INTERRUPTED);
   return INTERRUPTED;
 }
 
@@ -242,6 +274,9 @@ function toolEnvironment(
       },
     }),
     serviceOrigin: serviceOrigin(),
+    markApproved: (method, path, body) => ({
+      [APPROVED_CALL]: markOf({ turnId, method, path, body }),
+    }),
     reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
   };
 }

@@ -1,8 +1,8 @@
 import { type AppError, appError } from "../contract/app-error.ts";
+import { tooManyTurns } from "../contract/quota.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { getRun } from "./get-run.ts";
 import type { Run } from "./run-contract.ts";
-import { tooManyTurns } from "./start-turn.ts";
 import { answerToolCalls } from "./store/runs.ts";
 
 interface ToolResult {

@@ -7,7 +7,7 @@ import type { ClientTool } from "../agent/tools/client-tools.ts";
 import type { App } from "../app.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { budgetReached, messageQuotaExceeded } from "../contract/quota.ts";
+import { budgetReached, messageQuotaExceeded, tooManyTurns } from "../contract/quota.ts";
 import { type RunOptions, runOptions } from "../contract/run-options.ts";
 import { checkRecipients } from "../delivery/addresses.ts";
 import type { Deliver } from "../delivery/contract.ts";
@@ -21,7 +21,7 @@ import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
 import { checkEndpoint } from "../webhooks/check-endpoint.ts";
 import type { ChatEntry } from "./contract.ts";
 import { readConversation, titleOf } from "./read-messages.ts";
-import { draining, runCredentialForm, tooManyTurns } from "./start-turn.ts";
+import { draining, runCredentialForm } from "./start-turn.ts";
 import { startWorkflow } from "./start-workflow.ts";
 import { runKey } from "./store/claims.ts";
 import {

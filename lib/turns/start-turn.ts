@@ -4,13 +4,14 @@ import { checkClientTools } from "../agent/check-options.ts";
 import type { ClientTool } from "../agent/tools/client-tools.ts";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { budgetReached, chatFull, messageQuotaExceeded } from "../contract/quota.ts";
+import { budgetReached, chatFull, messageQuotaExceeded, tooManyTurns } from "../contract/quota.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { drain } from "../platform/drain.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
+import { answerByMessage } from "./answer-approvals.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
@@ -57,13 +58,6 @@ const MAX_REPEATED_CLAIMS = 3;
 /** A conflict names the active run, whose id is known a few milliseconds after the claim. */
 const MAX_CONFLICT_WAIT_MS = 1_000;
 
-/** The answer to an account that already has `ACCOUNT_ACTIVE_TURNS` active turns. */
-export const tooManyTurns: AppError = appError(
-  "too_many_turns",
-  "Too many active turns: wait for one to end, or stop one",
-  { headers: { "retry-after": "5" } },
-);
-
 const queueFull = appError(
   "queue_full",
   "Too many messages wait in this chat: wait for one to begin, or stop the chat",
@@ -88,6 +82,8 @@ export async function startTurn(
   if (drain().hasBegun) return draining;
   const messages = await readMessages(request.messages);
   if (isAppError(messages)) return messages;
+  const answered = await answerByMessage(app, request, messages.at(-1));
+  if (answered) return answered;
   const fault = await checkClientTools(app, request.caller.accountId, request.client_tools);
   if (fault) return fault;
   const claim = await prepareClaim(app, request, messages);
@@ -121,7 +117,7 @@ export async function startTurn(
       return alreadyStreaming(isAppError(run) ? null : (run?.runId ?? null));
     }
     case "queued":
-      await hastenTurn(app, request, outcome);
+      await hastenTurn(app, request.chatId, outcome);
       return { accountId: request.caller.accountId, turnId: outcome.turn_id };
     case "waiting":
       await unblockQueuedTurn(app, request.chatId);
@@ -177,12 +173,13 @@ async function claimOrRelease(claim: Claim, withTurn: boolean): Promise<ClaimOut
 /** Unblocks a queued turn: stops the turn that it interrupts, or ends one that is dead. */
 async function hastenTurn(
   app: Parts,
-  { chatId, onBusy }: TurnRequest,
-  { active_turn_id: turnId, run_id: runId = null }: Extract<ClaimOutcome, { outcome: "queued" }>,
+  chatId: string,
+  queued: Extract<ClaimOutcome, { outcome: "queued" }>,
 ): Promise<void> {
+  const { active_turn_id: turnId, run_id: runId = null, interrupts } = queued;
   const isDead = turnId ? await reapDeadTurn(app, { turnId, runId }) : true;
   if (isDead) await unblockQueuedTurn(app, chatId);
-  else if (turnId && onBusy === "interrupt") await app.engine.signalStop(turnId);
+  else if (turnId && interrupts) await app.engine.signalStop(turnId);
 }
 
 /**
@@ -228,9 +225,12 @@ async function startClaimed(
     count("agent_platform.turns.ended", 1, { status: "failed" });
     throw error;
   });
-  const rest = app.engine.read({ turnId, runId }, 0, signal);
+  const stopped = new AbortController();
+  const ends = AbortSignal.any([signal, stopped.signal]);
+  const rest = app.engine.read({ turnId, runId }, 0, ends);
   const first = await rest.next();
-  return { turnId, runId, ...(!first.done && { opened: { first: first.value, rest } }) };
+  const stop = () => stopped.abort();
+  return { turnId, runId, ...(!first.done && { opened: { first: first.value, rest, stop } }) };
 }
 
 async function prepareClaim(

@@ -1,9 +1,11 @@
+import { setTimeout } from "node:timers/promises";
 import { UI_MESSAGE_STREAM_HEADERS, type UIMessageChunk } from "ai";
 import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChunkBatch, ReadEnd, TurnAddress } from "../engine/port.ts";
 import { drain } from "../platform/drain.ts";
 import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
+import { awaitsApproval } from "./store/approvals.ts";
 import { queuedTurnState } from "./store/queued-turns.ts";
 
 /** A comment after this much silence keeps proxies from closing the connection. */
@@ -37,8 +39,15 @@ interface EndedTurn {
 
 interface RunningTurn extends TurnAddress {
   readonly runId: string;
+  /** The chunk to start at, in place of the request's. */
+  readonly from?: number;
   /** For a turn that has just started: its reading from index 0, whose first batch has been taken. */
-  readonly opened?: { readonly first: ChunkBatch; readonly rest: Reading };
+  readonly opened?: {
+    readonly first: ChunkBatch;
+    readonly rest: Reading;
+    /** Ends the reading. */
+    readonly stop: () => void;
+  };
 }
 
 export type StreamedTurn = RunningTurn | QueuedTurn | EndedTurn;
@@ -119,11 +128,55 @@ export async function streamResponse(
   if (turn.opened) {
     const { firstIndex, chunks } = turn.opened.first;
     setTail(firstIndex + chunks.length - 1);
-    return respond(continueReading(turn.opened));
+    const { opened } = turn;
+    return respond(untilItWaits(turn, continueReading(opened), () => opened.stop(), false));
   }
-  setTail(await engine.tailIndex(turn));
-  return respond(engine.read(turn, startIndex, disconnected.signal));
+  const from = turn.from ?? startIndex;
+  const tail = await engine.tailIndex(turn);
+  setTail(tail);
+  const stopped = new AbortController();
+  const reading = engine.read(turn, from, AbortSignal.any([disconnected.signal, stopped.signal]));
+  const mayWait = from > tail && turn.from === undefined;
+  return respond(untilItWaits(turn, reading, () => stopped.abort(), mayWait));
 }
+
+/** How long the look after a request for an approval waits: first, and at most. */
+const FIRST_LOOK_MS = 20;
+
+/**
+ * Ends a reading while its turn waits for an approval: a connection is not kept for it.
+ * @param stop ends the reading
+ * @param mayWait whether the turn may wait already, because it has no chunk to read
+ */
+async function* untilItWaits(
+  { turnId }: TurnAddress,
+  reading: Reading,
+  stop: () => void,
+  mayWait: boolean,
+): Reading {
+  let looks = mayWait;
+  for (;;) {
+    const next = reading.next();
+    for (let delay = FIRST_LOOK_MS; looks; delay = Math.min(2 * delay, LOOK_MS)) {
+      const pause = new AbortController();
+      const paused = setTimeout(delay, false, { signal: pause.signal }).catch(() => false);
+      if (await Promise.race([next.then(() => true), paused])) {
+        pause.abort();
+        break;
+      }
+      if (!(await awaitsApproval(turnId))) continue;
+      stop();
+      await next;
+      return "ended";
+    }
+    const { value, done } = await next;
+    if (done) return value;
+    yield value;
+    looks = value.chunks.at(-1)?.startsWith(APPROVAL_REQUEST) ?? false;
+  }
+}
+
+const APPROVAL_REQUEST = `{"type":"tool-approval-request"`;
 
 async function* continueReading({ first, rest }: NonNullable<RunningTurn["opened"]>): Reading {
   yield first;
@@ -215,7 +268,10 @@ async function* readQueuedTurn(
   while (!signal.aborted && !drain().hasBegun) {
     const found = await queuedTurnState(accountId, turnId);
     if (found.state === "started") {
-      return yield* engine.read({ turnId: found.turn_id, runId: found.run_id }, 0, signal);
+      const turn = { turnId: found.turn_id, runId: found.run_id };
+      const stopped = new AbortController();
+      const reading = engine.read(turn, 0, AbortSignal.any([signal, stopped.signal]));
+      return yield* untilItWaits(turn, reading, () => stopped.abort(), false);
     }
     if (found.state === "gone") {
       yield { firstIndex: 0, chunks: dropped.map((chunk) => JSON.stringify(chunk)) };

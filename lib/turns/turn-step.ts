@@ -14,11 +14,14 @@ import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isServerTool, sourcesOf } from "../agent/tools/index.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
 import type { App } from "../app.ts";
+import { type UntrustedSource, withSources } from "../contract/approvals.ts";
 import type { Outcome } from "../contract/run-options.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
+import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { record } from "../platform/telemetry/metrics.ts";
+import { approvalIdOf, decisionOn, effectOf, requestChunk } from "./approve-calls.ts";
 import {
   type EndParts,
   finishStream,
@@ -36,18 +39,25 @@ import {
 } from "./judge-turn.ts";
 import type { MeasuredStep, StepMeasure } from "./measure-step.ts";
 import { ModelCall } from "./model-call.ts";
-import type { StreamProgress } from "./read-chunks.ts";
+import { closeCalls, type StreamProgress } from "./read-chunks.ts";
 import type { Verdict } from "./run-contract.ts";
-import { recordIds, runToolCalls } from "./run-tool-calls.ts";
+import { recordIds, runToolCalls, type ToolCalls } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import { steerTurn } from "./steer-turn.ts";
+import { askApprovals } from "./store/approvals.ts";
 import {
   type LoadedTurnKey,
   noteLimit,
   type Reservation,
   reservesCalls,
 } from "./store/model-calls.ts";
-import { completeModelCall, findFinishedTools, suspendTurn, type TurnEnd } from "./store/turns.ts";
+import {
+  completeModelCall,
+  findFinishedTools,
+  markUntrusted,
+  suspendTurn,
+  type TurnEnd,
+} from "./store/turns.ts";
 import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, submissionIn } from "./structured-output.ts";
 import { prepareWorkspace, storeWorkspace } from "./turn-workspace.ts";
 
@@ -77,6 +87,7 @@ const TOO_LONG = "The turn reached its limit of output";
 const TOO_MANY_CALLS = "The turn reached its limit of model calls";
 /** How long a headless run waits for its client. Then the calls have failed, and the agent continues. */
 const MAX_WAIT_S = 7 * 24 * 60 * 60;
+const DAY_S = 24 * 60 * 60;
 
 interface Called {
   readonly answer: StepResult | FailedCall;
@@ -137,7 +148,10 @@ export class TurnStep {
     // The tools of the last answer are run only where it can end the turn.
     const runsTools = !isOver || turn.output_schema || (previous && hasStopped(previous));
     const open = previous ? await this.#openCalls(previous) : [];
-    const results = previous && runsTools ? await this.#runTools(previous, open) : null;
+    const asks = previous && runsTools && !this.#stop.aborted;
+    const denials = asks ? await this.#askFor(ownCalls(previous)) : new Map();
+    if (denials === "waiting") return denials;
+    const results = previous && runsTools ? await this.#runTools(previous, open, denials) : null;
     // A call that has started is recorded with its usage, also when it is cancelled at once.
     if (this.#stop.aborted && !call) return this.#end("cancelled", null, "interrupted");
     if (open.length > 0) {
@@ -206,6 +220,81 @@ export class TurnStep {
     return calls.filter((_, place) => !finished.has(ids[place] ?? ""));
   }
 
+  /** A call that is stopped while a person has yet to approve it counts as denied. */
+  #withoutAnswer(chunk: UIMessageChunk): readonly UIMessageChunk[] {
+    if (chunk.type !== "tool-output-error" || !this.#progress) return [chunk];
+    const { toolCallId, errorText } = chunk;
+    const isOpen = ({ toolCallId: id }: { toolCallId: string }) => id === toolCallId;
+    return closeCalls(this.#progress, this.#progress.openCalls.filter(isOpen), errorText);
+  }
+
+  #meet(sources: readonly UntrustedSource[]): void {
+    const { turn } = this.#current;
+    const untrusted = withSources(turn.untrusted, sources);
+    if (untrusted !== turn.untrusted) {
+      this.#current = { ...this.#current, turn: { ...turn, untrusted } };
+    }
+  }
+
+  /** Returns whether the policies of the turn let the call run. */
+  #mayRun(call: ToolCall): boolean {
+    const asked = effectOf(call);
+    return asked === null || decisionOn(asked.category, this.#current.turn) === "run";
+  }
+
+  /**
+   * Asks for the calls whose policy says so, all of them before any call of the step runs.
+   * @returns why calls must not run, or `waiting` while a person has yet to decide
+   */
+  async #askFor(calls: readonly ToolCall[]): Promise<ToolCalls["denials"] | "waiting"> {
+    const { turn, log } = this.#current;
+    const { turnId } = this.#step;
+    const denials = new Map<string, { error: string; isAnswer: boolean }>();
+    const asked = new Map<string, { call: ToolCall; chunk: UIMessageChunk }>();
+    const requests = calls.flatMap((call) => {
+      const found = this.#mayRun(call) ? null : effectOf(call);
+      if (!found) return [];
+      if (decisionOn(found.category, turn) === "deny") {
+        const error = `The policy of the account denies this (approvals.${found.category})`;
+        denials.set(call.id, { error, isAnswer: false });
+        return [];
+      }
+      const [call_id = ""] = recordIds(this.#index, [call]);
+      const id = approvalIdOf(turnId, call_id);
+      asked.set(id, { call, chunk: requestChunk(id, call, found, turn) });
+      const { name: tool, input } = call;
+      return [{ id, call_id, tool_call_id: call.id, tool, input, ...found }];
+    });
+    if (requests.length === 0) return denials;
+
+    const shown = this.#progress?.approvals ?? new Map();
+    await log.flushed();
+    const unseen = requests.filter(({ id }) => !shown.has(id)).length;
+    const decisions = await askApprovals(this.#key, requests, log.committed().length + unseen);
+    let isOpen = false;
+    for (const { id, state, reason } of decisions) {
+      const { call, chunk } = asked.get(id) ?? {};
+      if (!call || !chunk) continue;
+      // What a remembered approval has answered was never asked.
+      const isShown = shown.has(id);
+      if (!isShown && state !== "approved" && !this.#isRestarted) this.#write(chunk);
+      if (state === "requested") {
+        isOpen = true;
+        continue;
+      }
+      const approved = state === "approved";
+      if (!approved) denials.set(call.id, { error: denialOf(state, reason), isAnswer: true });
+      if (this.#isRestarted || (approved && !isShown) || shown.get(id)?.approved !== undefined) {
+        continue;
+      }
+      const note = reason === null ? {} : { reason };
+      this.#write({ type: "tool-approval-response", approvalId: id, approved, ...note });
+    }
+    if (!isOpen) return denials;
+    await log.flushed();
+    return this.#suspend([], config().APPROVAL_DAYS * DAY_S);
+  }
+
   /**
    * Runs the tools that the answer before has called. Returns their results for the model.
    * @param open the calls that the client has yet to answer
@@ -213,12 +302,15 @@ export class TurnStep {
   async #runTools(
     previous: StepResult,
     open: readonly ToolCall[],
+    denials: ToolCalls["denials"],
   ): Promise<ToolModelMessage | null> {
     const { turn, knownCalls } = this.#current;
     const { turnId, runId, credential } = this.#step;
     const used = this.#current.workspaceUse ?? "none";
     const { calls } = previous;
-    const workspaceUse = await prepareWorkspace(this.#app, runId, turn, calls, used);
+    const workspaceUse = await prepareWorkspace(this.#app, runId, turn, calls, used, async (met) =>
+      this.#meet(await markUntrusted(this.#key, met)),
+    );
     this.#current = { ...this.#current, workspaceUse };
     const results = await runToolCalls(this.#app, {
       turnId,
@@ -228,11 +320,14 @@ export class TurnStep {
       // The results of the client are recorded like those of other tools.
       calls: open.length > 0 ? ownCalls(previous) : previous.calls,
       known: knownCalls,
+      denials,
+      untrusted: () => this.#current.turn.untrusted,
+      meet: (sources) => this.#meet(sources),
       signal: this.#stop,
       write: (chunk) => {
         const isWritten = this.#isRestarted || this.#progress?.outputs.has(chunk.toolCallId);
         if (isWritten) return;
-        this.#write(chunk);
+        for (const each of this.#withoutAnswer(chunk)) this.#write(each);
         const call = previous.calls.find(({ id }) => id === chunk.toolCallId);
         if (call?.name !== "web_search" || chunk.type !== "tool-output-available") return;
         for (const source of sourcesOf(call.id, chunk.output)) this.#write(source);
@@ -383,8 +478,13 @@ export class TurnStep {
     const { turn, steps, log } = this.#current;
     // The chunks must be committed before the step is: a repeated step relies on the log.
     await log.flushed();
-    const continues = !drain().hasBegun && performance.now() < deadline;
-    const starting = continues ? recordIds(this.#index + 1, ownCalls(answer)) : [];
+    // Calls that are asked for have not started.
+    const calls = ownCalls(answer);
+    const continues =
+      !drain().hasBegun &&
+      performance.now() < deadline &&
+      calls.every((call) => this.#mayRun(call));
+    const starting = continues ? recordIds(this.#index + 1, calls) : [];
     const completed = await completeModelCall(this.#key, measured, starting);
     this.#reservation.end();
     return {
@@ -397,9 +497,9 @@ export class TurnStep {
   }
 
   /** Lets the turn wait for its client. Its run then holds no process until the turn is woken. */
-  async #suspend(open: readonly ToolCall[]): Promise<"waiting"> {
+  async #suspend(open: readonly ToolCall[], maxSeconds = MAX_WAIT_S): Promise<"waiting"> {
     await this.#current.log.flushed();
-    const { areWebhooksDue } = await suspendTurn(this.#key, this.#index, open, MAX_WAIT_S);
+    const { areWebhooksDue } = await suspendTurn(this.#key, this.#index, open, maxSeconds);
     if (areWebhooksDue) this.#app.deliveryWorker.wake();
     return "waiting";
   }
@@ -461,6 +561,12 @@ export class TurnStep {
 /** Returns whether a chunk has something of the model's answer. */
 const isAnswer = ({ type }: UIMessageChunk): boolean =>
   type === "text-delta" || type === "reasoning-delta" || type === "tool-input-start";
+
+/** Returns what the model is told of a call that was not approved. */
+function denialOf(state: "denied" | "expired" | "cancelled", reason: string | null): string {
+  if (state === "expired") return "Nobody has approved this in time";
+  return `The user has denied this${reason ? `: ${reason}` : ""}. Do not try it in another way.`;
+}
 
 /** Returns the calls that the server runs itself. */
 const ownCalls = ({ calls }: StepResult): ToolCall[] =>

@@ -3,6 +3,7 @@ import type { UIMessageChunk } from "ai";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import type { App } from "../app.ts";
 import { isAppError } from "../contract/app-error.ts";
+import type { UntrustedSource } from "../contract/approvals.ts";
 import { log } from "../platform/log.ts";
 import { storedSandbox } from "../sandbox/stored-sandbox.ts";
 import { beginUse, type Checkout } from "../workspace/checkout-store.ts";
@@ -47,6 +48,7 @@ const mayWrite = ({ options }: TurnState): boolean => (options.workspace ?? "wri
  * Gives the sandbox the files of the workspace before the first tools of the turn that need them, and notes
  * when a tool can change files. A failure is logged, and the tools run without the newer files.
  * @param used how the turn has used the workspace before
+ * @param meet gets the files that were written from the words of strangers
  */
 export async function prepareWorkspace(
   app: Parts,
@@ -54,6 +56,7 @@ export async function prepareWorkspace(
   turn: TurnState,
   calls: readonly ToolCall[],
   used: WorkspaceUse,
+  meet: (sources: readonly UntrustedSource[]) => Promise<void>,
 ): Promise<WorkspaceUse> {
   const use = accessOf(calls);
   const checkout =
@@ -63,6 +66,7 @@ export async function prepareWorkspace(
   try {
     const begun = await beginUse(checkout, writes && use === "write");
     if (isAppError(begun)) return used;
+    if (begun.untrusted.length > 0) await meet(begun.untrusted);
     if (!begun.is_current && used === "none") {
       // A turn that may only read also stores the changes of an earlier one that died.
       const stores = writes || begun.is_dirty;

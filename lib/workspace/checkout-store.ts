@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
+import { type UntrustedSource, untrustedSource } from "../contract/approvals.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { call } from "../platform/database/query.ts";
 
@@ -25,18 +26,26 @@ const checkoutArguments = ({ accountId, sessionId, artistId, sandbox }: Checkout
 
 const missing = refusalOf({ missing: appError("not_found", "Workspace not found") });
 
+interface UseOfWorkspace {
+  readonly is_current: boolean;
+  readonly is_dirty: boolean;
+  /** The files that were written from the words of strangers. */
+  readonly untrusted: readonly UntrustedSource[];
+}
+
 /**
  * Notes that a turn is about to use the files of its sandbox.
  * @param writes whether it may change them
  * @returns whether the sandbox has all files of the workspace and none that is to be stored, and whether an
  * earlier turn may have left some
  */
-export function beginUse(
-  checkout: Checkout,
-  writes: boolean,
-): Promise<{ is_current: boolean; is_dirty: boolean } | AppError> {
+export function beginUse(checkout: Checkout, writes: boolean): Promise<UseOfWorkspace | AppError> {
   const args = { ...checkoutArguments(checkout), p_writes: writes };
-  const begun = z.object({ is_current: z.boolean(), is_dirty: z.boolean() });
+  const begun = z.object({
+    is_current: z.boolean(),
+    is_dirty: z.boolean(),
+    untrusted: z.array(untrustedSource),
+  });
   return call("begin_workspace_use", args, z.union([begun, missing]));
 }
 

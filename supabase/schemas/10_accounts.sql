@@ -16,6 +16,7 @@ create table public.accounts (
   catalog_artist_id text,
   -- False, because an account that sets a budget expects it to hold.
   allow_unpriced_models boolean not null default false,
+  approvals jsonb not null default '{}',
   check (kind = 'organization' or not is_admin)
 );
 
@@ -29,6 +30,7 @@ comment on column public.accounts.monthly_budget_usd is 'Budget of a calendar mo
 comment on column public.accounts.label is 'The record label of an artist, as text; null for accounts of other kinds.';
 comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
 comment on column public.accounts.catalog_artist_id is 'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
+comment on column public.accounts.approvals is 'What agents of the account may do by themselves: {category: auto | ask | ask_when_untrusted | deny}, the defaults where absent.';
 comment on column public.accounts.allow_unpriced_models is 'Whether the account uses models without a known price although it has a budget, which cannot count them.';
 
 create table public.organization_accounts (
@@ -166,7 +168,7 @@ language sql stable set search_path = '' as $$
     'account', jsonb_build_object(
       'id', a.id, 'kind', a.kind, 'email', a.email, 'name', a.name, 'image', a.image,
       'monthly_budget_usd', a.monthly_budget_usd,
-      'allow_unpriced_models', a.allow_unpriced_models,
+      'allow_unpriced_models', a.allow_unpriced_models, 'approvals', a.approvals,
       'timezone', a.timezone, 'created_at', a.created_at),
     'organizations', coalesce((
       select jsonb_agg(public.organization_row(o, m.role)
@@ -180,7 +182,7 @@ comment on function public.get_account is 'The account as its owner sees it, wit
 
 create function public.update_account(
   p_account_id uuid, p_name text, p_image text, p_monthly_budget_usd numeric,
-  p_allow_unpriced_models boolean, p_timezone text, p_clear text[]
+  p_allow_unpriced_models boolean, p_timezone text, p_clear text[], p_approvals jsonb default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -190,6 +192,7 @@ begin
     monthly_budget_usd = case when 'monthly_budget_usd' = any (p_clear) then null
       else coalesce(p_monthly_budget_usd, a.monthly_budget_usd) end,
     allow_unpriced_models = coalesce(p_allow_unpriced_models, a.allow_unpriced_models),
+    approvals = coalesce(p_approvals, a.approvals),
     timezone = case when 'timezone' = any (p_clear) then null
       else coalesce(p_timezone, a.timezone) end,
     updated_at = now()

@@ -14,7 +14,8 @@ create table public.sessions (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   sandbox_bytes bigint not null default 0 check (sandbox_bytes >= 0),
-  sandbox_reserved_at timestamptz
+  sandbox_reserved_at timestamptz,
+  untrusted jsonb not null default '[]'
 );
 
 -- Both keys descend, which makes a page one range scan.
@@ -29,6 +30,7 @@ create index sessions_sandbox_reserved on public.sessions (sandbox_reserved_at)
   where sandbox_reserved_at is not null;
 alter table public.sessions enable row level security;
 comment on table public.sessions is 'Sessions: the sandbox and the chats that belong together.';
+comment on column public.sessions.untrusted is 'The untrusted content that turns of the session have met, whose words may be in its files and messages: as turns.untrusted.';
 comment on column public.sessions.sandbox_bytes is 'Bytes of the local sandbox: reserved while a jail runs, measured after it.';
 comment on column public.sessions.sandbox_reserved_at is 'Which reservation sandbox_bytes is; null once it is measured.';
 comment on column public.sessions.sandbox_state is 'The provider''s reference to the sandbox; null when none is provisioned.';

@@ -333,8 +333,11 @@ language sql stable set search_path = '' as $$
   select jsonb_strip_nulls(
     case when t.account_id = p_account_id then t.options
       else jsonb_build_object('skills', t.options -> 'skills') end || c.options
-    || jsonb_build_object('limits',
-      public.narrowest_limits(array[t.options -> 'limits', c.options -> 'limits'])))
+    || jsonb_build_object(
+      'limits', public.narrowest_limits(array[t.options -> 'limits', c.options -> 'limits']),
+      'approvals', public.approval_policies(p_account_id, p_chat_id, c.options,
+        case when t.account_id = p_account_id then t.options -> 'approvals' end,
+        case when t.account_id <> p_account_id then t.options -> 'approvals' end)))
   from public.chats c
   left join public.agent_templates t
     on t.id = c.template_id and public.can_see_agent_template(p_account_id, t)

@@ -55,6 +55,7 @@ create table public.workspace_versions (
   run_id text,
   conflict_of text,
   created_at timestamptz not null default clock_timestamp(),
+  untrusted boolean not null default false,
   unique (file_id, number)
 );
 
@@ -67,6 +68,7 @@ comment on table public.workspace_versions is 'The versions of files, which neve
 comment on column public.workspace_versions.content_id is 'Null for a deletion.';
 comment on column public.workspace_versions.account_id is 'The account that has written it, or whose run has. No foreign key: the version outlives its author.';
 comment on column public.workspace_versions.run_id is 'The run that has written it; null for a request of the account.';
+comment on column public.workspace_versions.untrusted is 'Whether the run that has written it had met untrusted content, or the version whose content it has.';
 comment on column public.workspace_versions.conflict_of is 'The path at which the run has met a version of another; null for an ordinary version.';
 
 create table public.workspace_removals (
@@ -307,9 +309,15 @@ begin
   set version = f.version + 1, content_id = p_content_id, updated_at = excluded.updated_at
   returning * into v_file;
   insert into public.workspace_versions
-    (file_id, number, content_id, account_id, run_id, conflict_of, created_at)
+    (file_id, number, content_id, account_id, run_id, conflict_of, created_at, untrusted)
   values (v_file.id, v_file.version, p_content_id, p_account_id, p_run_id, p_conflict_of,
-    v_file.updated_at)
+    v_file.updated_at,
+    exists (
+      select from public.turns t
+      where t.run_id = p_run_id and t.account_id = p_account_id and t.untrusted <> '[]')
+    or exists (
+      select from public.workspace_versions v
+      where v.file_id = v_file.id and v.content_id = p_content_id and v.untrusted))
   returning * into v_version;
   delete from public.workspace_versions
   where file_id = v_file.id and number <= v_file.version - p_max_versions;
@@ -504,6 +512,13 @@ begin
   end if;
   select revision into v_revision from public.workspaces where id = v_owner;
   return jsonb_build_object(
+    'untrusted', (
+      select coalesce(jsonb_agg(jsonb_build_object('kind', 'workspace', 'name', u.path)), '[]')
+      from (
+        select f.path from public.workspace_files f
+        join public.workspace_versions v on v.file_id = f.id and v.number = f.version
+        where f.workspace_id = v_owner and f.content_id is not null and v.untrusted
+        order by f.path limit 20) u),
     'is_dirty', coalesce(v_known.is_dirty, false),
     'is_current',
       coalesce(v_known.workspace_id = v_owner and v_known.sandbox = p_sandbox, true)
@@ -511,7 +526,7 @@ begin
       and coalesce(v_revision, 0) <= coalesce(v_known.revision, 0));
 end
 $$;
-comment on function public.begin_workspace_use is 'Notes that a turn is about to change files of its sandbox (p_writes), and returns whether the sandbox has all files of the workspace, and none that is to be stored: {is_current, is_dirty} | {refused: missing}. is_dirty, an earlier turn may have left changes.';
+comment on function public.begin_workspace_use is 'Notes that a turn is about to change files of its sandbox (p_writes), and returns whether the sandbox has all files of the workspace, and none that is to be stored: {is_current, is_dirty, untrusted} | {refused: missing}. untrusted has the files that were written from untrusted content, as sources of the turn, 20 at most. is_dirty, an earlier turn may have left changes.';
 
 create function public.load_workspace_checkout(
   p_account_id uuid, p_session_id uuid, p_artist_id uuid, p_sandbox text, p_run_id text

@@ -37,7 +37,8 @@ create table public.turns (
   limit_note jsonb,
   client_tools text,
   skills jsonb,
-  deliver jsonb
+  deliver jsonb,
+  untrusted jsonb not null default '[]'
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -76,6 +77,7 @@ comment on column public.turns.limit_note is 'What the model was told once three
 comment on column public.turns.client_tools is 'The tools that the client runs: [{name, description, input_schema}], null for none. As text, like output_schema.';
 comment on column public.turns.skills is 'The skills that the turn could use when it started, as of skills_of_turn.';
 comment on column public.turns.deliver is 'Who gets the result: {entries: [{kind, to, subject, attach, format}]}, null for no one. With state and reason once it is withheld, or its deliveries have expired.';
+comment on column public.turns.untrusted is 'The untrusted content that the turn has met: [{kind, name}], such as {web, example.com}. Empty for a turn that is trusted.';
 comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';
 
 create table public.turn_steps (
@@ -356,6 +358,15 @@ begin
     v_busy := jsonb_build_object('outcome', 'waiting');
   end if;
 
+  -- Who sends another message has not approved: a turn of a chat that waits for an approval is stopped.
+  if v_busy ->> 'outcome' = 'active' and p_on_busy in ('reject', 'steer') and not v_waited
+    and v_claim.parts_before is null and not v_active.headless
+    and v_busy ->> 'message_id' <> v_claim.message_id
+    and public.open_approvals(v_active.id) is not null
+  then
+    p_on_busy := 'interrupt';
+  end if;
+
   if v_busy is not null then
     if v_queued.turn_id is not null then
       -- It stays queued. The first repetition with interrupt moves it before the others.
@@ -388,7 +399,8 @@ begin
       update public.turns set stop_requested_at = coalesce(stop_requested_at, now())
       where id = (v_busy ->> 'turn_id')::uuid and finished_at is null;
     end if;
-    v_answer := v_busy || v_answer || jsonb_build_object('active_turn_id', v_busy -> 'turn_id');
+    v_answer := v_busy || v_answer || jsonb_build_object('active_turn_id', v_busy -> 'turn_id',
+      'interrupts', p_on_busy = 'interrupt');
   else
     if v_chat.active_stream_id is not null then
       -- The request that made this claim died before it started a run.
@@ -455,6 +467,7 @@ begin
       v_turn.instructions := public.chat_instructions(v_turn.account_id, v_turn.chat_id);
       v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
       v_turn.skills := public.skills_of_turn(v_turn.account_id, v_turn.options -> 'skills');
+      v_turn.untrusted := public.sources_of_turn(v_turn);
       v_answer := v_answer || jsonb_build_object('turn',
         public.turn_state(v_turn) || jsonb_build_object('history', public.history_of_turn(v_turn)));
     end if;
@@ -474,7 +487,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim and client_tools, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, lets the active one take its message with steer, and stops the active one with interrupt: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim and client_tools, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, lets the active one take its message with steer, and stops the active one with interrupt: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id, interrupts) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
 create function public.may_steer(p_claim public.turn_claim) returns boolean
 language sql immutable set search_path = '' as $$
@@ -761,6 +774,7 @@ language sql stable set search_path = '' as $$
     'options', p_turn.options,
     'skills', p_turn.skills,
     'limit_note', p_turn.limit_note,
+    'untrusted', p_turn.untrusted,
     'context_limit', p_turn.context_limit,
     'headless', p_turn.headless,
     'has_key', p_turn.key_id is not null,
@@ -835,7 +849,8 @@ begin
       'metadata', (select m.metadata from public.messages m
         where m.chat_id = v_turn.chat_id and m.id = v_turn.assistant_message_id));
   end if;
-  if v_turn.client_tools is not null then
+  -- A turn that has not begun waits for nothing.
+  if v_turn.status <> 'queued' then
     if public.is_waiting(p_turn_id) and not p_ends then
       return jsonb_build_object('outcome', 'waiting');
     end if;
@@ -857,10 +872,11 @@ begin
   if v_turn.status = 'queued' then
     v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
     v_turn.skills := public.skills_of_turn(v_turn.account_id, v_turn.options -> 'skills');
+    v_turn.untrusted := public.sources_of_turn(v_turn);
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
       instructions = public.chat_instructions(account_id, chat_id),
-      options = v_turn.options, skills = v_turn.skills
+      options = v_turn.options, skills = v_turn.skills, untrusted = v_turn.untrusted
     where id = p_turn_id returning * into v_turn;
     perform public.record_turn_skill(v_turn.account_id, p_turn_id, l.value)
     from jsonb_array_elements(v_turn.skills -> 'loaded') l;
@@ -872,6 +888,8 @@ begin
 
   return public.turn_state(v_turn) || jsonb_build_object(
     'outcome', 'active',
+    'has_asked', v_turn.loads > 1
+      and exists (select from public.approvals a where a.turn_id = p_turn_id),
     'history', case when p_has_history then '[]' else public.history_of_turn(v_turn) end,
     'steps', (
       select coalesce(jsonb_agg(s.result order by s.index), '[]')
@@ -898,7 +916,8 @@ declare
 begin
   select jsonb_build_object('name', k.name,
     'source', case when k.organization_id is null then 'account' else 'organization' end,
-    'version', v.version, 'sha256', v.sha256, 'files', v.files)
+    'version', v.version, 'sha256', v.sha256, 'files', v.files,
+    'isForeign', v.origin is not null or v.author_id is distinct from p_account_id)
   into v_skill
   from public.known_skills(p_account_id) k
   join public.skill_versions v on v.skill_id = k.id and v.version = k.version
@@ -911,7 +930,7 @@ begin
   return v_skill;
 end
 $$;
-comment on function public.load_skill is 'Loads a stored skill for a turn: {name, source, version, sha256, files}; null for a name that the account cannot use.';
+comment on function public.load_skill is 'Loads a stored skill for a turn: {name, source, version, sha256, files, isForeign, whether it was imported or written by another account}; null for a name that the account cannot use.';
 
 create function public.loaded_skills(p_turn_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
@@ -1234,14 +1253,23 @@ end
 $$;
 comment on function public.start_tools is 'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}].';
 
-create function public.finish_tool(p_turn_id uuid, p_call_id text, p_output jsonb)
-returns jsonb
-language sql set search_path = '' as $$
+create function public.finish_tool(
+  p_account_id uuid, p_turn_id uuid, p_call_id text, p_output jsonb, p_sources jsonb
+) returns jsonb
+language plpgsql set search_path = '' as $$
+begin
+  if p_sources is not null then
+    perform public.mark_turn_untrusted(p_account_id, p_turn_id, p_sources);
+  end if;
   update public.tool_runs set finished = true, output = p_output, finished_at = clock_timestamp()
   where turn_id = p_turn_id and tool_call_id = p_call_id;
-  select '{}'::jsonb
+  -- A command may have met more by the API.
+  return coalesce(
+    (select t.untrusted from public.turns t where t.id = p_turn_id and t.account_id = p_account_id),
+    '[]');
+end
 $$;
-comment on function public.finish_tool is 'Records the output of a tool call.';
+comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns all of the turn.';
 
 create function public.finished_tools(p_turn_id uuid, p_call_ids text[]) returns jsonb
 language sql stable set search_path = '' as $$
@@ -1266,7 +1294,9 @@ begin
   end if;
   insert into public.required_actions (turn_id, account_id, step, tool_calls, wakes_at)
   values (p_turn_id, p_account_id, p_step, p_tool_calls,
-    case when v_turn.stop_requested_at is null then v_wakes_at else now() end);
+    case when v_turn.stop_requested_at is null
+        and (p_tool_calls <> '[]' or public.open_approvals(p_turn_id) is not null)
+      then v_wakes_at else now() end);
   -- The run has its usual time after the wait.
   update public.api_keys set expires_at = v_wakes_at + interval '1 day' where id = v_turn.key_id;
   perform public.enqueue_webhook_event(p_account_id, 'run.requires_action',
@@ -1275,19 +1305,24 @@ begin
     'superseded', false, 'webhooks_due', public.has_due_webhooks(p_account_id));
 end
 $$;
-comment on function public.suspend_turn is 'Lets a turn wait until its client has sent the results of the tool calls [{id, name, input}], for p_wait_seconds at most: {superseded, webhooks_due}. Superseded, the turn was loaded again since this load or has ended.';
+comment on function public.suspend_turn is 'Lets a turn wait until its client has sent the results of the tool calls [{id, name, input}], or if there are none until what it has asked for is answered, for p_wait_seconds at most: {superseded, webhooks_due}. Superseded, the turn was loaded again since this load or has ended.';
 
 create function public.required_action_of(p_turn public.turns) returns jsonb
 language sql stable set search_path = '' as $$
-  select jsonb_build_object('tool_calls', coalesce(jsonb_agg(c.value order by c.ordinality), '[]'))
-  from public.required_actions a, jsonb_array_elements(a.tool_calls) with ordinality as c
-  where a.turn_id = p_turn.id and a.wakes_at > now()
-    and not exists (
-      select from public.tool_runs r
-      where r.turn_id = a.turn_id and r.tool_call_id = a.step || ' ' || (c.value ->> 'id'))
-  having count(*) > 0
+  select jsonb_build_object('tool_calls', w.tool_calls, 'approvals', coalesce(w.approvals, '[]'))
+  from (
+    select public.open_approvals(a.turn_id) as approvals, coalesce((
+        select jsonb_agg(c.value order by c.ordinality)
+        from jsonb_array_elements(a.tool_calls) with ordinality as c
+        where not exists (
+          select from public.tool_runs r
+          where r.turn_id = a.turn_id and r.tool_call_id = a.step || ' ' || (c.value ->> 'id'))),
+      '[]') as tool_calls
+    from public.required_actions a
+    where a.turn_id = p_turn.id and a.wakes_at > now()) w
+  where w.approvals is not null or w.tool_calls <> '[]'
 $$;
-comment on function public.required_action_of is 'What the client of a turn is to do: {tool_calls: [{id, name, input}]}, those without a result; null for nothing.';
+comment on function public.required_action_of is 'What the client of a turn is to do: {tool_calls: [{id, name, input}], approvals}, those without a result or an answer; null for nothing.';
 
 create function public.answer_tool_calls(
   p_account_id uuid, p_run_id text, p_results jsonb, p_max_active integer
@@ -1440,6 +1475,8 @@ begin
   from public.turns t where t.id = p_turn_id and k.id = t.key_id and k.revoked_at is null;
   update public.turns set status = p_status, error = p_error, history = null, finished_at = now()
   where id = p_turn_id and finished_at is null;
+  update public.approvals set state = 'cancelled', answered_at = clock_timestamp()
+  where turn_id = p_turn_id and state = 'requested';
   delete from public.turn_steps where turn_id = p_turn_id;
   delete from public.subagent_steps where turn_id = p_turn_id;
   delete from public.tool_runs where turn_id = p_turn_id;

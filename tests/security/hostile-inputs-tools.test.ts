@@ -44,6 +44,8 @@ const run = (name: string, input: unknown) =>
     skills: noSkills,
     searchWeb: noSearch,
     serviceOrigin: "http://service",
+    markApproved: () => ({}),
+    meet: () => {},
     documents: { accountId: account, queue: documentQueue() },
     reportFault: (tool, error) => {
       throw new Error(`${tool} failed`, { cause: error });

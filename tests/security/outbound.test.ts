@@ -93,6 +93,8 @@ it("the agent's fetch tool reaches no private address of the operator's allowlis
       skills: noSkills,
       searchWeb: noSearch,
       serviceOrigin: "http://service",
+      markApproved: () => ({}),
+      meet: () => {},
       documents: { accountId: "anyone", queue: documentQueue() },
       // What an operator lists for the sandbox counts for nothing here.
       allowedHosts: [`${host}:${port}`],

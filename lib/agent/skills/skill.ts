@@ -18,6 +18,8 @@ export interface LoadedSkill {
   readonly source: (typeof SKILL_SOURCES)[number];
   /** Null for a skill without versions. */
   readonly version: number | null;
+  /** Whether another account has written it, or it was imported. */
+  readonly isForeign: boolean;
   readonly files: readonly SkillFile[];
 }
 

@@ -10,7 +10,7 @@ export const bash = agentTool({
 - python3 with its standard library and the sqlite3 command are there for calculations and tables. Use decimal for money. Expect no network, subprocesses, threads or packages in Python, and about 250 MB of memory: read large files row by row.
 - stdout and stderr are each cut at ${MAX_OUTPUT_CHARS} characters, and "truncated" says so: filter with head, tail or grep.
 - To read, write, find or search files prefer the tools read, write, glob and grep.
-- To call this service, use the base address in $AGENT_API_URL and the header line in $AGENT_API_AUTH_HEADER: curl -H "$AGENT_API_AUTH_HEADER" "$AGENT_API_URL/api/...". It acts for the user while this run goes on: it reads their data, makes media and private templates, and can do nothing else. If the user has named connectors for it, GET "$AGENT_API_URL/api/connectors/{connector}/actions" lists what these can do, and POST …/actions/{action} with {"input": {…}} does it. Never print it.`,
+- To call this service, use the base address in $AGENT_API_URL and the header line in $AGENT_API_AUTH_HEADER: curl -H "$AGENT_API_AUTH_HEADER" "$AGENT_API_URL/api/...". It acts for the user while this run goes on: it reads their data, makes media and private templates, and can do nothing else. If the user has named connectors for it, GET "$AGENT_API_URL/api/connectors/{connector}/actions" lists what these can do, and POST …/actions/{action} with {"input": {…}} does it: make this request with the tool fetch, because the user may have to approve it. Never print the header line.`,
   input: z.object({
     command: z.string().min(1).describe("The command, for bash"),
     cwd: z

@@ -84,6 +84,9 @@ async function follow(first: Hop, context: FetchContext, signal: AbortSignal) {
   let ownAllowed = true;
   for (let redirects = 0; ; redirects++) {
     const response = await send(hop, ownAllowed, context, signal);
+    if (hop.url.origin !== context.serviceOrigin) {
+      context.meet({ kind: "web", name: hop.url.host });
+    }
     const location = response.headers.get("location");
     if (![301, 302, 303, 307, 308].includes(response.status) || location === null) {
       return report(response, hop.url);
@@ -138,9 +141,22 @@ function ownHeaders(hop: Hop, context: ToolContext): Record<string, string> {
   const headers: Record<string, string> = { ...outgoing(hop.headers), forwarded: "for=_sandbox" };
   const trace = traceparent();
   if (trace !== undefined) headers.traceparent = trace;
+  if (hop.method !== "GET" && hop.method !== "HEAD") {
+    Object.assign(headers, context.markApproved(hop.method, hop.url.pathname, jsonOf(hop.body)));
+  }
   if (headers.authorization !== undefined || headers["x-api-key"] !== undefined) return headers;
   const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(context.env.AGENT_API_AUTH_HEADER ?? "") ?? [];
   return name && value ? { ...headers, [name]: value } : headers;
+}
+
+/** Returns the body as the service parses it. */
+function jsonOf(body: string | undefined): unknown {
+  if (!body?.trim()) return {};
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the headers with lower-case names. */

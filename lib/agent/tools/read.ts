@@ -63,10 +63,12 @@ async function documentIn(
   file: Uint8Array,
   filePath: string,
   isFirst: boolean,
-  { sandbox, documents, signal }: ToolContext,
+  { sandbox, documents, signal, meet }: ToolContext,
 ): Promise<Uint8Array | string | undefined> {
   const format = formatOf(file, filePath);
   if (!format) return undefined;
+  // Whoever has uploaded a document has seldom written it.
+  meet({ kind: "file", name: filePath });
   const document = await readDocument(documents, format, file, signal);
   if (typeof document === "string") return `${filePath} ${document}`;
   const sheets = isFirst ? await storeSheets(sandbox, filePath, document.sheets, signal) : [];

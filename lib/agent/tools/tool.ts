@@ -1,6 +1,7 @@
 /** The interface of the agent's tools. */
 import type { JSONValue } from "ai";
 import type { z } from "zod";
+import type { UntrustedSource } from "../../contract/approvals.ts";
 import type { Sandbox } from "../../sandbox/port.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../../search/port.ts";
 import type { DocumentWork } from "../documents/run-document-worker.ts";
@@ -26,6 +27,14 @@ export interface ToolContext {
   readonly skills: SkillLibrary;
   /** Searches the web, and records what the search has cost. */
   readonly searchWeb: (request: SearchRequest) => Promise<SearchAnswer | SearchFailure>;
+  /** Returns the header that shows this service that the policies of the turn have let a request of the agent pass. */
+  readonly markApproved: (
+    method: string,
+    path: string,
+    body: unknown,
+  ) => Readonly<Record<string, string>>;
+  /** Notes that the output has content of a stranger. */
+  readonly meet: (...sources: UntrustedSource[]) => void;
   /** How the output of the run is validated; absent in a run without an output schema. */
   readonly output?: OutputValidation;
   /** The origin of this service, which `fetch` may call even at a private address. */

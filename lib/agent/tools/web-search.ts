@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { cut } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 const MAX_DOMAINS = 10;
@@ -23,6 +24,7 @@ export const webSearch = agentTool({
   async execute({ query, domains = [], since = null }, context) {
     const answer = await context.searchWeb({ query, domains, since });
     if ("failure" in answer) return toolFailure(`The search ${answer.failure}`);
+    context.meet({ kind: "search", name: cut(query, 100).text });
     return { results: answer.results.map((result) => ({ ...result })) };
   },
 });

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
+import { APPROVAL_CATEGORIES } from "../../contract/approvals.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
@@ -106,6 +107,8 @@ const knownCredential = z.discriminatedUnion("scope", [
     run_id: z.string(),
     artist_id: z.string().nullable(),
     workspace: z.enum(["write", "read", "off"]),
+    turn_id: z.string(),
+    asks: z.array(z.enum(APPROVAL_CATEGORIES)),
   }),
 ]);
 const unknown = z.object({ outcome: z.literal("unknown") });
@@ -153,7 +156,15 @@ function credentialOf(found: z.output<typeof knownCredential>): Caller["credenti
   const { key_id: keyId } = found;
   if (found.scope === "full") return { kind: "key", keyId };
   const { session_id: sessionId, chat_id: chatId, run_id: runId, artist_id: artistId } = found;
-  const run = { sessionId, chatId, runId, artistId, workspace: found.workspace };
+  const run = {
+    sessionId,
+    chatId,
+    runId,
+    artistId,
+    workspace: found.workspace,
+    turnId: found.turn_id,
+    asks: found.asks,
+  };
   return { kind: "run", keyId, run };
 }
 

@@ -76,6 +76,8 @@ const claimed = z.discriminatedUnion("outcome", [
     /** The turn that it waits for; absent for a turn that waited already. */
     active_turn_id: z.string().nullish(),
     run_id: z.string().nullish(),
+    /** Whether the active turn is to be stopped. */
+    interrupts: z.boolean().nullish(),
   }),
   z.object({
     outcome: z.literal("claimed"),

@@ -10,6 +10,7 @@ import type { JsonSchema } from "../../agent/output/json-schema.ts";
 import { turnSkills } from "../../agent/skills/prompt-skills.ts";
 import type { StepResult, ToolCall, Usage } from "../../agent/step-result.ts";
 import type { ClientTool } from "../../agent/tools/client-tools.ts";
+import { type UntrustedSource, untrustedSource } from "../../contract/approvals.ts";
 import { runOptions } from "../../contract/run-options.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
@@ -59,6 +60,8 @@ export const turnState = z.object({
   /** The stored skills that the turn could use at its start. */
   skills: turnSkills.nullish().transform((skills) => skills ?? turnSkills.parse({})),
   limit_note: limitNote.nullable(),
+  /** What makes the turn untrusted, as of its load and what it has met since. */
+  untrusted: z.array(untrustedSource).readonly().default([]),
   context_limit: z.number().nullable(),
   headless: z.boolean(),
   has_key: z.boolean(),
@@ -105,6 +108,8 @@ export interface Subagent {
 const activeTurn = turnState.extend({
   outcome: z.literal("active"),
   steps: z.array(stored<StepResult>()),
+  /** Whether it has asked for an approval. */
+  has_asked: z.boolean().default(false),
 });
 export type ActiveTurn = z.output<typeof activeTurn> &
   Pick<TurnState, "subagent"> & {
@@ -194,13 +199,35 @@ export function startTools(turnId: string, callIds: readonly string[]): Promise<
   return call("start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
 }
 
-export async function finishTool(turnId: string, callId: string, output: unknown): Promise<void> {
-  // Wrapped, because the embedded REST server cannot pass a bare JSON string.
-  await call(
-    "finish_tool",
-    { p_turn_id: turnId, p_call_id: callId, p_output: { value: output } },
-    z.unknown(),
-  );
+/**
+ * Records the output of a call.
+ * @param met the untrusted content of the output
+ * @returns all that the turn has met
+ */
+export function finishTool(
+  { accountId, turnId }: TurnKey,
+  callId: string,
+  output: unknown,
+  met: readonly UntrustedSource[] = [],
+): Promise<UntrustedSource[]> {
+  const args = {
+    p_turn_id: turnId,
+    p_call_id: callId,
+    // Wrapped, because the embedded REST server cannot pass a bare JSON string.
+    p_output: { value: output },
+    p_account_id: accountId,
+    p_sources: met.length > 0 ? met : null,
+  };
+  return call("finish_tool", args, z.array(untrustedSource));
+}
+
+/** Records untrusted content that the turn has met outside of its tools. Returns all of the turn. */
+export function markUntrusted(
+  { accountId, turnId }: TurnKey,
+  met: readonly UntrustedSource[],
+): Promise<UntrustedSource[]> {
+  const args = { p_account_id: accountId, p_turn_id: turnId, p_sources: met };
+  return call("mark_turn_untrusted", args, z.array(untrustedSource));
 }
 
 /** Returns those of the calls that have an output. */

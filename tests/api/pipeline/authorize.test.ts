@@ -12,6 +12,8 @@ const run: RunScope = {
   runId: "run",
   artistId: null,
   workspace: "write",
+  turnId: "turn",
+  asks: [],
 };
 const ofRun: Caller = {
   accountId: "a",

@@ -1,0 +1,12 @@
+import { listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listApprovalRulesContract } from "@/lib/turns/approvals-contract.ts";
+import { selectApprovalRules } from "@/lib/turns/store/approvals.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listApprovalRulesContract, async ({ caller, query }) => {
+    const page = await selectApprovalRules(caller.accountId, query);
+    return listOf("/api/approval-rules", query, "rules", page);
+  }),
+});

@@ -1,0 +1,12 @@
+import { listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listApprovalsContract } from "@/lib/turns/approvals-contract.ts";
+import { selectApprovals } from "@/lib/turns/store/approvals.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listApprovalsContract, async ({ caller, query }) => {
+    const page = await selectApprovals(caller.accountId, query);
+    return listOf("/api/approvals", query, "approvals", page);
+  }),
+});

@@ -1,0 +1,30 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { config } from "../../platform/config.ts";
+
+/** Is set on requests of the agent itself, never on those of its sandbox, which does not get to know its values. */
+export const APPROVED_CALL = "x-agent-approved-call";
+
+export interface ApprovedCall {
+  readonly turnId: string;
+  readonly method: string;
+  /** The path of the URL. */
+  readonly path: string;
+  /** The parsed JSON. */
+  readonly body: unknown;
+}
+
+/** Returns the value that shows that the policies of the turn have let exactly this request pass. */
+export function markOf({ turnId, method, path, body }: ApprovedCall): string {
+  const content = createHash("sha256")
+    .update(JSON.stringify(body) ?? "")
+    .digest("hex");
+  return createHmac("sha256", config().API_KEY_SECRET)
+    .update(`approved call ${turnId} ${method} ${path} ${content}`)
+    .digest("base64url");
+}
+
+export function isMarked(mark: string | null, call: ApprovedCall): boolean {
+  const expected = Buffer.from(markOf(call));
+  const given = Buffer.from(mark ?? "");
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}

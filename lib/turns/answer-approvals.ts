@@ -1,0 +1,73 @@
+/** Answers to what an agent has asked for: by the parts of a message, and by the endpoint. */
+import { getStaticToolName, isToolUIPart, type UIMessage } from "ai";
+import type { App } from "../app.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import { tooManyTurns } from "../contract/quota.ts";
+import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
+import { signApproval } from "./approve-calls.ts";
+import type { EndParts } from "./finish-stream.ts";
+import { getRun } from "./get-run.ts";
+import type { Run } from "./run-contract.ts";
+import { type ApprovalAnswer, recordAnswers } from "./store/approvals.ts";
+import type { StreamedTurn } from "./stream-turn.ts";
+
+const answererOf = (caller: Caller) => ({ accountId: caller.ownerId, keyId: keyIdOf(caller) });
+
+const refusals = {
+  answered: appError("already_answered", "The approval has another answer already"),
+  over: appError("already_answered", "The approval has expired, or its run has ended"),
+  no_task: appError("invalid_request", "remember must be chat, because the run is not of a task"),
+  too_many_turns: tooManyTurns,
+};
+
+/**
+ * Records the answer to an approval. The run continues after the last one.
+ * Errors: 404 `Approval not found`; 409 when it has another answer, has expired, or its run has ended; 429 when the
+ * account has too many active turns.
+ */
+export async function answerApproval(
+  app: EndParts,
+  caller: Caller,
+  runId: string,
+  answer: ApprovalAnswer,
+): Promise<Run | AppError> {
+  const { accountId } = caller;
+  const result = await recordAnswers(accountId, { runId }, [answer], answererOf(caller));
+  if (result.outcome === "missing") return appError("not_found", "Approval not found");
+  if (result.outcome !== "recorded") return refusals[result.outcome];
+  const run = await getRun(app, accountId, runId);
+  await app.engine.wake(result.turn_id);
+  return run;
+}
+
+/**
+ * Records the answers that the last message of a client has, if it has any to a turn of the chat that waits for
+ * them, and returns that turn, to be streamed from there. Errors: as `answerApproval`; 400 for a part that is
+ * not the one that was sent.
+ */
+export async function answerByMessage(
+  { engine }: Pick<App, "engine">,
+  { caller, chatId }: { readonly caller: Caller; readonly chatId: string },
+  message: UIMessage | undefined,
+): Promise<StreamedTurn | AppError | null> {
+  if (message?.role !== "assistant") return null;
+  const answers: ApprovalAnswer[] = [];
+  for (const part of message.parts) {
+    if (!isToolUIPart(part) || part.state !== "approval-responded") continue;
+    const { id, approved, reason, signature } = part.approval;
+    const name = part.type === "dynamic-tool" ? part.toolName : getStaticToolName(part);
+    if (signature !== signApproval(id, { id: part.toolCallId, name, input: part.input })) {
+      return appError(
+        "invalid_request",
+        `The approval of ${part.toolCallId} is not as it was sent`,
+      );
+    }
+    answers.push({ id, approved, ...(reason && { reason: reason.slice(0, 1_000) }) });
+  }
+  if (answers.length === 0) return null;
+  const result = await recordAnswers(caller.accountId, { chatId }, answers, answererOf(caller));
+  if (result.outcome === "missing") return appError("not_found", "Approval not found");
+  if (result.outcome !== "recorded") return refusals[result.outcome];
+  await engine.wake(result.turn_id);
+  return { turnId: result.turn_id, runId: result.run_id, from: result.resume_index };
+}

@@ -1,0 +1,182 @@
+/** Which calls of an agent need an approval, and how it is requested. */
+import { createHash, createHmac } from "node:crypto";
+import type { JSONValue, UIMessageChunk } from "ai";
+import type { ToolCall } from "../agent/step-result.ts";
+import { inStoredOrder } from "../agent/tools/make-storable.ts";
+import type { ApprovalCategory, UntrustedSource } from "../contract/approvals.ts";
+import type { RunOptions } from "../contract/run-options.ts";
+import { config } from "../platform/config.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
+
+/** A line of what a call does, as a person reads it. */
+interface Effect {
+  readonly label: string;
+  readonly value: string;
+}
+
+/** What a call would do, if it is one that policies name. */
+export interface CallEffect {
+  readonly category: ApprovalCategory;
+  readonly effect: readonly Effect[];
+  /** What must stay equal for a remembered approval to apply. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+interface Asking {
+  readonly options: Pick<RunOptions, "approvals">;
+  readonly untrusted: readonly UntrustedSource[];
+}
+
+const MAX_VALUE_CHARS = 2_000;
+const shown = (value: unknown): string => {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text;
+};
+
+/** The effects for which the default is to ask. */
+const ASKED: readonly ApprovalCategory[] = ["connectors", "mcp"];
+
+/** Returns whether a call may run, or must be asked for, or must not run. */
+export function decisionOn(
+  category: ApprovalCategory,
+  { options, untrusted }: Asking,
+): "run" | "ask" | "deny" {
+  const policy = options.approvals?.[category] ?? (ASKED.includes(category) ? "ask" : "auto");
+  if (policy === "ask_when_untrusted") return untrusted.length > 0 ? "ask" : "run";
+  return policy === "auto" ? "run" : policy;
+}
+
+const record = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+
+/** Returns what the call would do; null for one that no policy names. */
+export function effectOf({ name, input }: ToolCall): CallEffect | null {
+  const given = record(input);
+  switch (name) {
+    case "bash":
+      return {
+        category: "bash",
+        effect: [{ label: "Command", value: shown(given.command) }],
+        fields: { command: given.command },
+      };
+    case "write":
+      return {
+        category: "write",
+        effect: [
+          { label: "File", value: shown(given.path) },
+          { label: "Characters", value: String(shownLength(given.content)) },
+        ],
+        fields: { path: given.path },
+      };
+    case "fetch":
+      return effectOfRequest(given);
+    default:
+      return null;
+  }
+}
+
+const shownLength = (content: unknown): number =>
+  typeof content === "string" ? content.length : 0;
+
+const CONNECTOR_ACTION = /^\/api\/connectors\/([^/]+)\/actions\/([^/]+)\/?$/;
+const MEDIA = /^\/api\/content\//;
+
+/** A request to the web, or to this service, which acts for the account. */
+function effectOfRequest(given: Readonly<Record<string, unknown>>): CallEffect | null {
+  const method = typeof given.method === "string" ? given.method : "GET";
+  const url = typeof given.url === "string" ? URL.parse(given.url) : null;
+  // The tool refuses it.
+  if (!url) return null;
+  if (url.origin !== serviceOrigin()) {
+    return {
+      category: "fetch",
+      effect: [
+        { label: "Host", value: url.host },
+        { label: "Request", value: shown(`${method} ${url.href}`) },
+        ...(given.body === undefined ? [] : [{ label: "Content", value: shown(given.body) }]),
+      ],
+      fields: { host: url.host },
+    };
+  }
+  if (method === "GET" || method === "HEAD" || method === "OPTIONS") return null;
+  const action = CONNECTOR_ACTION.exec(url.pathname);
+  const body = record(parsed(given.body));
+  if (action) {
+    const input = record(body.input);
+    const [, connector = "", name = ""] = action;
+    return {
+      category: "connectors",
+      effect: [
+        { label: "Service", value: connector },
+        { label: "Action", value: name },
+        ...Object.entries(input)
+          .slice(0, 20)
+          .map(([label, value]) => ({ label, value: shown(value) })),
+      ],
+      fields: { connector, action: name, ...addressees(input) },
+    };
+  }
+  if (!MEDIA.test(url.pathname)) return null;
+  return {
+    category: "media",
+    effect: [
+      { label: "Request", value: `${method} ${url.pathname}` },
+      ...Object.entries(body)
+        .slice(0, 20)
+        .map(([label, value]) => ({ label, value: shown(value) })),
+    ],
+    fields: { path: url.pathname },
+  };
+}
+
+function parsed(body: unknown): unknown {
+  if (typeof body !== "string") return undefined;
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+const ADDRESSEE =
+  /^(?:to|cc|bcc|.*(?:recipient|email|channel|user|host|url|address|account|phone).*)$/i;
+
+/** Returns the fields of an input that say whom it reaches; all of it if none does. */
+function addressees(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const named = Object.entries(input).filter(([name]) => ADDRESSEE.test(name));
+  return named.length > 0 ? Object.fromEntries(named) : { input };
+}
+
+/** Returns the id under which a call is asked for, the same after each crash. */
+export function approvalIdOf(turnId: string, callId: string): string {
+  const hex = createHash("sha256").update(`approval ${turnId} ${callId}`).digest("hex");
+  const [a, b, c, d] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(13, 16), hex.slice(17, 20)];
+  return `${a}-${b}-4${c}-8${d}-${hex.slice(20, 32)}`;
+}
+
+/** Signs a request for an approval, so an answer shows that its client has seen exactly this call. */
+export function signApproval(id: string, { id: toolCallId, name, input }: ToolCall): string {
+  const content = JSON.stringify([
+    "approval",
+    id,
+    toolCallId,
+    name,
+    inStoredOrder(input as JSONValue),
+  ]);
+  return createHmac("sha256", config().API_KEY_SECRET).update(content).digest("base64url");
+}
+
+export function requestChunk(
+  id: string,
+  call: ToolCall,
+  { category, effect }: CallEffect,
+  { untrusted }: Asking,
+): UIMessageChunk {
+  return {
+    type: "tool-approval-request",
+    approvalId: id,
+    toolCallId: call.id,
+    approvalDescriptor: { category, effect, sources: untrusted },
+    signature: signApproval(id, call),
+  };
+}

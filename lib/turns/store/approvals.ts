@@ -1,0 +1,122 @@
+/** What agents ask for, and the answers (supabase/schemas/76_approvals.sql). */
+import { z } from "zod";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../../contract/pagination.ts";
+import { config } from "../../platform/config.ts";
+import { rowOf } from "../../platform/database/columns.ts";
+import { call } from "../../platform/database/query.ts";
+import { type Approval, type ApprovalRule, approval, approvalRule } from "../approvals-contract.ts";
+import { type LoadedTurnKey, refuseSuperseded } from "./model-calls.ts";
+
+const decisions = z.discriminatedUnion("superseded", [
+  z.object({ superseded: z.literal(true) }),
+  z.object({
+    superseded: z.literal(false),
+    decisions: z.array(
+      z.object({
+        id: z.string(),
+        call_id: z.string(),
+        state: z.enum(["requested", "approved", "denied", "expired", "cancelled"]),
+        reason: z.string().nullable(),
+      }),
+    ),
+  }),
+]);
+
+export interface ApprovalRequest {
+  readonly id: string;
+  /** The id under which the call is recorded. */
+  readonly call_id: string;
+  readonly tool_call_id: string;
+  readonly tool: string;
+  readonly category: string;
+  readonly input: unknown;
+  readonly effect: unknown;
+  readonly fields: unknown;
+}
+
+/**
+ * Asks for calls, each once, and returns how each stands.
+ * @param resumeIndex the chunk with which the stream continues after the answers
+ * @throws if the turn was loaded again
+ */
+export async function askApprovals(
+  { accountId, turnId, load }: LoadedTurnKey,
+  calls: readonly ApprovalRequest[],
+  resumeIndex: number,
+) {
+  const args = {
+    p_account_id: accountId,
+    p_turn_id: turnId,
+    p_load: load,
+    p_calls: calls,
+    p_resume_index: resumeIndex,
+    p_days: config().APPROVAL_DAYS,
+  };
+  const answer = await call("ask_approvals", args, decisions);
+  refuseSuperseded(answer.superseded, turnId);
+  return answer.superseded ? [] : answer.decisions;
+}
+
+/** Returns whether the turn waits for an approval. */
+export const awaitsApproval = (turnId: string): Promise<boolean> =>
+  call("awaits_approval", { p_turn_id: turnId }, z.boolean());
+
+export interface ApprovalAnswer {
+  readonly id: string;
+  readonly approved: boolean;
+  readonly reason?: string | undefined;
+  readonly remember?: "chat" | "task" | undefined;
+}
+
+const recorded = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.enum(["missing", "answered", "over", "no_task", "too_many_turns"]) }),
+  z.object({
+    outcome: z.literal("recorded"),
+    turn_id: z.string(),
+    run_id: z.string(),
+    resume_index: z.number(),
+  }),
+]);
+
+/**
+ * Records answers to what one turn has asked, all or none of them.
+ * @param at the run, or the chat of the turn
+ * @param by whose credential answers
+ */
+export function recordAnswers(
+  accountId: string,
+  at: { readonly runId: string } | { readonly chatId: string },
+  answers: readonly ApprovalAnswer[],
+  by: { readonly accountId: string; readonly keyId: string | null },
+) {
+  const args = {
+    p_account_id: accountId,
+    p_run_id: "runId" in at ? at.runId : null,
+    p_chat_id: "chatId" in at ? at.chatId : null,
+    p_answers: answers,
+    p_answered_by: by.accountId,
+    p_answered_key_id: by.keyId,
+    p_max_active: config().ACCOUNT_ACTIVE_TURNS,
+  };
+  return call("answer_approvals", args, recorded);
+}
+
+export function selectApprovals(
+  accountId: string,
+  query: PageRequest & { readonly state?: Approval["state"] | undefined },
+): Promise<Page<Approval>> {
+  const args = { p_account_id: accountId, ...pageArguments(query), p_state: query.state ?? null };
+  return call("list_approvals", args, pageOf(rowOf(approval), query));
+}
+
+export function selectApprovalRules(
+  accountId: string,
+  query: PageRequest,
+): Promise<Page<ApprovalRule>> {
+  const args = { p_account_id: accountId, ...pageArguments(query) };
+  return call("list_approval_rules", args, pageOf(rowOf(approvalRule), query));
+}
+
+/** Returns false if the account has no such rule. */
+export const deleteApprovalRule = (accountId: string, id: string): Promise<boolean> =>
+  call("delete_approval_rule", { p_account_id: accountId, p_id: id }, z.boolean());

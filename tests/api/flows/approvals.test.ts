@@ -1,0 +1,242 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { Script } from "../../support/fakes/openai.ts";
+import { provideChatServer } from "../../support/harness/chat-browser.ts";
+import { type Client, createPerson } from "../../support/harness/clients.ts";
+import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
+import { conversationOf, readRun, startRun, waitForRun } from "../../support/harness/runs.ts";
+import { sql } from "../../support/harness/stack.ts";
+import {
+  assemble,
+  expectCompleteTurn,
+  type TurnStream,
+} from "../../support/harness/turn-stream.ts";
+
+const place = provideChatServer();
+let caller: Client;
+beforeAll(async () => {
+  caller = (await createPerson(place.server.url)).withKey;
+});
+
+/** Writes two files at once, then says how it went. */
+const writing: Script = function* ({ step, toolResults }) {
+  if (step === 0) {
+    yield { tool: "write", id: "one", input: { filePath: "one.txt", content: "1" } };
+    yield { tool: "bash", id: "two", input: { command: "echo ran >> two.txt; cat two.txt" } };
+  } else yield { text: `Told: ${toolResults.join(" | ")}` };
+};
+
+const requests = z.array(z.object({ id: z.string(), tool: z.string() }).loose());
+
+async function waitForApprovals(
+  asker: Client,
+  run: { runId: string; chatId: string; sessionId: string },
+) {
+  await expect.poll(async () => (await readRun(asker, run)).status).toBe("requires_action");
+  return requests.parse((await readRun(asker, run)).required_action?.approvals);
+}
+
+const answer = (
+  asker: Client,
+  { runId }: { runId: string },
+  id: string | undefined,
+  body: object,
+) => asker.post(`/api/chat/runs/${runId}/approvals/${id}`, body);
+
+/** The message as a client holds it, with these answers, as `addToolApprovalResponse` gives them. */
+async function answered(stream: TurnStream, approved: boolean) {
+  const message = await assemble(stream.chunks);
+  const parts = message.parts.map((part) =>
+    "approval" in part && part.state === "approval-requested"
+      ? { ...part, state: "approval-responded", approval: { ...part.approval, approved } }
+      : part,
+  );
+  return [{ id: message.id, role: "assistant" as const, parts }];
+}
+
+const setApprovals = (conversation: Conversation, approvals: object) =>
+  caller.patch(`/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`, {
+    approvals,
+  });
+
+describe("a headless run", () => {
+  it("waits for approvals without a process, and runs exactly what was approved", async () => {
+    place.model.script("approved", writing);
+    const approvals = { bash: "ask", write: "ask" };
+    const run = await startRun(caller, { prompt: "[script:approved]", approvals });
+    const asked = await waitForApprovals(caller, run);
+    expect(asked).toMatchObject([
+      {
+        tool: "write",
+        category: "write",
+        input: { filePath: "one.txt", content: "1" },
+        sources: [],
+      },
+      { tool: "bash", effect: [{ label: "Command", value: "echo ran >> two.txt; cat two.txt" }] },
+    ]);
+    const [written, ran] = asked;
+    const [active] = await sql`
+      select count_active_turns(account_id)::int as turns from turns where run_id = ${run.runId}`;
+    expect(active).toEqual({ turns: 0 });
+
+    // A reader is not kept waiting.
+    const reader = await conversationOf(caller, run).resume();
+    await reader.ended;
+    expect(reader.chunks.at(-1)).toMatchObject({ type: "tool-approval-request" });
+
+    expect((await answer(caller, run, written?.id, { approved: true })).body).toMatchObject({
+      status: "requires_action",
+    });
+    // Others see nothing of it, and a second answer changes nothing.
+    const stranger = (await createPerson(place.server.url)).withKey;
+    expect((await answer(stranger, run, ran?.id, { approved: true })).status).toBe(404);
+    expect((await answer(caller, run, written?.id, { approved: false })).status).toBe(409);
+    const denial = { approved: false, reason: "Not in this folder" };
+    const last = await answer(caller, run, ran?.id, denial);
+    expect(last.body).toMatchObject({ status: "running", required_action: null });
+    expect((await answer(caller, run, ran?.id, denial)).status).toBe(200);
+
+    expect(await waitForRun(caller, run)).toMatchObject({ status: "completed", error: null });
+    expect(place.model.callsOf("approved")[1]?.toolResults).toEqual([
+      expect.stringContaining("one.txt"),
+      expect.stringContaining("denied this: Not in this folder"),
+    ]);
+    const stream = await conversationOf(caller, run).resume({ runId: run.runId });
+    expectCompleteTurn(await stream.ended);
+    const stored = await conversationOf(caller, run).answer();
+    expect(await assemble(stream.chunks)).toEqual(stored);
+    expect(stored.parts).toMatchObject([
+      { type: "step-start" },
+      { type: "tool-write", state: "output-available", approval: { approved: true } },
+      { type: "tool-bash", state: "output-denied", approval: { reason: "Not in this folder" } },
+      { type: "step-start" },
+      { type: "text" },
+    ]);
+    const { body } = await caller.get("/api/approvals?state=denied");
+    expect(body).toMatchObject({
+      approvals: [{ id: ran?.id, run_id: run.runId, reason: "Not in this folder" }],
+    });
+  });
+
+  it.each(["cancel", "expiry"])("ends the wait with a %s", async (how) => {
+    place.model.script(`over-${how}`, writing);
+    const approvals = { bash: "ask" };
+    const run = await startRun(caller, { prompt: `[script:over-${how}]`, approvals });
+    const [asked] = await waitForApprovals(caller, run);
+    if (how === "cancel") await caller.post(`/api/chat/runs/${run.runId}/cancel`);
+    else {
+      await sql`update approvals set expires_at = now() where id = ${asked?.id ?? ""}`;
+      await sql`update required_actions set wakes_at = now() - interval '1 hour'
+        where turn_id = (select id from turns where run_id = ${run.runId})`;
+    }
+    const ended = await waitForRun(caller, run);
+    expect(ended.status).toBe(how === "cancel" ? "cancelled" : "completed");
+    const state = how === "cancel" ? "cancelled" : "expired";
+    const part = (await conversationOf(caller, run).answer()).parts.at(2);
+    expect(part).toMatchObject({ type: "tool-bash", state: "output-denied" });
+    expect(await sql`select state from approvals where id = ${asked?.id ?? ""}`).toEqual([
+      { state },
+    ]);
+    expect((await answer(caller, run, asked?.id, { approved: true })).status).toBe(409);
+  });
+
+  it("is denied what its policy denies, without a question", async () => {
+    place.model.script("never", writing);
+    const approvals = { bash: "deny" };
+    const run = await startRun(caller, { prompt: "[script:never]", approvals });
+    expect(await waitForRun(caller, run)).toMatchObject({ status: "completed" });
+    expect(place.model.callsOf("never")[1]?.toolResults[1]).toContain("approvals.bash");
+  });
+});
+
+describe("a chat", () => {
+  it("ends its stream at the question, and continues with the answer in the message", async () => {
+    place.model.script("in-chat", writing);
+    const conversation = await openConversation(caller);
+    await setApprovals(conversation, { bash: "ask" });
+    const asking = await conversation.send("[script:in-chat]");
+    const before = await asking.ended;
+    expect(asking.isDone).toBe(true);
+    expect(asking.chunks.at(-1)).toMatchObject({ type: "tool-approval-request" });
+
+    const message = await answered(asking, true);
+    const forged = structuredClone(message);
+    for (const part of forged[0]?.parts ?? []) {
+      if (part.type === "tool-bash") Object.assign(part, { input: { command: "rm -rf ." } });
+    }
+    const refused = await conversation.send(forged);
+    expect(refused.status).toBe(400);
+    const rest = await conversation.send(message);
+    expect(rest.status).toBe(200);
+    const whole = [...before, ...(await rest.ended)];
+    expectCompleteTurn(whole);
+    expect(rest.runId).toBe(asking.runId);
+    expect(await assemble(whole.map(({ chunk }) => chunk))).toEqual(await conversation.answer());
+    expect(place.model.callsOf("in-chat")[1]?.toolResults[1]).toContain("ran");
+
+    // The same answer again streams the same rest.
+    const again = await conversation.send(message);
+    expect(await again.ended).toEqual(whole.slice(before.length));
+  });
+
+  it("is answered by another message, which denies the call", async () => {
+    place.model.script("other", writing);
+    place.model.script("next", () => [{ text: "Next" }]);
+    const conversation = await openConversation(caller);
+    await setApprovals(conversation, { bash: "ask" });
+    await (await conversation.send("[script:other]")).ended;
+    const next = await conversation.send("[script:next]");
+    await next.ended;
+    expect(next.isDone).toBe(true);
+    const { messages } = await conversation.read();
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+    expect(messages[1]?.parts).toContainEqual(
+      expect.objectContaining({ type: "tool-bash", state: "output-denied" }),
+    );
+    expect(place.model.callsOf("other")).toHaveLength(1);
+  });
+
+  it("remembers an approval for calls of the same kind, until it is forgotten", async () => {
+    const run = (name: string, command: string): Script => {
+      place.model.script(name, function* ({ step }) {
+        if (step === 0) yield { tool: "bash", id: name, input: { command } };
+        else yield { text: "Done" };
+      });
+      return () => [];
+    };
+    const conversation = await openConversation(caller);
+    await setApprovals(conversation, { bash: "ask" });
+    const send = async (name: string, command: string) => {
+      run(name, command);
+      const stream = await conversation.send(`[script:${name}]`);
+      await stream.ended;
+      return stream;
+    };
+    const first = await send("remember", "echo same");
+    const [asked] =
+      (await waitForApprovals(caller, {
+        runId: first.runId ?? "",
+        chatId: conversation.chatId,
+        sessionId: conversation.sessionId,
+      })) ?? [];
+    const remember = { approved: true, remember: "chat" };
+    const wrong = { approved: true, remember: "task" };
+    expect((await answer(caller, { runId: first.runId ?? "" }, asked?.id, wrong)).status).toBe(400);
+    await answer(caller, { runId: first.runId ?? "" }, asked?.id, remember);
+    await (await conversation.resume({ runId: first.runId ?? "" })).ended;
+
+    expect((await send("again", "echo same")).chunks.at(-1)).toMatchObject({ type: "finish" });
+    expect((await send("else", "echo other")).chunks.at(-1)).toMatchObject({
+      type: "tool-approval-request",
+    });
+    const { body } = await caller.get("/api/approval-rules");
+    const [rule] = z
+      .object({ rules: z.array(z.object({ id: z.string(), chat_id: z.string() }).loose()) })
+      .parse(body).rules;
+    expect(rule).toMatchObject({ tool: "bash", fields: { command: "echo same" } });
+    expect((await caller.delete(`/api/approval-rules/${rule?.id}`)).status).toBe(200);
+    expect((await send("forgotten", "echo same")).chunks.at(-1)).toMatchObject({
+      type: "tool-approval-request",
+    });
+  });
+});
