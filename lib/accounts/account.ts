@@ -20,7 +20,7 @@ export const accountView = z.object({
           "Whether models without a known price may be used although there is a budget, which cannot count them",
       }),
       approvals: approvalPolicies.meta({
-        description: "What agents may do by themselves, where it is not the default",
+        description: "The policies of agents' effects that are not the defaults",
       }),
       timezone: z
         .string()

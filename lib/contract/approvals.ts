@@ -1,4 +1,4 @@
-/** What an agent may do by itself, what it asks for, and what makes its turns untrusted. */
+/** The policies of an agent's effects, and the untrusted content of its turns. */
 import { z } from "zod";
 
 /** The kinds of effects that policies name. */

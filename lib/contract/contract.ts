@@ -85,7 +85,7 @@ export interface Contract {
    * The effect of the endpoint, for which the policies of a run may require an approval (lib/http/guard-run.ts).
    */
   readonly effect?: ApprovalCategory;
-  /** What makes a run untrusted that gets the answer: the words of a stranger. */
+  /** The stranger whose words are in the answer. They make a run untrusted that gets it. */
   readonly meets?: (params: Readonly<Record<string, string>>) => UntrustedSource;
   /**
    * Offers the endpoint as a tool of the MCP server (`POST /api/mcp`), under its operation id. A call

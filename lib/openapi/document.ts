@@ -34,6 +34,7 @@ export const tags: Readonly<Record<string, string>> = {
     "Instructions with scripts that agents load: of the account, of its organizations, and built in.",
   Content: "Images and videos, and the templates that shape them.",
   Tasks: "Scheduled prompts, and background runs.",
+  Approvals: "Calls that agents ask for before they make them.",
   Deliveries: "Results of runs by mail, and the addresses that take them.",
   Webhooks: "Endpoints of an account that are told of events, and the log of deliveries.",
   Usage: "What models and generations use and cost.",

@@ -7,6 +7,7 @@ import { z } from "zod";
 
 import account from "../../docs/api/examples/account.json" with { type: "json" };
 import agentTemplates from "../../docs/api/examples/agent-templates.json" with { type: "json" };
+import approvals from "../../docs/api/examples/approvals.json" with { type: "json" };
 import artists from "../../docs/api/examples/artists.json" with { type: "json" };
 import catalog from "../../docs/api/examples/catalog.json" with { type: "json" };
 import chat from "../../docs/api/examples/chat.json" with { type: "json" };
@@ -54,6 +55,7 @@ export type Exchanges = z.output<typeof exchanges>;
 export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string(), exchanges).parse({
   ...account,
   ...agentTemplates,
+  ...approvals,
   ...artists,
   ...catalog,
   ...chat,

@@ -1,4 +1,4 @@
-/** Answers to what an agent has asked for: by the parts of a message, and by the endpoint. */
+/** Answers to the requests of an agent: by the parts of a message, and by the endpoint. */
 import { getStaticToolName, isToolUIPart, type UIMessage } from "ai";
 import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";

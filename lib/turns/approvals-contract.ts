@@ -1,4 +1,4 @@
-/** The endpoints of approvals: what agents have asked for, the answers, and those that are remembered. */
+/** The endpoints of approvals: the requests of agents, the answers, and those that are remembered. */
 import { z } from "zod";
 import { APPROVAL_CATEGORIES, untrustedSource } from "../contract/approvals.ts";
 import { contract, successResponse } from "../contract/contract.ts";
@@ -21,7 +21,7 @@ export const approval = z
     tool: z.string(),
     category: z.enum(APPROVAL_CATEGORIES),
     effect: z.array(z.object({ label: z.string(), value: z.string() })).meta({
-      description: "What the call does, as people read it",
+      description: "The effect of the call, as people read it",
     }),
     input: z.unknown().meta({ description: "The input of the call; an approval covers no other" }),
     sources: z.array(untrustedSource).meta({
@@ -47,7 +47,7 @@ export const approvalRule = z
     task_id: uuid.nullable(),
     tool: z.string(),
     fields: z.record(z.string(), z.unknown()).meta({
-      description: "What a call must have in common with the approved one",
+      description: "The fields that a call must have in common with the approved one",
     }),
     approval_id: uuid.meta({ description: "The approval that was remembered" }),
     created_at: dateTime,
@@ -59,7 +59,7 @@ export const answerApprovalContract = contract({
   ...shared,
   method: "POST",
   path: "/api/chat/runs/{runId}/approvals/{approvalId}",
-  summary: "Approve or deny what an agent has asked for",
+  summary: "Approve or deny a call of an agent",
   description:
     "The run continues when all that it has asked for is answered. The same answer may be repeated. A chat can also be answered by the message part, as `useChat` does with `addToolApprovalResponse`. The answer is the run.",
   params: z.object({
@@ -84,7 +84,7 @@ export const listApprovalsContract = contract({
   ...shared,
   method: "GET",
   path: "/api/approvals",
-  summary: "List what the caller's agents have asked for, newest first",
+  summary: "List the requests of the caller's agents for approval, newest first",
   query: pageQuery.extend({
     state: z.enum(STATES).optional().meta({
       description: "Approvals of this state: `requested` for those that wait for an answer",

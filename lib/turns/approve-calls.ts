@@ -8,17 +8,17 @@ import type { RunOptions } from "../contract/run-options.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 
-/** A line of what a call does, as a person reads it. */
+/** A line of the description of a call, as a person reads it. */
 interface Effect {
   readonly label: string;
   readonly value: string;
 }
 
-/** What a call would do, if it is one that policies name. */
+/** The effect of a call that policies name. */
 export interface CallEffect {
   readonly category: ApprovalCategory;
   readonly effect: readonly Effect[];
-  /** What must stay equal for a remembered approval to apply. */
+  /** A remembered approval applies to calls with the same fields. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -49,7 +49,7 @@ export function decisionOn(
 const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 
-/** Returns what the call would do; null for one that no policy names. */
+/** Returns the effect of a call; null for a call that no policy names. */
 export function effectOf({ name, input }: ToolCall): CallEffect | null {
   const given = record(input);
   switch (name) {

@@ -121,7 +121,7 @@ const requiredAction = z
           expires_at: dateTime,
         }),
       )
-      .meta({ description: "What the agent has asked for, each without an answer" }),
+      .meta({ description: "The calls that the agent has asked for and nobody has answered" }),
   })
   .meta({ id: "RequiredAction" });
 

@@ -50,7 +50,7 @@ export interface ToolCalls {
   readonly denials: ReadonlyMap<string, { readonly error: string; readonly isAnswer: boolean }>;
   readonly signal: AbortSignal;
   readonly write: (chunk: OutputChunk) => void;
-  /** Returns what makes the turn untrusted now. */
+  /** Returns the untrusted content of the turn until now. */
   readonly untrusted: () => readonly UntrustedSource[];
   /** Notes the untrusted content that a tool has met. */
   readonly meet: (sources: readonly UntrustedSource[]) => void;

@@ -562,7 +562,7 @@ export class TurnStep {
 const isAnswer = ({ type }: UIMessageChunk): boolean =>
   type === "text-delta" || type === "reasoning-delta" || type === "tool-input-start";
 
-/** Returns what the model is told of a call that was not approved. */
+/** Returns the text for the model about a call that was not approved. */
 function denialOf(state: "denied" | "expired" | "cancelled", reason: string | null): string {
   if (state === "expired") return "Nobody has approved this in time";
   return `The user has denied this${reason ? `: ${reason}` : ""}. Do not try it in another way.`;

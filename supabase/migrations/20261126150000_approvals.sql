@@ -1,7 +1,7 @@
--- Approvals of what an agent does, and what makes its turns untrusted.
+-- Approvals of effects, and the untrusted content of turns.
 set check_function_bodies = off;
 alter table public.accounts add column approvals jsonb not null default '{}';
-comment on column public.accounts.approvals is 'What agents of the account may do by themselves: {category: auto | ask | ask_when_untrusted | deny}, the defaults where absent.';
+comment on column public.accounts.approvals is 'The policies of effects of the account''s agents: {category: auto | ask | ask_when_untrusted | deny}, the defaults where absent.';
 alter table public.sessions add column untrusted jsonb not null default '[]';
 comment on column public.sessions.untrusted is 'The untrusted content that turns of the session have met, whose words may be in its files and messages: as turns.untrusted.';
 alter table public.turns add column untrusted jsonb not null default '[]';
@@ -36,12 +36,12 @@ create table public.approvals (
 
 create index approvals_newest on public.approvals (account_id, requested_at desc, id desc);
 alter table public.approvals enable row level security;
-comment on table public.approvals is 'Calls that an agent has asked to make, with what was shown and who has answered. An approval covers exactly its input.';
+comment on table public.approvals is 'Calls that an agent has asked to make, with the description that was shown and who has answered. An approval covers exactly its input.';
 comment on column public.approvals.call_id is 'The call, as in tool_runs.';
 comment on column public.approvals.tool_call_id is 'The call, as the model has named it.';
-comment on column public.approvals.effect is 'What the call does, as it is shown: [{label, value}].';
-comment on column public.approvals.fields is 'What must stay equal for a remembered approval to apply: the recipient, the host and the like.';
-comment on column public.approvals.sources is 'What made the turn untrusted when it asked, as in turns.untrusted.';
+comment on column public.approvals.effect is 'The description that is shown: [{label, value}].';
+comment on column public.approvals.fields is 'The fields in which a call must be equal for a remembered approval to apply: the recipient, the host and the like.';
+comment on column public.approvals.sources is 'The untrusted content of the turn when it asked, as in turns.untrusted.';
 comment on column public.approvals.resume_index is 'The index of the chunk with which the stream of the turn continues after the answer.';
 comment on column public.approvals.reason is 'Why it was denied, in the words of who denied it; null for none.';
 comment on column public.approvals.rule_id is 'The remembered approval that has answered; null for a person. No foreign key: the record outlives the rule.';
@@ -153,7 +153,7 @@ begin
     from public.sessions s where s.id = p_turn.session_id));
 end
 $$;
-comment on function public.sources_of_turn is 'What makes a turn untrusted: what it has met, and what it starts with, which is what the turns of its session have met, another account''s template or skill, and a memory that was written from untrusted content.';
+comment on function public.sources_of_turn is 'The untrusted content of a turn: that which it has met, and at its start that of the earlier turns of its session, another account''s template or skill, and a memory that was written from untrusted content.';
 
 create function public.is_foreign_skill(p_account_id uuid, p_name text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -188,7 +188,11 @@ begin
   return (
     select coalesce(jsonb_agg(p.key), '[]')
     from jsonb_each_text(
-      '{"connectors": "ask"}' || coalesce(p_turn.options -> 'approvals', '{}')) p
+      -- A connector may have been named since the turn has started.
+      case when exists (select from public.chat_connectors c where c.chat_id = p_turn.chat_id
+          and c.account_id = p_turn.account_id and cardinality(c.connectors) > 0)
+        then '{"connectors": "ask"}'::jsonb else '{}' end
+      || coalesce(p_turn.options -> 'approvals', '{}')) p
     where p.value in ('ask', 'deny') or (p.value = 'ask_when_untrusted'
       and public.sources_of_turn(p_turn) <> '[]'));
 end
@@ -252,7 +256,7 @@ language sql stable as $$
   from public.approvals a
   where a.turn_id = p_turn_id and a.state = 'requested' and a.expires_at > now()
 $$;
-comment on function public.open_approvals is 'What a turn waits for to be approved; null for nothing. Inlined, hence no search_path.';
+comment on function public.open_approvals is 'The calls of a turn that wait for an answer; null for none. Inlined, hence no search_path.';
 
 create function public.awaits_approval(p_turn_id uuid) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -334,7 +338,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.answer_approvals is 'Records answers [{id, approved, reason, remember: chat | task}] to what one turn has asked, all or none, and lets it continue after the last one: {outcome: recorded (turn_id, run_id, resume_index) | missing | answered, otherwise | over, because it has expired or its turn has ended | no_task | too_many_turns}. The same answer may be repeated. A limit of 0 is none.';
+comment on function public.answer_approvals is 'Records answers [{id, approved, reason, remember: chat | task}] to requests of one turn, all or none, and lets it continue after the last one: {outcome: recorded (turn_id, run_id, resume_index) | missing | answered, otherwise | over, because it has expired or its turn has ended | no_task | too_many_turns}. The same answer may be repeated. A limit of 0 is none.';
 
 create function public.list_approvals(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid, p_state text
@@ -357,7 +361,7 @@ begin
     limit p_limit + 1));
 end
 $$;
-comment on function public.list_approvals is 'One page of what the agents of an account have asked for, newest first, of a state if p_state is given, with one more row if another page follows.';
+comment on function public.list_approvals is 'One page of the requests of an account''s agents, newest first, of a state if p_state is given, with one more row if another page follows.';
 
 create function public.list_approval_rules(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -972,23 +976,54 @@ end
 $$;
 comment on function public.load_skill is 'Loads a stored skill for a turn: {name, source, version, sha256, files, isForeign, whether it was imported or written by another account}; null for a name that the account cannot use.';
 
+create or replace function public.next_turn_of_chat(p_chat public.chats, p_default_model_id text)
+returns public.turns
+language plpgsql stable set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  v_turn.account_id := p_chat.account_id;
+  v_turn.session_id := p_chat.session_id;
+  v_turn.chat_id := p_chat.id;
+  v_turn.message_id := public.leaf_of_chat(p_chat.id);
+  v_turn.assistant_message_id := '';
+  v_turn.model_id := coalesce(nullif(p_chat.model_id, ''), p_default_model_id);
+  v_turn.instructions := public.chat_instructions(p_chat.account_id, p_chat.id);
+  v_turn.options := public.chat_options(p_chat.account_id, p_chat.id);
+  v_turn.skills := public.skills_of_turn(p_chat.account_id, v_turn.options -> 'skills');
+  v_turn.untrusted := '[]';
+  v_turn.headless := false;
+  v_turn.loads := 0;
+  v_turn.created_at := now();
+  v_turn.artist_id := (
+    select s.artist_id from public.sessions s
+    where s.id = p_chat.session_id and public.may_act_for(p_chat.account_id, s.artist_id));
+  return v_turn;
+end
+$$;
+comment on function public.next_turn_of_chat is 'The turn that a message would start now in a chat, without that message: it answers the newest one. It is not stored.';
+
 create function public.finish_tool(
-  p_account_id uuid, p_turn_id uuid, p_call_id text, p_output jsonb, p_sources jsonb
+  p_turn_id uuid, p_call_id text, p_output jsonb, p_account_id uuid default null,
+  p_sources jsonb default null
 ) returns jsonb
 language plpgsql set search_path = '' as $$
 begin
   if p_sources is not null then
     perform public.mark_turn_untrusted(p_account_id, p_turn_id, p_sources);
   end if;
-  update public.tool_runs set finished = true, output = p_output, finished_at = clock_timestamp()
-  where turn_id = p_turn_id and tool_call_id = p_call_id;
+  update public.tool_runs r
+  set finished = true, output = p_output, finished_at = clock_timestamp()
+  from public.turns t
+  where r.turn_id = p_turn_id and r.tool_call_id = p_call_id
+    and t.id = r.turn_id and t.account_id = coalesce(p_account_id, t.account_id);
   -- A command may have met more by the API.
   return coalesce(
     (select t.untrusted from public.turns t where t.id = p_turn_id and t.account_id = p_account_id),
     '[]');
 end
 $$;
-comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns all of the turn.';
+comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns all of the turn. p_account_id is null from the version before.';
 
 create or replace function public.suspend_turn(
   p_account_id uuid, p_turn_id uuid, p_load integer, p_step integer, p_tool_calls jsonb,
@@ -1017,7 +1052,7 @@ begin
     'superseded', false, 'webhooks_due', public.has_due_webhooks(p_account_id));
 end
 $$;
-comment on function public.suspend_turn is 'Lets a turn wait until its client has sent the results of the tool calls [{id, name, input}], or if there are none until what it has asked for is answered, for p_wait_seconds at most: {superseded, webhooks_due}. Superseded, the turn was loaded again since this load or has ended.';
+comment on function public.suspend_turn is 'Lets a turn wait until its client has sent the results of the tool calls [{id, name, input}], or if there are none until its requests for approval are answered, for p_wait_seconds at most: {superseded, webhooks_due}. Superseded, the turn was loaded again since this load or has ended.';
 
 create or replace function public.required_action_of(p_turn public.turns) returns jsonb
 language sql stable set search_path = '' as $$

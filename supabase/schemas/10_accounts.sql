@@ -30,7 +30,7 @@ comment on column public.accounts.monthly_budget_usd is 'Budget of a calendar mo
 comment on column public.accounts.label is 'The record label of an artist, as text; null for accounts of other kinds.';
 comment on column public.accounts.timezone is 'An IANA time zone; null until the account has chosen one.';
 comment on column public.accounts.catalog_artist_id is 'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
-comment on column public.accounts.approvals is 'What agents of the account may do by themselves: {category: auto | ask | ask_when_untrusted | deny}, the defaults where absent.';
+comment on column public.accounts.approvals is 'The policies of effects of the account''s agents: {category: auto | ask | ask_when_untrusted | deny}, the defaults where absent.';
 comment on column public.accounts.allow_unpriced_models is 'Whether the account uses models without a known price although it has a budget, which cannot count them.';
 
 create table public.organization_accounts (

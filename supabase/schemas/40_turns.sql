@@ -1119,6 +1119,7 @@ begin
   v_turn.instructions := public.chat_instructions(p_chat.account_id, p_chat.id);
   v_turn.options := public.chat_options(p_chat.account_id, p_chat.id);
   v_turn.skills := public.skills_of_turn(p_chat.account_id, v_turn.options -> 'skills');
+  v_turn.untrusted := '[]';
   v_turn.headless := false;
   v_turn.loads := 0;
   v_turn.created_at := now();
@@ -1254,22 +1255,26 @@ $$;
 comment on function public.start_tools is 'Records tool calls before they start, and returns the ones recorded earlier, which must not run again: [{id, finished, output}].';
 
 create function public.finish_tool(
-  p_account_id uuid, p_turn_id uuid, p_call_id text, p_output jsonb, p_sources jsonb
+  p_turn_id uuid, p_call_id text, p_output jsonb, p_account_id uuid default null,
+  p_sources jsonb default null
 ) returns jsonb
 language plpgsql set search_path = '' as $$
 begin
   if p_sources is not null then
     perform public.mark_turn_untrusted(p_account_id, p_turn_id, p_sources);
   end if;
-  update public.tool_runs set finished = true, output = p_output, finished_at = clock_timestamp()
-  where turn_id = p_turn_id and tool_call_id = p_call_id;
+  update public.tool_runs r
+  set finished = true, output = p_output, finished_at = clock_timestamp()
+  from public.turns t
+  where r.turn_id = p_turn_id and r.tool_call_id = p_call_id
+    and t.id = r.turn_id and t.account_id = coalesce(p_account_id, t.account_id);
   -- A command may have met more by the API.
   return coalesce(
     (select t.untrusted from public.turns t where t.id = p_turn_id and t.account_id = p_account_id),
     '[]');
 end
 $$;
-comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns all of the turn.';
+comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns all of the turn. p_account_id is null from the version before.';
 
 create function public.finished_tools(p_turn_id uuid, p_call_ids text[]) returns jsonb
 language sql stable set search_path = '' as $$
@@ -1305,7 +1310,7 @@ begin
     'superseded', false, 'webhooks_due', public.has_due_webhooks(p_account_id));
 end
 $$;
-comment on function public.suspend_turn is 'Lets a turn wait until its client has sent the results of the tool calls [{id, name, input}], or if there are none until what it has asked for is answered, for p_wait_seconds at most: {superseded, webhooks_due}. Superseded, the turn was loaded again since this load or has ended.';
+comment on function public.suspend_turn is 'Lets a turn wait until its client has sent the results of the tool calls [{id, name, input}], or if there are none until its requests for approval are answered, for p_wait_seconds at most: {superseded, webhooks_due}. Superseded, the turn was loaded again since this load or has ended.';
 
 create function public.required_action_of(p_turn public.turns) returns jsonb
 language sql stable set search_path = '' as $$

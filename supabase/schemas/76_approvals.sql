@@ -1,4 +1,4 @@
--- Approvals: what an agent may do by itself, what it asks for, and who has answered.
+-- Approvals: the policies of effects, the requests of agents, and who has answered.
 
 create table public.approvals (
   id uuid primary key,
@@ -27,12 +27,12 @@ create table public.approvals (
 
 create index approvals_newest on public.approvals (account_id, requested_at desc, id desc);
 alter table public.approvals enable row level security;
-comment on table public.approvals is 'Calls that an agent has asked to make, with what was shown and who has answered. An approval covers exactly its input.';
+comment on table public.approvals is 'Calls that an agent has asked to make, with the description that was shown and who has answered. An approval covers exactly its input.';
 comment on column public.approvals.call_id is 'The call, as in tool_runs.';
 comment on column public.approvals.tool_call_id is 'The call, as the model has named it.';
-comment on column public.approvals.effect is 'What the call does, as it is shown: [{label, value}].';
-comment on column public.approvals.fields is 'What must stay equal for a remembered approval to apply: the recipient, the host and the like.';
-comment on column public.approvals.sources is 'What made the turn untrusted when it asked, as in turns.untrusted.';
+comment on column public.approvals.effect is 'The description that is shown: [{label, value}].';
+comment on column public.approvals.fields is 'The fields in which a call must be equal for a remembered approval to apply: the recipient, the host and the like.';
+comment on column public.approvals.sources is 'The untrusted content of the turn when it asked, as in turns.untrusted.';
 comment on column public.approvals.resume_index is 'The index of the chunk with which the stream of the turn continues after the answer.';
 comment on column public.approvals.reason is 'Why it was denied, in the words of who denied it; null for none.';
 comment on column public.approvals.rule_id is 'The remembered approval that has answered; null for a person. No foreign key: the record outlives the rule.';
@@ -144,7 +144,7 @@ begin
     from public.sessions s where s.id = p_turn.session_id));
 end
 $$;
-comment on function public.sources_of_turn is 'What makes a turn untrusted: what it has met, and what it starts with, which is what the turns of its session have met, another account''s template or skill, and a memory that was written from untrusted content.';
+comment on function public.sources_of_turn is 'The untrusted content of a turn: that which it has met, and at its start that of the earlier turns of its session, another account''s template or skill, and a memory that was written from untrusted content.';
 
 create function public.is_foreign_skill(p_account_id uuid, p_name text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -179,7 +179,11 @@ begin
   return (
     select coalesce(jsonb_agg(p.key), '[]')
     from jsonb_each_text(
-      '{"connectors": "ask"}' || coalesce(p_turn.options -> 'approvals', '{}')) p
+      -- A connector may have been named since the turn has started.
+      case when exists (select from public.chat_connectors c where c.chat_id = p_turn.chat_id
+          and c.account_id = p_turn.account_id and cardinality(c.connectors) > 0)
+        then '{"connectors": "ask"}'::jsonb else '{}' end
+      || coalesce(p_turn.options -> 'approvals', '{}')) p
     where p.value in ('ask', 'deny') or (p.value = 'ask_when_untrusted'
       and public.sources_of_turn(p_turn) <> '[]'));
 end
@@ -243,7 +247,7 @@ language sql stable as $$
   from public.approvals a
   where a.turn_id = p_turn_id and a.state = 'requested' and a.expires_at > now()
 $$;
-comment on function public.open_approvals is 'What a turn waits for to be approved; null for nothing. Inlined, hence no search_path.';
+comment on function public.open_approvals is 'The calls of a turn that wait for an answer; null for none. Inlined, hence no search_path.';
 
 create function public.awaits_approval(p_turn_id uuid) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -325,7 +329,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.answer_approvals is 'Records answers [{id, approved, reason, remember: chat | task}] to what one turn has asked, all or none, and lets it continue after the last one: {outcome: recorded (turn_id, run_id, resume_index) | missing | answered, otherwise | over, because it has expired or its turn has ended | no_task | too_many_turns}. The same answer may be repeated. A limit of 0 is none.';
+comment on function public.answer_approvals is 'Records answers [{id, approved, reason, remember: chat | task}] to requests of one turn, all or none, and lets it continue after the last one: {outcome: recorded (turn_id, run_id, resume_index) | missing | answered, otherwise | over, because it has expired or its turn has ended | no_task | too_many_turns}. The same answer may be repeated. A limit of 0 is none.';
 
 create function public.list_approvals(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid, p_state text
@@ -348,7 +352,7 @@ begin
     limit p_limit + 1));
 end
 $$;
-comment on function public.list_approvals is 'One page of what the agents of an account have asked for, newest first, of a state if p_state is given, with one more row if another page follows.';
+comment on function public.list_approvals is 'One page of the requests of an account''s agents, newest first, of a state if p_state is given, with one more row if another page follows.';
 
 create function public.list_approval_rules(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid

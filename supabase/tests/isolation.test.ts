@@ -8,6 +8,7 @@ import { sql } from "../../tests/support/harness/stack.ts";
 import { lookups, page } from "./lookups.ts";
 import { claimOf, claimTurn } from "./open-chat.ts";
 import {
+  createApprovals,
   createCompactions,
   createRows,
   createWorkspace,
@@ -91,6 +92,25 @@ const attempts: Readonly<Record<string, Attempt>> = {
       where account_id = ${account_id} and deliver is not null`;
     return row?.set;
   },
+  mark_turn_untrusted: async (t, account_id, { turn }) => {
+    await t.call("mark_turn_untrusted", { account_id, turn_id: turn, sources: [{ kind: "web" }] });
+    const [row] = await t.sql`
+      select count(*)::int as marked from turns
+      where account_id = ${account_id} and untrusted <> '[]'`;
+    return row?.marked;
+  },
+  finish_tool: async (t, account_id, { turn: turn_id }) => {
+    await t.call("start_tools", { turn_id, call_ids: ["own"] }).catch(() => {});
+    await t.call("finish_tool", { account_id, turn_id, call_id: "own", output: {}, sources: null });
+    const [row] = await t.sql`
+      select count(*)::int as finished from tool_runs r join turns u on u.id = r.turn_id
+      where u.account_id = ${account_id} and r.finished`;
+    return row?.finished;
+  },
+  list_approvals: async (t, account_id) =>
+    t.call("list_approvals", { account_id, ...page, state: null }),
+  list_approval_rules: async (t, account_id) =>
+    t.call("list_approval_rules", { account_id, ...page }),
   record_turn_skill: async (t, account_id, { turn }) => {
     const skill = { name: "own", source: "built-in" };
     await t.call("record_turn_skill", { account_id, turn_id: turn, skill });
@@ -119,6 +139,7 @@ test.each(Object.entries(attempts))("%s", async (_name, attempt) => {
     const rows = await createRows(transaction, owner);
     await createCompactions(transaction, owner, rows);
     await createWorkspace(transaction, owner, rows);
+    await createApprovals(transaction, owner, rows);
     const before = await ownedRows(transaction, owner);
 
     const foreign = await attempt(transaction, stranger, rows);
@@ -247,6 +268,8 @@ const withoutLookup = [
   "may_steer",
   "check_budget",
   "memory_of_workspace",
+  "approval_policies",
+  "is_foreign_skill",
   "agent_template_rows",
   "artist_row",
   "can_see_agent_template",

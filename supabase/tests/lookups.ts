@@ -83,6 +83,14 @@ export const lookups: Readonly<
   suspend_turn: ({ turn: turn_id }) => ({
     ...{ turn_id, load: 0, step: 1, tool_calls: [], wait_seconds: 60 },
   }),
+  ask_approvals: ({ turn: turn_id }) => ({
+    ...{ turn_id, load: 0, calls: [], resume_index: 0, days: 1 },
+  }),
+  answer_approvals: ({ run: run_id, approval: id }) => ({
+    ...{ run_id, chat_id: null, answers: [{ id, approved: true }] },
+    ...{ answered_by: null, answered_key_id: null, max_active: 0 },
+  }),
+  delete_approval_rule: ({ rule: id }) => ({ id }),
   note_limit: ({ turn: turn_id }) => ({ turn_id, load: 0, step: 1 }),
   complete_model_call: ({ turn: turn_id }) => ({
     ...{ turn_id, load: 0, index: 0, result: {}, call_ids: [], usage: [] },

@@ -29,6 +29,8 @@ export interface Rows {
   /** A file in the account's workspace, which no version before the baseline has. */
   readonly workspaceFile: string;
   readonly address: string;
+  readonly approval: string;
+  readonly rule: string;
 }
 
 /** Ids of the same form that no row has. */
@@ -57,6 +59,8 @@ export const noRows = (): Rows => ({
   compaction: randomUUID(),
   workspaceFile: `${randomUUID()}.txt`,
   address: randomUUID(),
+  approval: randomUUID(),
+  rule: randomUUID(),
 });
 
 /** Creates a session with a provisioned sandbox, and an idle chat in it. */
@@ -151,6 +155,16 @@ export async function createCompactions(
 }
 
 /** Creates a file in the workspace of the artist, with two versions. No version before the baseline has these tables. */
+/** An approval that waits, and a remembered one. */
+export async function createApprovals({ sql }: Transaction, account: string, ids: Rows) {
+  await sql`insert into approvals (id, account_id, turn_id, call_id, tool_call_id, tool, category,
+      input, effect, fields, sources, resume_index, expires_at)
+    values (${ids.approval}, ${account}, ${ids.turn}, '1 own', 'own', 'bash', 'bash', '{}', '[]', '{}',
+      '[]', 1, now() + interval '1 day')`;
+  await sql`insert into approval_rules (id, account_id, chat_id, tool, fields, approval_id)
+    values (${ids.rule}, ${account}, ${ids.chat}, 'bash', '{}', ${ids.approval})`;
+}
+
 export async function createWorkspace({ sql }: Transaction, account: string, ids: Rows) {
   await sql`insert into workspaces (id) values (${ids.artist})`;
   const [content] = await sql`

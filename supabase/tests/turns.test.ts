@@ -90,7 +90,8 @@ describe("a turn", () => {
       });
       const call_ids = ["c1"];
       expect(await transaction.call("start_tools", { turn_id, call_ids })).toEqual([]);
-      await transaction.call("finish_tool", { turn_id, call_id: "c1", output: { ok: true } });
+      const done = { call_id: "c1", output: { ok: true }, sources: null };
+      await transaction.call("finish_tool", { account_id: chat.account, turn_id, ...done });
       expect(await transaction.call("start_tools", { turn_id, call_ids })).toEqual([
         { id: "c1", finished: true, output: { ok: true } },
       ]);

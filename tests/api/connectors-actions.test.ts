@@ -44,6 +44,11 @@ describe("200", () => {
     expect((await named()).body).toEqual(chosen.body);
     const sandbox = inSandbox();
     expect((await sandbox.get("/api/connectors/gmail/actions")).status).toBe(200);
+    const asked = await sandbox.post(ACTION, { input: {} });
+    expect(asked.status).toBe(403);
+    expect(sentenceOf(asked)).toContain("A person must approve this");
+    await sql`update turns set options = '{"approvals": {"connectors": "auto"}}'
+      where chat_id = ${run.chatId}`;
     const ran = await sandbox.post(ACTION, { input: {} });
     expect(ran.body).toMatchObject({ data: { successful: true } });
     await choose([]);

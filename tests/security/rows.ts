@@ -131,6 +131,23 @@ const aWaitingRun = async (owner: Person): Promise<Ids> => {
   );
   return { runId: run.runId, callId: calls[0]?.id ?? "" };
 };
+const anApproval = async (owner: Person): Promise<Ids> => {
+  const body = { prompt: "run: echo hello", approvals: { bash: "ask" } };
+  const run = startedOf(await owner.withKey.post("/api/chat/runs", body));
+  const asked = await vi.waitUntil(
+    async () => (await readRun(owner.withKey, run)).required_action?.approvals,
+    { timeout: 60_000 },
+  );
+  return { runId: run.runId, approvalId: asked[0]?.id ?? "" };
+};
+const aRememberedApproval = async (owner: Person): Promise<Ids> => {
+  const { runId, approvalId } = await anApproval(owner);
+  const path = `/api/chat/runs/${runId}/approvals/${approvalId}`;
+  await owner.withKey.post(path, { approved: true, remember: "chat" });
+  const rules = z.object({ rules: z.array(z.object({ id: z.string(), approval_id: z.string() })) });
+  const listed = rules.parse((await owner.withKey.get("/api/approval-rules")).body).rules;
+  return { id: listed.find((rule) => rule.approval_id === approvalId)?.id ?? "" };
+};
 const aPublicTemplate = async (owner: Person): Promise<Ids> => ({
   id: (await createTemplate(owner.withKey)).id,
 });
@@ -391,6 +408,13 @@ export const rows: Readonly<Record<string, Row>> = {
     arrange: aWaitingRun,
     body: ({ callId = "" }) => ({ results: [{ id: callId, output: 1 }] }),
   },
+  "POST /api/chat/runs/{runId}/approvals/{approvalId}": {
+    arrange: anApproval,
+    body: () => ({ approved: false }),
+  },
+  "GET /api/approvals": { arrange: anApproval },
+  "GET /api/approval-rules": { arrange: aRememberedApproval },
+  "DELETE /api/approval-rules/{id}": { arrange: aRememberedApproval },
   "GET /api/usage": { arrange: nothing },
   "POST /api/sandbox": { arrange: aSession, body: inBody },
   "GET /api/sandbox": { arrange: aSession, query: inQuery },

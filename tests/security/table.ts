@@ -58,6 +58,8 @@ export const sentences: Readonly<Record<string, string>> = {
   z: "artist_id must be a valid UUID",
   m: "Artist not found",
   p: "Key not found",
+  P: "Approval not found",
+  R: "Remembered approval not found",
   h: "Media not found",
   o: "Not found",
   S: "Skill not found",
@@ -247,6 +249,10 @@ GET /api/chat/runs/{runId}/steps                   | 200+  200+    404r  404r  4
 GET /api/chat/runs/{runId}/deliveries              | 200   200     404r  404r  404r    401x      401x  401u   401u   403k  403k    401x
 POST /api/chat/runs/{runId}/cancel                 | 200   200     404r  404r  404r    401x      401x  401u   401u   403k  403k    401x
 POST /api/chat/runs/{runId}/tool_results           | 200+  200+    404r  404r  404r    401x      401x  401u   401u   403k  403k    401x
+POST /api/chat/runs/{runId}/approvals/{approvalId} | 200+  200+    404P  404P  404P    401x      401x  401u   401u   403k  403k    401x
+GET /api/approvals                                 | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+GET /api/approval-rules                            | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
+DELETE /api/approval-rules/{id}                    | 200   200     404R  404R  404R    401x      401x  401u   401u   403k  403k    401x
 GET /api/usage                                     | 200   200     200   200   200     401x      401x  401u   401u   200   200     401x
 
 POST /api/agents/templates                         | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x

@@ -1,4 +1,4 @@
-/** What agents ask for, and the answers (supabase/schemas/76_approvals.sql). */
+/** The requests of agents, and the answers (supabase/schemas/76_approvals.sql). */
 import { z } from "zod";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../../contract/pagination.ts";
 import { config } from "../../platform/config.ts";
@@ -79,7 +79,7 @@ const recorded = z.discriminatedUnion("outcome", [
 ]);
 
 /**
- * Records answers to what one turn has asked, all or none of them.
+ * Records answers to requests of one turn, all or none of them.
  * @param at the run, or the chat of the turn
  * @param by whose credential answers
  */

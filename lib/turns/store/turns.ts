@@ -60,7 +60,7 @@ export const turnState = z.object({
   /** The stored skills that the turn could use at its start. */
   skills: turnSkills.nullish().transform((skills) => skills ?? turnSkills.parse({})),
   limit_note: limitNote.nullable(),
-  /** What makes the turn untrusted, as of its load and what it has met since. */
+  /** The untrusted content of the turn. */
   untrusted: z.array(untrustedSource).readonly().default([]),
   context_limit: z.number().nullable(),
   headless: z.boolean(),

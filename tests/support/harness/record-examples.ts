@@ -11,6 +11,7 @@ import { type Client, client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";
 import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
 import { codeSentTo } from "./mailbox.ts";
+import { recordApprovals } from "./record-approvals.ts";
 import { recordConnectors } from "./record-connectors.ts";
 import { recordDeliveries } from "./record-deliveries.ts";
 import { recordDeleteChats, recordOneChat } from "./record-one-chat.ts";
@@ -57,6 +58,7 @@ export async function recordExamples(
   await recordMcp(context);
   await recordTasks(context, cronSecret);
   await recordDeliveries(context);
+  await recordApprovals(context);
   for (const { id, contract } of operations) await recordErrors(context, id, contract);
   return recorder.recorded;
 }
