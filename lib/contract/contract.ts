@@ -25,6 +25,7 @@ export type ResponseHeader =
   | "location"
   | "retry-after"
   | "x-workflow-run-id"
+  | "x-workflow-stream-start-index"
   | "x-workflow-stream-tail-index";
 
 /** The session of a run and its use of the workspace, to which a contract can limit the run's credential. */

@@ -147,6 +147,10 @@ const declarableHeaders: Readonly<Record<ResponseHeader, z.ZodType>> = {
   location: required("location", "The address to go on with."),
   "retry-after": retryAfter,
   "x-workflow-run-id": required("x-workflow-run-id", "The durable run."),
+  "x-workflow-stream-start-index": optional(
+    "x-workflow-stream-start-index",
+    "Index of the first chunk, where an answer to an approval continues a stream.",
+  ),
   "x-workflow-stream-tail-index": required(
     "x-workflow-stream-tail-index",
     "Index of the newest chunk.",

@@ -166,8 +166,10 @@ export function signApproval(id: string, { id: toolCallId, name, input }: ToolCa
   return createHmac("sha256", config().API_KEY_SECRET).update(content).digest("base64url");
 }
 
+/** @param runId of the turn, with which the answer is addressed */
 export function requestChunk(
   id: string,
+  runId: string,
   call: ToolCall,
   { category, effect }: CallEffect,
   { untrusted }: Asking,
@@ -176,7 +178,7 @@ export function requestChunk(
     type: "tool-approval-request",
     approvalId: id,
     toolCallId: call.id,
-    approvalDescriptor: { category, effect, sources: untrusted },
+    approvalDescriptor: { category, effect, sources: untrusted, run_id: runId },
     signature: signApproval(id, call),
   };
 }

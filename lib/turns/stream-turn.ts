@@ -132,6 +132,7 @@ export async function streamResponse(
     return respond(untilItWaits(turn, continueReading(opened), () => opened.stop(), false));
   }
   const from = turn.from ?? startIndex;
+  if (turn.from !== undefined) headers.set("x-workflow-stream-start-index", String(from));
   const tail = await engine.tailIndex(turn);
   setTail(tail);
   const stopped = new AbortController();

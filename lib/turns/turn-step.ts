@@ -261,7 +261,7 @@ export class TurnStep {
       }
       const [call_id = ""] = recordIds(this.#index, [call]);
       const id = approvalIdOf(turnId, call_id);
-      asked.set(id, { call, chunk: requestChunk(id, call, found, turn) });
+      asked.set(id, { call, chunk: requestChunk(id, this.#step.runId, call, found, turn) });
       const { name: tool, input } = call;
       return [{ id, call_id, tool_call_id: call.id, tool, input, ...found }];
     });

@@ -106,7 +106,7 @@ describe("PATCH /api/agents/templates/{id} 400", () => {
   test.each([
     [
       {},
-      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, limits, is_private, share_emails must be provided",
+      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, limits, is_private, share_emails must be provided",
       [],
     ],
     [

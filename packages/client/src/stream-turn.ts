@@ -134,7 +134,9 @@ async function* readTurn(
 ): AsyncGenerator<TurnEvent, void> {
   const runId = first.headers.get("x-workflow-run-id");
   let messageId: unknown;
-  let next = startIndex;
+  // An answer to an approval continues a stream that was read before.
+  const from = first.headers.get("x-workflow-stream-start-index");
+  let next = from === null ? startIndex : Number(from);
   let response: Response | null = first;
   while (response) {
     const before = next;

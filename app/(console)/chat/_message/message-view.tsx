@@ -15,6 +15,7 @@ import { Reasoning } from "./reasoning.tsx";
 
 const DataPart = lazyComponent(() => import("./data-part.tsx"), "DataPart");
 const EditMessage = lazyComponent(() => import("./edit-message.tsx"), "EditMessage");
+const ApprovalCard = lazyComponent(() => import("../_tools/approval-card.tsx"), "ApprovalCard");
 const QuestionCard = lazyComponent(() => import("../_tools/question-card.tsx"), "QuestionCard");
 const TodoList = lazyComponent(() => import("../_tools/todo-list.tsx"), "TodoList");
 
@@ -155,6 +156,11 @@ function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewPro
   if (call.name === "ask_user_question" && call.state !== "failed" && call.state !== "stopped") {
     return (
       <QuestionCard call={call} onAnswer={onAnswer && ((output) => onAnswer(call.id, output))} />
+    );
+  }
+  if (call.state === "asks") {
+    return (
+      <ApprovalCard call={call} onAnswer={onAnswer && ((output) => onAnswer(call.id, output))} />
     );
   }
   if (call.name === "todo" && isLastPlan && call.state === "done") {

@@ -27,6 +27,7 @@ import {
   fromParts,
   hasMessage,
   isOpenQuestion,
+  openApproval,
   reuseUnchanged,
   type StoredChat,
   toParts,
@@ -176,6 +177,8 @@ export class Conversation {
       if (attempt > 0 || !stored.isStreaming) await this.#waitForRetry(attempt);
       if (stored.isStreaming) {
         await this.#read(() => this.#join());
+        // A turn that waits for an approval has no more to read.
+        if (this.chat.lastMessage && openApproval(this.chat.lastMessage)) break;
         const { error } = this.chat;
         if (error instanceof ApiError && error.status >= 500) break;
         attempt = 0;
@@ -222,10 +225,20 @@ export class Conversation {
     await this.refresh();
   }
 
-  /** Answers one question. The turn continues once no question is open. */
+  /** Approves or denies a call. The turn continues, and is read again, once no call waits. */
+  async #approve(path: string, answer: unknown): Promise<void> {
+    const response = await this.#repeat(path, { method: "POST", body: JSON.stringify(answer) });
+    if (response && !response.ok)
+      return this.#show({ error: toChatError(await toApiError(response)) });
+    await this.refresh();
+  }
+
+  /** Answers one question, or a call that asks. The turn continues once no question is open. */
   answer = async (toolCallId: string, output: unknown): Promise<void> => {
     if (this.isReading) return;
     this.#show({ error: null });
+    const approval = this.chat.lastMessage && openApproval(this.chat.lastMessage, toolCallId);
+    if (approval) return this.#approve(approval, output);
     await this.chat.addToolOutput({ tool: "ask_user_question", toolCallId, output });
     if (this.chat.lastMessage?.parts.some(isOpenQuestion)) return;
     await this.#read(() => this.chat.sendMessage());

@@ -55,6 +55,17 @@ export const hasMessage = (
   );
 
 /** Returns true for a question of the agent that nobody has answered yet. */
+/** Returns the path of the approval that a call of a message asks for, by default of any call; null for none. */
+export function openApproval({ parts }: UIMessage, toolCallId?: string): string | null {
+  for (const part of parts) {
+    if (!("state" in part) || part.state !== "approval-requested") continue;
+    if (toolCallId !== undefined && part.toolCallId !== toolCallId) continue;
+    const runId = Object(part.approval.descriptor).run_id;
+    return `/api/chat/runs/${encodeURIComponent(runId)}/approvals/${part.approval.id}`;
+  }
+  return null;
+}
+
 export function isOpenQuestion(part: UIMessage["parts"][number]): boolean {
   return (
     part.type === "tool-ask_user_question" && "state" in part && part.state === "input-available"

@@ -4,11 +4,16 @@ import type { UIMessage } from "ai";
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** `running`: its input is streaming or it is at work. `open`: a question without an answer. */
-  readonly state: "running" | "open" | "done" | "failed" | "stopped";
+  /**
+   * `running`: its input is streaming or it is at work. `open`: a question without an answer. `asks`: it is to
+   * be approved.
+   */
+  readonly state: "running" | "open" | "asks" | "done" | "failed" | "stopped";
   readonly input: unknown;
   readonly output: unknown;
   readonly error: string | null;
+  /** The description of a call that asks for an approval. */
+  readonly approval?: unknown;
 }
 
 type Part = UIMessage["parts"][number];
@@ -19,13 +24,19 @@ export function readToolCall(part: Part): ToolCall | null {
   const name = part.type.slice("tool-".length);
   const output = "output" in part ? part.output : undefined;
   const error =
-    part.state === "output-error" ? (part.errorText ?? "Failed") : textAt(output, "error");
+    part.state === "output-error"
+      ? (part.errorText ?? "Failed")
+      : part.state === "output-denied"
+        ? "Denied"
+        : textAt(output, "error");
   const isOpen = name === "ask_user_question" && part.state === "input-available";
   // A subagent shows its progress as preliminary output.
   const isDone = part.state === "output-available" && !part.preliminary;
-  const ended = error === null ? null : /^Stopped\b/.test(error) ? "stopped" : "failed";
-  const state = ended ?? (isOpen ? "open" : isDone ? "done" : "running");
-  return { id: part.toolCallId, name, state, input: part.input, output, error };
+  const ended = error === null ? null : /^(?:Stopped|Denied)\b/.test(error) ? "stopped" : "failed";
+  const asks = part.state === "approval-requested";
+  const state = ended ?? (isOpen ? "open" : asks ? "asks" : isDone ? "done" : "running");
+  const approval = asks ? part.approval.descriptor : undefined;
+  return { id: part.toolCallId, name, state, input: part.input, output, error, approval };
 }
 
 /** A tool call in one line. */

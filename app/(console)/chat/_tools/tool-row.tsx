@@ -39,7 +39,9 @@ export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall
           <span className="shrink-0 text-xs text-danger-text">Failed</span>
         )}
         {call.state === "stopped" && (
-          <span className="shrink-0 text-xs text-warning-text">Stopped</span>
+          <span className="shrink-0 text-xs text-warning-text">
+            {call.error === "Denied" ? "Denied" : "Stopped"}
+          </span>
         )}
         <ChevronRight
           aria-hidden
