@@ -1,11 +1,11 @@
 /** Imports a skill from the archive of a Git host, or from any ZIP archive. */
-import { createTwoFilesPatch } from "diff";
 import { cut } from "../agent/tools/limits.ts";
 import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { fetchPublic } from "../platform/outbound/fetch-public.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { readBytes } from "../platform/outbound/vendor-fetch.ts";
+import { unifiedDiff } from "../platform/unified-diff.ts";
 import type { ImportRequest, SkillOrigin } from "./contract.ts";
 import { openArchive } from "./read-archive.ts";
 import { checkSkill, isLitter, readEntries, type SkillContent } from "./skill-content.ts";
@@ -14,12 +14,10 @@ import { putSkill, type SkillOwner, type StoredSkill, selectSkill } from "./stor
 const MAX_ARCHIVE_BYTES = 30 * 1024 * 1024;
 const DEADLINE_MS = 60_000;
 const MAX_DIFF_CHARS = 100_000;
-/** The time of a comparison grows with the product of a file's length and its changes. */
-const MAX_EDITS = 2_000;
 
 export interface Import extends StoredSkill {
   readonly created: boolean;
-  /** What an `accept` would change; null if nothing. */
+  /** The changes that an `accept` applies; null for none. */
   readonly update: { sha256: string; origin: SkillOrigin; diff: string } | null;
 }
 
@@ -153,11 +151,7 @@ function diffOf({ files: before }: StoredSkill, { files: after }: SkillContent):
     if (old?.text === next?.text && old?.base64 === next?.base64) continue;
     const names = [old ? `a/${path}` : "/dev/null", next ? `b/${path}` : "/dev/null"] as const;
     const isText = old?.base64 === undefined && next?.base64 === undefined;
-    const patch =
-      isText &&
-      createTwoFilesPatch(...names, old?.text ?? "", next?.text ?? "", undefined, undefined, {
-        maxEditLength: MAX_EDITS,
-      });
+    const patch = isText && unifiedDiff(names, old?.text ?? "", next?.text ?? "");
     parts.push(patch || `--- ${names[0]}\n+++ ${names[1]}\nThe file is replaced.\n`);
   }
   return cut(parts.join("\n"), MAX_DIFF_CHARS).text;
