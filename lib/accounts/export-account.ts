@@ -53,6 +53,7 @@ export async function* exportAccount(app: Parts, request: ExportRequest): AsyncG
   yield json("api-keys.json", await listKeys(accountId));
   yield list("artists.json", ownArtists(accountId));
   yield list("agent-templates.json", exportRows(accountId, "templates", storedTemplate));
+  yield list("agent-template-versions.json", exportRows(accountId, "template_versions", row));
   yield list("runs.json", exportRows(accountId, "turns", row));
   yield list("task-runs.json", exportRows(accountId, "task_runs", row));
   // Webhooks come without their secrets.

@@ -82,7 +82,7 @@ export const mediaToRemove = (accountId: string): Promise<MediaKey[]> =>
 /** Yields rows of an account in the order of their ids, read in batches. */
 export async function* exportRows<S extends z.ZodType>(
   accountId: string,
-  kind: "templates" | "task_runs" | "turns" | "media",
+  kind: "templates" | "template_versions" | "task_runs" | "turns" | "media",
   row: S,
 ): AsyncGenerator<z.output<S>> {
   const batch = z.object({ items: z.array(row), next: z.string().nullable() });

@@ -113,6 +113,11 @@ const MAX_VERSION = 2_147_483_647;
 /** The number of a version in a body. */
 export const versionNumber = z.int().min(1).max(MAX_VERSION);
 
+/** The number of a version in a path. */
+export const pathVersion = integerText(versionNumber).meta({
+  override: { type: "integer", minimum: 1, maximum: MAX_VERSION },
+});
+
 /** Returns the schema of the number of a version in a query string. */
 export const queryVersion = (min: 0 | 1, description: string) =>
   integerText(z.int().min(min).max(MAX_VERSION))

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { contract, successResponse } from "../contract/contract.ts";
 import { timezone as anyTimezone, dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { acceptedVersion } from "../templates/template.ts";
 import { isSchedule } from "./next-run.ts";
 import { task, taskFiring, taskOptionChanges, taskOptions } from "./task.ts";
 
@@ -89,6 +90,7 @@ const changes = z.object({
   title: title.optional(),
   prompt: prompt.optional(),
   template_id: uuidOrEmpty("template_id").meta({ description: templateId.description }),
+  template_version: acceptedVersion,
   schedule: schedule.optional(),
   timezone: timezone.optional(),
   artist_id: uuidOrEmpty("artist_id").meta({ description: artistId.description }),

@@ -161,6 +161,7 @@ async function startFiring(app: RunParts, firing: Firing, log: Logger) {
     model: task.modelId,
     ...task.options,
     template_id: task.templateId,
+    template_version: task.templateVersion,
     log,
   });
   if (!isAppError(run)) await recordStartedRun(id, run);

@@ -25,6 +25,7 @@ const MAX_TASKS = 100;
 const refused = refusalOf({
   missing: appError("not_found", "Task not found"),
   template: appError("not_found", "Template not found"),
+  template_version: appError("not_found", "Template version not found"),
   full: appError("quota_exceeded", "The account has too many tasks: delete one first"),
   changed: appError("conflict", "The task was changed at the same time: try again"),
 });
@@ -109,6 +110,7 @@ export function updateTaskFields(
     p_next_run_at: nextRunAt?.toISOString() ?? null,
     p_expected_updated_at: read.updated_at,
     p_options: optionsIn(changes, taskOptionChanges),
+    p_template_version: changes.template_version ?? null,
   };
   return call("update_task", args, z.union([found, refused]));
 }
@@ -157,6 +159,8 @@ const firing = z.object({
     .object({
       prompt: z.string(),
       templateId: z.string().nullable(),
+      /** Null for the newest. */
+      templateVersion: z.number().nullable(),
       artistId: z.string().nullable(),
       /** Whether the account still has access to the artist, or there is none. */
       seesArtist: z.boolean(),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
 import { runOptionChanges, runOptions } from "../contract/run-options.ts";
 import { deliver, deliverChange } from "../delivery/contract.ts";
+import { keptVersion, templateUpdate } from "../templates/template.ts";
 
 /** The options of a task: the options of its runs, and who gets their results. */
 export const taskOptions = runOptions.extend({ deliver: deliver.optional() });
@@ -37,6 +38,8 @@ export const task = z
     title: z.string(),
     prompt: z.string(),
     template_id: uuid.nullable(),
+    template_version: keptVersion.nullable(),
+    template_update: templateUpdate.nullable(),
     schedule: z.string().meta({ examples: ["0 9 * * MON"] }),
     timezone: z.string().meta({ examples: ["Europe/Berlin"] }),
     artist_id: uuid.nullable(),

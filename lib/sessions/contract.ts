@@ -4,6 +4,7 @@ import { contract, successResponse } from "../contract/contract.ts";
 import { commaList, instructions, uuid, withAnyField } from "../contract/fields.ts";
 import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
 import { runOptionChanges, runOptions } from "../contract/run-options.ts";
+import { acceptedVersion } from "../templates/template.ts";
 import { queuedMessages } from "../turns/queue-contract.ts";
 import { branch, chat, chatWithMessages, feedback, rating, session } from "./session.ts";
 
@@ -195,6 +196,7 @@ export const updateChatContract = contract({
         .union([uuid, z.literal("")], { error: "templateId must be a valid UUID" })
         .optional()
         .meta({ description: chatInstructions.templateId.description }),
+      template_version: acceptedVersion,
       archived: z.boolean().optional().meta({ description: "Whether the chat is put away" }),
       pinned: z.boolean().optional().meta({ description: "Whether the chat is kept at hand" }),
     }),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
 import { runOptions } from "../contract/run-options.ts";
 import { sandboxStatus } from "../sandbox/stored-sandbox.ts";
+import { keptVersion, templateUpdate } from "../templates/template.ts";
 
 export const session = z
   .object({
@@ -28,6 +29,9 @@ export const chat = z
     title: z.string(),
     modelId: z.string(),
     ...runOptions.shape,
+    templateId: uuid.optional().meta({ description: "The agent template that was chosen" }),
+    template_version: keptVersion.optional(),
+    template_update: templateUpdate.optional(),
     createdAt: dateTime,
     updatedAt: dateTime,
     activeStreamId: z.string().nullable().meta({ description: "Null when no stream is active" }),

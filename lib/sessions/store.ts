@@ -32,7 +32,11 @@ const storedSession = rowOf(session.extend({ sandboxState: storedSandbox.nullabl
 const storedChat = rowOf(chat);
 
 const missing = refusalOf(
-  { ...chatErrors, template: appError("not_found", "Template not found") },
+  {
+    ...chatErrors,
+    template: appError("not_found", "Template not found"),
+    template_version: appError("not_found", "Template version not found"),
+  },
   "missing",
 );
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
@@ -231,6 +235,7 @@ export function updateChatFields(
       p_archived: changes.archived ?? null,
       p_pinned: changes.pinned ?? null,
       p_options: optionsIn(changes),
+      p_template_version: changes.template_version ?? null,
     },
     z.union([oneChat, missing]),
   );

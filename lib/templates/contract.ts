@@ -1,10 +1,17 @@
 /** The endpoints of agent templates. */
 import { z } from "zod";
 import { contract, type RunRule, successResponse } from "../contract/contract.ts";
-import { emailAddress, uuid, withAnyField } from "../contract/fields.ts";
+import {
+  emailAddress,
+  pathVersion,
+  queryVersion,
+  uuid,
+  versionNumber,
+  withAnyField,
+} from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { runOptionChanges, runOptions } from "../contract/run-options.ts";
-import { template } from "./template.ts";
+import { template, templateComparison, templateVersion } from "./template.ts";
 
 const title = z.string().trim().min(3).max(50);
 const description = z.string().min(10).max(200);
@@ -110,7 +117,7 @@ export const updateTemplateContract = contract({
   tool: true,
   summary: "Change an agent template",
   description:
-    "Omitted fields stay unchanged. `share_emails` replaces the whole list. A template that becomes " +
+    "Omitted fields stay unchanged. A new content is the template's next version, which other accounts' chats and tasks use once they accept it. `share_emails` replaces the whole list. A template that becomes " +
     "public loses its list, and a public template ignores `share_emails`.",
   params: byId,
   body: withAnyField(changes),
@@ -138,4 +145,52 @@ export const setFavoriteContract = contract({
   body: z.object({ is_favourite: z.boolean() }),
   responses: { 200: { description: "The template", schema: one } },
   errors: ["not_found"],
+});
+
+export const listedVersion = templateVersion.pick({
+  version: true,
+  title: true,
+  author_id: true,
+  created_at: true,
+});
+
+export const listTemplateVersionsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/agents/templates/{id}/versions",
+  runCredential: true,
+  summary: "List the versions of an agent template, newest first",
+  description:
+    "The owner sees all; the first, the newest 500, and those that chats and tasks keep are stored. Other accounts see the newest version, and those that their chats and tasks keep.",
+  params: byId,
+  query: pageQuery,
+  responses: pageResponse("versions", listedVersion),
+  errors: ["not_found"],
+});
+
+export const getTemplateVersionContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/agents/templates/{id}/versions/{version}",
+  runCredential: true,
+  summary: "Read a version of an agent template, or compare it with another one",
+  params: byId.extend({ version: pathVersion.describe("The number of the version") }),
+  query: z.object({ compare_to: queryVersion(1, "A version to compare it with") }),
+  responses: successResponse("The version", {
+    version: templateVersion,
+    comparison: templateComparison.optional().meta({ description: "Only with `compare_to`" }),
+  }),
+  errors: ["not_found"],
+});
+
+export const restoreTemplateContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/agents/templates/{id}/restore",
+  summary: "Make an earlier version of an agent template the next version",
+  description: "A version that equals the newest one creates none.",
+  params: byId,
+  body: z.object({ version: versionNumber }),
+  responses: { 200: { description: "The template", schema: one } },
+  errors: ["not_owner", "not_found"],
 });

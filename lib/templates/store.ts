@@ -10,14 +10,24 @@ import { refusalOf } from "../contract/refusal.ts";
 import { optionsIn } from "../contract/run-options.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
-import type { NewTemplate, TemplateChanges } from "./contract.ts";
-import { type Template, template } from "./template.ts";
+import { compareVersions } from "./compare-versions.ts";
+import { listedVersion, type NewTemplate, type TemplateChanges } from "./contract.ts";
+import {
+  type Template,
+  type TemplateComparison,
+  type TemplateVersion,
+  template,
+  templateVersion,
+} from "./template.ts";
 
 const notFound = appError("not_found", "Template not found");
 
 export const storedTemplate = rowOf(template);
 const found = z.object({ template: storedTemplate }).transform((answer) => answer.template);
-const missing = refusalOf({ missing: notFound });
+const missing = refusalOf({
+  missing: notFound,
+  version: appError("not_found", "Template version not found"),
+});
 const refusal = (action: "change" | "delete") =>
   refusalOf({
     missing: notFound,
@@ -85,6 +95,50 @@ export function updateFavorite(
     z.union([found, missing]),
   );
 }
+
+const storedListed = rowOf(listedVersion);
+
+/** Errors: 404 `Template not found`. */
+export function selectTemplateVersions(
+  accountId: string,
+  id: string,
+  page: PageRequest,
+): Promise<Page<z.output<typeof listedVersion>> | AppError> {
+  const args = { p_account_id: accountId, p_id: id, ...pageArguments(page) };
+  return call("list_agent_template_versions", args, z.union([pageOf(storedListed, page), missing]));
+}
+
+const storedVersion = rowOf(templateVersion);
+const foundVersion = z
+  .object({ version: storedVersion, base: storedVersion.nullable() })
+  .transform(({ version, base }) =>
+    base ? { version, comparison: compareVersions(base, version) } : { version },
+  );
+
+/** Errors: 404 `Template not found`, 404 `Template version not found`. */
+export const selectTemplateVersion = (
+  accountId: string,
+  id: string,
+  version: number,
+  compareTo: number | undefined,
+): Promise<{ version: TemplateVersion; comparison?: TemplateComparison } | AppError> =>
+  call(
+    "get_agent_template_version",
+    { p_account_id: accountId, p_id: id, p_version: version, p_compare_to: compareTo ?? null },
+    z.union([foundVersion, missing]),
+  );
+
+/** Errors: 403 for a visible template of another account; 404, also for the version. */
+export const restoreTemplate = (
+  accountId: string,
+  id: string,
+  version: number,
+): Promise<Template | AppError> =>
+  call(
+    "restore_agent_template",
+    { p_account_id: accountId, p_id: id, p_version: version },
+    z.union([found, missing, refusal("change")]),
+  );
 
 function templateArguments(accountId: string, values: TemplateChanges) {
   return {

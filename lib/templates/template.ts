@@ -1,6 +1,6 @@
 /** The agent template as callers see it. */
 import { z } from "zod";
-import { dateTime, uuid } from "../contract/fields.ts";
+import { dateTime, uuid, versionNumber } from "../contract/fields.ts";
 import { runOptions } from "../contract/run-options.ts";
 
 export const template = z
@@ -11,6 +11,7 @@ export const template = z
     prompt: z.string(),
     tags: z.array(z.string()),
     ...runOptions.shape,
+    version: z.int().positive().meta({ description: "The number of the newest version" }),
     creator: z.object({
       id: uuid,
       name: z.string().meta({ description: "Empty when the account has none" }),
@@ -32,3 +33,46 @@ export const template = z
   })
   .meta({ id: "AgentTemplate" });
 export type Template = z.output<typeof template>;
+
+export const templateVersion = z
+  .object({
+    version: z.int().positive(),
+    ...template.pick({ title: true, description: true, prompt: true, tags: true }).shape,
+    ...runOptions.shape,
+    author_id: uuid.meta({ description: "The account that wrote it" }),
+    created_at: dateTime,
+  })
+  .meta({ id: "AgentTemplateVersion" });
+export type TemplateVersion = z.output<typeof templateVersion>;
+
+export const templateComparison = z
+  .object({
+    version: z.int().positive().meta({ description: "The version that is compared to" }),
+    changes: z.array(
+      z.object({
+        field: z.string(),
+        before: z.unknown().meta({ description: "Null for an option that is not set" }),
+        after: z.unknown().meta({ description: "Null for an option that is not set" }),
+      }),
+    ),
+    diff: z.string().nullable().meta({
+      description: "The changes of the prompt as a unified diff; null for none",
+    }),
+  })
+  .meta({ id: "AgentTemplateComparison" });
+export type TemplateComparison = z.output<typeof templateComparison>;
+
+/** The state of the template of a chat or a task. */
+export const keptVersion = z.int().positive().meta({
+  description:
+    "The version of the template that applies. A newer version of another account's template applies once it is accepted with `PATCH`.",
+});
+export const templateUpdate = z
+  .object({ version: z.int().positive() })
+  .meta({ id: "AgentTemplateUpdate", description: "The newest version, if it does not apply yet" });
+
+/** The number that accepts a version of the template. */
+export const acceptedVersion = versionNumber.optional().meta({
+  description:
+    "Accepts a version of the template, which must be the newest or one that the caller's chats and tasks keep. Of an own template, which is followed otherwise, it keeps any version.",
+});

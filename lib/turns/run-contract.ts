@@ -144,6 +144,11 @@ export const run = z
       .meta({ description: "`requires_action` while it waits for its client" }),
     chatId: uuid,
     sessionId: uuid,
+    template_id: uuid.nullable().meta({
+      description:
+        "The agent template that instructs the agent; null for none, and until it starts",
+    }),
+    template_version: z.int().positive().nullable().meta({ description: "Its version" }),
     createdAt: dateTime,
     finishedAt: dateTime.nullable().meta({ description: "Null until the run has ended" }),
     error: z.string().nullable().meta({ description: "Why the run failed" }),

@@ -48,9 +48,11 @@ export interface RunRequest extends RunOptions {
   readonly instructions?: string | null | undefined;
   /** An agent template that instructs the agent, after which come the `instructions`. */
   readonly template_id?: string | null | undefined;
+  /** Default: the newest. */
+  readonly template_version?: number | null | undefined;
   /** Connectors that the run may use. */
   readonly connectors?: readonly string[] | null | undefined;
-  /** What the run's output must be. */
+  /** The schema of the run's output. */
   readonly output_schema?: JsonSchema | null | undefined;
   /** The tools that the client runs. */
   readonly client_tools?: readonly ClientTool[] | null | undefined;
@@ -161,10 +163,17 @@ async function startIn(
 ): Promise<StartedRun | AppError> {
   const { sessionId, turnId } = run;
   const { caller, kind = "headless", instructions, template_id: templateId, log } = request;
+  const { template_version: templateVersion } = request;
   const { accountId } = caller;
   const options = runOptions.parse(request);
   if (instructions || templateId || Object.keys(options).length > 0) {
-    const missing = await instructRun(accountId, run, { instructions, templateId, options });
+    const missing = await instructRun(accountId, run, {
+      instructions,
+      templateId,
+      templateVersion,
+      options,
+    });
+    if (missing === "template_version") return versionChanged;
     if (missing) return missing === "template" ? templateNotFound : deleted;
   }
   const sandbox = await provisionSandbox(app, { accountId, sessionId, log });
@@ -178,6 +187,8 @@ async function startIn(
 }
 
 const templateNotFound = appError("not_found", "Template not found");
+/** The firing is tried again with the version that the task keeps now. */
+const versionChanged = appError("conflict", "Another version of the template was just accepted");
 const deleted = appError("conflict", "The session was deleted before the run started");
 
 const started = ({ chatId, sessionId }: ProvisionedRun, runId: string): StartedRun => ({

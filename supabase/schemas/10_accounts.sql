@@ -219,6 +219,15 @@ begin
         where t.account_id = p_account_id and t.id::text > p_after
         order by t.id::text limit p_limit);
       v_items := public.agent_template_rows(p_account_id, v_ids::uuid[]);
+    when 'template_versions' then
+      v_ids := array(
+        select v.id::text from public.agent_template_versions v
+        join public.agent_templates t on t.id = v.template_id
+        where t.account_id = p_account_id and v.id::text > p_after
+        order by v.id::text limit p_limit);
+      v_items := (
+        select jsonb_agg(to_jsonb(v) - array['id', 'is_kept'] order by v.id)
+        from public.agent_template_versions v where v.id = any (v_ids::uuid[]));
     when 'task_runs' then
       v_ids := array(
         select r.id from public.task_runs r
@@ -249,7 +258,7 @@ begin
     'next', case when cardinality(v_ids) = p_limit then v_ids[p_limit] end);
 end
 $$;
-comment on function public.export_rows is 'One part of the rows that an account owns (templates, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
+comment on function public.export_rows is 'One part of the rows that an account owns (templates, template_versions, task_runs, turns, media) after the id p_after: {items, next}; next is null at the end. Without secrets.';
 
 create function public.leave_organizations(p_account_id uuid, p_email text) returns jsonb
 language plpgsql volatile set search_path = '' as $$

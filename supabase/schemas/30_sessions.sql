@@ -70,7 +70,8 @@ create table public.chats (
   instructions text,
   template_id uuid,
   message_bytes bigint not null default 0,
-  options jsonb not null default '{}'
+  options jsonb not null default '{}',
+  template_version integer
 );
 
 create index chats_session_newest on public.chats (session_id, created_at desc, id desc);
@@ -92,6 +93,7 @@ comment on column public.chats.instructions is 'The account''s instructions to t
 comment on column public.chats.template_id is 'The agent template whose prompt instructs the agent in this chat. No foreign key, because the deletion of a public template would lock the chats of every account that uses it: a template that is gone, or that the account no longer sees, has no effect.';
 comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
 comment on column public.chats.options is 'The options of its turns, as of runOptions in lib/contract/run-options.ts. Those that are absent are the template''s.';
+comment on column public.chats.template_version is 'The version of the template that the chat keeps; null for the one of applied_template_version.';
 
 create table public.messages (
   chat_id uuid not null references public.chats (id) on delete cascade,
@@ -305,7 +307,10 @@ language sql stable as $$
     'id', p_chat.id, 'session_id', p_chat.session_id, 'title', p_chat.title,
     'model_id', p_chat.model_id, 'active_stream_id', public.active_stream_id(p_chat),
     'created_at', p_chat.created_at, 'updated_at', p_chat.updated_at,
-    'last_assistant_message_at', p_chat.last_assistant_message_at, 'options', p_chat.options)
+    'last_assistant_message_at', p_chat.last_assistant_message_at, 'options', p_chat.options,
+    'template_id', p_chat.template_id)
+    || case when p_chat.template_id is null then '{}' else public.template_state(
+      p_chat.account_id, p_chat.template_id, p_chat.template_version) end
 $$;
 comment on function public.chat_row is 'The columns of a chat that its account sees; active_stream_id is null for a claim that is void. Inlined, hence no search_path.';
 
@@ -323,6 +328,7 @@ create function public.create_chat(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  v_version integer;
   v_chat public.chats;
 begin
   -- The lock keeps the session there until the chat is: a deletion waits and takes the chat too.
@@ -332,14 +338,15 @@ begin
   if not found then
     return jsonb_build_object('missing', 'session');
   end if;
-  if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
+  v_version := public.choose_template_version(p_account_id, p_template_id, null);
+  if v_version is null then
     return jsonb_build_object('missing', 'template');
   end if;
 
-  insert into public.chats (
-    id, session_id, account_id, title, model_id, instructions, template_id, options)
+  insert into public.chats (id, session_id, account_id, title, model_id, instructions,
+    template_id, template_version, options)
   values (coalesce(p_chat_id, gen_random_uuid()), p_session_id, p_account_id, p_title, p_model_id,
-    nullif(p_instructions, ''), p_template_id, jsonb_strip_nulls(p_options))
+    nullif(p_instructions, ''), p_template_id, nullif(v_version, 0), jsonb_strip_nulls(p_options))
   on conflict (id) do nothing
   returning * into v_chat;
   if not found then
@@ -481,33 +488,49 @@ comment on function public.chat_snippet is 'The passage of a chat''s newest mess
 create function public.update_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
   p_instructions text, p_template_id uuid, p_removes_template boolean,
-  p_archived boolean, p_pinned boolean, p_options jsonb default '{}'
+  p_archived boolean, p_pinned boolean, p_options jsonb default '{}',
+  p_template_version integer default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_chat public.chats;
+  v_template_id uuid;
 begin
   if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
     return jsonb_build_object('missing', 'template');
+  end if;
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  for no key update;
+  if not found then
+    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
+  end if;
+  v_template_id := case when not p_removes_template
+    then coalesce(p_template_id, v_chat.template_id) end;
+  -- The same template once more accepts no newer version.
+  if v_template_id is distinct from v_chat.template_id or p_template_version is not null then
+    v_chat.template_version := public.choose_template_version(
+      p_account_id, v_template_id, p_template_version);
+    if v_chat.template_version is null then
+      return jsonb_build_object('missing', 'template_version');
+    end if;
   end if;
   update public.chats
   set title = coalesce(p_title, title),
     model_id = coalesce(p_model_id, model_id),
     instructions = nullif(coalesce(p_instructions, instructions), ''),
-    template_id = case when not p_removes_template then coalesce(p_template_id, template_id) end,
+    template_id = v_template_id,
+    template_version = nullif(v_chat.template_version, 0),
     archived = coalesce(p_archived, archived),
     pinned = coalesce(p_pinned, pinned),
     options = jsonb_strip_nulls(options || p_options),
     updated_at = now()
-  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id
+  where id = p_chat_id and account_id = p_account_id
   returning * into v_chat;
-  if not found then
-    return jsonb_build_object('missing', public.missing_of_chat(p_account_id, p_session_id));
-  end if;
   return jsonb_build_object('chat', public.chat_row(v_chat));
 end
 $$;
-comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template}. Null leaves a field as it is, empty instructions remove them. p_options changes the options that it names, and removes those that are null.';
+comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template | template_version}. Null leaves a field as it is, empty instructions remove them. A new template is taken in its newest version unless p_template_version names one. p_options changes the options that it names, and removes those that are null.';
 
 create function public.delete_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$

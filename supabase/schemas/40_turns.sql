@@ -38,7 +38,9 @@ create table public.turns (
   client_tools text,
   skills jsonb,
   deliver jsonb,
-  untrusted jsonb not null default '[]'
+  untrusted jsonb not null default '[]',
+  template_id uuid,
+  template_version integer
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -78,6 +80,7 @@ comment on column public.turns.client_tools is 'The tools that the client runs: 
 comment on column public.turns.skills is 'The skills that the turn could use when it started, as of skills_of_turn.';
 comment on column public.turns.deliver is 'Who gets the result: {entries: [{kind, to, subject, attach, format}]}, null for no one. With state and reason once it is withheld, or its deliveries have expired.';
 comment on column public.turns.untrusted is 'The untrusted content that the turn has met: [{kind, name}], such as {web, example.com}. Empty for a turn that is trusted.';
+comment on column public.turns.template_id is 'The agent template whose version template_version applied when the turn started; null for none.';
 comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';
 
 create table public.turn_steps (
@@ -876,6 +879,12 @@ begin
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
       instructions = public.chat_instructions(account_id, chat_id),
+      (template_id, template_version) = (
+        select v.template_id, v.version
+        from public.chats c
+        cross join public.applied_template_version(
+          c.account_id, c.template_id, c.template_version) v
+        where c.id = chat_id),
       options = v_turn.options, skills = v_turn.skills, untrusted = v_turn.untrusted
     where id = p_turn_id returning * into v_turn;
     perform public.record_turn_skill(v_turn.account_id, p_turn_id, l.value)
@@ -1822,6 +1831,7 @@ language sql stable as $$
       then 'requires_action' else p_turn.status end,
     'error', p_turn.error, 'session_id', p_turn.session_id, 'chat_id', p_turn.chat_id,
     'artist_id', p_turn.artist_id, 'model_id', p_turn.model_id,
+    'template_id', p_turn.template_id, 'template_version', p_turn.template_version,
     'created_at', p_turn.created_at, 'finished_at', p_turn.finished_at)
 $$;
 comment on function public.run_row is 'The columns of a turn that its account sees as a run. Inlined, hence no search_path.';

@@ -15,6 +15,7 @@ create table public.scheduled_prompts (
   created_at timestamptz not null default clock_timestamp(),
   updated_at timestamptz not null default clock_timestamp(),
   options jsonb not null default '{}',
+  template_version integer,
   constraint scheduled_prompts_next check (enabled = (next_run_at is not null))
 );
 
@@ -25,6 +26,7 @@ create index scheduled_prompts_artist on public.scheduled_prompts (artist_id) wh
 alter table public.scheduled_prompts enable row level security;
 comment on table public.scheduled_prompts is 'Prompts that start a headless run of their account at the times of a schedule.';
 comment on column public.scheduled_prompts.template_id is 'The agent template that instructs the agent; no foreign key, because a template that is gone fails the next firing and is named there.';
+comment on column public.scheduled_prompts.template_version is 'The version of the template that the task keeps; null for the one of applied_template_version.';
 comment on column public.scheduled_prompts.artist_id is 'The artist that the work is for; access to it is asked again at each firing.';
 comment on column public.scheduled_prompts.model_id is 'The model of the runs; null for the default one.';
 comment on column public.scheduled_prompts.schedule is 'A cron expression of five fields.';
@@ -81,8 +83,9 @@ language sql stable set search_path = '' as $$
     from public.scheduled_firings f
     where f.task_id = p_task.id
     order by f.created_at desc limit 1))
+    || public.template_state(p_task.account_id, p_task.template_id, p_task.template_version)
 $$;
-comment on function public.task_row is 'A scheduled prompt with the firing_row of its last run.';
+comment on function public.task_row is 'A scheduled prompt with the firing_row of its last run, and the state of its template.';
 
 create function public.create_task(
   p_account_id uuid, p_id uuid, p_title text, p_prompt text, p_template_id uuid, p_artist_id uuid,
@@ -91,6 +94,7 @@ create function public.create_task(
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
+  v_version integer;
   v_task public.scheduled_prompts;
 begin
   -- One at a time for each account, because the count must not change.
@@ -100,7 +104,8 @@ begin
   if found then
     return jsonb_build_object('task', public.task_row(v_task));
   end if;
-  if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
+  v_version := public.choose_template_version(p_account_id, p_template_id, null);
+  if v_version is null then
     return jsonb_build_object('refused', 'template');
   end if;
   if p_max_tasks <= (
@@ -108,9 +113,9 @@ begin
   then
     return jsonb_build_object('refused', 'full');
   end if;
-  insert into public.scheduled_prompts (id, account_id, title, prompt, template_id, artist_id,
-    model_id, schedule, timezone, enabled, next_run_at, options)
-  values (p_id, p_account_id, p_title, p_prompt, p_template_id, p_artist_id,
+  insert into public.scheduled_prompts (id, account_id, title, prompt, template_id,
+    template_version, artist_id, model_id, schedule, timezone, enabled, next_run_at, options)
+  values (p_id, p_account_id, p_title, p_prompt, p_template_id, nullif(v_version, 0), p_artist_id,
     p_model_id, p_schedule, p_timezone, p_next_run_at is not null, p_next_run_at,
     jsonb_strip_nulls(p_options))
   returning * into v_task;
@@ -147,20 +152,37 @@ create function public.update_task(
   p_account_id uuid, p_id uuid, p_title text, p_prompt text, p_template_id uuid, p_artist_id uuid,
   p_model_id text, p_schedule text, p_timezone text, p_clear text[],
   p_reschedules boolean, p_next_run_at timestamptz, p_expected_updated_at timestamptz,
-  p_options jsonb default '{}'
+  p_options jsonb default '{}', p_template_version integer default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_task public.scheduled_prompts;
+  v_template_id uuid;
 begin
   if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
     return jsonb_build_object('refused', 'template');
   end if;
+  select * into v_task from public.scheduled_prompts
+  where id = p_id and account_id = p_account_id
+  for no key update;
+  if not found then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  v_template_id := case when not 'template_id' = any (p_clear)
+    then coalesce(p_template_id, v_task.template_id) end;
+  -- The same template once more accepts no newer version.
+  if v_template_id is distinct from v_task.template_id or p_template_version is not null then
+    v_task.template_version := public.choose_template_version(
+      p_account_id, v_template_id, p_template_version);
+    if v_task.template_version is null then
+      return jsonb_build_object('refused', 'template_version');
+    end if;
+  end if;
   update public.scheduled_prompts
   set title = coalesce(p_title, title),
     prompt = coalesce(p_prompt, prompt),
-    template_id = case when not 'template_id' = any (p_clear)
-      then coalesce(p_template_id, template_id) end,
+    template_id = v_template_id,
+    template_version = nullif(v_task.template_version, 0),
     artist_id = case when not 'artist_id' = any (p_clear) then coalesce(p_artist_id, artist_id) end,
     model_id = case when not 'model' = any (p_clear) then coalesce(p_model_id, model_id) end,
     schedule = coalesce(p_schedule, schedule),
@@ -175,12 +197,10 @@ begin
   if found then
     return jsonb_build_object('task', public.task_row(v_task));
   end if;
-  return case when public.get_task(p_account_id, p_id) ? 'task'
-    then jsonb_build_object('refused', 'changed')
-    else jsonb_build_object('refused', 'missing') end;
+  return jsonb_build_object('refused', 'changed');
 end
 $$;
-comment on function public.update_task is 'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template}. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task. p_options changes the options that it names, and removes those that are null.';
+comment on function public.update_task is 'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template | template_version}. A new template is taken in its newest version unless p_template_version names one. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task. p_options changes the options that it names, and removes those that are null.';
 
 create function public.delete_task(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -357,6 +377,10 @@ language sql stable set search_path = '' as $$
     'sessionId', p_firing.session_id,
     'task', (
       select jsonb_build_object('prompt', t.prompt, 'templateId', t.template_id,
+        -- Null follows an own template.
+        'templateVersion', coalesce(t.template_version, (
+          select 1 from public.agent_templates a
+          where a.id = t.template_id and a.account_id <> t.account_id)),
         'artistId', t.artist_id, 'modelId', t.model_id, 'options', t.options,
         'seesArtist', t.artist_id is null or (public.access_verdicts(
           t.account_id, false, null, null, t.artist_id) ->> 'artist')::boolean)

@@ -273,6 +273,9 @@ const withoutLookup = [
   "agent_template_rows",
   "artist_row",
   "can_see_agent_template",
+  "can_see_template_version",
+  "seen_template_versions",
+  "template_state",
   "found_agent_template",
 ];
 

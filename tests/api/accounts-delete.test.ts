@@ -50,6 +50,8 @@ describe("DELETE /api/accounts/me 200", () => {
       select
         (select count(*)::int from accounts where id in (${person.id}, ${artist})) as accounts,
         (select count(*)::int from agent_templates where id = ${template.id}) as templates,
+        (select count(*)::int from agent_template_versions
+          where template_id = ${template.id}) as versions,
         (select count(*)::int from sessions where id = ${sessionId}) as sessions,
         (select count(*)::int from organization_accounts where account_id = ${person.id}) as members,
         (select count(*)::int from organization_invitations where email = ${person.email}) as invitations,
@@ -58,6 +60,7 @@ describe("DELETE /api/accounts/me 200", () => {
     expect({ ...left }).toEqual({
       accounts: 0,
       templates: 0,
+      versions: 0,
       sessions: 0,
       members: 0,
       invitations: 0,

@@ -70,6 +70,7 @@ test("200: has everything that the account owns, and nothing of others", async (
   expect(Object.keys(files).sort()).toEqual(
     [
       "account.json",
+      "agent-template-versions.json",
       "agent-templates.json",
       "api-keys.json",
       "artists.json",
@@ -99,6 +100,9 @@ test("200: has everything that the account owns, and nothing of others", async (
     organizations: [{ organization_id: organization }],
   });
   expect(read("agent-templates.json")).toMatchObject([{ id: template.id }]);
+  expect(read("agent-template-versions.json")).toMatchObject([
+    { template_id: template.id, version: 1, prompt: template.prompt },
+  ]);
   expect(read("deliveries.json")).toMatchObject([{ run_id: "wrun_1", to: person.email }]);
   expect(read("delivery-addresses.json")).toMatchObject([
     { address: "manager@export.example.com", state: "pending" },

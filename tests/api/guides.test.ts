@@ -24,6 +24,7 @@ const variables = [
   ["SESSION_ID", ["session", "id"]],
   ["CHAT_ID", ["chat", "id"]],
   ["TASK_ID", ["task", "id"]],
+  ["TEMPLATE_ID", ["template", "id"]],
   ["RUN_ID", ["runId"]],
   ["CALL_ID", ["required_action", "tool_calls", "0", "id"]],
 ] as const;

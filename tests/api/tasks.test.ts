@@ -137,7 +137,8 @@ describe("PATCH /api/tasks/{id} 200", () => {
     const path = `/api/tasks/${made.id}`;
     const updated_at = expect.any(String);
     const renamed = taskIn(await withKey.patch(path, { title: "Renamed", template_id: "" }));
-    expect(renamed).toEqual({ ...made, title: "Renamed", template_id: null, updated_at });
+    const removed = { template_id: null, template_version: null };
+    expect(renamed).toEqual({ ...made, title: "Renamed", ...removed, updated_at });
 
     const artist_id = await makeArtist(withKey);
     const [{ id: model } = { id: "" }] = (await dataOf(withKey.api.GET("/api/models"))).models;
@@ -145,8 +146,8 @@ describe("PATCH /api/tasks/{id} 200", () => {
       await withKey.patch(path, { artist_id, model, template_id: template.id }),
     );
     expect(chosen).toMatchObject({ artist_id, model, template_id: template.id });
-    const removed = { artist_id: "", model: "", template_id: "" };
-    const plain = taskIn(await withKey.patch(path, removed));
+    const cleared = { artist_id: "", model: "", template_id: "" };
+    const plain = taskIn(await withKey.patch(path, cleared));
     expect(plain).toEqual({ ...renamed, updated_at });
 
     const disabled = taskIn(await withKey.patch(path, { enabled: false }));
@@ -193,7 +194,7 @@ describe("PATCH /api/tasks/{id} 400", () => {
   test.each([
     [
       {},
-      "One of title, prompt, template_id, schedule, timezone, artist_id, model, fallback_models, effort, workspace, outcome, skills, web_search, approvals, limits, deliver, enabled must be provided",
+      "One of title, prompt, template_id, template_version, schedule, timezone, artist_id, model, fallback_models, effort, workspace, outcome, skills, web_search, approvals, limits, deliver, enabled must be provided",
     ],
     [{ schedule: "never" }, "schedule must be a cron expression of five fields"],
     [{ schedule: "0 0 30 2 *" }, "schedule must have a time in the future"],

@@ -24,6 +24,7 @@ describe("PATCH /api/agents/templates/{id} 200", () => {
       ...rest,
       ...fields,
       shared_emails: share_emails,
+      version: "share_emails" in change ? 1 : 2,
       updated_at: expect.any(String),
     });
     expect(changed.updated_at > updated_at).toBe(true);
@@ -111,12 +112,12 @@ describe("PATCH /api/agents/templates/{id} 400", () => {
     ],
     [
       { id: randomUUID(), favorites_count: 9 },
-      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, limits, is_private, share_emails must be provided",
+      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, limits, is_private, share_emails must be provided",
       [],
     ],
     [
       { title: null, tags: null },
-      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, limits, is_private, share_emails must be provided",
+      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, limits, is_private, share_emails must be provided",
       [],
     ],
     [{ title: "ab", tags: "a" }, "title must be at least 3 characters", ["title", "tags"]],

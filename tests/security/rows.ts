@@ -1,5 +1,5 @@
 /** How each endpoint is asked. This file is long because it has a row for every endpoint. */
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { vi } from "vitest";
 import { z } from "zod";
 import { makeImage, makeMedia, storeMedia } from "../support/fixtures/media.ts";
@@ -73,6 +73,13 @@ const aSkill = async (owner: Person): Promise<Ids> => {
 const aTemplate = async (owner: Person): Promise<Ids> => ({
   id: (await createTemplate(owner.withKey, { is_private: true })).id,
 });
+/** With a number that is nowhere else in the answer. */
+const aTemplateVersion = async (owner: Person): Promise<Ids> => {
+  const { id } = await createTemplate(owner.withKey, { is_private: true });
+  const version = String(randomInt(1_000_000_000, 2_000_000_000));
+  await sql`update agent_template_versions set version = ${version} where template_id = ${id}`;
+  return { id, version };
+};
 const aTaskRun = async (owner: Person): Promise<Ids> => {
   const run = plainRun(owner.id);
   await insertRun(owner.id, run);
@@ -307,9 +314,16 @@ export const rows: Readonly<Record<string, Row>> = {
     body: () => ({ title: "mine now", is_private: true }),
   },
   "DELETE /api/agents/templates/{id}": { arrange: aTemplate },
+  "GET /api/agents/templates/{id}/versions": { arrange: aTemplate },
+  "GET /api/agents/templates/{id}/versions/{version}": { arrange: aTemplateVersion },
+  "POST /api/agents/templates/{id}/restore": { arrange: aTemplate, body: () => ({ version: 1 }) },
   "PUT /api/agents/templates/{id}/favorite": {
     arrange: aTemplate,
     body: () => ({ is_favourite: true }),
+  },
+  "POST /api/agents/templates/{id}/restore (public)": {
+    arrange: aPublicTemplate,
+    body: () => ({ version: 1 }),
   },
   "GET /api/agents/templates/{id} (public)": { arrange: aPublicTemplate },
   "PATCH /api/agents/templates/{id} (public)": {

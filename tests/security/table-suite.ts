@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Contract } from "../../lib/contract/contract.ts";
@@ -83,10 +83,12 @@ function expectCell(answer: Answer, cell: Cell, { family }: Contract, ids: Ids):
 }
 
 /** As well-formed as this id, and of nothing. */
-const missingLike = (id: string): string =>
-  z.uuid().safeParse(id).success
-    ? randomUUID()
+const missingLike = (id: string): string => {
+  if (z.uuid().safeParse(id).success) return randomUUID();
+  return /^\d+$/.test(id)
+    ? String(randomInt(1_000_000_000, 2_000_000_000))
     : id.replace(/\w{1,24}$/, (end) => randomBytes(12).toString("hex").slice(0, end.length));
+};
 
 /** All that may not tell a foreign thing from a missing one. */
 function tellingOf({ status, text, headers }: Answer) {

@@ -262,7 +262,11 @@ GET /api/agents/templates                          | 200+  200+    200   200   2
 GET /api/agents/templates/{id}                     | 200+  200+    404t  404t  404t    401x      401x  401u   401u   200+  200+    401x
 PATCH /api/agents/templates/{id}                   | 200+  200+    404t  404t  404t    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/agents/templates/{id}                  | 200   200     404t  404t  404t    401x      401x  401u   401u   403k  403k    401x
+GET /api/agents/templates/{id}/versions            | 200   200     404t  404t  404t    401x      401x  401u   401u   200   200     401x
+GET /api/agents/templates/{id}/versions/{version}  | 200+  200+    404t  404t  404t    401x      401x  401u   401u   200+  200+    401x
+POST /api/agents/templates/{id}/restore            | 200+  200+    404t  404t  404t    401x      401x  401u   401u   403k  403k    401x
 PUT /api/agents/templates/{id}/favorite            | 200+  200+    404t  404t  404t    401x      401x  401u   401u   403k  403k    401x
+POST /api/agents/templates/{id}/restore (public)   | 200+  200+    403e  403e  403e    401x      401x  401u   401u   403k  403k    401x
 GET /api/agents/templates/{id} (public)            | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x
 PATCH /api/agents/templates/{id} (public)          | 200+  200+    403e  403e  403e    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/agents/templates/{id} (public)         | 200   200     403d  403d  403d    401x      401x  401u   401u   403k  403k    401x

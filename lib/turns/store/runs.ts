@@ -88,13 +88,13 @@ export function provisionRun(plan: RunPlan): Promise<z.output<typeof provisioned
 const instructed = z.union([
   z.object({ chat: z.unknown() }).transform(() => undefined),
   z
-    .object({ missing: z.enum(["session", "chat", "template"]) })
+    .object({ missing: z.enum(["session", "chat", "template", "template_version"]) })
     .transform(({ missing }) => missing),
 ]);
 
 /**
  * Sets the instructions and the options of the run's chat, before the run starts and reads them.
- * @returns what is missing, if anything
+ * @returns the missing part, if any
  */
 export function instructRun(
   accountId: string,
@@ -102,6 +102,7 @@ export function instructRun(
   given: {
     readonly instructions?: string | null | undefined;
     readonly templateId?: string | null | undefined;
+    readonly templateVersion?: number | null | undefined;
     readonly options: RunOptions;
   },
 ) {
@@ -117,6 +118,7 @@ export function instructRun(
     p_archived: null,
     p_pinned: null,
     p_options: given.options,
+    p_template_version: given.templateVersion ?? null,
   };
   return call("update_chat", args, instructed);
 }
@@ -142,7 +144,7 @@ export async function setTurnWebhook(accountId: string, turnId: string, url: str
   await call("set_turn_webhook", args, z.null());
 }
 
-/** Sets what the output of the run must be, before the run starts. */
+/** Sets the schema of the run's output, before the run starts. */
 export async function setOutputSchema(accountId: string, turnId: string, schema: object) {
   const args = { p_account_id: accountId, p_turn_id: turnId, p_schema: JSON.stringify(schema) };
   await call("set_turn_output_schema", args, z.null());

@@ -446,6 +446,27 @@ describe("instructions", () => {
     expect(prompts[0]).toContain(`${prompt}\n\nIn German.`);
   });
 
+  it("of a newer version that is accepted during a turn apply to the next", async () => {
+    const other = await createPerson(server.url);
+    const template = await createTemplate(other.withKey, { prompt });
+    const conversation = await openConversation(caller);
+    const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
+    await caller.patch(path, { templateId: template.id });
+    model.script("accept-meanwhile", async function* ({ step }) {
+      if (step > 0) return yield { text: "done" };
+      const changed = { prompt: `${prompt} Later.` };
+      await other.withKey.patch(`/api/agents/templates/${template.id}`, changed);
+      expect((await caller.patch(path, { template_version: 2 })).status).toBe(200);
+      yield { tool: "todo", input: { todos: [] } };
+    });
+    await (await conversation.send("[script:accept-meanwhile]")).ended;
+    const prompts = model.callsOf("accept-meanwhile").map((call) => systemPrompt(call));
+    expect(prompts).toHaveLength(2);
+    expect(prompts.join()).not.toContain("Later.");
+    await (await conversation.send("hello")).ended;
+    expect(systemPrompt()).toContain(`${prompt} Later.`);
+  });
+
   it("of a template have no effect once the account no longer sees it", async () => {
     const other = await createPerson(server.url);
     const template = await createTemplate(other.withKey, { prompt });

@@ -6,7 +6,6 @@ import type { Contract } from "../../../lib/contract/contract.ts";
 import { addressOf } from "../../../lib/openapi/curl.ts";
 import { operations } from "../../../lib/openapi/registry.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
-import { validTemplate } from "../fixtures/templates.ts";
 import { type Client, client } from "./clients.ts";
 import { Conversation } from "./conversation.ts";
 import { type Asked, type Context, contractOf, Recorder, withId } from "./example-recorder.ts";
@@ -20,6 +19,7 @@ import { recordRuns } from "./record-runs.ts";
 import { recordSandboxFiles } from "./record-sandbox-files.ts";
 import { recordSkills } from "./record-skills.ts";
 import { recordTasks } from "./record-tasks.ts";
+import { recordTemplates } from "./record-templates.ts";
 import { recordUsage } from "./record-usage.ts";
 import { recordWebhooks } from "./record-webhooks.ts";
 import { recordWorkspace } from "./record-workspace.ts";
@@ -175,19 +175,6 @@ async function recordResumeAndStop(
   const text = await resumed.text();
   recorder.keep("resumeTurn", request, { status, headers, body: text, text });
   await first.ended;
-}
-
-async function recordTemplates({ record }: Context) {
-  const headers = { "idempotency-key": "release-planner-1" };
-  const body = { ...validTemplate, is_private: true, share_emails: ["grace@example.com"] };
-  const schema = z.object({ template: withId });
-  const made = await record("createTemplate", { headers, body }, { schema });
-  const params = { id: made.template.id };
-  await record("getTemplate", { params });
-  await record("updateTemplate", { params, body: { tags: ["release"] } });
-  await record("setFavorite", { params, body: { is_favourite: true } });
-  await record("listTemplates", { query: { limit: "1" } });
-  await record("deleteTemplate", { params });
 }
 
 async function recordContent({ record, recorder, caller }: Context) {

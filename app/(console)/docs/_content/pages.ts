@@ -54,6 +54,12 @@ export const groups: readonly DocsGroup[] = [
       page("sandbox", "docs/guides/sandbox.md", "Sandbox", "Files in and out, and commands."),
       page("skills", "docs/guides/skills.md", "Skills", "Instructions that your agents follow."),
       page(
+        "templates",
+        "docs/guides/templates.md",
+        "Agent templates",
+        "Instructions to share, in versions that you accept.",
+      ),
+      page(
         "workspace",
         "docs/guides/workspace.md",
         "Workspace",

@@ -12,6 +12,7 @@ import schedules from "@/docs/guides/schedules.md";
 import skills from "@/docs/guides/skills.md";
 import streaming from "@/docs/guides/streaming.md";
 import structuredOutput from "@/docs/guides/structured-output.md";
+import templates from "@/docs/guides/templates.md";
 import workspace from "@/docs/guides/workspace.md";
 import mcp from "@/docs/mcp.md";
 import operations from "@/docs/operations.md";
@@ -35,6 +36,7 @@ const texts: Readonly<Record<string, string>> = {
   "docs/guides/skills.md": skills,
   "docs/guides/streaming.md": streaming,
   "docs/guides/structured-output.md": structuredOutput,
+  "docs/guides/templates.md": templates,
   "docs/mcp.md": mcp,
   "docs/operations.md": operations,
   "docs/settings.md": settings,

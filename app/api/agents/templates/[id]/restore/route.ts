@@ -1,0 +1,13 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { restoreTemplateContract } from "@/lib/templates/contract.ts";
+import { restoreTemplate } from "@/lib/templates/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(restoreTemplateContract, ({ caller, params, body }) =>
+    answer(restoreTemplate(caller.accountId, params.id, body.version), (template) =>
+      success({ template }),
+    ),
+  ),
+});

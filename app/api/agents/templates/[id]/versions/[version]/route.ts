@@ -1,0 +1,13 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { getTemplateVersionContract } from "@/lib/templates/contract.ts";
+import { selectTemplateVersion } from "@/lib/templates/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(getTemplateVersionContract, ({ caller: { accountId }, params, query }) =>
+    answer(selectTemplateVersion(accountId, params.id, params.version, query.compare_to), (found) =>
+      success(found),
+    ),
+  ),
+});

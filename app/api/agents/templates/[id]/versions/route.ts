@@ -1,0 +1,13 @@
+import { answer, listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listTemplateVersionsContract } from "@/lib/templates/contract.ts";
+import { selectTemplateVersions } from "@/lib/templates/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listTemplateVersionsContract, ({ caller, params, query }) =>
+    answer(selectTemplateVersions(caller.accountId, params.id, query), (page) =>
+      listOf(`/api/agents/templates/${params.id}/versions`, query, "versions", page),
+    ),
+  ),
+});
