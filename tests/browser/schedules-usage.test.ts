@@ -2,9 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import { createSession } from "../support/fixtures/sessions.ts";
 import { createTask, readTask } from "../support/fixtures/tasks.ts";
+import { createTemplate } from "../support/fixtures/templates.ts";
 import { describeInBrowser, expectGood, type SignedIn } from "../support/harness/browser.ts";
-import { client } from "../support/harness/clients.ts";
+import { client, createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
 describeInBrowser("the pages", ({ signedIn }) => {
@@ -107,6 +109,30 @@ describeInBrowser("the pages", ({ signedIn }) => {
       await page.getByRole("heading", { name: "No schedules yet" }).waitFor();
       await page.goto(`/schedules/${id}`);
       await page.getByRole("heading", { name: "Schedule not found" }).waitFor();
+    });
+
+    it("offer the newer version of a template with its changes, as chats do", async () => {
+      const [{ page, bearer }, owner] = await Promise.all([signedIn(), createPerson()]);
+      const caller = client({ bearer });
+      const { id, title } = await createTemplate(owner.withKey);
+      const { session, chat } = await createSession(caller);
+      const chatPath = `/api/sessions/${session.id}/chats/${chat.id}`;
+      await caller.patch(chatPath, { templateId: id });
+      const task = await createTask(caller, { template_id: id });
+      const prompt = "Plan the six weeks before and after the release of a single.";
+      await owner.withKey.patch(`/api/agents/templates/${id}`, { prompt });
+      const update = page.getByRole("region", { name: "Template update" });
+      for (const path of [`/chat/${session.id}/${chat.id}`, `/schedules/${task.id}`]) {
+        await page.goto(path);
+        await update.getByText(`A newer version of “${title}” is available.`).waitFor();
+        await update.getByText("Show changes").click();
+        await update.getByText(`+${prompt}`).waitFor();
+        await expectGood(page);
+        await update.getByRole("button", { name: "Accept" }).click();
+        await update.waitFor({ state: "detached" });
+      }
+      expect((await caller.get(chatPath)).body).toMatchObject({ chat: { template_version: 2 } });
+      expect((await readTask(caller, task.id)).template_version).toBe(2);
     });
   });
 

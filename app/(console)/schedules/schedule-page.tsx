@@ -29,6 +29,10 @@ const ScheduleDialog = lazyComponent(
   () => import("./_editor/schedule-dialog.tsx"),
   "ScheduleDialog",
 );
+const TaskTemplateUpdate = lazyComponent(
+  () => import("../templates/template-update.tsx"),
+  "TaskTemplateUpdate",
+);
 const NextFiringsList = lazyComponent(
   () => import("./_editor/next-firings-list.tsx"),
   "NextFiringsList",
@@ -88,6 +92,7 @@ function Details({ task, onChange }: { readonly task: Task; readonly onChange: (
       >
         <Actions task={task} onChange={onChange} />
       </DetailHeader>
+      {task.template_update && <TaskTemplateUpdate task={task} onChange={onChange} />}
       <div className="grid items-start gap-x-5 gap-y-6 lg:grid-cols-[minmax(0,1fr)_17rem] lg:grid-rows-[auto_1fr]">
         <div className="min-w-0">
           <Section title="Prompt">

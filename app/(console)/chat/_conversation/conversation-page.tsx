@@ -1,6 +1,6 @@
 "use client";
 import type { UIMessage } from "ai";
-import { Code2, FolderTree, MessageSquareOff } from "lucide-react";
+import { Code2, FolderTree, MessageSquarePlus } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ChatConnectors } from "../../_connectors/connectors-picker.tsx";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
@@ -23,6 +23,10 @@ import { useConversation } from "./use-conversation.ts";
 const CodeDialog = lazyComponent(
   () => import("../../_snippets/code-dialog.tsx"),
   "StoredChatCodeDialog",
+);
+const ChatTemplateUpdate = lazyComponent(
+  () => import("../../templates/template-update.tsx"),
+  "ChatTemplateUpdate",
 );
 const FilesPanel = lazyComponent(() => import("../_files/files-panel.tsx"), "FilesPanel");
 
@@ -62,7 +66,7 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
     return (
       <div className="mx-auto max-w-lg px-4 py-16">
         <Missing
-          icon={MessageSquareOff}
+          icon={MessageSquarePlus}
           title="Chat not found"
           text="It was deleted, or it belongs to another account."
           href="/chat"
@@ -127,6 +131,7 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
               </MessageActionsContext>
             </FilesSessionContext>
           )}
+          {chat?.template_update && <ChatTemplateUpdate chat={chat} conversation={conversation} />}
           <ConversationComposer
             shown={shown}
             attachments={attachments}
