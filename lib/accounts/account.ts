@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { approvalPolicies } from "../contract/approvals.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
+import { networkPolicy } from "../contract/network-policy.ts";
 
 export const accountView = z.object({
   account: z
@@ -21,6 +22,9 @@ export const accountView = z.object({
       }),
       approvals: approvalPolicies.meta({
         description: "The policies of agents' effects that are not the defaults",
+      }),
+      network: networkPolicy.nullable().meta({
+        description: "Which hosts the agents of the account may reach; null for every host",
       }),
       timezone: z
         .string()

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { approvalPolicies } from "../contract/approvals.ts";
 import { contract, successResponse } from "../contract/contract.ts";
 import { accountImage, accountName, emailAddress, timezone, uuid } from "../contract/fields.ts";
+import { networkPolicy } from "../contract/network-policy.ts";
 import { accountView } from "./account.ts";
 
 const shared = { tag: "Account", family: "error", auth: "required" } as const;
@@ -57,6 +58,12 @@ const changes = z.object({
     .optional()
     .describe(
       "For each kind of effect whether agents act by themselves (`auto`), ask (`ask`), ask once their context has content of a stranger (`ask_when_untrusted`), or must not (`deny`). They replace the present ones; an empty object restores the defaults",
+    ),
+  network: networkPolicy
+    .nullable()
+    .optional()
+    .describe(
+      "Which hosts the agents of the account may reach, in turns that start from then on. Templates, chats, runs and tasks can only narrow it. Null removes it",
     ),
   timezone: timezone
     .nullable()

@@ -37,6 +37,7 @@ export function updateAccount(accountId: string, changes: AccountChanges): Promi
       p_timezone: timezone ?? null,
       p_approvals: changes.approvals ?? null,
       p_clear: clearedFields(changes),
+      p_network: changes.network ?? null,
     },
     storedAccount,
   );

@@ -9,16 +9,20 @@ const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
 /** Of a conversation, the newest first. */
 const MAX_IMAGES = 10;
 
-/** The provider metadata of a file part whose URL could not be fetched. */
-const UNFETCHABLE = { agentPlatform: { unfetchable: true } };
-
-export const markUnfetchable = (part: FileUIPart): FileUIPart => ({
+/**
+ * Marks a file part whose URL could not be fetched, in its provider metadata.
+ * @param refusal which network policy has refused it, as a sentence
+ */
+export const markUnfetchable = (part: FileUIPart, refusal: string | null): FileUIPart => ({
   ...part,
-  providerMetadata: { ...part.providerMetadata, ...UNFETCHABLE },
+  providerMetadata: {
+    ...part.providerMetadata,
+    agentPlatform: { unfetchable: refusal ?? true },
+  },
 });
 
 export const isUnfetchable = ({ providerMetadata }: FileUIPart): boolean =>
-  providerMetadata?.agentPlatform?.unfetchable === true;
+  providerMetadata?.agentPlatform?.unfetchable !== undefined;
 
 /**
  * Returns the messages as the model gets them: each file is named, one in the sandbox by its path, and
@@ -61,8 +65,9 @@ function describe(part: FileUIPart): string {
   if (SANDBOX_URL.test(url)) {
     return `Attached file: ${JSON.stringify(url.replace(SANDBOX_URL, ""))} (${mediaType}), in the sandbox's home`;
   }
+  const refusal = part.providerMetadata?.agentPlatform?.unfetchable;
   const problem = isUnfetchable(part)
-    ? "could not be fetched from its URL"
+    ? `could not be fetched from its URL${typeof refusal === "string" ? `. ${refusal}` : ""}`
     : "could not be stored in the sandbox";
   return `Attached file: ${JSON.stringify(filename ?? "")} (${mediaType}), which ${problem}`;
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { networkOf } from "../identity/credentials/caller.ts";
 import type { ImageRequest } from "./contract.ts";
 import { type Attempt, queueGeneration, type StartParts } from "./generation.ts";
 import { planImages, showRequest } from "./generation-order.ts";
@@ -20,10 +21,11 @@ export async function createImage(
   attempt: Attempt,
   body: ImageRequest,
 ): Promise<{ imageUrl: string; images: readonly string[]; location: string } | AppError> {
-  const { effectId } = attempt;
+  const { caller, effectId } = attempt;
+  const request = { kind: "image", effectId, network: networkOf(caller), body } as const;
   const provider = app.content;
   if (!provider) return notConfigured;
-  const plan = await planImages(app, body, effectId);
+  const plan = await planImages(app, request);
   if (isAppError(plan)) return plan;
   const price = await filePrice(app, "image", provider.imageModel(plan.order, plan.inputs.length));
   const generation = {
@@ -34,7 +36,7 @@ export async function createImage(
     payload: showRequest(body),
     metadata: {},
   } as const;
-  const done = await queueGeneration(app, generation, { kind: "image", effectId, body }, output);
+  const done = await queueGeneration(app, generation, request, output);
   if (isAppError(done)) return done;
   const { imageUrl, images } = done.output;
   return { imageUrl, images, location: done.location };

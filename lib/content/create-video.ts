@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { networkOf } from "../identity/credentials/caller.ts";
 import type { VideoRequest } from "./contract.ts";
 import { type Attempt, queueGeneration, type StartParts } from "./generation.ts";
 import { planVideo, showRequest } from "./generation-order.ts";
@@ -21,10 +22,11 @@ export async function createVideo(
   attempt: Attempt,
   body: VideoRequest,
 ): Promise<{ videoUrl: string; mode: VideoMode; location: string } | AppError> {
-  const { effectId } = attempt;
+  const { caller, effectId } = attempt;
+  const request = { kind: "video", effectId, network: networkOf(caller), body } as const;
   const provider = app.content;
   if (!provider?.makesVideos) return notConfigured;
-  const plan = await planVideo(app, body, effectId);
+  const plan = await planVideo(app, request);
   if (isAppError(plan)) return plan;
   const { mode, movement, mood } = plan.order;
   const generation = {
@@ -35,7 +37,7 @@ export async function createVideo(
     payload: showRequest({ ...body, mode }),
     metadata: { mode, movement, mood },
   } as const;
-  const done = await queueGeneration(app, generation, { kind: "video", effectId, body }, output);
+  const done = await queueGeneration(app, generation, request, output);
   if (isAppError(done)) return done;
   return { videoUrl: done.output.videoSourceUrl, mode, location: done.location };
 }

@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import type { App } from "../app.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
+import type { TurnPolicies } from "../contract/network-policy.ts";
 import type { ImageRequest, VideoRequest } from "./contract.ts";
 import { checkInputs, fetchInputs, type Input, type InputParts } from "./media/fetch-inputs.ts";
 import {
@@ -32,6 +33,14 @@ const KIND_OF = {
   audio_url: "audio",
 } as const satisfies Readonly<Record<InputField, Input["kind"]>>;
 
+/** A request as every attempt plans it. */
+interface PlannedRequest<Body> {
+  readonly body: Body;
+  readonly effectId: string;
+  /** The network policies of the run that has made the request; absent for all others. */
+  readonly network?: TurnPolicies | undefined;
+}
+
 interface VideoPlan {
   /** The order without its files. */
   readonly order: VideoOrder;
@@ -47,15 +56,14 @@ interface VideoPlan {
  */
 export async function planVideo(
   app: Pick<App, "media">,
-  body: VideoRequest,
-  effectId: string,
+  { body, effectId, network: policies }: PlannedRequest<VideoRequest>,
 ): Promise<VideoPlan | AppError> {
   const mode = modeOf(body);
   const missing = missingInput(mode, body);
   if (missing) return missing;
   const inputs = INPUTS_OF[mode].flatMap((field): Input[] => {
     const text = body[field];
-    return text ? [{ field, url: new URL(text), kind: KIND_OF[field] }] : [];
+    return text ? [{ field, url: new URL(text), kind: KIND_OF[field], policies }] : [];
   });
   const refused = checkInputs(app.media, inputs);
   if (refused) return refused;
@@ -165,8 +173,7 @@ interface ImagePlan {
  */
 export async function planImages(
   app: Pick<App, "media">,
-  body: ImageRequest,
-  effectId: string,
+  { body, effectId, network }: PlannedRequest<ImageRequest>,
 ): Promise<ImagePlan | AppError> {
   const template = body.template ? await selectContentTemplate(body.template) : null;
   if (isAppError(template)) return template;
@@ -174,7 +181,7 @@ export async function planImages(
   if (!prompt) {
     return invalidField("prompt", "prompt is required unless a template has one");
   }
-  const inputs = referencesOf(body, template);
+  const inputs = referencesOf(body, template, network);
   const refused = checkInputs(app.media, inputs);
   if (refused) return excuseCaller(refused, "image");
   const captionText = chooseCaption(template, effectId);
@@ -208,11 +215,15 @@ export async function fetchImageOrder(
 }
 
 /** Returns the references of the request, or the template's when the request has none. */
-function referencesOf(body: ImageRequest, template: ContentTemplate | null): Input[] {
+function referencesOf(
+  body: ImageRequest,
+  template: ContentTemplate | null,
+  policies: TurnPolicies | undefined,
+): Input[] {
   const own = [
     ...(body.reference_image_url ? [["reference_image_url", body.reference_image_url]] : []),
     ...(body.images ?? []).map((url, index) => [`images.${index}`, url]),
-  ].map(([field = "", url = ""]): Input => ({ field, url: new URL(url), kind: "image" }));
+  ].map(([field = "", url = ""]): Input => ({ field, url: new URL(url), kind: "image", policies }));
   if (own.length > 0) return own;
   return (template?.image?.reference_images ?? []).map((url) => templateInput(url, "image"));
 }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { App } from "../app.ts";
 import { appError, isAppError } from "../contract/app-error.ts";
+import { turnPolicies } from "../contract/network-policy.ts";
 import { log } from "../platform/log.ts";
 import { openText } from "../platform/seal-text.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
@@ -52,9 +53,11 @@ export const generationJob = z.object({
 });
 export type GenerationJob = z.output<typeof generationJob>;
 
+/** The network policies of the run that has asked for it; absent for all other callers. */
+const common = { effectId: z.uuid(), network: turnPolicies.optional() };
 const generationRequest = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("video"), effectId: z.uuid(), body: videoBody }),
-  z.object({ kind: z.literal("image"), effectId: z.uuid(), body: imageBody }),
+  z.object({ kind: z.literal("video"), ...common, body: videoBody }),
+  z.object({ kind: z.literal("image"), ...common, body: imageBody }),
 ]);
 export type GenerationRequest = z.output<typeof generationRequest>;
 
@@ -90,7 +93,7 @@ export async function submitGeneration(
   await mergeMetadata(runId, { step: "fetching" });
   const submitted = await withWorkFolder(async (folder) => {
     if (request.kind === "video") {
-      const plan = await planVideo(app, request.body, request.effectId);
+      const plan = await planVideo(app, request);
       if (isAppError(plan)) return plan;
       const fetched = await fetchVideoOrder(app, accountId, plan, folder, signal);
       if (isAppError(fetched)) return fetched;
@@ -99,7 +102,7 @@ export async function submitGeneration(
         ? submission
         : { submission, details: fetched.details, count: 1 };
     }
-    const plan = await planImages(app, request.body, request.effectId);
+    const plan = await planImages(app, request);
     if (isAppError(plan)) return plan;
     const order = await fetchImageOrder(app, accountId, plan, folder, signal);
     if (isAppError(order)) return order;
@@ -193,7 +196,7 @@ async function edit(
   const request = open(job);
   const [video] = files;
   if (request.kind !== "video" || !video) return files;
-  const plan = await planVideo(app, request.body, request.effectId);
+  const plan = await planVideo(app, request);
   if (isAppError(plan) || plan.steps.length === 0) return files;
   const steps = await fetchEdit(app, accountId, plan, folder, signal);
   if (isAppError(steps)) return files;

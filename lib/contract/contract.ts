@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { ErrorCode } from "./app-error.ts";
 import type { ApprovalCategory, UntrustedSource } from "./approvals.ts";
+import type { TurnPolicies } from "./network-policy.ts";
 
 /** The shape of an endpoint's error bodies (lib/http/error-response.ts). */
 export type ErrorFamily = "message" | "error" | "missing" | "plain" | "catalog" | "rpc";
@@ -28,7 +29,7 @@ export type ResponseHeader =
   | "x-workflow-stream-start-index"
   | "x-workflow-stream-tail-index";
 
-/** The session of a run and its use of the workspace, to which a contract can limit the run's credential. */
+/** The session of a run, its use of the workspace and its network policies, to which a contract can limit the run's credential. */
 export interface RunScope {
   readonly sessionId: string;
   readonly chatId: string;
@@ -40,6 +41,8 @@ export interface RunScope {
   readonly turnId: string;
   /** The effects for which it now needs an approval, or that it must not have. */
   readonly asks: readonly ApprovalCategory[];
+  /** Which hosts the run may reach, also through the service. */
+  readonly network: TurnPolicies;
 }
 
 /** A condition under which the credential of a run may call an endpoint. */

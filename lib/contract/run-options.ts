@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { approvalPolicies } from "./approvals.ts";
 import { check } from "./checks.ts";
+import { networkPolicy, networkPolicyChange } from "./network-policy.ts";
 
 const MAX_FALLBACK_MODELS = 3;
 
@@ -23,6 +24,8 @@ const descriptions = {
     "For each kind of effect whether the agent acts by itself (`auto`), asks (`ask`), asks once its context has content of a stranger (`ask_when_untrusted`), or must not (`deny`). By default `connectors` and `mcp` are `ask`, `fetch` is `ask_when_untrusted` in chats with connectors or MCP servers, and everything else is `auto`. The choices of a chat come before those of its template and of the account; a template of another account only tightens them.",
   web_search:
     "Whether the agent may search the web, with the tool `web_search`. Each search counts in the usage at the vendor's price.",
+  network:
+    "Which hosts the agent may reach with `fetch`, with commands and for the files of messages, and which of them web search shows. The service's own API stays reachable. Where several policies apply, such as the account's and a chat's, all must allow a host.",
   limits:
     "The limits of a turn with its subagents and summaries. They are checked before each model call. A turn that reaches a limit fails with an error such as `limit_reached: max_cost_usd`, and keeps its answer until then. Where several limits apply, such as a template's and a chat's, the narrowest does.",
 };
@@ -96,6 +99,7 @@ export const runOptions = z.object({
   skills: skills.optional().meta({ description: descriptions.skills }),
   web_search: z.boolean().optional().meta({ description: descriptions.web_search }),
   approvals: approvalPolicies.optional().meta({ description: descriptions.approvals }),
+  network: networkPolicy.optional().meta({ description: descriptions.network }),
 });
 export type RunOptions = z.output<typeof runOptions>;
 
@@ -129,6 +133,9 @@ export const runOptionChanges = z.object({
   approvals: approvalPolicies.optional().meta({
     description: `${descriptions.approvals} They replace the present ones; an empty object removes them.`,
   }),
+  network: networkPolicyChange
+    .optional()
+    .meta({ description: `${descriptions.network} An empty text removes the policy.` }),
   limits: limits.optional().meta({
     description: `${descriptions.limits} They replace the present ones; an empty object removes them.`,
   }),

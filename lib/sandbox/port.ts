@@ -2,6 +2,7 @@
  * The port of sandboxes. A sandbox belongs to one session and outlives the turn and the server process:
  * the next turn reads the files of the previous one.
  */
+import type { TurnPolicies } from "../contract/network-policy.ts";
 import type { Checkable } from "../platform/outbound/probe.ts";
 
 export interface CommandOptions {
@@ -161,8 +162,9 @@ export interface SandboxProvider extends Checkable {
   /**
    * Opens a provisioned sandbox. No work is done until one of its methods is called.
    * @param accountId the account whose share of the machine the commands use.
+   * @param policies which hosts the commands may reach, of those that the operator allows. Default: all
    */
-  open(state: SandboxState, accountId: string): Sandbox;
+  open(state: SandboxState, accountId: string, policies?: TurnPolicies): Sandbox;
   /** Opens the files only, as cheaply as `open`. */
   openFiles(state: SandboxState, accountId: string): SandboxFiles;
   /** `active` means usable now or after a resume, `expired` that the files are gone. */

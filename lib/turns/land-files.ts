@@ -4,6 +4,7 @@
  * later turn fetches them again.
  */
 import type { FileUIPart, UIMessage } from "ai";
+import { refusalIn } from "../agent/download-file.ts";
 import { isUnfetchable, markUnfetchable } from "../agent/show-files.ts";
 import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
 import { storeUpload } from "../sandbox/store-upload.ts";
@@ -36,7 +37,7 @@ export async function landFiles(
   let left = MAX_LANDED_FILES;
   const read = async ({ url }: FileUIPart) => {
     if (isDataUrl(url)) return decode(url);
-    return signal.aborted ? null : fetchFile(new URL(url)).catch(() => null);
+    return signal.aborted ? null : fetchFile(new URL(url)).catch(refusalIn);
   };
   for (const message of stored.toReversed()) {
     const parts: UIMessage["parts"] = [];
@@ -46,8 +47,8 @@ export async function landFiles(
         continue;
       }
       const bytes = await read(part);
-      if (bytes) parts.push(await land(part, bytes, sandbox));
-      else parts.push(signal.aborted ? part : markUnfetchable(part));
+      if (bytes instanceof Uint8Array) parts.push(await land(part, bytes, sandbox));
+      else parts.push(signal.aborted ? part : markUnfetchable(part, bytes));
     }
     const isChanged = parts.some((part, index) => part !== message.parts[index]);
     const landed = isChanged ? { ...message, parts } : message;

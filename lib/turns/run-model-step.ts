@@ -171,7 +171,7 @@ async function withFiles(
   const steering = await withSteeringFiles(app, turnId, turn, turn.steering, signal);
   if (!hasFiles(turn.history)) return { ...turn, steering };
   const sandbox = openSandbox(app, turn);
-  const fetchFile = fileDownloader(signal);
+  const fetchFile = fileDownloader(signal, turn.options.network_policies);
   const { history, changed } = await landFiles(turn.history, sandbox, fetchFile, signal);
   if (changed.length > 0) await storeFileParts(turnId, changed, history);
   return { ...turn, steering, history: [...(await showFiles(history, sandbox))] };

@@ -273,6 +273,7 @@ function toolEnvironment(
         queue: app.queues.outputChecks,
       },
     }),
+    network: turn.options.network_policies ?? [],
     serviceOrigin: serviceOrigin(),
     markApproved: (method, path, body) => ({
       [APPROVED_CALL]: markOf({ turnId, method, path, body }),

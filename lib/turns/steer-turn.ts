@@ -34,7 +34,8 @@ export async function withSteeringFiles(
   if (!hasFiles(steering)) return steering;
   const messages = steering.map(({ id, parts }) => ({ id, role: "user" as const, parts }));
   const sandbox = openSandbox(app, turn);
-  const { history, changed } = await landFiles(messages, sandbox, fileDownloader(signal), signal);
+  const fetchFile = fileDownloader(signal, turn.options.network_policies);
+  const { history, changed } = await landFiles(messages, sandbox, fetchFile, signal);
   if (changed.length > 0) await storeSteeringFiles(turnId, changed);
   const shown = await showFiles(history, sandbox);
   return steering.map((one, place) => ({

@@ -6,10 +6,10 @@ import type { TurnState } from "./store/turns.ts";
 /** When the sandbox was deleted during the turn, its tools fail, but the turn does not. */
 export function openSandbox(
   { sandboxes }: Pick<App, "sandboxes">,
-  turn: Pick<TurnState, "account_id" | "sandbox_state">,
+  turn: Pick<TurnState, "account_id" | "options" | "sandbox_state">,
 ): Sandbox {
   const state = storedSandbox.nullable().parse(turn.sandbox_state);
-  if (state) return sandboxes.open(state, turn.account_id);
+  if (state) return sandboxes.open(state, turn.account_id, turn.options.network_policies);
   const fail = async (): Promise<never> => {
     throw new SandboxError("unavailable", "The session has no sandbox");
   };

@@ -390,7 +390,7 @@ comment on function public.delete_approval_rule is 'Forgets a remembered approva
 
 -- Functions that know of them -----------------------------------------------------------------------
 
-drop function public.update_account(uuid, text, text, numeric, boolean, text, text[]);
+drop function public.update_account(uuid, text, text, numeric, boolean, text, text[], jsonb);
 drop function public.finish_tool(uuid, text, jsonb);
 
 create or replace function public.get_account(p_account_id uuid) returns jsonb
@@ -400,7 +400,7 @@ language sql stable set search_path = '' as $$
       'id', a.id, 'kind', a.kind, 'email', a.email, 'name', a.name, 'image', a.image,
       'monthly_budget_usd', a.monthly_budget_usd,
       'allow_unpriced_models', a.allow_unpriced_models, 'approvals', a.approvals,
-      'timezone', a.timezone, 'created_at', a.created_at),
+      'network', a.network, 'timezone', a.timezone, 'created_at', a.created_at),
     'organizations', coalesce((
       select jsonb_agg(public.organization_row(o, m.role)
         order by o.created_at desc, o.id desc)
@@ -413,7 +413,8 @@ comment on function public.get_account is 'The account as its owner sees it, wit
 
 create function public.update_account(
   p_account_id uuid, p_name text, p_image text, p_monthly_budget_usd numeric,
-  p_allow_unpriced_models boolean, p_timezone text, p_clear text[], p_approvals jsonb default null
+  p_allow_unpriced_models boolean, p_timezone text, p_clear text[],
+  p_approvals jsonb default null, p_network jsonb default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -426,12 +427,14 @@ begin
     approvals = coalesce(p_approvals, a.approvals),
     timezone = case when 'timezone' = any (p_clear) then null
       else coalesce(p_timezone, a.timezone) end,
+    network = case when 'network' = any (p_clear) then null
+      else coalesce(p_network, a.network) end,
     updated_at = now()
   where a.id = p_account_id;
   return public.get_account(p_account_id);
 end
 $$;
-comment on function public.update_account is 'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
+comment on function public.update_account is 'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, network, timezone); answers as get_account.';
 
 create or replace function public.authenticate_key(
   p_hash text,
@@ -485,7 +488,8 @@ begin
       'session_id', v_turn.session_id, 'chat_id', v_turn.chat_id,
       'run_id', coalesce(v_turn.run_id, v_turn.id::text), 'artist_id', v_turn.artist_id,
       'workspace', coalesce(v_turn.options ->> 'workspace', 'write'),
-      'turn_id', v_turn.id, 'asks', public.run_asks(v_turn))
+      'turn_id', v_turn.id, 'asks', public.run_asks(v_turn),
+      'network', coalesce(v_turn.options -> 'network_policies', '[]'))
     || public.admit_account(v_key.account_id, v_key.scope = 'full',
       p_account_id, p_organization_id, p_artist_id, p_account_limit);
 end
@@ -501,13 +505,20 @@ language sql stable set search_path = '' as $$
       'limits', public.narrowest_limits(array[t.options -> 'limits', c.options -> 'limits']),
       'approvals', public.approval_policies(p_account_id, p_chat_id, c.options,
         case when t.account_id = p_account_id then t.options -> 'approvals' end,
-        case when t.account_id <> p_account_id then t.options -> 'approvals' end)))
+        case when t.account_id <> p_account_id then t.options -> 'approvals' end))
+    || jsonb_build_object('network_policies', (
+      select jsonb_agg(p.policy || jsonb_build_object('of', p.name) order by p.name)
+      from (values
+        ('account', (select a.network from public.accounts a where a.id = p_account_id)),
+        ('template', t.options -> 'network'),
+        ('chat', c.options -> 'network')) p (name, policy)
+      where p.policy ->> 'mode' <> 'open')))
   from public.chats c
   left join public.agent_templates t
     on t.id = c.template_id and public.can_see_agent_template(p_account_id, t)
   where c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account sets skills and limits only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies.';
+comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s. A template of another account sets skills, limits and network policies only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies. network_policies has the policies of the account, the template and the chat that are not open, all of which must allow a host.';
 
 create or replace function public.change_workspace_file(
   p_account_id uuid, p_artist_id uuid, p_path text, p_content_id uuid, p_text text, p_run_id text,

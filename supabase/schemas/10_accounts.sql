@@ -16,6 +16,7 @@ create table public.accounts (
   catalog_artist_id text,
   -- False, because an account that sets a budget expects it to hold.
   allow_unpriced_models boolean not null default false,
+  network jsonb,
   approvals jsonb not null default '{}',
   check (kind = 'organization' or not is_admin)
 );
@@ -32,6 +33,7 @@ comment on column public.accounts.timezone is 'An IANA time zone; null until the
 comment on column public.accounts.catalog_artist_id is 'The id of an artist in the music catalog; null for an artist without one and for accounts of other kinds.';
 comment on column public.accounts.approvals is 'The policies of effects of the account''s agents: {category: auto | ask | ask_when_untrusted | deny}, the defaults where absent.';
 comment on column public.accounts.allow_unpriced_models is 'Whether the account uses models without a known price although it has a budget, which cannot count them.';
+comment on column public.accounts.network is 'Which hosts the agents of the account may reach, as of networkPolicy in lib/contract/network-policy.ts; null for every host.';
 
 create table public.organization_accounts (
   organization_id uuid not null references public.accounts (id) on delete cascade,
@@ -169,7 +171,7 @@ language sql stable set search_path = '' as $$
       'id', a.id, 'kind', a.kind, 'email', a.email, 'name', a.name, 'image', a.image,
       'monthly_budget_usd', a.monthly_budget_usd,
       'allow_unpriced_models', a.allow_unpriced_models, 'approvals', a.approvals,
-      'timezone', a.timezone, 'created_at', a.created_at),
+      'network', a.network, 'timezone', a.timezone, 'created_at', a.created_at),
     'organizations', coalesce((
       select jsonb_agg(public.organization_row(o, m.role)
         order by o.created_at desc, o.id desc)
@@ -182,7 +184,8 @@ comment on function public.get_account is 'The account as its owner sees it, wit
 
 create function public.update_account(
   p_account_id uuid, p_name text, p_image text, p_monthly_budget_usd numeric,
-  p_allow_unpriced_models boolean, p_timezone text, p_clear text[], p_approvals jsonb default null
+  p_allow_unpriced_models boolean, p_timezone text, p_clear text[],
+  p_approvals jsonb default null, p_network jsonb default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -195,12 +198,14 @@ begin
     approvals = coalesce(p_approvals, a.approvals),
     timezone = case when 'timezone' = any (p_clear) then null
       else coalesce(p_timezone, a.timezone) end,
+    network = case when 'network' = any (p_clear) then null
+      else coalesce(p_network, a.network) end,
     updated_at = now()
   where a.id = p_account_id;
   return public.get_account(p_account_id);
 end
 $$;
-comment on function public.update_account is 'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, timezone); answers as get_account.';
+comment on function public.update_account is 'Changes the fields that are not null and clears the columns of p_clear (image, monthly_budget_usd, network, timezone); answers as get_account.';
 
 -- Export and deletion -----------------------------------------------------------------------------
 

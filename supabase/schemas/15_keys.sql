@@ -225,7 +225,8 @@ begin
       'session_id', v_turn.session_id, 'chat_id', v_turn.chat_id,
       'run_id', coalesce(v_turn.run_id, v_turn.id::text), 'artist_id', v_turn.artist_id,
       'workspace', coalesce(v_turn.options ->> 'workspace', 'write'),
-      'turn_id', v_turn.id, 'asks', public.run_asks(v_turn))
+      'turn_id', v_turn.id, 'asks', public.run_asks(v_turn),
+      'network', coalesce(v_turn.options -> 'network_policies', '[]'))
     || public.admit_account(v_key.account_id, v_key.scope = 'full',
       p_account_id, p_organization_id, p_artist_id, p_account_limit);
 end

@@ -578,10 +578,17 @@ language sql stable set search_path = '' as $$
       'limits', public.narrowest_limits(array[v.options -> 'limits', c.options -> 'limits']),
       'approvals', public.approval_policies(p_account_id, p_chat_id, c.options,
         case when t.account_id = p_account_id then v.options -> 'approvals' end,
-        case when t.account_id <> p_account_id then v.options -> 'approvals' end)))
+        case when t.account_id <> p_account_id then v.options -> 'approvals' end))
+    || jsonb_build_object('network_policies', (
+      select jsonb_agg(p.policy || jsonb_build_object('of', p.name) order by p.name)
+      from (values
+        ('account', (select a.network from public.accounts a where a.id = p_account_id)),
+        ('template', v.options -> 'network'),
+        ('chat', c.options -> 'network')) p (name, policy)
+      where p.policy ->> 'mode' <> 'open')))
   from public.chats c
   cross join public.applied_template_version(p_account_id, c.template_id, c.template_version) v
   left join public.agent_templates t on t.id = v.template_id
   where c.id = p_chat_id and c.account_id = p_account_id
 $$;
-comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s, in the version that applies. A template of another account sets skills and limits only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies.';
+comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s, in the version that applies. A template of another account sets skills, limits and network policies only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies. network_policies has the policies of the account, the template and the chat that are not open, all of which must allow a host.';

@@ -34,6 +34,8 @@ describe("GET /api/accounts/me 200", () => {
         image: null,
         monthly_budget_usd: null,
         allow_unpriced_models: false,
+        approvals: {},
+        network: null,
         timezone: null,
         created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       },

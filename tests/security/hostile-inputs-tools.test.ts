@@ -46,6 +46,7 @@ const run = (name: string, input: unknown) =>
     serviceOrigin: "http://service",
     markApproved: () => ({}),
     meet: () => {},
+    network: [],
     documents: { accountId: account, queue: documentQueue() },
     reportFault: (tool, error) => {
       throw new Error(`${tool} failed`, { cause: error });

@@ -95,6 +95,7 @@ it("the agent's fetch tool reaches no private address of the operator's allowlis
       serviceOrigin: "http://service",
       markApproved: () => ({}),
       meet: () => {},
+      network: [],
       documents: { accountId: "anyone", queue: documentQueue() },
       // What an operator lists for the sandbox counts for nothing here.
       allowedHosts: [`${host}:${port}`],

@@ -1,5 +1,6 @@
 import { type Dispatcher, fetch, type RequestInit, type Response } from "undici";
 import { z } from "zod";
+import { hostRefusal } from "../../platform/outbound/network-policy.ts";
 import { AddressRefused } from "../../platform/outbound/public-address.ts";
 import { anywhere, publicOnly } from "../../platform/outbound/public-only.ts";
 import { traceRequest } from "../../platform/outbound/vendor-fetch.ts";
@@ -83,6 +84,9 @@ async function follow(first: Hop, context: FetchContext, signal: AbortSignal) {
   let hop = first;
   let ownAllowed = true;
   for (let redirects = 0; ; redirects++) {
+    const isOwn = hop.url.origin === context.serviceOrigin;
+    const refusal = isOwn ? null : hostRefusal(context.network, hop.url.hostname);
+    if (refusal !== null) return toolFailure(refusal);
     const response = await send(hop, ownAllowed, context, signal);
     if (hop.url.origin !== context.serviceOrigin) {
       context.meet({ kind: "web", name: hop.url.host });
@@ -96,7 +100,7 @@ async function follow(first: Hop, context: FetchContext, signal: AbortSignal) {
     const target = parseTarget(location, hop.url);
     if (typeof target === "string") return toolFailure(`Redirected: ${target}`);
     // Another site must not redirect the agent to the service with the user's credential.
-    ownAllowed = hop.url.origin === context.serviceOrigin;
+    ownAllowed = isOwn;
     hop = redirected(hop, response.status, target);
   }
 }

@@ -2,6 +2,7 @@
 import type { JSONValue } from "ai";
 import type { z } from "zod";
 import type { UntrustedSource } from "../../contract/approvals.ts";
+import type { TurnPolicies } from "../../contract/network-policy.ts";
 import type { Sandbox } from "../../sandbox/port.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../../search/port.ts";
 import type { DocumentWork } from "../documents/run-document-worker.ts";
@@ -37,6 +38,8 @@ export interface ToolContext {
   readonly meet: (...sources: UntrustedSource[]) => void;
   /** How the output of the run is validated; absent in a run without an output schema. */
   readonly output?: OutputValidation;
+  /** Which hosts the turn may reach. */
+  readonly network: TurnPolicies;
   /** The origin of this service, which `fetch` may call even at a private address. */
   readonly serviceOrigin: string;
   /** Reports a bug or an outage, for which the model gets a fixed text. */

@@ -1,4 +1,9 @@
 import { z } from "zod";
+import {
+  isHostAllowed,
+  narrowHosts,
+  networkRefusal,
+} from "../../platform/outbound/network-policy.ts";
 import { cut } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
@@ -21,11 +26,20 @@ export const webSearch = agentTool({
     domains: z.array(host).max(MAX_DOMAINS).optional().describe("Only results of these hosts"),
     since: z.iso.date().optional().describe("Only results of this day or later, as YYYY-MM-DD"),
   }),
-  async execute({ query, domains = [], since = null }, context) {
-    const answer = await context.searchWeb({ query, domains, since });
+  async execute({ query, domains = [], since = null }, { network, searchWeb, meet }) {
+    const refusal = networkRefusal(network, "Web search");
+    if (refusal !== null) return toolFailure(refusal);
+    // Of a few hosts, a search of the whole web would find nothing that may be shown.
+    const hosts = narrowHosts(network[0]?.hosts ?? [], network);
+    const isNarrow = domains.length === 0 && hosts.length <= MAX_DOMAINS;
+    const sites = isNarrow ? hosts.map((host) => host.replace("*.", "")) : domains;
+    const answer = await searchWeb({ query, domains: sites, since });
     if ("failure" in answer) return toolFailure(`The search ${answer.failure}`);
-    context.meet({ kind: "search", name: cut(query, 100).text });
-    return { results: answer.results.map((result) => ({ ...result })) };
+    meet({ kind: "search", name: cut(query, 100).text });
+    const allowed = answer.results.filter(({ url }) =>
+      isHostAllowed(network, new URL(url).hostname),
+    );
+    return { results: allowed.map((result) => ({ ...result })) };
   },
 });
 

@@ -1,6 +1,7 @@
 /** Downloads a caller's URL, which is untrusted and may respond without end, into a file. */
 import { open } from "node:fs/promises";
 import type { Response } from "undici";
+import type { TurnPolicies } from "../../contract/network-policy.ts";
 import { fetchPublic } from "../../platform/outbound/fetch-public.ts";
 
 export interface DownloadLimits {
@@ -8,6 +9,8 @@ export interface DownloadLimits {
   /** Covers the connection, the redirects and the whole body. */
   readonly deadlineMs: number;
   readonly allowLoopback: boolean;
+  /** The network policies of the run that has named the URL. Default: none */
+  readonly policies?: TurnPolicies | undefined;
 }
 
 /**
@@ -23,7 +26,7 @@ export async function download(
   const deadline = AbortSignal.timeout(limits.deadlineMs);
   try {
     const either = AbortSignal.any([signal, deadline]);
-    const response = await fetchPublic(url, limits.allowLoopback, either);
+    const response = await fetchPublic(url, limits.allowLoopback, either, limits.policies);
     if (!response) return "could not be fetched";
     const isWhole = await save(response, path, limits.maxBytes);
     return isWhole ? null : `must be at most ${limits.maxBytes / 1024 / 1024} MiB`;

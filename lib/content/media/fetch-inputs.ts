@@ -2,11 +2,13 @@
 import { join } from "node:path";
 import type { App } from "../../app.ts";
 import { type AppError, invalidField, isAppError } from "../../contract/app-error.ts";
+import type { TurnPolicies } from "../../contract/network-policy.ts";
 import { allowsLoopback } from "../../platform/config.ts";
+import { hostRefusal } from "../../platform/outbound/network-policy.ts";
 import { faultOfUrl } from "../../platform/outbound/public-address.ts";
 import type { MediaFile } from "../port.ts";
 import type { MediaStorage } from "../storage/port.ts";
-import { download } from "./download.ts";
+import { type DownloadLimits, download } from "./download.ts";
 import { probeMedia } from "./probe-media.ts";
 import { sniffFile } from "./sniff-file.ts";
 import type { MediaKind } from "./sniff-type.ts";
@@ -31,6 +33,8 @@ export interface Input {
   readonly field: string;
   readonly url: URL;
   readonly kind: MediaKind;
+  /** The network policies of the run that has named the URL; absent for all others. */
+  readonly policies?: TurnPolicies | undefined;
 }
 
 export interface FetchedInput extends MediaFile {
@@ -43,10 +47,13 @@ export type InputParts = Pick<App, "media" | "queues">;
 
 /** Checks the URLs without fetching them. Errors: 400. */
 export function checkInputs(media: MediaStorage, inputs: readonly Input[]): AppError | null {
-  for (const { field, url } of inputs) {
+  for (const { field, url, policies = [] } of inputs) {
     // Media of this service are read from the storage, not over HTTP.
-    const fault = media.keyOf(url) === null && faultOfUrl(url, allowsLoopback("media"));
-    if (fault) return badInput(field, fault);
+    if (media.keyOf(url) !== null) continue;
+    const fault = faultOfUrl(url, allowsLoopback("media"));
+    if (fault !== null) return badInput(field, fault);
+    const refusal = hostRefusal(policies, url.hostname);
+    if (refusal !== null) return invalidField(field, refusal);
   }
   return null;
 }
@@ -73,11 +80,13 @@ export async function fetchInputs(
 async function fetchInput(
   app: InputParts,
   accountId: string,
-  { field, url, kind }: Input,
+  { field, url, kind, policies }: Input,
   path: string,
   signal: AbortSignal,
 ): Promise<FetchedInput | AppError> {
-  const fault = await copyInput(app.media, accountId, url, path, MAX_BYTES[kind], signal);
+  const allowLoopback = allowsLoopback("media");
+  const limits = { maxBytes: MAX_BYTES[kind], deadlineMs: DEADLINE_MS, allowLoopback, policies };
+  const fault = await copyInput(app.media, accountId, url, path, limits, signal);
   if (fault !== null) return badInput(field, fault);
   const contentType = await sniffFile(path);
   const wrong = badInput(field, `must be ${DESCRIPTIONS[kind]}`);
@@ -101,14 +110,11 @@ async function copyInput(
   accountId: string,
   url: URL,
   path: string,
-  maxBytes: number,
+  limits: DownloadLimits,
   signal: AbortSignal,
 ): Promise<string | null> {
   const key = media.keyOf(url);
-  if (key === null) {
-    const limits = { maxBytes, deadlineMs: DEADLINE_MS, allowLoopback: allowsLoopback("media") };
-    return download(url, path, limits, signal);
-  }
+  if (key === null) return download(url, path, limits, signal);
   const isOwned = key !== "malformed" && key.accountId === accountId;
   return isOwned && (await media.copyTo(key, path)) ? null : "could not be fetched";
 }

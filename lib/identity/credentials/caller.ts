@@ -1,4 +1,5 @@
 import type { RunScope } from "../../contract/contract.ts";
+import type { TurnPolicies } from "../../contract/network-policy.ts";
 
 /** The authenticated principal of a request. */
 export interface Caller {
@@ -16,6 +17,10 @@ type CallerCredential =
   | { readonly kind: "schedule" }
   /** The credential of a run's sandbox, a key or a bearer token. */
   | { readonly kind: "run"; readonly keyId: string; readonly run: RunScope };
+
+/** Returns the network policies of the run that calls; none for all other callers. */
+export const networkOf = ({ credential }: Caller): TurnPolicies =>
+  credential.kind === "run" ? credential.run.network : [];
 
 /** Returns the id of the caller's API key, or of the credential of its run; null for all others. */
 export const keyIdOf = ({ credential }: Caller): string | null =>

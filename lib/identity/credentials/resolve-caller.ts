@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import { APPROVAL_CATEGORIES } from "../../contract/approvals.ts";
+import { turnPolicies } from "../../contract/network-policy.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
 import { config } from "../../platform/config.ts";
 import { call } from "../../platform/database/query.ts";
@@ -109,6 +110,7 @@ const knownCredential = z.discriminatedUnion("scope", [
     workspace: z.enum(["write", "read", "off"]),
     turn_id: z.string(),
     asks: z.array(z.enum(APPROVAL_CATEGORIES)),
+    network: turnPolicies,
   }),
 ]);
 const unknown = z.object({ outcome: z.literal("unknown") });
@@ -164,6 +166,7 @@ function credentialOf(found: z.output<typeof knownCredential>): Caller["credenti
     workspace: found.workspace,
     turnId: found.turn_id,
     asks: found.asks,
+    network: found.network,
   };
   return { kind: "run", keyId, run };
 }

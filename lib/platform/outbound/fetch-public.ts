@@ -1,5 +1,7 @@
 /** Requests to URLs that callers name. */
 import { fetch, type Response } from "undici";
+import type { TurnPolicies } from "../../contract/network-policy.ts";
+import { isHostAllowed } from "./network-policy.ts";
 import { faultOfUrl, isLoopback } from "./public-address.ts";
 import { anywhere, publicOnly } from "./public-only.ts";
 import { traceRequest } from "./vendor-fetch.ts";
@@ -8,16 +10,18 @@ const MAX_REDIRECTS = 5;
 
 /**
  * Returns the successful response after all redirects; null when there is none. Nothing of a caller is sent
- * along, and every address on the way must be public.
+ * along, and every address on the way must be public, and its host allowed by the policies.
  */
 export async function fetchPublic(
   first: URL,
   allowLoopback: boolean,
   signal: AbortSignal,
+  policies: TurnPolicies = [],
 ): Promise<Response | null> {
   let url = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    if (faultOfUrl(url, allowLoopback) !== null) return null;
+    if (faultOfUrl(url, allowLoopback) !== null || !isHostAllowed(policies, url.hostname))
+      return null;
     const response = await traceRequest("web", "GET", () =>
       fetch(url, {
         headers: { accept: "*/*", "user-agent": "agent-platform" },

@@ -1,20 +1,26 @@
 /** Where the commands of sandboxes on this machine may connect to. */
+import type { TurnPolicies } from "../../contract/network-policy.ts";
+import { hostRefusal, matchesHost } from "../../platform/outbound/network-policy.ts";
 import { isPrivateLiteral, lookupPublic } from "../../platform/outbound/public-address.ts";
 import { markedHeaders } from "../outgoing-headers.ts";
 
 export interface NetworkRules {
   /** Hosts that commands may call: `example.com`, `example.com:8443`, `*.example.com`. */
   readonly allowedHosts: readonly string[];
+  /** The network policies of the turn that runs the command, which narrow the allowed hosts. */
+  readonly policies?: TurnPolicies | undefined;
   /** The service's own origin. Commands may call its `/api/`, even at a private address. */
   readonly serviceOrigin?: string | undefined;
 }
 
 /**
- * Throws unless the host is on the allowlist and no literal private address. The address that its name
+ * Throws unless the policies and the allowlist have the host, and it is no literal private address. The address that its name
  * resolves to is checked when the socket connects, by `lookupPublic`.
  */
-export function checkHost(url: URL, { allowedHosts }: NetworkRules): void {
-  if (!allowedHosts.some((host) => matches(host, url.host))) {
+export function checkHost(url: URL, { allowedHosts, policies = [] }: NetworkRules): void {
+  const refusal = hostRefusal(policies, url.hostname);
+  if (refusal !== null) throw new Error(refusal);
+  if (!allowedHosts.some((host) => matchesHost(host, url.host))) {
     throw denied(url, "host is not on the allow-list");
   }
   if (isPrivateLiteral(url.hostname)) throw denied(url, "private address");
@@ -39,11 +45,6 @@ export function admitRequest(
   if (!url.pathname.startsWith("/api/")) throw denied(url, "only the service's /api/ is allowed");
   headers.set("forwarded", "for=_sandbox");
   return { isOwn: true, headers, lookup: {} };
-}
-
-/** `example.com`, `example.com:8443`, or `*.example.com` for every name below it. */
-function matches(allowed: string, host: string): boolean {
-  return allowed.startsWith("*.") ? host.endsWith(allowed.slice(1)) : host === allowed;
 }
 
 export function denied(url: URL, why: string): Error {

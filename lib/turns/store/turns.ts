@@ -11,6 +11,7 @@ import { turnSkills } from "../../agent/skills/prompt-skills.ts";
 import type { StepResult, ToolCall, Usage } from "../../agent/step-result.ts";
 import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import { type UntrustedSource, untrustedSource } from "../../contract/approvals.ts";
+import { turnPolicies } from "../../contract/network-policy.ts";
 import { runOptions } from "../../contract/run-options.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
@@ -56,7 +57,7 @@ export const turnState = z.object({
   assistant_message_id: z.string(),
   model_id: z.string(),
   instructions: z.string().nullable(),
-  options: runOptions,
+  options: runOptions.extend({ network_policies: turnPolicies.optional() }),
   /** The stored skills that the turn could use at its start. */
   skills: turnSkills.nullish().transform((skills) => skills ?? turnSkills.parse({})),
   limit_note: limitNote.nullable(),

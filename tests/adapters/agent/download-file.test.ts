@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { downloadFile } from "../../../lib/agent/download-file.ts";
+import { downloadFile, fileDownloader, refusalIn } from "../../../lib/agent/download-file.ts";
 
 let requests = 0;
 const server = createServer((_, response) => {
@@ -25,4 +25,16 @@ test.each([
   const url = new URL(`http://${host}:${port}/photo.png`);
   await expect(downloadFile([{ url, isUrlSupportedByModel: false }])).rejects.toThrow();
   expect(requests).toBe(0);
+});
+
+test("a file at a host that a network policy does not allow is refused with the policy's reason", async () => {
+  const download = fileDownloader(AbortSignal.timeout(10_000), [
+    { of: "account", mode: "allowlist", hosts: ["files.test"] },
+  ]);
+  const error: unknown = await download(new URL("https://evil.example/photo.png")).catch(
+    (reason: unknown) => reason,
+  );
+  expect(refusalIn(error)).toBe(
+    "The host evil.example is not allowed by the network policy of the account (network.hosts). Ask the user to add the host there.",
+  );
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { UIMessage } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { fileDownloader } from "../../../lib/agent/download-file.ts";
 import { showFiles } from "../../../lib/agent/show-files.ts";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox } from "../../../lib/sandbox/port.ts";
@@ -52,6 +53,18 @@ test("a file at an https URL is fetched once, and one that fails is not requeste
     expect.objectContaining({ url: `data:image/png;base64,${btoa("pixels")}` }),
     { type: "text", text: expect.stringMatching(/"gone.png".*could not be fetched/) },
   ]);
+});
+
+test("a file that a network policy keeps from being fetched says so", async () => {
+  const fetchFile = fileDownloader(new AbortController().signal, [{ of: "chat", mode: "none" }]);
+  const landed = await landFiles(history, sandbox, fetchFile, new AbortController().signal);
+  const [shown] = await showFiles(landed.history, sandbox);
+  expect(shown?.parts).toEqual(
+    Array.from({ length: 2 }, () => ({
+      type: "text",
+      text: expect.stringContaining("The host files.test is not allowed by the network policy"),
+    })),
+  );
 });
 
 test("a file that a stop kept from being fetched is requested again", async () => {

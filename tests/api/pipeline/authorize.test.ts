@@ -14,6 +14,7 @@ const run: RunScope = {
   workspace: "write",
   turnId: "turn",
   asks: [],
+  network: [],
 };
 const ofRun: Caller = {
   accountId: "a",

@@ -39,6 +39,7 @@ interface Command {
 export type FakeVercel = Awaited<ReturnType<typeof startFakeVercel>>;
 
 const createBody = z.object({ name: z.string(), networkPolicy: z.unknown() });
+const updateBody = z.object({ networkPolicy: z.unknown() });
 const commandBody = z.object({
   command: z.string(),
   args: z.array(z.string()),
@@ -51,6 +52,8 @@ export async function startFakeVercel(rootDir: string, token?: string) {
   const commands = new Map<string, Command>();
   let ids = 0;
   let isNextAnswerLost = false;
+  let isNextPolicyRefused = false;
+  let policyUpdates = 0;
 
   const machineOf = (session: string) =>
     [...machines.values()].find((machine) => machine.session.id === session);
@@ -84,6 +87,17 @@ export async function startFakeVercel(rootDir: string, token?: string) {
       }
       return HttpResponse.json(describe(machine));
     }),
+    http.patch<ByName>(`${SANDBOXES}/:name`, async ({ request, params }) => {
+      const machine = machines.get(params.name);
+      if (!machine) return refuse(404, "not_found");
+      if (isNextPolicyRefused) {
+        isNextPolicyRefused = false;
+        return refuse(400, "policy_refused");
+      }
+      policyUpdates += 1;
+      machine.networkPolicy = updateBody.parse(await request.json()).networkPolicy;
+      return HttpResponse.json(describe(machine));
+    }),
     http.delete<ByName>(`${SANDBOXES}/:name`, async ({ params }) => {
       const machine = machines.get(params.name);
       if (!machine) return refuse(404, "not_found");
@@ -102,6 +116,12 @@ export async function startFakeVercel(rootDir: string, token?: string) {
       if (machineOf(params.session)?.session.status !== "running") {
         return refuse(410, "sandbox_stopped");
       }
+    }),
+    http.post<InSession>(`${SESSION}/network-policy`, async ({ request, params }) => {
+      const machine = machineOf(params.session);
+      if (!machine) return;
+      machine.networkPolicy = await request.json();
+      return HttpResponse.json({ session: describe(machine).session });
     }),
     http.post<InSession>(`${SESSION}/fs/read`, async ({ request, params }) => {
       const { path } = z.object({ path: z.string() }).parse(await request.json());
@@ -179,6 +199,12 @@ export async function startFakeVercel(rootDir: string, token?: string) {
       fetch(String(input).replace("https://vercel.com", server.origin), init)) as typeof fetch,
     /** Returns the network policy that the adapter set for a machine. */
     networkPolicyOf: (name: string) => machines.get(name)?.networkPolicy,
+    /** Returns how often the policy of a machine was changed. */
+    policyUpdates: () => policyUpdates,
+    /** Refuses the next change of a policy. */
+    failNextPolicy() {
+      isNextPolicyRefused = true;
+    },
     /** Stops a machine as Vercel does when its time has run out: it is saved, and resumed by the next call. */
     stopMachine(name: string) {
       const machine = machines.get(name);
@@ -203,12 +229,25 @@ const guard = (token: string) =>
 const refuse = (status: number, code: string) =>
   HttpResponse.json({ error: { code, message: code } }, { status });
 
-function describe({ name, createdAt, session }: Machine) {
+/** As the API describes a policy: by its hosts, without the values of its rules. */
+function describePolicy(given: unknown) {
+  const { data } = z.object({ allow: z.record(z.string(), z.unknown()) }).safeParse(given);
+  return data ? { mode: "custom", allowedDomains: Object.keys(data.allow) } : given;
+}
+
+function describe({ name, createdAt, session, networkPolicy: policy }: Machine) {
   const times = { createdAt, updatedAt: createdAt };
   const { id, status } = session;
   const machine = { cwd: HOME, memory: 2048, vcpus: 1, region: "iad1", timeout: 1_800_000 };
   return {
-    sandbox: { name, persistent: true, currentSessionId: id, status, ...times },
+    sandbox: {
+      name,
+      persistent: true,
+      currentSessionId: id,
+      status,
+      ...times,
+      networkPolicy: describePolicy(policy),
+    },
     session: { id, status, ...machine, requestedAt: createdAt, ...times },
     routes: [],
   };

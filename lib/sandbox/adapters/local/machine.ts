@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
+import type { TurnPolicies } from "../../../contract/network-policy.ts";
 import { isQueueRefusal } from "../../../platform/fair-queue.ts";
 import {
   type CommandOptions,
@@ -59,7 +60,7 @@ export interface CommandRunner {
   run(
     folder: string,
     command: string,
-    options: CommandOptions,
+    options: CommandOptions & { readonly policies?: TurnPolicies | undefined },
     limits: { readonly maxBytes: number; readonly maxFiles: number },
   ): Promise<CommandResult>;
   /** Deletes a session's folder, in which a command of another server may still run. */

@@ -3,6 +3,7 @@
  * at a time, one reply to each. The runner imports only the types.
  */
 import { z } from "zod";
+import type { TurnPolicies } from "../../../contract/network-policy.ts";
 import type { NetworkRules } from "../network-rules.ts";
 
 /** The runner's only argument. It is visible in the process list, so it has no secrets. */
@@ -23,6 +24,7 @@ export type JailRequest =
       readonly cwd: string | undefined;
       readonly env: Readonly<Record<string, string>>;
       readonly maxOutputChars: number;
+      readonly policies?: TurnPolicies | undefined;
     }
   /** Lists the entries of a folder, or all that is below it. */
   | {

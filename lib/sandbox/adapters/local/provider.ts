@@ -3,6 +3,7 @@
  * jailed child process. All state is on disk, so a restart of the server loses nothing, and two
  * servers may serve the same session.
  */
+import type { TurnPolicies } from "../../../contract/network-policy.ts";
 import {
   type CommandOptions,
   type CommandResult,
@@ -47,8 +48,8 @@ export function createLocalProvider(
       const createdAt = new Date().toISOString();
       return { provider: name, name: sessionId, createdAt, expiresAt: null, readyMs };
     },
-    open: ({ name: sessionId }, accountId) =>
-      new LocalSandbox(machine, { accountId, sessionId, isRead: false }),
+    open: ({ name: sessionId }, accountId, policies) =>
+      new LocalSandbox(machine, { accountId, sessionId, isRead: false }, policies),
     openFiles: ({ name: sessionId }, accountId) =>
       new LocalSandbox(machine, { accountId, sessionId, isRead: true }),
     status: async ({ name: sessionId }) => ((await machine.has(sessionId)) ? "active" : "expired"),
@@ -65,10 +66,12 @@ type FileOp = Exclude<JailRequest["op"], "run">;
 class LocalSandbox implements Sandbox, SandboxFiles {
   readonly #machine: LocalMachine;
   readonly #scope: Scope;
+  readonly #policies: TurnPolicies | undefined;
 
-  constructor(machine: LocalMachine, scope: Scope) {
+  constructor(machine: LocalMachine, scope: Scope, policies?: TurnPolicies) {
     this.#machine = machine;
     this.#scope = scope;
+    this.#policies = policies;
   }
 
   async run(command: string, options: CommandOptions): Promise<CommandResult> {
@@ -76,7 +79,7 @@ class LocalSandbox implements Sandbox, SandboxFiles {
     const { runner } = this.#machine;
     const request: PoolRequest["request"] = runner
       ? (stop) => this.#runWith(runner, command, { ...options, signal: stop })
-      : { op: "run", command, cwd, env, maxOutputChars };
+      : { op: "run", command, cwd, env, maxOutputChars, policies: this.#policies };
     return resultOf(
       await this.#machine.request({ ...this.#scope, request, timeoutMs, signal }),
       timeoutMs,
@@ -90,7 +93,8 @@ class LocalSandbox implements Sandbox, SandboxFiles {
     const limits = { maxBytes: space.bytes, maxFiles: MAX_FILES };
     try {
       const dir = this.#machine.dirOf(sessionId);
-      return { op: "run", ...(await runner.run(dir, command, options, limits)) } as const;
+      const confined = { ...options, policies: this.#policies };
+      return { op: "run", ...(await runner.run(dir, command, confined, limits)) } as const;
     } finally {
       await space.settle();
     }

@@ -38,8 +38,6 @@ const disks = new SessionDisks(
 
 // The shell restricts the code that runs inside a command, which the network code must escape.
 const outsideCommands = AsyncLocalStorage.snapshot();
-const guarded = createGuardedFetch(settings);
-const fetch: SecureFetch = (url, options) => outsideCommands(() => guarded(url, options));
 
 // The shell's own programs of these names need worker threads, which the jail refuses.
 const customCommands = [
@@ -48,11 +46,13 @@ const customCommands = [
 ];
 const commands = [...getCommandNames(), ...getNetworkCommandNames()] as CommandName[];
 
-async function run({ command, cwd, env, maxOutputChars }: JailRequest & { op: "run" }) {
+async function run({ command, cwd, env, maxOutputChars, policies }: JailRequest & { op: "run" }) {
   const start = fs.resolvePath(HOME, cwd ?? ".");
   if (!(await fs.exists(start)) || !(await fs.stat(start)).isDirectory) {
     return finished(1, "", `bash: ${start}: No such directory\n`, maxOutputChars);
   }
+  const guarded = createGuardedFetch({ ...settings, policies });
+  const fetch: SecureFetch = (url, options) => outsideCommands(() => guarded(url, options));
   // A new shell for each command, so no environment is carried over.
   const bash = new Bash({
     fs,

@@ -7,6 +7,7 @@ import { readdir, readFile, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import type { TurnPolicies } from "../../../contract/network-policy.ts";
 import { killGroup } from "../../../platform/isolation/child-process.ts";
 import { cutOutput } from "../../cut-output.ts";
 import { type CommandOptions, type CommandResult, SandboxError } from "../../port.ts";
@@ -55,12 +56,19 @@ type Ending = Excess | "deadline" | "aborted";
 
 export async function runCommand(
   command: string,
-  { cwd = ".", env = {}, timeoutMs, maxOutputChars, signal }: CommandOptions,
+  {
+    cwd = ".",
+    env = {},
+    timeoutMs,
+    maxOutputChars,
+    signal,
+    policies,
+  }: CommandOptions & { readonly policies?: TurnPolicies | undefined },
   session: Session,
   host: Host,
 ): Promise<CommandResult> {
   const socket = join(host.socketDir, randomUUID());
-  const proxy = await startProxy(socket, host.network);
+  const proxy = await startProxy(socket, { ...host.network, policies });
   const { maxBytes, maxProcesses } = host.limits;
   const kib = (bytes: number) => String(Math.ceil(bytes / 1024));
   const limits = [kib(maxBytes), String(maxProcesses), kib(session.maxFileBytes)];

@@ -2,9 +2,12 @@
  * Sandboxes on Vercel: a session has one named, persistent machine. It is saved and stopped when it
  * is idle, and resumes with its files at the next call.
  */
+
+import type { TurnPolicies } from "../../../contract/network-policy.ts";
+import { narrowHosts } from "../../../platform/outbound/network-policy.ts";
 import { accepted, describeFailure, describeStatus } from "../../../platform/outbound/probe.ts";
 import { SANDBOX_MARK } from "../../outgoing-headers.ts";
-import { SandboxError, type SandboxProvider, type SandboxState } from "../../port.ts";
+import { SandboxError, type SandboxProvider } from "../../port.ts";
 import type { NetworkRules } from "../network-rules.ts";
 import { VercelSandbox } from "./machine.ts";
 import { type NetworkPolicy, type NetworkPolicyRule, statusOf, vercelSdk } from "./sdk.ts";
@@ -38,13 +41,24 @@ export interface VercelProviderOptions extends NetworkRules {
 
 export function createVercelProvider(options: VercelProviderOptions): SandboxProvider {
   const access = { ...options.credentials, fetch: withoutCommandRetries(options.fetch ?? fetch) };
-  const networkPolicy = policyFor(options);
   const get = async (name: string) => {
     const { Sandbox: Machine } = await vercelSdk();
     return Machine.get({ ...access, name, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
   };
 
-  const open = ({ name }: SandboxState) => new VercelSandbox(() => get(name).catch(unavailable));
+  /**
+   * Connects, and gives the whole machine the policy of this turn: it outlives turns, and their background
+   * processes with it. Without policies, that is needed only where an earlier turn had some.
+   */
+  const confine = async (name: string, policies: TurnPolicies) => {
+    const machine = await get(name);
+    const wanted = policyFor({ ...options, policies });
+    if (policies.length > 0 || hostsOf(machine.networkPolicy) !== hostsOf(wanted)) {
+      const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+      await machine.update({ networkPolicy: wanted }, { signal });
+    }
+    return machine;
+  };
 
   return {
     name: "vercel",
@@ -59,7 +73,7 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
         timeout: RUN_MS,
         snapshotExpiration: 0,
         keepLastSnapshots: { count: 1, expiration: 0 },
-        networkPolicy,
+        networkPolicy: policyFor(options),
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       })
         // Of two simultaneous calls, the second one finds the machine of the first.
@@ -73,9 +87,10 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
         readyMs: Math.round(performance.now() - started),
       };
     },
-    open,
+    open: ({ name }, _accountId, policies = []) =>
+      new VercelSandbox(() => confine(name, policies).catch(unavailable)),
     // The machine's commands run in parallel, so a read never waits.
-    openFiles: open,
+    openFiles: ({ name }) => new VercelSandbox(() => get(name).catch(unavailable)),
     async status({ name }) {
       const machine = await get(name).catch((error) =>
         isMissing(error) ? undefined : unavailable(error),
@@ -113,13 +128,22 @@ const names = ["VERCEL_TOKEN", "VERCEL_TEAM_ID", "VERCEL_PROJECT_ID"];
 const settings = { credentials: names, address: names };
 
 /** Vercel sets the mark outside the machine, so nothing inside can omit it. */
-function policyFor({ allowedHosts: hosts, serviceOrigin }: NetworkRules): NetworkPolicy {
+function policyFor({ allowedHosts, serviceOrigin, policies = [] }: NetworkRules): NetworkPolicy {
   const allow: Record<string, NetworkPolicyRule[]> = {};
-  for (const host of hosts) allow[host.replace(/:\d+$/, "")] = [{ transform: [{ headers: mark }] }];
+  const hosts = allowedHosts.map((host) => host.replace(/:\d+$/, ""));
+  for (const host of narrowHosts(hosts, policies))
+    allow[host] = [{ transform: [{ headers: mark }] }];
   // Last: the operator's allowlist must not open the rest of the service's own origin.
   if (serviceOrigin) allow[new URL(serviceOrigin).hostname] = ownApiOnly;
   const isOpen = Object.keys(allow).length > 0;
   return isOpen ? { allow, subnets: { deny: PRIVATE_SUBNETS } } : "deny-all";
+}
+
+/** Returns the hosts that a policy allows, in one order. */
+function hostsOf(policy: NetworkPolicy | undefined): string | undefined {
+  if (typeof policy !== "object") return policy;
+  const { allow = {} } = policy;
+  return (Array.isArray(allow) ? [...allow] : Object.keys(allow)).sort().join(" ");
 }
 
 const mark = { [SANDBOX_MARK]: "1" };
