@@ -70,6 +70,18 @@ describeInBrowser("the speed of hand", ({ newTab, signedIn }) => {
     await expect.poll(() => page.getByLabel("Name").inputValue()).toBe("Maya Lindqvist");
     expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Lisbon");
 
+    await page.getByLabel("Agents may reach").selectOption("Only these hosts");
+    await page.getByLabel("Hosts").fill("*.com");
+    await page.getByRole("button", { name: "Save network settings" }).click();
+    await page.getByText("Enter at most 100 hosts").waitFor();
+    await page.getByLabel("Hosts").fill("example.com\n*.example.org");
+    await page.getByRole("button", { name: "Save network settings" }).click();
+    await page.getByText("Enter at most 100 hosts").waitFor({ state: "detached" });
+    await page.reload();
+    await expect
+      .poll(() => page.getByLabel("Hosts").inputValue())
+      .toBe("example.com\n*.example.org");
+
     await page.getByRole("button", { name: "Delete account…" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete your account?" });
     const cancel = dialog.getByRole("button", { name: "Cancel" });

@@ -12,6 +12,7 @@ import { Field, Input, SelectField, TextField, timeZoneOptions } from "../_ui/fo
 import { download } from "../_ui/save-file.ts";
 import { ErrorNote, Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
+import { NetworkSettings } from "./network-settings.tsx";
 
 export function AccountSettings() {
   return (
@@ -22,6 +23,7 @@ export function AccountSettings() {
       {({ account }) => (
         <>
           <ProfileForm account={account} />
+          <NetworkSettings account={account} />
           <ExportAccount />
           {account.email !== null && <DeleteAccount email={account.email} />}
         </>
