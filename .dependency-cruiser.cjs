@@ -22,7 +22,7 @@ const floors = [
     "usage",
   ],
   ["agent", "content", "delivery"],
-  ["skills", "workspace"],
+  ["mcp-servers", "skills", "workspace"],
   ["turns"],
   ["schedules", "sessions"],
   ["accounts", "health", "retention"],

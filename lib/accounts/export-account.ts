@@ -9,6 +9,7 @@ import { isAppError } from "../contract/app-error.ts";
 import { everyItem } from "../contract/pagination.ts";
 import { selectAddresses, selectDeliveries } from "../delivery/store.ts";
 import { listKeys } from "../identity/keys/keys.ts";
+import { selectServers } from "../mcp-servers/store.ts";
 import type { ZipEntry } from "../platform/zip.ts";
 import { selectRequests } from "../requests/store.ts";
 import { folderEntries } from "../sandbox/archive-folder.ts";
@@ -56,11 +57,12 @@ export async function* exportAccount(app: Parts, request: ExportRequest): AsyncG
   yield list("agent-template-versions.json", exportRows(accountId, "template_versions", row));
   yield list("runs.json", exportRows(accountId, "turns", row));
   yield list("task-runs.json", exportRows(accountId, "task_runs", row));
-  // Webhooks come without their secrets.
+  // Webhooks and MCP servers come without their secrets.
   const lists = {
     tasks: selectTasks,
     shares: selectShares,
     webhooks: selectWebhooks,
+    "mcp-servers": selectServers,
     deliveries: selectDeliveries,
     "delivery-addresses": selectAddresses,
     requests: selectRequests,

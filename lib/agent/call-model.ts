@@ -76,7 +76,7 @@ export async function callModel({
   write,
   ...models
 }: Call): Promise<StepResult | FailedCall> {
-  const tools = toolSchemas(turn);
+  const tools = toolSchemas(turn, [...steps.flatMap((step) => step.messages), ...results]);
   const messages = promptOf(await unitsOf(turn, steps, results, tools), turn.context);
   const { effort } = turn.options;
   const reset = () => write({ type: "reset-step" });

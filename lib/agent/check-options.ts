@@ -1,7 +1,9 @@
 /** Checks what a caller asks of an agent before it is stored. */
+import { z } from "zod";
 import type { App } from "../app.ts";
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, appError, invalidField } from "../contract/app-error.ts";
 import type { RunOptionChanges } from "../contract/run-options.ts";
+import { call } from "../platform/database/query.ts";
 import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { isKnownModel } from "./models/list-models.ts";
 import { checkSchema } from "./output/check-output.ts";
@@ -10,19 +12,26 @@ import type { ClientTool } from "./tools/client-tools.ts";
 import { faultOfNames } from "./tools/index.ts";
 
 /**
- * Checks the models that options name, and the schemas and patterns of an outcome. Errors: 400; 429 and 503
+ * Checks the models and MCP servers that options name, and the schemas and patterns of an outcome. Errors: 400; 429 and 503
  * while too many checks wait.
  */
 export async function checkOptions(
   app: Pick<App, "models" | "queues">,
   accountId: string,
-  { fallback_models, outcome }: RunOptionChanges,
+  { fallback_models, outcome, mcp_servers }: RunOptionChanges,
 ): Promise<AppError | undefined> {
   for (const id of fallback_models || []) {
     if (await isKnownModel(app.models, id)) continue;
     return appError("invalid_request", "fallback_models must be of the available models", {
       fields: ["fallback_models"],
     });
+  }
+  if (mcp_servers?.length) {
+    const args = { p_account_id: accountId, p_names: [...mcp_servers] };
+    const [missing] = await call("missing_mcp_servers", args, z.array(z.string()));
+    if (missing !== undefined) {
+      return invalidField("mcp_servers", `mcp_servers: the account has no MCP server ${missing}`);
+    }
   }
   if (!outcome) return undefined;
   if (outcome.model !== undefined && !(await isKnownModel(app.models, outcome.model))) {

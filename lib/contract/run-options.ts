@@ -26,6 +26,8 @@ const descriptions = {
     "Whether the agent may search the web, with the tool `web_search`. Each search counts in the usage at the vendor's price.",
   network:
     "Which hosts the agent may reach with `fetch`, with commands and for the files of messages, and which of them web search shows. The service's own API stays reachable. Where several policies apply, such as the account's and a chat's, all must allow a host.",
+  mcp_servers:
+    "Names of MCP servers of the account whose tools the agent can call. An agent template of another account cannot name any.",
   limits:
     "The limits of a turn with its subagents and summaries. They are checked before each model call. A turn that reaches a limit fails with an error such as `limit_reached: max_cost_usd`, and keeps its answer until then. Where several limits apply, such as a template's and a chat's, the narrowest does.",
 };
@@ -41,6 +43,20 @@ export const skillName = z
 const skills = z
   .array(skillName)
   .max(MAX_LOADED_SKILLS)
+  .overwrite((names) => [...new Set(names)]);
+
+const MAX_MCP_SERVERS = 10;
+/** The name of an MCP server, which is a part of the names of its tools. */
+export const mcpServerName = z
+  .string()
+  .max(32)
+  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, {
+    error:
+      "The name of an MCP server has lowercase letters, digits, and single hyphens between them",
+  });
+const mcpServers = z
+  .array(mcpServerName)
+  .max(MAX_MCP_SERVERS)
   .overwrite((names) => [...new Set(names)]);
 
 const MAX_CHECKS = 20;
@@ -100,6 +116,7 @@ export const runOptions = z.object({
   web_search: z.boolean().optional().meta({ description: descriptions.web_search }),
   approvals: approvalPolicies.optional().meta({ description: descriptions.approvals }),
   network: networkPolicy.optional().meta({ description: descriptions.network }),
+  mcp_servers: mcpServers.optional().meta({ description: descriptions.mcp_servers }),
 });
 export type RunOptions = z.output<typeof runOptions>;
 
@@ -136,6 +153,12 @@ export const runOptionChanges = z.object({
   network: networkPolicyChange
     .optional()
     .meta({ description: `${descriptions.network} An empty text removes the policy.` }),
+  mcp_servers: z
+    .union([mcpServers, z.literal("")], {
+      error: `mcp_servers must be a list of at most ${MAX_MCP_SERVERS} names of MCP servers`,
+    })
+    .optional()
+    .meta({ description: `${descriptions.mcp_servers} An empty list or text removes them.` }),
   limits: limits.optional().meta({
     description: `${descriptions.limits} They replace the present ones; an empty object removes them.`,
   }),

@@ -32,6 +32,7 @@ export const tags: Readonly<Record<string, string>> = {
   "Agent templates": "Prompts to start from: own, public or shared by e-mail.",
   Skills:
     "Instructions with scripts that agents load: of the account, of its organizations, and built in.",
+  "MCP servers": "Services of others whose tools the agents of an account can call.",
   Content: "Images and videos, and the templates that shape them.",
   Tasks: "Scheduled prompts, and background runs.",
   Approvals: "Calls that agents ask for before they make them.",

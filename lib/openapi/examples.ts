@@ -16,6 +16,7 @@ import content from "../../docs/api/examples/content.json" with { type: "json" }
 import deliveries from "../../docs/api/examples/deliveries.json" with { type: "json" };
 import keys from "../../docs/api/examples/keys.json" with { type: "json" };
 import mcp from "../../docs/api/examples/mcp.json" with { type: "json" };
+import mcpServers from "../../docs/api/examples/mcp-servers.json" with { type: "json" };
 import models from "../../docs/api/examples/models.json" with { type: "json" };
 import organizations from "../../docs/api/examples/organizations.json" with { type: "json" };
 import research from "../../docs/api/examples/research.json" with { type: "json" };
@@ -72,6 +73,7 @@ export const examples: Readonly<Record<string, Exchanges>> = z.record(z.string()
   ...sessions,
   ...signUp,
   ...skills,
+  ...mcpServers,
   ...tasks,
   ...usage,
   ...webhooks,

@@ -14,6 +14,7 @@ import * as health from "../health/contract.ts";
 import * as keys from "../identity/keys/contract.ts";
 import * as signup from "../identity/sign-up/contract.ts";
 import * as mcp from "../mcp/contract.ts";
+import * as mcpServers from "../mcp-servers/contract.ts";
 import * as organizations from "../organizations/contract.ts";
 import * as requests from "../requests/contract.ts";
 import * as research from "../research/contract.ts";
@@ -52,6 +53,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   workspaces,
   templates,
   skills,
+  mcpServers,
   tasks,
   webhooks,
   delivery,

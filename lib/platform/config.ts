@@ -112,9 +112,9 @@ export function config(): Config {
 }
 
 /** Returns whether URLs of this kind may lead to this machine, as in development. */
-export function allowsLoopback(kind: "media" | "skills" | "webhooks"): boolean {
-  const { LOOPBACK_URLS, NODE_ENV } = config();
-  return LOOPBACK_URLS.includes(kind) || NODE_ENV === "development";
+export function allowsLoopback(kind: "mcp" | "media" | "skills" | "webhooks"): boolean {
+  const { LOOPBACK_URLS, NODE_ENV, OUTBOUND_LOOPBACK } = config();
+  return OUTBOUND_LOOPBACK || LOOPBACK_URLS.includes(kind) || NODE_ENV === "development";
 }
 
 /** Sets variables that a library of this process reads itself. */

@@ -96,6 +96,9 @@ const service = {
     .describe(
       "The number of proxies in front that append to `x-forwarded-for`: the caller is this many entries from its end. 0 takes the other end of the connection. Without it, all callers behind a proxy count as one address.",
     ),
+  OUTBOUND_LOOPBACK: flag(false).describe(
+    "Whether media, skills, webhooks and MCP servers that callers name may be on this machine's loopback, by http. For development, where it is the default.",
+  ),
   LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "silent"])
     .default("info")
@@ -362,7 +365,7 @@ const provided = {
   FAL_BASE_URL: urlOr("https://queue.fal.run"),
   FAL_STORAGE_URL: urlOr("https://rest.fal.ai"),
   SEARCH_BASE_URL: optionalUrl,
-  /** What may be on this machine's loopback, by http: `media` and `skills` that callers name, and endpoints of `webhooks`. */
+  /** The kinds that `OUTBOUND_LOOPBACK` is about, for tests of one: `mcp`, `media`, `skills` and `webhooks`. */
   LOOPBACK_URLS: list,
   /** Constants that only tests change. */
   TEST_CONSTANTS: json.pipe(constants),

@@ -65,7 +65,7 @@ export interface Fitted {
  */
 export async function fitContext(app: ContextParts, request: ContextRequest): Promise<Fitted> {
   const { turn, turnId, steps, results, signal, rejected } = request;
-  const tools = toolSchemas(turn);
+  const tools = toolSchemas(turn, [...steps.flatMap((step) => step.messages), ...results]);
   const units = await unitsOf(turn, steps, results, tools);
   const state = turn.compaction?.state ?? {};
   const fixed = await fixedTokens(instructionsFor(turn), tools);

@@ -13,6 +13,7 @@ import {
   type RunCredentialForm,
   runCredentialHeader,
 } from "../identity/keys/derive-run-credential.ts";
+import { callMcpTool } from "../mcp-servers/call-tool.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { isSandboxError } from "../sandbox/port.ts";
@@ -266,6 +267,7 @@ function toolEnvironment(
     signal,
     skills: skillLibrary(app, turn.account_id, turnId),
     documents: { accountId: turn.account_id, queue: app.queues.documents },
+    callMcpTool: (tool, input) => callMcpTool(app, turn.account_id, tool, input, signal),
     ...(turn.output_schema && {
       output: {
         schema: turn.output_schema,

@@ -837,6 +837,8 @@ begin
       v_turn.instructions := public.chat_instructions(v_turn.account_id, v_turn.chat_id);
       v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
       v_turn.skills := public.skills_of_turn(v_turn.account_id, v_turn.options -> 'skills');
+      v_turn.mcp_tools :=
+        public.mcp_tools_of_turn(v_turn.account_id, v_turn.options -> 'mcp_servers');
       v_turn.untrusted := public.sources_of_turn(v_turn);
       v_answer := v_answer || jsonb_build_object('turn',
         public.turn_state(v_turn) || jsonb_build_object('history', public.history_of_turn(v_turn)));
@@ -872,6 +874,7 @@ language sql stable set search_path = '' as $$
     'instructions', p_turn.instructions,
     'options', p_turn.options,
     'skills', p_turn.skills,
+    'mcp_tools', p_turn.mcp_tools,
     'limit_note', p_turn.limit_note,
     'untrusted', p_turn.untrusted,
     'context_limit', p_turn.context_limit,
@@ -938,11 +941,14 @@ begin
   if v_turn.status = 'queued' then
     v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
     v_turn.skills := public.skills_of_turn(v_turn.account_id, v_turn.options -> 'skills');
+    v_turn.mcp_tools :=
+      public.mcp_tools_of_turn(v_turn.account_id, v_turn.options -> 'mcp_servers');
     v_turn.untrusted := public.sources_of_turn(v_turn);
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
       instructions = public.chat_instructions(account_id, chat_id),
-      options = v_turn.options, skills = v_turn.skills, untrusted = v_turn.untrusted
+      options = v_turn.options, skills = v_turn.skills, untrusted = v_turn.untrusted,
+      mcp_tools = v_turn.mcp_tools
     where id = p_turn_id returning * into v_turn;
     perform public.record_turn_skill(v_turn.account_id, p_turn_id, l.value)
     from jsonb_array_elements(v_turn.skills -> 'loaded') l;
@@ -1003,6 +1009,7 @@ begin
   v_turn.options := public.chat_options(p_chat.account_id, p_chat.id);
   v_turn.skills := public.skills_of_turn(p_chat.account_id, v_turn.options -> 'skills');
   v_turn.untrusted := '[]';
+  v_turn.mcp_tools := public.mcp_tools_of_turn(p_chat.account_id, v_turn.options -> 'mcp_servers');
   v_turn.headless := false;
   v_turn.loads := 0;
   v_turn.created_at := now();
@@ -1087,7 +1094,8 @@ language plpgsql set search_path = '' as $$
 begin
   update public.api_keys k set revoked_at = now()
   from public.turns t where t.id = p_turn_id and k.id = t.key_id and k.revoked_at is null;
-  update public.turns set status = p_status, error = p_error, history = null, finished_at = now()
+  update public.turns set status = p_status, error = p_error, history = null, mcp_tools = null,
+    finished_at = now()
   where id = p_turn_id and finished_at is null;
   update public.approvals set state = 'cancelled', answered_at = clock_timestamp()
   where turn_id = p_turn_id and state = 'requested';

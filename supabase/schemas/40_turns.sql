@@ -40,7 +40,8 @@ create table public.turns (
   deliver jsonb,
   untrusted jsonb not null default '[]',
   template_id uuid,
-  template_version integer
+  template_version integer,
+  mcp_tools jsonb
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -78,6 +79,7 @@ comment on column public.turns.lost_usd is 'The reserved cost of model calls tha
 comment on column public.turns.limit_note is 'What the model was told once three quarters of a limit were used: {step, limit}, the step that was first told and the name of the limit. Null before.';
 comment on column public.turns.client_tools is 'The tools that the client runs: [{name, description, input_schema}], null for none. As text, like output_schema.';
 comment on column public.turns.skills is 'The skills that the turn could use when it started, as of skills_of_turn.';
+comment on column public.turns.mcp_tools is 'The tools of MCP servers that the turn could call when it started, as of mcp_tools_of_turn; null for none, and once the turn has ended.';
 comment on column public.turns.deliver is 'Who gets the result: {entries: [{kind, to, subject, attach, format}]}, null for no one. With state and reason once it is withheld, or its deliveries have expired.';
 comment on column public.turns.untrusted is 'The untrusted content that the turn has met: [{kind, name}], such as {web, example.com}. Empty for a turn that is trusted.';
 comment on column public.turns.template_id is 'The agent template whose version template_version applied when the turn started; null for none.';
@@ -470,6 +472,8 @@ begin
       v_turn.instructions := public.chat_instructions(v_turn.account_id, v_turn.chat_id);
       v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
       v_turn.skills := public.skills_of_turn(v_turn.account_id, v_turn.options -> 'skills');
+      v_turn.mcp_tools :=
+        public.mcp_tools_of_turn(v_turn.account_id, v_turn.options -> 'mcp_servers');
       v_turn.untrusted := public.sources_of_turn(v_turn);
       v_answer := v_answer || jsonb_build_object('turn',
         public.turn_state(v_turn) || jsonb_build_object('history', public.history_of_turn(v_turn)));
@@ -776,6 +780,7 @@ language sql stable set search_path = '' as $$
     'instructions', p_turn.instructions,
     'options', p_turn.options,
     'skills', p_turn.skills,
+    'mcp_tools', p_turn.mcp_tools,
     'limit_note', p_turn.limit_note,
     'untrusted', p_turn.untrusted,
     'context_limit', p_turn.context_limit,
@@ -875,6 +880,8 @@ begin
   if v_turn.status = 'queued' then
     v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
     v_turn.skills := public.skills_of_turn(v_turn.account_id, v_turn.options -> 'skills');
+    v_turn.mcp_tools :=
+      public.mcp_tools_of_turn(v_turn.account_id, v_turn.options -> 'mcp_servers');
     v_turn.untrusted := public.sources_of_turn(v_turn);
     update public.turns
     set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
@@ -885,7 +892,8 @@ begin
         cross join public.applied_template_version(
           c.account_id, c.template_id, c.template_version) v
         where c.id = chat_id),
-      options = v_turn.options, skills = v_turn.skills, untrusted = v_turn.untrusted
+      options = v_turn.options, skills = v_turn.skills, untrusted = v_turn.untrusted,
+      mcp_tools = v_turn.mcp_tools
     where id = p_turn_id returning * into v_turn;
     perform public.record_turn_skill(v_turn.account_id, p_turn_id, l.value)
     from jsonb_array_elements(v_turn.skills -> 'loaded') l;
@@ -1129,6 +1137,7 @@ begin
   v_turn.options := public.chat_options(p_chat.account_id, p_chat.id);
   v_turn.skills := public.skills_of_turn(p_chat.account_id, v_turn.options -> 'skills');
   v_turn.untrusted := '[]';
+  v_turn.mcp_tools := public.mcp_tools_of_turn(p_chat.account_id, v_turn.options -> 'mcp_servers');
   v_turn.headless := false;
   v_turn.loads := 0;
   v_turn.created_at := now();
@@ -1487,7 +1496,8 @@ language plpgsql set search_path = '' as $$
 begin
   update public.api_keys k set revoked_at = now()
   from public.turns t where t.id = p_turn_id and k.id = t.key_id and k.revoked_at is null;
-  update public.turns set status = p_status, error = p_error, history = null, finished_at = now()
+  update public.turns set status = p_status, error = p_error, history = null, mcp_tools = null,
+    finished_at = now()
   where id = p_turn_id and finished_at is null;
   update public.approvals set state = 'cancelled', answered_at = clock_timestamp()
   where turn_id = p_turn_id and state = 'requested';

@@ -160,6 +160,7 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_organizations: page,
   list_invitations: page,
   list_webhooks: page,
+  list_mcp_servers: page,
   list_account_chats: { ...page, artist_id: null, archived: null, pinned: null, text: null },
   list_tasks: page,
   list_requests: { ...page, status_class: null, route: null, credential: null, api_key_id: null },
@@ -184,6 +185,7 @@ test.each(Object.entries(lists))("%s", async (name, args) => {
       rows.receivedInvitation,
       rows.artist,
       rows.webhook,
+      rows.mcpServer,
       rows.task,
       rows.request,
       rows.share,
@@ -245,6 +247,10 @@ const withoutLookup = [
   "list_connections",
   "start_connection",
   "update_account",
+  // Of names: tests/api/mcp-servers.test.ts.
+  "create_mcp_server",
+  "mcp_tools_of_turn",
+  "missing_mcp_servers",
   // Of names, and of organizations: tests/api/skills.test.ts.
   "delete_skill",
   "enable_skill",

@@ -89,6 +89,7 @@ test("200: has everything that the account owns, and nothing of others", async (
       "skills/press/SKILL.md",
       "task-runs.json",
       "tasks.json",
+      "mcp-servers.json",
       "webhooks.json",
       "workspace/in/deal.md",
       `artists/${artist}/workspace/brief.md`,

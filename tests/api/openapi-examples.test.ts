@@ -31,7 +31,7 @@ beforeAll(async () => {
   parts = await startOwnParts();
   const CRON_SECRET = randomUUID();
   archive = await startArchiveServer();
-  const env = { ...parts.env, CRON_SECRET, TASK_INTERVAL_SECONDS: "0", LOOPBACK_URLS: "skills" };
+  const env = { ...parts.env, CRON_SECRET, TASK_INTERVAL_SECONDS: "0", OUTBOUND_LOOPBACK: "true" };
   server = await startServer({ env });
   placeholders.replaceText(archive.url, "https://example.com/radio-list.zip");
   placeholders.replaceText(CRON_SECRET, "your-cron-secret");

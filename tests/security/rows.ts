@@ -185,6 +185,10 @@ const aWebhook = async (owner: Person): Promise<Ids> => ({
     "id",
   ),
 });
+const mcpServerBody = () => ({ name: `s-${randomUUID().slice(0, 8)}`, url: closedUrl() });
+const anMcpServer = async (owner: Person): Promise<Ids> => ({
+  id: await idIn(owner.withKey.post("/api/mcp-servers", mcpServerBody()), "server", "id"),
+});
 const aDeliveryAddress = async (owner: Person): Promise<Ids> => {
   const { email: address = "" } = await anAddress();
   return {
@@ -345,6 +349,16 @@ export const rows: Readonly<Record<string, Row>> = {
   "DELETE /api/skills/{name}": { arrange: aSkill },
   "GET /api/skills/{name}/versions": { arrange: aSkill },
   "POST /api/skills/{name}/restore": { arrange: aSkill, body: () => ({ version: 1 }) },
+  "GET /api/mcp-servers": { arrange: anMcpServer },
+  "POST /api/mcp-servers": { arrange: nothing, body: mcpServerBody },
+  "GET /api/mcp-servers/{id}": { arrange: anMcpServer },
+  "PATCH /api/mcp-servers/{id}": { arrange: anMcpServer, body: () => ({ enabled: false }) },
+  "DELETE /api/mcp-servers/{id}": { arrange: anMcpServer },
+  "POST /api/mcp-servers/{id}/refresh": { arrange: anMcpServer },
+  "POST /api/mcp-servers/{id}/confirm": {
+    arrange: anMcpServer,
+    body: () => ({ tools: [{ name: "none", sha256: "0".repeat(64) }] }),
+  },
   "POST /api/skills/import": {
     arrange: nothing,
     body: () => ({ url: "https://10.0.0.1/skill.zip" }),

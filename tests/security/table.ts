@@ -64,6 +64,8 @@ export const sentences: Readonly<Record<string, string>> = {
   o: "Not found",
   S: "Skill not found",
   W: "Webhook not found",
+  M: "MCP server not found",
+  T: "A tool has changed since it was read: read the server again",
   F: "File not found",
   D: "Delivery not found",
   A: "Address not found",
@@ -280,6 +282,14 @@ DELETE /api/skills/{name}                          | 200   200     404S  404S  4
 GET /api/skills/{name}/versions                    | 200   200     404S  404S  404S    401x      401x  401u   401u   200   200     401x
 POST /api/skills/{name}/restore                    | 200+  200+    404S  404S  404S    401x      401x  401u   401u   403k  403k    401x
 POST /api/skills/import                            | 400q  400q    400q  400q  400q    401x      401x  401u   401u   403k  403k    401x
+
+GET /api/mcp-servers                               | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
+POST /api/mcp-servers                              | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
+GET /api/mcp-servers/{id}                          | 200+  200+    404M  404M  404M    401x      401x  401u   401u   200+  200+    401x
+PATCH /api/mcp-servers/{id}                        | 200+  200+    404M  404M  404M    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/mcp-servers/{id}                       | 200   200     404M  404M  404M    401x      401x  401u   401u   403k  403k    401x
+POST /api/mcp-servers/{id}/refresh                 | 200+  200+    404M  404M  404M    401x      401x  401u   401u   403k  403k    401x
+POST /api/mcp-servers/{id}/confirm                 | 409T  409T    404M  404M  404M    401x      401x  401u   401u   403k  403k    401x
 
 GET /api/content/templates                         | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x
 GET /api/content/templates/{id}                    | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x

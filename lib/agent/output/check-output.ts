@@ -10,15 +10,17 @@ import type { FairQueue } from "../../platform/fair-queue.ts";
 import { superviseWorker } from "../../platform/supervise-worker.ts";
 import { faultOfSchema, type JsonSchema } from "./json-schema.ts";
 
-export interface OutputCheck {
-  readonly schema: JsonSchema;
-  /** Absent to check the schema itself. */
-  readonly submitted?: {
-    readonly value: unknown;
-    /** The place of the value in the errors. */
-    readonly root: string;
-  };
-}
+export type OutputCheck =
+  | {
+      readonly schema: JsonSchema;
+      readonly submitted: {
+        readonly value: unknown;
+        /** The place of the value in the errors. */
+        readonly root: string;
+      };
+    }
+  /** Checks the schemas themselves. Each has one error, which is empty for none. */
+  | { readonly schemas: readonly JsonSchema[] };
 
 /** How the outputs of a run are validated. */
 export interface OutputValidation {
@@ -37,16 +39,27 @@ const message = z.object({ isFinal: z.boolean(), errors: z.array(z.string()).opt
  * Returns the problem of a schema, as the end of a sentence that starts with its name; null if it has none.
  * @throws QueueRefusal when too many checks of the account are waiting
  */
-export async function checkSchema({
-  queue,
-  accountId,
-  schema,
-}: OutputValidation): Promise<string | null> {
-  const fault = faultOfSchema(schema);
-  if (fault !== null) return fault;
-  const errors = await queue.run(accountId, undefined, () => runWorker({ schema }));
-  if (errors === null) return "is too complex";
-  return errors.length === 0 ? null : `is not a valid JSON Schema: ${errors.join(", ")}`;
+export async function checkSchema({ schema, ...work }: OutputValidation): Promise<string | null> {
+  const [fault] = await checkSchemas(work, [schema]);
+  return fault ?? null;
+}
+
+/** Returns the problem of each schema, as `checkSchema` does. */
+export async function checkSchemas(
+  { queue, accountId }: Omit<OutputValidation, "schema">,
+  schemas: readonly JsonSchema[],
+): Promise<(string | null)[]> {
+  const faults = schemas.map(faultOfSchema);
+  const sound = schemas.filter((_, place) => faults[place] === null);
+  if (sound.length === 0) return faults;
+  const errors = await queue.run(accountId, undefined, () => runWorker({ schemas: sound }));
+  let next = 0;
+  return faults.map((fault) => {
+    if (fault !== null) return fault;
+    const error = errors?.[next++];
+    if (error === undefined) return "is too complex";
+    return error === "" ? null : `is not a valid JSON Schema: ${error}`;
+  });
 }
 
 /**
@@ -56,7 +69,7 @@ export async function checkSchema({
  */
 export async function checkOutput(
   { queue, accountId, schema }: OutputValidation,
-  { value, root }: NonNullable<OutputCheck["submitted"]>,
+  { value, root }: Extract<OutputCheck, { submitted: unknown }>["submitted"],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   if (Buffer.byteLength(JSON.stringify(value)) > MAX_OUTPUT_BYTES) {

@@ -3,13 +3,17 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { OutputCheck } from "./check-output.ts";
 import { faultOfDialect, validate } from "./validate-output.ts";
 
-const { schema, submitted }: OutputCheck = workerData;
+const check: OutputCheck = workerData;
 const post = (message: unknown): void => parentPort?.postMessage(message);
 
-if (submitted === undefined) {
-  const fault = faultOfDialect(schema);
-  post({ isFinal: true, errors: fault === null ? [] : [fault] });
+if ("schemas" in check) {
+  const faults: string[] = [];
+  for (const schema of check.schemas) {
+    faults.push(faultOfDialect(schema) ?? "");
+    post({ isFinal: faults.length === check.schemas.length, errors: faults });
+  }
 } else {
+  const { schema, submitted } = check;
   const report = (errors: readonly string[]) => post({ isFinal: false, errors });
   const isValid = validate(schema, submitted.value, submitted.root, report);
   post({ isFinal: true, ...(isValid && { errors: [] }) });

@@ -1,5 +1,5 @@
-/** The ten tools of the agent, web search, the one that submits the output of a run, and the client's tools. */
-import { type JSONValue, jsonSchema, type ToolSet, tool, zodSchema } from "ai";
+/** The ten tools of the agent, web search, the one that submits the output of a run, and tools of clients and MCP servers. */
+import { type JSONValue, jsonSchema, type ModelMessage, type ToolSet, tool, zodSchema } from "ai";
 import type { RunOptions } from "../../contract/run-options.ts";
 import { type JsonSchema, toolInputOf } from "../output/json-schema.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
@@ -8,6 +8,8 @@ import type { ClientTool } from "./client-tools.ts";
 import { fetchTool } from "./fetch.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
+import { mcpAgentTool, withMcpTools } from "./mcp.ts";
+import { isMcpName, type McpTool } from "./mcp-tool.ts";
 import { read } from "./read.ts";
 import { runSafely } from "./run-safely.ts";
 import { skill } from "./skill.ts";
@@ -62,6 +64,8 @@ export interface ToolOptions {
   readonly output_schema?: JsonSchema | null;
   /** The tools that the client runs; null or absent for none. */
   readonly client_tools?: readonly ClientTool[] | null;
+  /** The tools of MCP servers that the turn can call. */
+  readonly mcp_tools?: readonly McpTool[];
   /** Present for a subagent, which has its own tools. */
   readonly subagent?: object;
   readonly options?: Pick<RunOptions, "web_search">;
@@ -69,10 +73,16 @@ export interface ToolOptions {
 
 /**
  * Returns the tools for a model call, without `execute`: the turn runs and records calls itself.
+ * @param messages of the turn's steps, with the results of its tools, which may have loaded tools
  */
-export function toolSchemas(turn: ToolOptions): ToolSet {
-  const { headless, output_schema, client_tools, subagent, options } = turn;
-  if (subagent) return subagentTools;
+export function toolSchemas(turn: ToolOptions, messages: readonly ModelMessage[] = []): ToolSet {
+  if (turn.subagent) return subagentTools;
+  const tools = toolsWithoutMcp(turn);
+  return turn.mcp_tools?.length ? withMcpTools(tools, turn.mcp_tools, messages) : tools;
+}
+
+function toolsWithoutMcp(turn: ToolOptions): ToolSet {
+  const { headless, output_schema, client_tools, options } = turn;
   const common = (headless ? headlessTools : chatTools)[options?.web_search ? "online" : "offline"];
   const own = client_tools ?? output_schema;
   if (!own) return common;
@@ -105,9 +115,11 @@ export async function runTool(
   name: string,
   input: unknown,
   context: ToolContext,
-  { subagent, options }: Pick<ToolOptions, "subagent" | "options"> = {},
+  { subagent, options, mcp_tools }: Pick<ToolOptions, "subagent" | "options" | "mcp_tools"> = {},
 ): Promise<JSONValue> {
   const { output } = context;
+  const ofServer = subagent ? undefined : mcpAgentTool(mcp_tools ?? [], name);
+  if (ofServer) return runSafely(ofServer, input, context);
   const isSubmission = name === SUBMIT_OUTPUT && output && !subagent;
   const found = isSubmission
     ? submitOutput(output)
@@ -129,7 +141,7 @@ const serverTools: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns whether the server runs calls of the tool. All others stay open until the client answers them. */
-export const isServerTool = (name: string): boolean => serverTools.has(name);
+export const isServerTool = (name: string): boolean => serverTools.has(name) || isMcpName(name);
 
 /** Returns the problem of the names of a client's tools; undefined if they have none. */
 export function faultOfNames(tools: readonly ClientTool[]): string | undefined {

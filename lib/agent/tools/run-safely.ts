@@ -10,9 +10,11 @@ import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
 const STOPPED = "Stopped before it finished";
 const BUSY = "Too many requests of this account are waiting. Try again later";
 
+type RunnableTool = Pick<AnyAgentTool, "name" | "run">;
+
 /** Runs a tool. Never rejects: every failure resolves with an `{error}` for the model. */
 export function runSafely(
-  tool: AnyAgentTool,
+  tool: RunnableTool,
   input: unknown,
   context: ToolContext,
 ): Promise<JSONValue> {
@@ -28,7 +30,7 @@ export function runSafely(
   });
 }
 
-async function run(tool: AnyAgentTool, input: unknown, context: ToolContext): Promise<JSONValue> {
+async function run(tool: RunnableTool, input: unknown, context: ToolContext): Promise<JSONValue> {
   const { signal } = context;
   if (signal.aborted) return toolFailure(STOPPED);
   let onAbort = (): void => {};

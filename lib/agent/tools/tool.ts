@@ -8,6 +8,7 @@ import type { SearchAnswer, SearchFailure, SearchRequest } from "../../search/po
 import type { DocumentWork } from "../documents/run-document-worker.ts";
 import type { OutputValidation } from "../output/check-output.ts";
 import type { SkillLibrary } from "../skills/skill.ts";
+import type { McpTool } from "./mcp-tool.ts";
 
 export interface SubagentWork {
   readonly task: string;
@@ -36,6 +37,11 @@ export interface ToolContext {
   ) => Readonly<Record<string, string>>;
   /** Notes that the output has content of a stranger. */
   readonly meet: (...sources: UntrustedSource[]) => void;
+  /** Calls a tool of an MCP server; absent in a turn without any. */
+  readonly callMcpTool?: (
+    tool: McpTool,
+    input: Readonly<Record<string, unknown>>,
+  ) => Promise<JSONValue>;
   /** How the output of the run is validated; absent in a run without an output schema. */
   readonly output?: OutputValidation;
   /** Which hosts the turn may reach. */

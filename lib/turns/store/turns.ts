@@ -12,6 +12,7 @@ import type { StepResult, ToolCall, Usage } from "../../agent/step-result.ts";
 import type { ClientTool } from "../../agent/tools/client-tools.ts";
 import { type UntrustedSource, untrustedSource } from "../../contract/approvals.ts";
 import { turnPolicies } from "../../contract/network-policy.ts";
+import { turnMcpTools } from "../../agent/tools/mcp-tool.ts";
 import { runOptions } from "../../contract/run-options.ts";
 import { call } from "../../platform/database/query.ts";
 import type { MeasuredStep, UsageEntry } from "../measure-step.ts";
@@ -60,6 +61,8 @@ export const turnState = z.object({
   options: runOptions.extend({ network_policies: turnPolicies.optional() }),
   /** The stored skills that the turn could use at its start. */
   skills: turnSkills.nullish().transform((skills) => skills ?? turnSkills.parse({})),
+  /** The tools of MCP servers that the turn could call at its start. */
+  mcp_tools: turnMcpTools.nullish().transform((tools) => tools ?? []),
   limit_note: limitNote.nullable(),
   /** The untrusted content of the turn. */
   untrusted: z.array(untrustedSource).readonly().default([]),

@@ -1,6 +1,7 @@
 import { asSchema } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toolSchemas } from "@/lib/agent/tools/index.ts";
+import { mcpToolName } from "@/lib/agent/tools/mcp-tool.ts";
 import { createToolFixture, TOKEN } from "../../support/fixtures/agent-tools.ts";
 
 const { sandbox, run, remove } = await createToolFixture();
@@ -125,4 +126,12 @@ describe("skill", () => {
       error: expect.stringContaining("press-kit"),
     });
   });
+});
+
+test("names of MCP servers' tools fit every model, and differ where the tools do", () => {
+  const tools = ["get", "get.track", "get track", `${"x".repeat(64)}1`, `${"x".repeat(64)}2`];
+  const names = tools.map((tool) => mcpToolName("a-server-with-a-name-as-long-32-", tool));
+  for (const name of names) expect(name).toMatch(/^mcp__[A-Za-z0-9_-]{1,59}$/);
+  expect(new Set(names).size).toBe(tools.length);
+  expect(mcpToolName("charts", "get_track")).toBe("mcp__charts__get_track");
 });

@@ -13,6 +13,7 @@ import { codeSentTo } from "./mailbox.ts";
 import { recordApprovals } from "./record-approvals.ts";
 import { recordConnectors } from "./record-connectors.ts";
 import { recordDeliveries } from "./record-deliveries.ts";
+import { recordMcpServers } from "./record-mcp-servers.ts";
 import { recordDeleteChats, recordOneChat } from "./record-one-chat.ts";
 import { recordPeople } from "./record-people.ts";
 import { recordRuns } from "./record-runs.ts";
@@ -51,6 +52,7 @@ export async function recordExamples(
   await recordWorkspace(context);
   await recordTemplates(context);
   await recordSkills(context, archive);
+  await recordMcpServers(context, placeholders);
   await recordCatalog(context);
   await recordWebhooks(context);
   await recordConnectors(context);

@@ -77,6 +77,12 @@ export const groups: readonly DocsGroup[] = [
         "Client tools",
         "Tools that your own program runs.",
       ),
+      page(
+        "mcp-servers",
+        "docs/guides/mcp-servers.md",
+        "MCP servers",
+        "Tools of other services for your agents.",
+      ),
       page("schedules", "docs/guides/schedules.md", "Schedules", "Work at nine every Monday."),
       page("delivery", "docs/guides/delivery.md", "Delivery", "Results by mail, once."),
       page("webhooks", "docs/webhooks.md", "Webhooks", "Be told when a run has ended."),

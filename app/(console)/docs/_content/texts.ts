@@ -6,6 +6,7 @@ import delivery from "@/docs/guides/delivery.md";
 import errors from "@/docs/guides/errors.md";
 import idempotency from "@/docs/guides/idempotency.md";
 import longTasks from "@/docs/guides/long-tasks.md";
+import mcpServers from "@/docs/guides/mcp-servers.md";
 import quickstart from "@/docs/guides/quickstart.md";
 import sandbox from "@/docs/guides/sandbox.md";
 import schedules from "@/docs/guides/schedules.md";
@@ -33,6 +34,7 @@ const texts: Readonly<Record<string, string>> = {
   "docs/guides/sandbox.md": sandbox,
   "docs/guides/workspace.md": workspace,
   "docs/guides/schedules.md": schedules,
+  "docs/guides/mcp-servers.md": mcpServers,
   "docs/guides/skills.md": skills,
   "docs/guides/streaming.md": streaming,
   "docs/guides/structured-output.md": structuredOutput,

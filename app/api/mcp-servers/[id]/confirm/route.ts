@@ -1,0 +1,12 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { confirmMcpToolsContract } from "@/lib/mcp-servers/contract.ts";
+import { confirmTools } from "@/lib/mcp-servers/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(confirmMcpToolsContract, ({ caller, params, body }) => {
+    const confirmed = confirmTools(caller.accountId, params.id, body.tools);
+    return answer(confirmed, (server) => success({ server }));
+  }),
+});

@@ -1,0 +1,11 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { refreshMcpServerContract } from "@/lib/mcp-servers/contract.ts";
+import { refreshServer } from "@/lib/mcp-servers/servers.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(refreshMcpServerContract, ({ app, caller, params }) =>
+    answer(refreshServer(app, caller.accountId, params.id), (server) => success({ server })),
+  ),
+});

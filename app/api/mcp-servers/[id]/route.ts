@@ -1,0 +1,19 @@
+import { answer, done, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import * as contracts from "@/lib/mcp-servers/contract.ts";
+import { updateServer } from "@/lib/mcp-servers/servers.ts";
+import { removeServer, selectServer } from "@/lib/mcp-servers/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(contracts.getMcpServerContract, ({ caller, params }) =>
+    answer(selectServer(caller.accountId, params.id), (server) => success({ server })),
+  ),
+  PATCH: endpoint(contracts.updateMcpServerContract, ({ app, caller, params, body }) => {
+    const changed = updateServer(app, caller.accountId, params.id, body);
+    return answer(changed, (server) => success({ server }));
+  }),
+  DELETE: endpoint(contracts.deleteMcpServerContract, ({ caller, params }) =>
+    answer(removeServer(caller.accountId, params.id), done),
+  ),
+});

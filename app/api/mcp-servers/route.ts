@@ -1,0 +1,19 @@
+import { answer, listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { createMcpServerContract, listMcpServersContract } from "@/lib/mcp-servers/contract.ts";
+import { createServer } from "@/lib/mcp-servers/servers.ts";
+import { selectServers } from "@/lib/mcp-servers/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listMcpServersContract, async ({ caller, query }) => {
+    const page = await selectServers(caller.accountId, query);
+    return listOf("/api/mcp-servers", query, "servers", page);
+  }),
+  POST: endpoint(createMcpServerContract, ({ app, caller, body }) =>
+    answer(createServer(app, caller.accountId, body), (server) => ({
+      status: 201,
+      body: { status: "success", server },
+    })),
+  ),
+});

@@ -1,0 +1,132 @@
+/** Adds and changes MCP servers, and lists their tools. */
+import { createHash, randomUUID } from "node:crypto";
+import type { Client } from "@modelcontextprotocol/client";
+import { checkSchemas } from "../agent/output/check-output.ts";
+import type { JsonSchema } from "../agent/output/json-schema.ts";
+import { inStoredOrder, storableJson } from "../agent/tools/make-storable.ts";
+import type { App } from "../app.ts";
+import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
+import { allowsLoopback } from "../platform/config.ts";
+import { isQueueRefusal } from "../platform/fair-queue.ts";
+import { faultOfUrl } from "../platform/outbound/public-address.ts";
+import { describeFailure, withServer } from "./connection.ts";
+import type { McpServerChanges, McpServerWithTools, NewMcpServer } from "./contract.ts";
+import {
+  changeServer,
+  insertServer,
+  type ListedTool,
+  type McpAccess,
+  selectAccess,
+  storeTools,
+} from "./store.ts";
+
+const LIST_DEADLINE_MS = 20_000;
+const MAX_TOOLS = 200;
+const MAX_NAME_CHARS = 128;
+const MAX_DESCRIPTION_CHARS = 8_000;
+/** Providers reject other names of fields. */
+const FIELD_NAME = /^[\w.-]{1,64}$/;
+/** Providers reject them at the root of a tool's input. */
+const NOT_AT_ROOT = new Set(["$schema", "$id", "allOf", "anyOf", "enum", "not", "oneOf"]);
+
+type Parts = Pick<App, "queues">;
+type Found = Promise<McpServerWithTools | AppError>;
+
+/** Errors: 400 for an address that is not public, 403, 409. */
+export async function createServer(app: Parts, accountId: string, values: NewMcpServer): Found {
+  const fault = faultOfUrl(new URL(values.url), allowsLoopback("mcp"));
+  if (fault !== null) return invalidField("url", `url ${fault}`);
+  const created = await insertServer(accountId, randomUUID(), values);
+  return isAppError(created) ? created : refreshServer(app, accountId, created.id);
+}
+
+/** Errors: 400 for an address that is not public, or another one without `auth`; 404; 409. */
+export async function updateServer(
+  app: Parts,
+  accountId: string,
+  id: string,
+  changes: McpServerChanges,
+): Found {
+  const { url, auth } = changes;
+  const fault = url === undefined ? null : faultOfUrl(new URL(url), allowsLoopback("mcp"));
+  if (fault !== null) return invalidField("url", `url ${fault}`);
+  const changed = await changeServer(accountId, id, changes);
+  const isElsewhere = url !== undefined || auth !== undefined;
+  return isElsewhere && !isAppError(changed) ? refreshServer(app, accountId, id) : changed;
+}
+
+/** Lists the tools of a server and stores them, or why that failed. Errors: 404. */
+export async function refreshServer(app: Parts, accountId: string, id: string): Found {
+  const access = await selectAccess(accountId, id);
+  if (isAppError(access)) return access;
+  const deadline = AbortSignal.timeout(LIST_DEADLINE_MS);
+  const listed = await withServer(access, deadline, (client) =>
+    listTools(app, access, client, deadline),
+  ).catch((error: unknown) => ({
+    error: isQueueRefusal(error)
+      ? "Too many checks of this account are waiting. Try again later"
+      : describeFailure(error, deadline),
+  }));
+  return storeTools(access, listed);
+}
+
+/** Lists the tools of a connected server, and checks them. */
+export async function listTools(
+  app: Parts,
+  { accountId }: McpAccess,
+  client: Client,
+  signal: AbortSignal,
+) {
+  const { tools } = await client.listTools(undefined, { signal });
+  if (tools.length > MAX_TOOLS) return { error: `The server has more than ${MAX_TOOLS} tools` };
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  for (const name of byName.keys()) {
+    if (name.length >= 1 && name.length <= MAX_NAME_CHARS && !/\p{C}/u.test(name)) continue;
+    return { error: "The server has a tool whose name is too long or has control characters" };
+  }
+  const known = [...byName.values()].map((tool) => ({
+    name: tool.name,
+    definition: {
+      title: tool.title ?? tool.annotations?.title ?? null,
+      description: tool.description ?? "",
+      input_schema: withoutRootKeywords(tool.inputSchema),
+      read_only: tool.annotations?.readOnlyHint === true,
+    },
+  }));
+  const work = { accountId, queue: app.queues.outputChecks };
+  const schemas = known.map(({ definition }) => definition.input_schema);
+  const faults = await checkSchemas(work, schemas);
+  return {
+    isLegacy: client.getProtocolEra() !== "modern",
+    tools: known.map(({ name, definition }, place): ListedTool => {
+      const { description, input_schema } = definition;
+      const fault = faults[place] ?? null;
+      // A server may write the fields in another order each time.
+      const digest = createHash("sha256").update(JSON.stringify(inStoredOrder(definition)));
+      const isLong = description.length > MAX_DESCRIPTION_CHARS;
+      const isBad = fault !== null || isLong;
+      return {
+        name,
+        sha256: digest.digest("hex"),
+        fault: isLong
+          ? `The description is longer than ${MAX_DESCRIPTION_CHARS} characters`
+          : ((fault && `The input schema ${fault}`) ?? faultOfFields(input_schema)),
+        // What no agent gets is not stored.
+        definition: storableJson(
+          isBad
+            ? { ...definition, description: description.slice(0, 1_000), input_schema: {} }
+            : definition,
+        ),
+      };
+    }),
+  };
+}
+
+const withoutRootKeywords = (schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(Object.entries(schema).filter(([keyword]) => !NOT_AT_ROOT.has(keyword)));
+
+function faultOfFields({ properties, $ref }: JsonSchema): string | null {
+  if ($ref !== undefined) return "The input schema is a reference";
+  const named = Object.keys(properties ?? {}).find((name) => !FIELD_NAME.test(name));
+  return named === undefined ? null : "The input schema has a field whose name models reject";
+}

@@ -1,0 +1,217 @@
+/**
+ * MCP servers in the database (supabase/schemas/38_mcp_servers.sql). Every function takes the account, and a
+ * server of another one answers exactly like a missing one.
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { type McpTool, mcpToolName, toolDefinition } from "../agent/tools/mcp-tool.ts";
+import { type AppError, appError, invalidField } from "../contract/app-error.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
+import { refusalOf } from "../contract/refusal.ts";
+import { rowOf } from "../platform/database/columns.ts";
+import { call } from "../platform/database/query.ts";
+import { openText, sealText } from "../platform/seal-text.ts";
+import {
+  MAX_MCP_SERVERS,
+  type McpAuth,
+  type McpHeaders,
+  type McpServer,
+  type McpServerChanges,
+  type McpServerWithTools,
+  type McpToolView,
+  mcpServer,
+  type NewMcpServer,
+} from "./contract.ts";
+
+const refusal = refusalOf({
+  missing: appError("not_found", "MCP server not found"),
+  taken: appError("conflict", "The account has an MCP server with this name"),
+  full: appError(
+    "quota_exceeded",
+    `The account has ${MAX_MCP_SERVERS} MCP servers: delete one to make room`,
+  ),
+  auth_missing: invalidField("auth", "auth must be given again with another url"),
+  differs: appError("conflict", "A tool has changed since it was read: read the server again"),
+});
+
+const storedServer = z
+  .looseObject({ auth_type: z.string(), header_names: z.array(z.string()) })
+  .transform(({ auth_type: type, header_names, ...row }): unknown => ({
+    ...row,
+    auth: { type, header_names },
+  }))
+  .pipe(rowOf(mcpServer));
+
+const storedTool = z
+  .object({
+    name: z.string(),
+    definition: z.string(),
+    sha256: z.string(),
+    fault: z.string().nullable(),
+    confirmed: z.string().nullable(),
+    confirmed_sha256: z.string().nullable(),
+  })
+  .transform(({ name, definition, sha256, fault, confirmed, confirmed_sha256 }) => {
+    const after = toolDefinition.parse(JSON.parse(definition));
+    const isChanged = confirmed !== null && confirmed_sha256 !== sha256;
+    const state: McpToolView["state"] = isChanged ? "changed" : confirmed ? "known" : "new";
+    return {
+      ...{ name, state, fault, sha256 },
+      title: after.title,
+      description: after.description,
+      input_schema_bytes: Buffer.byteLength(JSON.stringify(after.input_schema)),
+      read_only: after.read_only,
+      change: isChanged ? { before: toolDefinition.parse(JSON.parse(confirmed)), after } : null,
+    };
+  });
+
+const foundServer = z.union([
+  z.object({ server: storedServer, tools: z.array(storedTool) }).transform(
+    ({ server, tools }): McpServerWithTools => ({
+      ...server,
+      tools: tools.map((tool) => ({ ...tool, agent_name: mcpToolName(server.name, tool.name) })),
+    }),
+  ),
+  refusal,
+]);
+type Found = Promise<McpServerWithTools | AppError>;
+
+const contextOf = (id: string) => `secret of MCP server ${id}`;
+
+/** Returns the columns of how a server is reached. */
+const columnsOf = (id: string, auth: McpAuth) => ({
+  auth_type: auth.type,
+  header_names: auth.type === "headers" ? Object.keys(auth.headers) : [],
+  secret: auth.type === "headers" ? sealText(JSON.stringify(auth.headers), contextOf(id)) : null,
+});
+
+/** Errors: 403 when the account has 20 servers, 409 when it has one with this name. */
+export function insertServer(accountId: string, id: string, values: NewMcpServer): Found {
+  const { auth_type, header_names, secret } = columnsOf(id, values.auth);
+  const args = {
+    p_account_id: accountId,
+    p_id: id,
+    p_name: values.name,
+    p_url: values.url,
+    p_auth_type: auth_type,
+    p_header_names: header_names,
+    p_secret: secret,
+    p_enabled: values.enabled,
+    p_max: MAX_MCP_SERVERS,
+  };
+  return call("create_mcp_server", args, foundServer);
+}
+
+export function selectServers(accountId: string, page: PageRequest): Promise<Page<McpServer>> {
+  const args = { p_account_id: accountId, ...pageArguments(page) };
+  return call("list_mcp_servers", args, pageOf(storedServer, page));
+}
+
+const ofServer = (accountId: string, id: string) => ({ p_account_id: accountId, p_id: id });
+
+/** Errors: 404. */
+export const selectServer = (accountId: string, id: string): Found =>
+  call("get_mcp_server", ofServer(accountId, id), foundServer);
+
+/** Errors: 400 for another URL without `auth`, 404, 409 for a name that is taken. */
+export function changeServer(
+  accountId: string,
+  id: string,
+  { auth, ...values }: McpServerChanges,
+): Found {
+  const changes = { ...values, ...(auth && columnsOf(id, auth)) };
+  const args = { ...ofServer(accountId, id), p_changes: changes };
+  return call("update_mcp_server", args, foundServer);
+}
+
+/** Errors: 404. */
+export async function removeServer(accountId: string, id: string): Promise<AppError | undefined> {
+  const isDeleted = await call("delete_mcp_server", ofServer(accountId, id), z.boolean());
+  return isDeleted ? undefined : appError("not_found", "MCP server not found");
+}
+
+/** How a server is reached. */
+export interface McpAccess {
+  readonly accountId: string;
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly headers: McpHeaders;
+  readonly isLegacy: boolean;
+  readonly refreshedAt: Date | null;
+}
+
+const headerValues = z.record(z.string(), z.string());
+
+const access = z
+  .object({
+    access: z.object({
+      account_id: z.string(),
+      id: z.string(),
+      name: z.string(),
+      url: z.string(),
+      auth_type: z.enum(["none", "headers", "oauth"]),
+      secret: z.string().nullable(),
+      is_legacy: z.boolean(),
+      refreshed_at: z.string().nullable(),
+    }),
+  })
+  .transform(({ access: row }): McpAccess => {
+    const { id, name, url, secret } = row;
+    const opened = secret === null ? null : JSON.parse(openText(secret, contextOf(id)));
+    return {
+      ...{ accountId: row.account_id, id, name, url },
+      headers: row.auth_type === "headers" ? headerValues.parse(opened) : {},
+      isLegacy: row.is_legacy,
+      refreshedAt: row.refreshed_at === null ? null : new Date(row.refreshed_at),
+    };
+  });
+
+/** Errors: 404. */
+export const selectAccess = (accountId: string, id: string): Promise<McpAccess | AppError> =>
+  call("mcp_server_access", ofServer(accountId, id), z.union([access, refusal]));
+
+/** A tool as a server has listed it. */
+export interface ListedTool {
+  readonly name: string;
+  /** JSON, as of `toolDefinition`. */
+  readonly definition: string;
+  readonly sha256: string;
+  readonly fault: string | null;
+}
+
+/** Stores the tools of a server, or why they could not be listed. Errors: 404. */
+export function storeTools(
+  { accountId, id, url }: McpAccess,
+  listed: { readonly tools: readonly ListedTool[]; readonly isLegacy: boolean } | { error: string },
+): Found {
+  const args = {
+    ...ofServer(accountId, id),
+    p_url: url,
+    p_tools: "error" in listed ? null : listed.tools,
+    p_is_legacy: "error" in listed ? null : listed.isLegacy,
+    p_error: "error" in listed ? listed.error : null,
+  };
+  return call("store_mcp_tools", args, foundServer);
+}
+
+/** Confirms definitions of tools, all or none. Errors: 404, 409 if one is another by now. */
+export const confirmTools = (
+  accountId: string,
+  id: string,
+  tools: readonly { readonly name: string; readonly sha256: string }[],
+): Found => call("confirm_mcp_tools", { ...ofServer(accountId, id), p_tools: tools }, foundServer);
+
+const used = z.union([
+  access,
+  z.object({ refused: z.enum(["missing", "changed"]) }).transform(({ refused }) => refused),
+]);
+
+/** Notes that a turn uses a tool as it was given it, and returns how its server is reached. */
+export const accessForCall = (
+  accountId: string,
+  { serverId, tool, sha256 }: McpTool,
+): Promise<McpAccess | "missing" | "changed"> => {
+  const args = { p_account_id: accountId, p_server_id: serverId, p_tool: tool, p_sha256: sha256 };
+  return call("use_mcp_tool", args, used);
+};
