@@ -6,7 +6,8 @@ import type { McpTool } from "../agent/tools/mcp-tool.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import { measureJson } from "../platform/measure-json.ts";
-import { describeFailure, refusalIn, withServer } from "./connection.ts";
+import { describeFailure } from "./bounded-fetch.ts";
+import { refusalIn, withServer } from "./connection.ts";
 import { listTools } from "./servers.ts";
 import { accessForCall, type McpAccess, storeTools } from "./store.ts";
 

@@ -4,35 +4,16 @@
  */
 import {
   Client,
-  type FetchLike,
   type jsonSchemaValidator,
   ProtocolError,
   ProtocolErrorCode,
-  SdkErrorCode,
-  SdkHttpError,
   StreamableHTTPClientTransport,
-  UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { fetch, type RequestInit as Init } from "undici";
-import { allowsLoopback } from "../platform/config.ts";
-import { codeOf } from "../platform/outbound/probe.ts";
-import { AddressRefused, faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
-import { anywhere, publicOnly } from "../platform/outbound/public-only.ts";
-import { traceRequest } from "../platform/outbound/vendor-fetch.ts";
-import { streamOf } from "../platform/stream-of.ts";
+import { boundedFetch, NotConnected } from "./bounded-fetch.ts";
+import { tokensOf } from "./oauth.ts";
 import type { McpAccess } from "./store.ts";
 
-/** The bytes that a connection may receive. */
-const MAX_BYTES = 4 * 1024 * 1024;
-/** The requests of a connection, because a server can make its client answer as often as it likes. */
-const MAX_REQUESTS = 100;
 const MAX_PAGES = 20;
-const GOODBYE_MS = 2_000;
-
-/** The server has sent too much. */
-class TooMuch extends Error {
-  override readonly name = "TooMuch";
-}
 
 /** Answers of tools are not validated: the schemas are the server's, and could block this process. */
 const noValidation: jsonSchemaValidator = {
@@ -49,13 +30,16 @@ const noValidation: jsonSchemaValidator = {
  * @throws what the client of the protocol does, for `describeFailure`
  */
 export async function withServer<T>(
-  { url, headers, isLegacy }: McpAccess,
+  access: McpAccess,
   signal: AbortSignal,
   use: (client: Client) => Promise<T>,
 ): Promise<T> {
+  const { url, headers, isLegacy, authType, oauth } = access;
+  if (authType === "oauth" && !oauth?.tokens) throw new NotConnected();
   const transport = new Transport(new URL(url), {
     fetch: boundedFetch(signal),
     requestInit: { headers },
+    ...(oauth && { authProvider: tokensOf(access, signal) }),
     reconnectionOptions: {
       initialReconnectionDelay: 500,
       maxReconnectionDelay: 5_000,
@@ -103,71 +87,4 @@ export const refusalIn = (error: unknown): string | undefined =>
 /** Ends the session, if the server has one. */
 async function goodbye(transport: StreamableHTTPClientTransport): Promise<void> {
   if (transport.sessionId) await transport.terminateSession().catch(() => {});
-}
-
-/** Returns a `fetch` for one connection, which stays within public addresses and the limits. */
-function boundedFetch(signal: AbortSignal): FetchLike {
-  const left = { bytes: MAX_BYTES, requests: MAX_REQUESTS };
-  return async (input, init = {}) => {
-    const url = new URL(input);
-    const method = init.method ?? "GET";
-    const headers = Object.fromEntries(new Headers(init.headers));
-    // The stream of a server's own messages, which no one reads. An answer that was cut is continued.
-    if (method === "GET" && headers.accept === "text/event-stream" && !headers["last-event-id"]) {
-      return new Response(null, { status: 405 });
-    }
-    const fault = faultOfUrl(url, allowsLoopback("mcp"));
-    if (fault !== null) throw new AddressRefused(fault);
-    if (--left.requests < 0) throw new TooMuch("requests");
-    const bound = method === "DELETE" ? AbortSignal.timeout(GOODBYE_MS) : signal;
-    const response = await traceRequest("web", method, () =>
-      fetch(url, {
-        ...(init as Init),
-        headers,
-        redirect: "manual",
-        signal: init.signal ? AbortSignal.any([init.signal, bound]) : bound,
-        dispatcher: allowsLoopback("mcp") && isLoopback(url) ? anywhere : publicOnly,
-      }),
-    );
-    const { status, statusText } = response;
-    const chunks = async function* () {
-      for await (const chunk of response.body ?? []) {
-        left.bytes -= chunk.byteLength;
-        // Leaving the loop cancels the body.
-        if (left.bytes < 0) throw new TooMuch("bytes");
-        yield chunk;
-      }
-    };
-    const hasBody = response.body !== null && ![204, 205, 304].includes(status);
-    return new Response(hasBody ? streamOf(chunks()) : null, {
-      status,
-      statusText,
-      headers: Object.fromEntries(response.headers),
-    });
-  };
-}
-
-/** Describes why a server could not be used, without anything that it has sent. */
-export function describeFailure(error: unknown, deadline: AbortSignal): string {
-  if (deadline.aborted) return "The server did not answer in time";
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof AddressRefused) return "The server's address is not a public one";
-    if (cause instanceof TooMuch) return "The server sends too much";
-    if (cause instanceof UnauthorizedError) return "The server requires other credentials";
-    if (cause instanceof SdkHttpError) {
-      const { status } = cause;
-      if (status === 401 || status === 403) {
-        return `The server rejects the credentials (status ${status})`;
-      }
-      if (status >= 300 && status < 400) return "The server redirects to another address";
-      return `The server answered with status ${status}`;
-    }
-    if ("code" in cause && cause.code === SdkErrorCode.RequestTimeout) {
-      return "The server did not answer in time";
-    }
-  }
-  const code = codeOf(error);
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "The server's host does not resolve";
-  if (code === "ECONNREFUSED") return "The server refuses connections";
-  return "The server did not answer as the protocol says";
 }

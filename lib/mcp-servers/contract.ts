@@ -44,6 +44,9 @@ const auth = z.discriminatedUnion("type", [
         "Sent with each request, such as `authorization`. They are stored encrypted and never returned.",
     }),
   }),
+  z.object({ type: z.literal("oauth") }).meta({
+    description: "The account connects the server in the console, or with `POST …/authorize`",
+  }),
 ]);
 export type McpAuth = z.output<typeof auth>;
 
@@ -60,6 +63,9 @@ export const mcpServer = z
     auth: z.object({
       type: z.enum(["none", "headers", "oauth"]),
       header_names: z.array(z.string()).meta({ description: "Without their values" }),
+      is_connected: z.boolean().meta({
+        description: "False for `oauth` until a person has connected the server",
+      }),
     }),
     enabled: z.boolean(),
     tool_counts: z
@@ -211,4 +217,58 @@ export const confirmMcpToolsContract = contract({
   }),
   responses: successResponse("The server with its tools", one),
   errors: ["not_found", "conflict"],
+});
+
+export const authorizeMcpServerContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/mcp-servers/{id}/authorize",
+  summary: "Start to connect an MCP server with OAuth",
+  description:
+    "Returns the page at which a person signs in and agrees. It leads back to the console, which completes the authorization within ten minutes.",
+  params: byId,
+  responses: successResponse("The URL to open", { url: z.string() }),
+  errors: ["not_found", "conflict", "upstream_error"],
+});
+
+export const finishMcpAuthorizationContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/mcp-servers/authorizations",
+  summary: "Complete the authorization of an MCP server",
+  description: "Takes the parameters with which the authorization server leads back, once.",
+  body: z.object({
+    state: z.string().min(1).max(200),
+    code: z.string().min(1).max(4_096),
+    iss: z.string().max(2_048).optional().meta({
+      description: "The issuer, which must be the one that was asked",
+    }),
+  }),
+  responses: successResponse("The server with its tools", one),
+  errors: ["not_found", "upstream_error"],
+});
+
+export const mcpClientMetadataContract = contract({
+  ...shared,
+  auth: "none",
+  method: "GET",
+  path: "/api/mcp-servers/client-metadata",
+  runCredential: true,
+  summary: "Read what this service says of itself as an OAuth client",
+  description: "A Client ID Metadata Document, whose URL is the client's id.",
+  responses: {
+    200: {
+      description: "The document",
+      schema: z.object({
+        client_id: z.string(),
+        client_name: z.string(),
+        client_uri: z.string(),
+        redirect_uris: z.array(z.string()),
+        grant_types: z.array(z.string()),
+        response_types: z.array(z.string()),
+        token_endpoint_auth_method: z.string(),
+      }),
+    },
+  },
+  errors: [],
 });

@@ -9,8 +9,10 @@ import { type AppError, invalidField, isAppError } from "../contract/app-error.t
 import { allowsLoopback } from "../platform/config.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
-import { describeFailure, withServer } from "./connection.ts";
+import { describeFailure } from "./bounded-fetch.ts";
+import { withServer } from "./connection.ts";
 import type { McpServerChanges, McpServerWithTools, NewMcpServer } from "./contract.ts";
+import { finishAuthorization } from "./oauth.ts";
 import {
   changeServer,
   insertServer,
@@ -68,6 +70,16 @@ export async function refreshServer(app: Parts, accountId: string, id: string): 
       : describeFailure(error, deadline),
   }));
   return storeTools(access, listed);
+}
+
+/** Completes an authorization, and lists the tools of its server. Errors: 404, 502. */
+export async function connectServer(
+  app: Parts,
+  accountId: string,
+  returned: Parameters<typeof finishAuthorization>[1],
+): Found {
+  const access = await finishAuthorization(accountId, returned);
+  return isAppError(access) ? access : refreshServer(app, accountId, access.id);
 }
 
 /** Lists the tools of a connected server, and checks them. */

@@ -3,9 +3,14 @@
  * server of another one answers exactly like a missing one.
  * @throws DatabaseUnavailable from every function here.
  */
+import type {
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { type McpTool, mcpToolName, toolDefinition } from "../agent/tools/mcp-tool.ts";
-import { type AppError, appError, invalidField } from "../contract/app-error.ts";
+import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { rowOf } from "../platform/database/columns.ts";
@@ -31,14 +36,19 @@ const refusal = refusalOf({
     `The account has ${MAX_MCP_SERVERS} MCP servers: delete one to make room`,
   ),
   auth_missing: invalidField("auth", "auth must be given again with another url"),
+  expired: appError("not_found", "The authorization has expired: start it again"),
   differs: appError("conflict", "A tool has changed since it was read: read the server again"),
 });
 
 const storedServer = z
-  .looseObject({ auth_type: z.string(), header_names: z.array(z.string()) })
-  .transform(({ auth_type: type, header_names, ...row }): unknown => ({
+  .looseObject({
+    auth_type: z.string(),
+    header_names: z.array(z.string()),
+    has_secret: z.boolean(),
+  })
+  .transform(({ auth_type: type, header_names, has_secret, ...row }): unknown => ({
     ...row,
-    auth: { type, header_names },
+    auth: { type, header_names, is_connected: type !== "oauth" || has_secret },
   }))
   .pipe(rowOf(mcpServer));
 
@@ -136,10 +146,27 @@ export interface McpAccess {
   readonly id: string;
   readonly name: string;
   readonly url: string;
+  readonly authType: McpAuth["type"];
   readonly headers: McpHeaders;
+  /** Null for a server without OAuth, or one that is not connected. */
+  readonly oauth: OAuthState | null;
+  /** As it is stored. */
+  readonly secret: string | null;
   readonly isLegacy: boolean;
   readonly refreshedAt: Date | null;
 }
+
+/** Validated by the client of the protocol, before it was stored. */
+const known = <T>() => z.custom<T>((value) => typeof value === "object" && value !== null);
+
+const oauthState = z.object({
+  client: known<StoredOAuthClientInformation>().optional(),
+  tokens: known<StoredOAuthTokens>().optional(),
+  discovery: known<OAuthDiscoveryState>().optional(),
+  verifier: z.string().optional(),
+});
+/** What the client of the protocol keeps of an authorization. */
+export type OAuthState = z.output<typeof oauthState>;
 
 const headerValues = z.record(z.string(), z.string());
 
@@ -161,7 +188,9 @@ const access = z
     const opened = secret === null ? null : JSON.parse(openText(secret, contextOf(id)));
     return {
       ...{ accountId: row.account_id, id, name, url },
+      ...{ authType: row.auth_type, secret },
       headers: row.auth_type === "headers" ? headerValues.parse(opened) : {},
+      oauth: row.auth_type === "oauth" ? oauthState.nullable().parse(opened) : null,
       isLegacy: row.is_legacy,
       refreshedAt: row.refreshed_at === null ? null : new Date(row.refreshed_at),
     };
@@ -215,3 +244,48 @@ export const accessForCall = (
   const args = { p_account_id: accountId, p_server_id: serverId, p_tool: tool, p_sha256: sha256 };
   return call("use_mcp_tool", args, used);
 };
+
+const seal = (id: string, state: OAuthState) => sealText(JSON.stringify(state), contextOf(id));
+
+/** Keeps what completes an authorization, in place of an earlier one of the server. */
+export async function insertAuthorization(
+  { accountId, id, url }: McpAccess,
+  stateHash: string,
+  state: OAuthState,
+): Promise<void> {
+  const args = { p_state_hash: stateHash, p_url: url, p_sealed: seal(id, state) };
+  await call("start_mcp_authorization", { ...ofServer(accountId, id), ...args }, z.boolean());
+}
+
+const authorization = z
+  .looseObject({ access: z.looseObject({ id: z.string() }), sealed: z.string() })
+  .transform(({ sealed, access: row }) => ({
+    access: access.parse({ access: row }),
+    stored: oauthState.parse(JSON.parse(openText(sealed, contextOf(row.id)))),
+  }));
+
+/** Takes an authorization, which counts once. Errors: 404. */
+export const takeAuthorization = (accountId: string, stateHash: string) =>
+  call(
+    "take_mcp_authorization",
+    { p_account_id: accountId, p_state_hash: stateHash },
+    z.union([authorization, refusal]),
+  );
+
+const lease = z.union([
+  access,
+  z.object({ outcome: z.enum(["leased", "wait", "missing"]) }).transform(({ outcome }) => outcome),
+]);
+
+/** Lets one caller at a time refresh the tokens of a server. Returns the access if they are others by now. */
+export const leaseTokens = ({ accountId, id, secret }: McpAccess) =>
+  call("lease_mcp_tokens", { ...ofServer(accountId, id), p_secret: secret ?? "" }, lease);
+
+/** Stores the tokens of a server, or that it has none any more, and returns how it is reached now. */
+export async function storeOAuth(given: McpAccess, state: OAuthState): Promise<McpAccess> {
+  const { accountId, id, url } = given;
+  const secret = state.tokens ? seal(id, state) : null;
+  const args = { ...ofServer(accountId, id), p_url: url, p_secret: secret };
+  const stored = await call("store_mcp_tokens", args, z.union([access, refusal]));
+  return isAppError(stored) ? { ...given, oauth: null } : stored;
+}

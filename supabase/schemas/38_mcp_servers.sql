@@ -12,6 +12,7 @@ create table public.mcp_servers (
   is_legacy boolean not null default false,
   refreshed_at timestamptz,
   refresh_error text,
+  tokens_leased_until timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   unique (account_id, name)
@@ -20,6 +21,7 @@ alter table public.mcp_servers enable row level security;
 comment on table public.mcp_servers is 'The MCP servers of accounts.';
 comment on column public.mcp_servers.id is 'Chosen by the server, which seals the secret for it.';
 comment on column public.mcp_servers.secret is 'The headers, or the OAuth tokens, sealed by the server; null without any.';
+comment on column public.mcp_servers.tokens_leased_until is 'Until then one caller refreshes the tokens; null for none.';
 comment on column public.mcp_servers.is_legacy is 'Whether the server has last spoken a revision of the protocol with a handshake.';
 comment on column public.mcp_servers.refreshed_at is 'When the tools were last listed, successfully or not; null before.';
 comment on column public.mcp_servers.refresh_error is 'Why the last list of the tools failed; null if it did not.';
@@ -42,9 +44,21 @@ comment on column public.mcp_tools.fault is 'Why no agent gets the tool; null fo
 comment on column public.mcp_tools.is_listed is 'False for a tool that the server no longer lists. The row stays: a tool that returns changed is withheld.';
 comment on column public.mcp_tools.confirmed is 'The definition at the first use, or the one that the account has confirmed since; null before. Another one is withheld.';
 
+create table public.mcp_authorizations (
+  server_id uuid primary key references public.mcp_servers (id) on delete cascade,
+  state_hash text not null unique,
+  url text not null,
+  sealed text not null,
+  created_at timestamptz not null default now()
+);
+alter table public.mcp_authorizations enable row level security;
+comment on table public.mcp_authorizations is 'Authorizations at MCP servers that a person has been sent to. The newest of each server counts, once and for ten minutes.';
+comment on column public.mcp_authorizations.url is 'The URL of the server that it is for.';
+comment on column public.mcp_authorizations.sealed is 'What completes it, sealed by the server.';
+
 create function public.mcp_server_row(p_server public.mcp_servers) returns jsonb
 language sql stable set search_path = '' as $$
-  select to_jsonb(p_server) - 'secret' || jsonb_build_object(
+  select to_jsonb(p_server) - 'secret' - 'tokens_leased_until' || jsonb_build_object(
     'has_secret', p_server.secret is not null,
     'tool_counts', (
       select jsonb_build_object(
@@ -286,3 +300,70 @@ begin
 end
 $$;
 comment on function public.use_mcp_tool is 'Notes the use of the definition of a tool that a turn was given: {access}, as of mcp_server_access, or {refused: missing | changed}.';
+
+create function public.start_mcp_authorization(
+  p_account_id uuid, p_id uuid, p_state_hash text, p_url text, p_sealed text
+) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into public.mcp_authorizations (server_id, state_hash, url, sealed)
+  select s.id, p_state_hash, p_url, p_sealed from public.mcp_servers s
+  where s.id = p_id and s.account_id = p_account_id
+  on conflict (server_id) do update set state_hash = excluded.state_hash, url = excluded.url,
+    sealed = excluded.sealed, created_at = now();
+  return found;
+end
+$$;
+comment on function public.start_mcp_authorization is 'Stores an authorization in place of an earlier one of the server. Returns whether the account has the server.';
+
+create function public.take_mcp_authorization(p_account_id uuid, p_state_hash text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_taken public.mcp_authorizations;
+  v_server public.mcp_servers;
+begin
+  delete from public.mcp_authorizations a using public.mcp_servers s
+  where a.state_hash = p_state_hash and s.id = a.server_id and s.account_id = p_account_id
+  returning a.* into v_taken;
+  select * into v_server from public.mcp_servers
+  where id = v_taken.server_id and url = v_taken.url and auth_type = 'oauth';
+  if not found or v_taken.created_at < now() - interval '10 minutes' then
+    return jsonb_build_object('refused', 'expired');
+  end if;
+  return jsonb_build_object('access', to_jsonb(v_server), 'sealed', v_taken.sealed);
+end
+$$;
+comment on function public.take_mcp_authorization is 'Takes an authorization of the account: {access, sealed} or {refused: expired}.';
+
+create function public.lease_mcp_tokens(p_account_id uuid, p_id uuid, p_secret text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_server public.mcp_servers;
+begin
+  select * into v_server from public.mcp_servers
+  where id = p_id and account_id = p_account_id and auth_type = 'oauth' for no key update;
+  if v_server.secret is null then
+    return jsonb_build_object('outcome', 'missing');
+  elsif v_server.secret <> p_secret then
+    return jsonb_build_object('access', to_jsonb(v_server));
+  elsif v_server.tokens_leased_until > clock_timestamp() then
+    return jsonb_build_object('outcome', 'wait');
+  end if;
+  update public.mcp_servers set tokens_leased_until = clock_timestamp() + interval '30 seconds'
+  where id = p_id;
+  return jsonb_build_object('outcome', 'leased');
+end
+$$;
+comment on function public.lease_mcp_tokens is 'Lets one caller at a time refresh the tokens in p_secret: {outcome: leased | wait | missing}, or {access} if they are others by now.';
+
+create function public.store_mcp_tokens(p_account_id uuid, p_id uuid, p_url text, p_secret text)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.mcp_servers
+  set secret = p_secret, tokens_leased_until = null, updated_at = now()
+  where id = p_id and account_id = p_account_id and url = p_url and auth_type = 'oauth';
+  return public.mcp_server_access(p_account_id, p_id);
+end
+$$;
+comment on function public.store_mcp_tokens is 'Stores the tokens of a server, unless it has another URL or no OAuth by now: {access} or {refused: missing}.';

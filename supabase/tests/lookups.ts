@@ -181,6 +181,14 @@ export const lookups: Readonly<
     ...{ id, url: "https://mcp.example.com/", tools: [], is_legacy: true, error: "taken" },
   }),
   confirm_mcp_tools: ({ mcpServer: id }) => ({ id, tools: [{ name: "own", sha256: "own" }] }),
+  start_mcp_authorization: ({ mcpServer: id }) => ({
+    ...{ id, state_hash: "taken", url: "https://mcp.example.com/", sealed: "taken" },
+  }),
+  take_mcp_authorization: ({ mcpServer: state_hash }) => ({ state_hash }),
+  lease_mcp_tokens: ({ mcpServer: id }) => ({ id, secret: "own" }),
+  store_mcp_tokens: ({ mcpServer: id }) => ({
+    ...{ id, url: "https://mcp.example.com/", secret: "taken" },
+  }),
   use_mcp_tool: ({ mcpServer: server_id }) => ({ server_id, tool: "own", sha256: "own" }),
   get_webhook: ({ webhook: id }) => ({ id }),
   update_webhook: ({ webhook: id }) => ({ id, url: null, events: null, enabled: false }),

@@ -125,8 +125,10 @@ export async function createRows(
   await createMembership(transaction, account, ids);
   await sql`insert into webhooks (id, account_id, url, events, secret)
     values (${ids.webhook}, ${account}, 'https://hooks.example.com/', '{}', 'sealed')`;
-  await sql`insert into mcp_servers (id, account_id, name, url, auth_type, enabled)
-    values (${ids.mcpServer}, ${account}, 'own', 'https://mcp.example.com/', 'none', true)`;
+  await sql`insert into mcp_servers (id, account_id, name, url, auth_type, enabled, secret)
+    values (${ids.mcpServer}, ${account}, 'own', 'https://mcp.example.com/', 'oauth', true, 'sealed')`;
+  await sql`insert into mcp_authorizations (server_id, state_hash, url, sealed)
+    values (${ids.mcpServer}, ${ids.mcpServer}, 'https://mcp.example.com/', 'sealed')`;
   await sql`insert into mcp_tools (server_id, name, definition, sha256)
     values (${ids.mcpServer}, 'own', '{}', 'own')`;
   await sql`insert into webhook_deliveries
@@ -237,7 +239,8 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
             select organization_id from organization_accounts where account_id = ${account})
           or r.email = (select email from accounts where id = ${account})) as invitations,
       (select jsonb_agg(to_jsonb(r) order by r.id) from webhooks r where r.account_id = ${account}) as webhooks,
-      (select jsonb_agg(to_jsonb(r) || to_jsonb(t)) from mcp_servers r
+      (select jsonb_agg(to_jsonb(r) || to_jsonb(t) || to_jsonb(a)) from mcp_servers r
+        join mcp_authorizations a on a.server_id = r.id
         join mcp_tools t on t.server_id = r.id where r.account_id = ${account}) as mcp_servers,
       (select jsonb_agg(to_jsonb(r) order by r.id) from webhook_deliveries r where r.account_id = ${account}) as deliveries,
       (select jsonb_agg(to_jsonb(r)) from scheduled_prompts r where r.account_id = ${account}) as tasks,

@@ -28,6 +28,7 @@ const pages = [
   ["/keys", "No keys yet"],
   ["/invitations", "No invitations"],
   ["/settings", "Profile"],
+  ["/settings/mcp-servers", "Settings"],
   ["/settings/notifications", "Settings"],
   ["/settings/organizations", "No organizations yet"],
   ["/chat", "What would you like to work on?"],

@@ -355,6 +355,12 @@ export const rows: Readonly<Record<string, Row>> = {
   "PATCH /api/mcp-servers/{id}": { arrange: anMcpServer, body: () => ({ enabled: false }) },
   "DELETE /api/mcp-servers/{id}": { arrange: anMcpServer },
   "POST /api/mcp-servers/{id}/refresh": { arrange: anMcpServer },
+  "POST /api/mcp-servers/{id}/authorize": { arrange: anMcpServer },
+  "POST /api/mcp-servers/authorizations": {
+    arrange: nothing,
+    body: () => ({ state: "none", code: "none" }),
+  },
+  "GET /api/mcp-servers/client-metadata": { arrange: nothing },
   "POST /api/mcp-servers/{id}/confirm": {
     arrange: anMcpServer,
     body: () => ({ tools: [{ name: "none", sha256: "0".repeat(64) }] }),

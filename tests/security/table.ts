@@ -65,6 +65,8 @@ export const sentences: Readonly<Record<string, string>> = {
   S: "Skill not found",
   W: "Webhook not found",
   M: "MCP server not found",
+  G: "The auth of the server is not oauth",
+  H: "The authorization has expired: start it again",
   T: "A tool has changed since it was read: read the server again",
   F: "File not found",
   D: "Delivery not found",
@@ -290,6 +292,10 @@ PATCH /api/mcp-servers/{id}                        | 200+  200+    404M  404M  4
 DELETE /api/mcp-servers/{id}                       | 200   200     404M  404M  404M    401x      401x  401u   401u   403k  403k    401x
 POST /api/mcp-servers/{id}/refresh                 | 200+  200+    404M  404M  404M    401x      401x  401u   401u   403k  403k    401x
 POST /api/mcp-servers/{id}/confirm                 | 409T  409T    404M  404M  404M    401x      401x  401u   401u   403k  403k    401x
+
+POST /api/mcp-servers/{id}/authorize               | 409G  409G    404M  404M  404M    401x      401x  401u   401u   403k  403k    401x
+POST /api/mcp-servers/authorizations               | 404H  404H    404H  404H  404H    401x      401x  401u   401u   403k  403k    401x
+GET /api/mcp-servers/client-metadata               | 200   200     200   200   200     200       200   200    200    200   200     200
 
 GET /api/content/templates                         | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x
 GET /api/content/templates/{id}                    | 200+  200+    200+  200+  200+    401x      401x  401u   401u   200+  200+    401x

@@ -19,5 +19,6 @@ export default function SettingsLayout({ children }: { readonly children: ReactN
 export const settingsTabs = [
   { href: "/settings", label: "Account" },
   { href: "/settings/organizations", label: "Organizations" },
+  { href: "/settings/mcp-servers", label: "MCP servers" },
   { href: "/settings/notifications", label: "Notifications" },
 ] as const;

@@ -14,6 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
+import { authorizationServer, newOAuthState } from "./mcp-oauth.ts";
 import { serveHandlers } from "./vendor-server.ts";
 
 export const MCP_TOKEN = "mcp-token-of-the-tests";
@@ -31,6 +32,7 @@ export async function startFakeMcp() {
   const state = {
     tools: [] as Tool[],
     answer: (_name: string): Answer => ({ content: [{ type: "text", text: "Nightjar" }] }),
+    oauth: newOAuthState(),
     calls: [] as { name: string; input: unknown; authorization: string | null }[],
   };
   const createServer = (authorization: string | null) => {
@@ -66,6 +68,17 @@ export async function startFakeMcp() {
       });
       await createServer(null).connect(transport);
       return transport.handleRequest(request);
+    }),
+    ...authorizationServer(state),
+    http.all("/oauth/mcp", ({ request }) => {
+      const token = request.headers.get("authorization")?.replace("Bearer ", "") ?? "";
+      if (state.oauth.accessTokens.has(token)) {
+        return createMcpHandler(() => createServer(null)).fetch(request);
+      }
+      const { origin } = new URL(request.url);
+      const metadata = `${origin}/.well-known/oauth-protected-resource/oauth/mcp`;
+      const headers = { "www-authenticate": `Bearer resource_metadata="${metadata}"` };
+      return HttpResponse.json({ error: "invalid_token" }, { status: 401, headers });
     }),
     http.all("/hostile/:kind", async ({ request, params }) => {
       if (request.method !== "POST") return new HttpResponse(null, { status: 405 });

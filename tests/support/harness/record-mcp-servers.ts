@@ -1,6 +1,7 @@
 /** Records the examples of MCP servers. */
 import { z } from "zod";
 import { startFakeMcp, toolNamed } from "../fakes/mcp.ts";
+import { approve } from "../fakes/mcp-oauth.ts";
 import type { Placeholders } from "../fixtures/placeholders.ts";
 import { type Context, withId } from "./example-recorder.ts";
 
@@ -29,5 +30,20 @@ export async function recordMcpServers(
   await record("confirmMcpTools", { params, body: { tools } });
   await record("updateMcpServer", { params, body: { enabled: false } });
   await record("deleteMcpServer", { params });
+  await record("mcpClientMetadata");
+  const signIn = { name: "playlists", url: `${fake.origin}/oauth/mcp`, auth: { type: "oauth" } };
+  const added = await record("createMcpServer", { body: signIn }, { name: "oauth", schema: one });
+  const started = await record(
+    "authorizeMcpServer",
+    { params: { id: added.server.id } },
+    {
+      schema: z.object({ url: z.string() }),
+      shorten: () => ({ status: "success", url: "https://charts.example.com/as/authorize?…" }),
+    },
+  );
+  const back = approve(fake.state, started.url);
+  placeholders.replaceText(back.state, "the-state");
+  placeholders.replaceText(back.code, "the-code");
+  await record("finishMcpAuthorization", { body: back });
   await fake.close();
 }

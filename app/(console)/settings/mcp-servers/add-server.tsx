@@ -1,0 +1,73 @@
+"use client";
+import type { createMcpServerContract } from "@/lib/mcp-servers/contract.ts";
+import type { Answer } from "../../_api/request.ts";
+import { useForm } from "../../_hooks/use-form.ts";
+import { SelectField, TextField } from "../../_ui/form.tsx";
+import { FormDialog } from "../../_ui/form-dialog.tsx";
+
+const AUTH_TYPES = [
+  { value: "oauth", label: "Sign in at the service" },
+  { value: "headers", label: "A token or key" },
+  { value: "none", label: "None" },
+] as const;
+
+export function AddServer({
+  onClose,
+  onAdded,
+}: {
+  readonly onClose: () => void;
+  readonly onAdded: () => void;
+}) {
+  const form = useForm(
+    { name: "", url: "", type: "oauth", header: "authorization", value: "" },
+    {
+      name: "Enter up to 32 lowercase letters, digits, and single hyphens between them.",
+      url: "Enter an https URL with a public address.",
+      auth: "Enter the name and the value of a header.",
+    },
+  );
+  const { type, header, value, name, url } = form.values;
+  const submit = async () => {
+    const auth = {
+      type,
+      ...(type === "headers" && { headers: { [header.trim()]: value.trim() } }),
+    };
+    const body = { name: name.trim(), url: url.trim(), auth };
+    const result = await form.send<Answer<typeof createMcpServerContract>>("/api/mcp-servers", {
+      body,
+    });
+    if (!result.ok) return;
+    onAdded();
+    onClose();
+  };
+  return (
+    <FormDialog title="Add MCP server" submit="Add server" {...{ form, onClose }} onSubmit={submit}>
+      <TextField
+        label="Name"
+        hint="Part of the names of its tools, such as “charts”."
+        maxLength={32}
+        autoComplete="off"
+        {...form.field("name")}
+      />
+      <TextField
+        label="URL"
+        hint="Its endpoint for Streamable HTTP."
+        autoComplete="off"
+        {...form.field("url")}
+      />
+      <SelectField label="Authentication" options={AUTH_TYPES} {...form.field("type")} />
+      {type === "headers" && (
+        <>
+          <TextField label="Header" autoComplete="off" {...form.field("header")} />
+          <TextField
+            label="Value"
+            type="password"
+            hint="For example “Bearer …”. It is stored encrypted and never shown again."
+            autoComplete="off"
+            {...form.field("value")}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,166 @@
+"use client";
+import { useState } from "react";
+import type {
+  authorizeMcpServerContract,
+  confirmMcpToolsContract,
+  getMcpServerContract,
+  McpServer,
+  McpToolView,
+} from "@/lib/mcp-servers/contract.ts";
+import { type Answer, remove } from "../../_api/request.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
+import { useSubmit } from "../../_hooks/use-submit.ts";
+import { Badge } from "../../_ui/badge.tsx";
+import { Button } from "../../_ui/button.tsx";
+import { ConfirmDialog, Dialog } from "../../_ui/dialog.tsx";
+import { Loaded, Loading } from "../../_ui/states.tsx";
+import { toast } from "../../_ui/toast.tsx";
+
+/** Of this tab alone, so that only it completes what it has started. */
+const STARTED = "mcp-authorization";
+
+/** Returns the state of the authorization that this tab has started, once. */
+export function takeStarted(): string | null {
+  const state = sessionStorage.getItem(STARTED);
+  sessionStorage.removeItem(STARTED);
+  return state;
+}
+
+type Found = Answer<typeof getMcpServerContract>;
+
+/** A server with its state, and what can be done about it. */
+export function ServerItem({
+  server,
+  onChanged,
+}: {
+  readonly server: McpServer;
+  readonly onChanged: () => void;
+}) {
+  const { id, name, url, enabled, auth, tool_counts: counts, refresh_error: error } = server;
+  const path = `/api/mcp-servers/${id}`;
+  const { send, busy } = useSubmit();
+  const [isShown, setShown] = useState(false);
+  const change = async (action: Promise<{ readonly ok: boolean }>) => {
+    if (!(await action).ok) toast(`${name} could not be changed`, "danger");
+    onChanged();
+  };
+  const connect = async () => {
+    const result = await send<Answer<typeof authorizeMcpServerContract>>(`${path}/authorize`);
+    if (!result.ok) return toast(`${name} does not offer a sign-in`, "danger");
+    const state = new URL(result.data.url).searchParams.get("state");
+    if (state !== null) sessionStorage.setItem(STARTED, state);
+    location.assign(result.data.url);
+  };
+  return (
+    <li aria-label={name} className="rounded-lg border px-4 py-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <span className="font-medium">{name}</span>
+        {!enabled && <Badge>Off</Badge>}
+        {!auth.is_connected && <Badge tone="warning">Not connected</Badge>}
+        {counts.changed > 0 && <Badge tone="warning">{counts.changed} changed</Badge>}
+      </div>
+      <p className="text-sm wrap-anywhere text-muted-foreground">{url}</p>
+      {auth.is_connected && error !== null && (
+        <p className="mt-1 text-sm text-danger-text">{error}</p>
+      )}
+      <div className="mt-2 flex flex-wrap gap-1">
+        {auth.type === "oauth" && (
+          <Button variant="outline" size="sm" {...{ busy }} onClick={() => void connect()}>
+            {auth.is_connected ? "Connect again" : "Connect"}
+          </Button>
+        )}
+        <Button variant="ghost" size="sm" onClick={() => setShown(true)}>
+          Tools ({counts.known + counts.changed + counts.new})
+        </Button>
+        <Button variant="ghost" size="sm" onClick={() => change(send(`${path}/refresh`))}>
+          Refresh
+        </Button>
+        <Button
+          variant="ghost"
+          size="sm"
+          onClick={() => change(send(path, { method: "PATCH", body: { enabled: !enabled } }))}
+        >
+          {enabled ? "Turn off" : "Turn on"}
+        </Button>
+        <ConfirmDialog
+          title={`Delete ${name}?`}
+          description="Agents can no longer use it, also in chats and schedules that name it."
+          confirm="Delete"
+          onConfirm={() => remove(path)}
+          onDone={onChanged}
+          trigger={
+            <Button variant="danger-ghost" size="sm" className="ml-auto">
+              Delete
+            </Button>
+          }
+        />
+      </div>
+      {isShown && <Tools {...{ name, path, onChanged }} onClose={() => setShown(false)} />}
+    </li>
+  );
+}
+
+function Tools({
+  name,
+  path,
+  onClose,
+  onChanged,
+}: {
+  readonly name: string;
+  readonly path: string;
+  readonly onClose: () => void;
+  readonly onChanged: () => void;
+}) {
+  const query = useQuery<Found>(path);
+  const { send, busy } = useSubmit();
+  const confirm = async ({ name: tool, sha256 }: McpToolView) => {
+    const body = { tools: [{ name: tool, sha256 }] };
+    const result = await send<Answer<typeof confirmMcpToolsContract>>(`${path}/confirm`, { body });
+    if (!result.ok) toast("The tool has changed again. Read it first.", "danger");
+    query.reload();
+    onChanged();
+  };
+  return (
+    <Dialog isSheet title={`Tools of ${name}`} onClose={onClose}>
+      <Loaded query={query} loading={<Loading label="Loading tools…" className="h-40" />}>
+        {({ server }) => (
+          <ul aria-label="Tools" className="space-y-2">
+            {server.tools.map((tool) => (
+              <li key={tool.name} className="rounded-lg border px-3 py-2.5">
+                <div className="flex flex-wrap items-center gap-2">
+                  <code className="font-mono text-xs wrap-anywhere">{tool.name}</code>
+                  {tool.read_only && <Badge>Reads only</Badge>}
+                  {tool.state === "changed" && <Badge tone="warning">Changed</Badge>}
+                  {tool.fault !== null && <Badge tone="danger">Not usable</Badge>}
+                </div>
+                <p className="mt-0.5 text-sm wrap-anywhere text-muted-foreground">
+                  {tool.fault ?? tool.description}
+                </p>
+                {tool.change !== null && (
+                  <div className="mt-2 text-sm">
+                    <p className="font-medium">Before</p>
+                    <pre className="mb-2 whitespace-pre-wrap wrap-anywhere text-muted-foreground">
+                      {describe(tool.change.before)}
+                    </pre>
+                    <p className="font-medium">Now</p>
+                    <pre className="mb-2 whitespace-pre-wrap wrap-anywhere text-muted-foreground">
+                      {describe(tool.change.after)}
+                    </pre>
+                    <Button size="sm" {...{ busy }} onClick={() => void confirm(tool)}>
+                      Confirm change
+                    </Button>
+                  </div>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+type Definition = NonNullable<McpToolView["change"]>["before"];
+
+const describe = ({ description, input_schema, read_only }: Definition): string =>
+  `${description}\n${read_only ? "Reads only\n" : ""}${JSON.stringify(input_schema, null, 2)}`;

@@ -1,0 +1,11 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { authorizeMcpServerContract } from "@/lib/mcp-servers/contract.ts";
+import { startAuthorization } from "@/lib/mcp-servers/oauth.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(authorizeMcpServerContract, ({ caller, params }) =>
+    answer(startAuthorization(caller.accountId, params.id), (url) => success({ url })),
+  ),
+});

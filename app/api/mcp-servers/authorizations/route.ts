@@ -1,0 +1,11 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { finishMcpAuthorizationContract } from "@/lib/mcp-servers/contract.ts";
+import { connectServer } from "@/lib/mcp-servers/servers.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(finishMcpAuthorizationContract, ({ app, caller, body }) =>
+    answer(connectServer(app, caller.accountId, body), (server) => success({ server })),
+  ),
+});

@@ -1,0 +1,99 @@
+/** Requests to an MCP server and its authorization server, within bounds, and why they fail. */
+import {
+  type FetchLike,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { fetch, type RequestInit as Init } from "undici";
+import { allowsLoopback } from "../platform/config.ts";
+import { codeOf } from "../platform/outbound/probe.ts";
+import { AddressRefused, faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
+import { anywhere, publicOnly } from "../platform/outbound/public-only.ts";
+import { traceRequest } from "../platform/outbound/vendor-fetch.ts";
+import { streamOf } from "../platform/stream-of.ts";
+
+/** The bytes that a connection may receive. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** The requests of a connection, because a server can make its client answer as often as it likes. */
+const MAX_REQUESTS = 100;
+const GOODBYE_MS = 2_000;
+
+/** The account has to connect the server, or to do so again. */
+export class NotConnected extends Error {
+  override readonly name = "NotConnected";
+}
+
+/** The server has sent too much. */
+class TooMuch extends Error {
+  override readonly name = "TooMuch";
+}
+
+/** Returns a `fetch` for one connection, which stays within public addresses and the limits. */
+export function boundedFetch(signal: AbortSignal): FetchLike {
+  const left = { bytes: MAX_BYTES, requests: MAX_REQUESTS };
+  return async (input, init = {}) => {
+    const url = new URL(input);
+    const method = init.method ?? "GET";
+    const headers = Object.fromEntries(new Headers(init.headers));
+    // The stream of a server's own messages, which no one reads. An answer that was cut is continued.
+    if (method === "GET" && headers.accept === "text/event-stream" && !headers["last-event-id"]) {
+      return new Response(null, { status: 405 });
+    }
+    const fault = faultOfUrl(url, allowsLoopback("mcp"));
+    if (fault !== null) throw new AddressRefused(fault);
+    if (--left.requests < 0) throw new TooMuch("requests");
+    const bound = method === "DELETE" ? AbortSignal.timeout(GOODBYE_MS) : signal;
+    const response = await traceRequest("web", method, () =>
+      fetch(url, {
+        ...(init as Init),
+        headers,
+        redirect: "manual",
+        signal: init.signal ? AbortSignal.any([init.signal, bound]) : bound,
+        dispatcher: allowsLoopback("mcp") && isLoopback(url) ? anywhere : publicOnly,
+      }),
+    );
+    const { status, statusText } = response;
+    const chunks = async function* () {
+      for await (const chunk of response.body ?? []) {
+        left.bytes -= chunk.byteLength;
+        // Leaving the loop cancels the body.
+        if (left.bytes < 0) throw new TooMuch("bytes");
+        yield chunk;
+      }
+    };
+    const hasBody = response.body !== null && ![204, 205, 304].includes(status);
+    return new Response(hasBody ? streamOf(chunks()) : null, {
+      status,
+      statusText,
+      headers: Object.fromEntries(response.headers),
+    });
+  };
+}
+
+/** Describes why a server could not be used, without anything that it has sent. */
+export function describeFailure(error: unknown, deadline: AbortSignal): string {
+  if (deadline.aborted) return "The server did not answer in time";
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof AddressRefused) return "The server's address is not a public one";
+    if (cause instanceof TooMuch) return "The server sends too much";
+    if (cause instanceof NotConnected)
+      return "The server is not connected: connect it in the console";
+    if (cause instanceof UnauthorizedError) return "The server requires other credentials";
+    if (cause instanceof SdkHttpError) {
+      const { status } = cause;
+      if (status === 401 || status === 403) {
+        return `The server rejects the credentials (status ${status})`;
+      }
+      if (status >= 300 && status < 400) return "The server redirects to another address";
+      return `The server answered with status ${status}`;
+    }
+    if ("code" in cause && cause.code === SdkErrorCode.RequestTimeout) {
+      return "The server did not answer in time";
+    }
+  }
+  const code = codeOf(error);
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "The server's host does not resolve";
+  if (code === "ECONNREFUSED") return "The server refuses connections";
+  return "The server did not answer as the protocol says";
+}

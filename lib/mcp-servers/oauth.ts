@@ -1,0 +1,200 @@
+/**
+ * OAuth with MCP servers, as their authorization specification says: the official client discovers the
+ * authorization server, registers with it, and exchanges and refreshes tokens.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  type AuthProvider,
+  auth,
+  extractWWWAuthenticateParams,
+  type OAuthClientProvider,
+} from "@modelcontextprotocol/client";
+import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { allowsLoopback } from "../platform/config.ts";
+import { faultOfUrl } from "../platform/outbound/public-address.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
+import { boundedFetch, describeFailure, NotConnected } from "./bounded-fetch.ts";
+import {
+  insertAuthorization,
+  leaseTokens,
+  type McpAccess,
+  type OAuthState,
+  selectAccess,
+  storeOAuth,
+  takeAuthorization,
+} from "./store.ts";
+
+const DEADLINE_MS = 20_000;
+const POLL_MS = 250;
+
+const redirectUrl = () => `${serviceOrigin()}/settings/mcp-servers`;
+const metadataUrl = () => `${serviceOrigin()}/api/mcp-servers/client-metadata`;
+
+/** What this service says of itself as a client. */
+const clientMetadata = () => ({
+  client_name: "Agent Platform",
+  client_uri: serviceOrigin(),
+  redirect_uris: [redirectUrl()],
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  token_endpoint_auth_method: "none",
+});
+
+/** The document at the `client_id` of this service, for authorization servers that read it. */
+export const clientMetadataDocument = () => ({ client_id: metadataUrl(), ...clientMetadata() });
+
+/** Keeps in memory what the client of the protocol stores, until it is sealed. */
+class Provider implements OAuthClientProvider {
+  readonly stored: { -readonly [K in keyof OAuthState]: OAuthState[K] };
+  readonly #state: string | undefined;
+  authorizationUrl: URL | undefined;
+
+  /** @param state of a new authorization; absent where a person cannot be asked */
+  constructor(stored: OAuthState, state?: string) {
+    this.stored = { ...stored };
+    this.#state = state;
+  }
+  get redirectUrl() {
+    return redirectUrl();
+  }
+  get clientMetadata() {
+    return clientMetadata();
+  }
+  get clientMetadataUrl(): string | undefined {
+    return metadataUrl().startsWith("https:") ? metadataUrl() : undefined;
+  }
+  state() {
+    return this.#state ?? "";
+  }
+  clientInformation() {
+    return this.stored.client;
+  }
+  saveClientInformation(client: NonNullable<OAuthState["client"]>) {
+    this.stored.client = client;
+  }
+  tokens() {
+    return this.stored.tokens;
+  }
+  saveTokens(tokens: NonNullable<OAuthState["tokens"]>) {
+    this.stored.tokens = tokens;
+  }
+  discoveryState() {
+    return this.stored.discovery;
+  }
+  saveDiscoveryState(discovery: NonNullable<OAuthState["discovery"]>) {
+    this.stored.discovery = discovery;
+  }
+  codeVerifier() {
+    return this.stored.verifier ?? "";
+  }
+  saveCodeVerifier(verifier: string) {
+    this.stored.verifier = verifier;
+  }
+  redirectToAuthorization(url: URL) {
+    if (this.#state === undefined) throw new NotConnected();
+    this.authorizationUrl = url;
+  }
+  invalidateCredentials(scope: "all" | "client" | "tokens" | "verifier" | "discovery") {
+    if (scope === "all" || scope === "tokens") delete this.stored.tokens;
+    if (scope === "all" || scope === "client") delete this.stored.client;
+  }
+}
+
+const hashOf = (state: string) => createHash("sha256").update(state).digest("hex");
+
+/** Returns the URL at which a person connects the server. Errors: 404, 409 unless it uses OAuth, 502. */
+export async function startAuthorization(
+  accountId: string,
+  id: string,
+): Promise<string | AppError> {
+  const access = await selectAccess(accountId, id);
+  if (isAppError(access)) return access;
+  if (access.authType !== "oauth")
+    return appError("conflict", "The auth of the server is not oauth");
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const state = randomBytes(32).toString("base64url");
+  const provider = new Provider({}, state);
+  try {
+    const fetchFn = boundedFetch(deadline);
+    const challenge = await fetchFn(access.url, { method: "POST", body: "{}" });
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(challenge);
+    await auth(provider, {
+      ...{ serverUrl: access.url, fetchFn },
+      ...(resourceMetadataUrl && { resourceMetadataUrl }),
+      ...(scope && { scope }),
+    });
+  } catch (error) {
+    return appError("upstream_error", describeFailure(error, deadline));
+  }
+  const { authorizationUrl, stored } = provider;
+  if (!authorizationUrl || faultOfUrl(authorizationUrl, allowsLoopback("mcp")) !== null) {
+    return appError("upstream_error", "The server's authorization page is not at an https URL");
+  }
+  await insertAuthorization(access, hashOf(state), stored);
+  return authorizationUrl.href;
+}
+
+/**
+ * Exchanges the code with which a person has come back, once, for tokens of the server that it was requested
+ * for. Errors: 404 for a state of another account, an old or a used one; 502.
+ */
+export async function finishAuthorization(
+  accountId: string,
+  {
+    state,
+    code,
+    iss,
+  }: { readonly state: string; readonly code: string; readonly iss?: string | undefined },
+): Promise<McpAccess | AppError> {
+  const taken = await takeAuthorization(accountId, hashOf(state));
+  if (isAppError(taken)) return taken;
+  const { access, stored } = taken;
+  const provider = new Provider(stored);
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  try {
+    await auth(provider, {
+      ...{ serverUrl: access.url, authorizationCode: code, fetchFn: boundedFetch(deadline) },
+      ...(iss !== undefined && { iss }),
+    });
+  } catch (error) {
+    return appError(
+      "upstream_error",
+      `It could not be connected. ${describeFailure(error, deadline)}`,
+    );
+  }
+  const { verifier: _, ...kept } = provider.stored;
+  await storeOAuth(access, kept);
+  return access;
+}
+
+/** Sends the tokens of a server, and refreshes them once for all calls that need it at the same time. */
+export function tokensOf(given: McpAccess, signal: AbortSignal): AuthProvider {
+  let access = given;
+  return {
+    token: async () => access.oauth?.tokens?.access_token,
+    onUnauthorized: async () => {
+      access = await refreshed(access, signal);
+    },
+  };
+}
+
+async function refreshed(access: McpAccess, signal: AbortSignal): Promise<McpAccess> {
+  for (;;) {
+    const lease = await leaseTokens(access);
+    if (lease === "missing") throw new NotConnected();
+    // Another call has refreshed them.
+    if (typeof lease === "object") return lease;
+    if (lease === "leased") break;
+    await delay(POLL_MS, undefined, { signal });
+  }
+  const provider = new Provider(access.oauth ?? {});
+  try {
+    await auth(provider, { serverUrl: access.url, fetchFn: boundedFetch(signal) });
+  } catch (error) {
+    // Tokens that the server has refused are dropped.
+    await storeOAuth(access, provider.stored);
+    throw error;
+  }
+  return storeOAuth(access, provider.stored);
+}

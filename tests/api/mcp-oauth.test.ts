@@ -1,0 +1,106 @@
+/** OAuth with MCP servers: who can complete an authorization, and how tokens are kept and refreshed. */
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { type FakeMcp, startFakeMcp, toolNamed } from "../support/fakes/mcp.ts";
+import { approve } from "../support/fakes/mcp-oauth.ts";
+import { serverOf } from "../support/fixtures/mcp-servers.ts";
+import { createPerson, type Person } from "../support/harness/clients.ts";
+import { sql, stack } from "../support/harness/stack.ts";
+import { registerSecret } from "../support/secrets/register.ts";
+
+let fake: FakeMcp;
+let owner: Person;
+beforeAll(async () => {
+  [fake, owner] = await Promise.all([startFakeMcp(), createPerson()]);
+  fake.state.tools = [toolNamed("get_track")];
+});
+afterAll(() => fake.close());
+
+const COMPLETE = "/api/mcp-servers/authorizations";
+
+async function add() {
+  const name = `s-${randomUUID().slice(0, 8)}`;
+  const body = { name, url: `${fake.origin}/oauth/mcp`, auth: { type: "oauth" } };
+  const server = serverOf(await owner.withKey.post("/api/mcp-servers", body));
+  return { server, path: `/api/mcp-servers/${server.id}` };
+}
+
+/** Starts an authorization, and returns what leads back. */
+async function authorize(path: string) {
+  const started = await owner.withKey.post(`${path}/authorize`);
+  expect(started.status, started.text).toBe(200);
+  const { url } = z.object({ url: z.string() }).parse(started.body);
+  return { url: new URL(url), back: approve(fake.state, url) };
+}
+
+async function connect() {
+  const { path } = await add();
+  const { back } = await authorize(path);
+  const connected = serverOf(await owner.withKey.post(COMPLETE, back));
+  for (const token of [...fake.state.oauth.accessTokens, ...fake.state.oauth.refreshTokens]) {
+    registerSecret(token, "token of an MCP server");
+  }
+  return { path, back, connected };
+}
+
+it("is completed once, by the account that has started it", async () => {
+  const { server, path } = await add();
+  expect(server).toMatchObject({
+    auth: { type: "oauth", is_connected: false },
+    refresh_error: "The server is not connected: connect it in the console",
+  });
+  const { url, back } = await authorize(path);
+  expect(Object.fromEntries(url.searchParams)).toMatchObject({
+    response_type: "code",
+    code_challenge_method: "S256",
+    resource: `${fake.origin}/oauth/mcp`,
+    redirect_uri: `${stack.url}/settings/mcp-servers`,
+  });
+  const stranger = await createPerson();
+  expect((await stranger.withKey.post(COMPLETE, back)).status).toBe(404);
+  expect(serverOf(await owner.withKey.post(COMPLETE, back))).toMatchObject({
+    auth: { is_connected: true },
+    refresh_error: null,
+    tools: [{ name: "get_track" }],
+  });
+  expect((await owner.withKey.post(COMPLETE, back)).status).toBe(404);
+  const [row] =
+    await sql`select to_jsonb(s)::text as text from mcp_servers s where id = ${server.id}`;
+  for (const token of fake.state.oauth.accessTokens) expect(row?.text).not.toContain(token);
+});
+
+it("is refused when another authorization server has answered, or too late", async () => {
+  const { server, path } = await add();
+  const mixed = (await authorize(path)).back;
+  expect(
+    (await owner.withKey.post(COMPLETE, { ...mixed, iss: "https://evil.example" })).status,
+  ).toBe(502);
+  const { back } = await authorize(path);
+  await sql`update mcp_authorizations set created_at = now() - interval '11 minutes'
+    where server_id = ${server.id}`;
+  expect((await owner.withKey.post(COMPLETE, back)).status).toBe(404);
+});
+
+it("refreshes the tokens once for all who need them", async () => {
+  const { path } = await connect();
+  const { oauth } = fake.state;
+  const before = oauth.refreshes;
+  oauth.accessTokens.clear();
+  const all = await Promise.all([1, 2, 3, 4].map(() => owner.withKey.post(`${path}/refresh`)));
+  for (const answer of all) expect(serverOf(answer).refresh_error).toBeNull();
+  expect(oauth.refreshes).toBe(before + 1);
+});
+
+it("has to be connected again once its tokens are void, or its address is another", async () => {
+  const { path } = await connect();
+  fake.state.oauth.accessTokens.clear();
+  fake.state.oauth.refreshTokens.clear();
+  expect(serverOf(await owner.withKey.post(`${path}/refresh`))).toMatchObject({
+    auth: { is_connected: false },
+    refresh_error: "The server is not connected: connect it in the console",
+  });
+  const other = await connect();
+  const body = { url: `${fake.origin}/mcp`, auth: { type: "oauth" } };
+  expect(serverOf(await owner.withKey.patch(other.path, body)).auth.is_connected).toBe(false);
+});
