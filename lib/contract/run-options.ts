@@ -51,8 +51,7 @@ export const mcpServerName = z
   .string()
   .max(32)
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, {
-    error:
-      "The name of an MCP server has lowercase letters, digits, and single hyphens between them",
+    error: "name must have lowercase letters, digits, and single hyphens between them",
   });
 const mcpServers = z
   .array(mcpServerName)

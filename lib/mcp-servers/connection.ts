@@ -27,7 +27,7 @@ const noValidation: jsonSchemaValidator = {
 
 /**
  * Connects to a server, and closes the connection after `use`.
- * @throws what the client of the protocol does, for `describeFailure`
+ * @throws the errors of the client of the protocol, which `describeFailure` describes
  */
 export async function withServer<T>(
   access: McpAccess,
@@ -80,7 +80,7 @@ class Transport extends StreamableHTTPClientTransport {
   }
 }
 
-/** Returns what the server says of a request that it refuses; undefined for every other failure. */
+/** Returns the text of a server that refuses a request; undefined for every other failure. */
 export const refusalIn = (error: unknown): string | undefined =>
   error instanceof ProtocolError && error.message !== STREAM_ENDED ? error.message : undefined;
 

@@ -3,10 +3,12 @@ import { createHash, createHmac } from "node:crypto";
 import type { JSONValue, UIMessageChunk } from "ai";
 import type { ToolCall } from "../agent/step-result.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
+import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
 import type { ApprovalCategory, UntrustedSource } from "../contract/approvals.ts";
 import type { RunOptions } from "../contract/run-options.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
+import type { ActiveTurn } from "./store/turns.ts";
 
 /** A line of the description of a call, as a person reads it. */
 interface Effect {
@@ -50,8 +52,28 @@ const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 
 /** Returns the effect of a call; null for a call that no policy names. */
-export function effectOf({ name, input }: ToolCall): CallEffect | null {
+export function effectOf(
+  { name, input }: ToolCall,
+  { mcp_tools, options }: Pick<ActiveTurn, "mcp_tools" | "options">,
+): CallEffect | null {
   const given = record(input);
+  const ofServer = mcpToolOf(mcp_tools, name);
+  if (ofServer) {
+    // Without a policy, a tool that only reads is not asked for.
+    if (ofServer.readOnly && options.approvals?.mcp === undefined) return null;
+    const { server, tool } = ofServer;
+    return {
+      category: "mcp",
+      effect: [
+        { label: "MCP server", value: server },
+        { label: "Tool", value: tool },
+        ...Object.entries(given)
+          .slice(0, 20)
+          .map(([label, value]) => ({ label, value: shown(value) })),
+      ],
+      fields: { ...addressees(given), server, tool },
+    };
+  }
   switch (name) {
     case "bash":
       return {

@@ -214,8 +214,9 @@ async function searchWeb(
 }
 
 /** A subagent cannot wait for a person. Its agent can ask, in its own name. */
-function denialInSubagent(call: ToolCall, { turn: { options }, untrusted }: ToolCalls) {
-  const asked = effectOf(call);
+function denialInSubagent(call: ToolCall, { turn, untrusted }: ToolCalls) {
+  const { options } = turn;
+  const asked = effectOf(call, turn);
   if (!asked || decisionOn(asked.category, { options, untrusted: untrusted() }) === "run")
     return [];
   const error =

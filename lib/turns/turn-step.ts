@@ -238,7 +238,7 @@ export class TurnStep {
 
   /** Returns whether the policies of the turn let the call run. */
   #mayRun(call: ToolCall): boolean {
-    const asked = effectOf(call);
+    const asked = effectOf(call, this.#current.turn);
     return asked === null || decisionOn(asked.category, this.#current.turn) === "run";
   }
 
@@ -252,7 +252,7 @@ export class TurnStep {
     const denials = new Map<string, { error: string; isAnswer: boolean }>();
     const asked = new Map<string, { call: ToolCall; chunk: UIMessageChunk }>();
     const requests = calls.flatMap((call) => {
-      const found = this.#mayRun(call) ? null : effectOf(call);
+      const found = this.#mayRun(call) ? null : effectOf(call, this.#current.turn);
       if (!found) return [];
       if (decisionOn(found.category, turn) === "deny") {
         const error = `The policy of the account denies this (approvals.${found.category})`;

@@ -10,6 +10,7 @@ import { claimOf, claimTurn } from "./open-chat.ts";
 import {
   createApprovals,
   createCompactions,
+  createMcpServer,
   createRows,
   createWorkspace,
   noRows,
@@ -140,6 +141,7 @@ test.each(Object.entries(attempts))("%s", async (_name, attempt) => {
     await createCompactions(transaction, owner, rows);
     await createWorkspace(transaction, owner, rows);
     await createApprovals(transaction, owner, rows);
+    await createMcpServer(transaction, owner, rows);
     const before = await ownedRows(transaction, owner);
 
     const foreign = await attempt(transaction, stranger, rows);
@@ -176,7 +178,9 @@ test.each(Object.entries(lists))("%s", async (name, args) => {
     const stranger = await transaction.account();
     const before = await transaction.call(name, { account_id: stranger, ...args });
     const owner = await transaction.account();
-    const { session, template: own, taskRun, ...rows } = await createRows(transaction, owner);
+    const created = await createRows(transaction, owner);
+    await createMcpServer(transaction, owner, created);
+    const { session, template: own, taskRun, ...rows } = created;
     const listed = [
       session,
       own,

@@ -125,12 +125,6 @@ export async function createRows(
   await createMembership(transaction, account, ids);
   await sql`insert into webhooks (id, account_id, url, events, secret)
     values (${ids.webhook}, ${account}, 'https://hooks.example.com/', '{}', 'sealed')`;
-  await sql`insert into mcp_servers (id, account_id, name, url, auth_type, enabled, secret)
-    values (${ids.mcpServer}, ${account}, 'own', 'https://mcp.example.com/', 'oauth', true, 'sealed')`;
-  await sql`insert into mcp_authorizations (server_id, state_hash, url, sealed)
-    values (${ids.mcpServer}, ${ids.mcpServer}, 'https://mcp.example.com/', 'sealed')`;
-  await sql`insert into mcp_tools (server_id, name, definition, sha256)
-    values (${ids.mcpServer}, 'own', '{}', 'own')`;
   await sql`insert into webhook_deliveries
       (id, account_id, webhook_id, url, event_type, data, status, due_at, finished_at)
     values (${ids.delivery}, ${account}, ${ids.webhook}, 'https://hooks.example.com/', 'own', '{}',
@@ -183,6 +177,16 @@ export async function createWorkspace({ sql }: Transaction, account: string, ids
     values (${ids.artist}, ${ids.workspaceFile}, 2, ${String(content?.id)}, now()) returning id`;
   await sql`insert into workspace_versions (file_id, number, content_id, account_id)
     select ${String(file?.id)}, n, ${String(content?.id)}, ${account} from generate_series(1, 2) n`;
+}
+
+/** Creates an MCP server with a tool and an authorization. No version before the baseline has these tables. */
+export async function createMcpServer({ sql }: Transaction, account: string, ids: Rows) {
+  await sql`insert into mcp_servers (id, account_id, name, url, auth_type, enabled, secret)
+    values (${ids.mcpServer}, ${account}, 'own', 'https://mcp.example.com/', 'oauth', true, 'sealed')`;
+  await sql`insert into mcp_authorizations (server_id, state_hash, url, sealed)
+    values (${ids.mcpServer}, ${ids.mcpServer}, 'https://mcp.example.com/', 'sealed')`;
+  await sql`insert into mcp_tools (server_id, name, definition, sha256)
+    values (${ids.mcpServer}, 'own', '{}', 'own')`;
 }
 
 /** Creates an artist and an organization of the account's, and an invitation from it and to it. */

@@ -67,7 +67,7 @@ export const turnMcpTools = z
     return [...byName.values()];
   });
 
-/** Returns whether a name can be that of an MCP server's tool, or finds them. */
+/** Returns whether a name can be the name of an MCP server's tool, or of the one that finds them. */
 export const isMcpName = (name: string): boolean => name === TOOL_SEARCH || name.startsWith(PREFIX);
 
 /** Returns which tool of an MCP server a turn calls under a name; undefined for every other tool. */

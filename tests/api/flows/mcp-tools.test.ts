@@ -154,6 +154,22 @@ describe("a tool of an MCP server", () => {
     expect(again.calls()[0]?.tools).toContain(tool);
   });
 
+  it("is asked for if it can change something, and makes the turn untrusted", async () => {
+    const { name } = await add([toolNamed("get_track"), toolNamed("set_track")]);
+    fake.state.answer = () => ({ content: [{ type: "text", text: "Nightjar" }] });
+    const { started } = await run(
+      [name],
+      () => call(`mcp__${name}__get_track`),
+      () => call(`mcp__${name}__set_track`),
+    );
+    await expect.poll(async () => (await readRun(caller, started)).status).toBe("requires_action");
+    expect((await readRun(caller, started)).required_action).toMatchObject({
+      approvals: [{ category: "mcp", sources: [{ kind: "mcp", name }] }],
+    });
+    await caller.post(`/api/chat/runs/${started.runId}/cancel`);
+    await waitForRun(caller, started);
+  });
+
   it("ends when the run is stopped", async () => {
     const { name } = await add();
     let called = () => {};

@@ -23,7 +23,7 @@ export const toolNamed = (name: string, description = `About ${name}`): Tool => 
   name,
   description,
   inputSchema: { type: "object", properties: { isrc: { type: "string" } }, required: ["isrc"] },
-  annotations: { readOnlyHint: name.startsWith("get") },
+  annotations: { readOnlyHint: !name.startsWith("set") },
 });
 
 type Answer = CallToolResult | Promise<CallToolResult>;
