@@ -25,6 +25,7 @@ const floors = [
   ["mcp-servers", "skills", "workspace"],
   ["turns"],
   ["schedules", "sessions"],
+  ["triggers"],
   ["accounts", "health", "retention"],
   ["http"],
   ["openapi"],

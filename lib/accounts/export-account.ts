@@ -21,6 +21,8 @@ import { selectShares } from "../sessions/shares/store.ts";
 import { selectChatBody, selectChats, selectSessions } from "../sessions/store.ts";
 import { selectSkill, selectSkills } from "../skills/store.ts";
 import { storedTemplate } from "../templates/store.ts";
+import type { Trigger } from "../triggers/contract.ts";
+import { selectTriggers } from "../triggers/store.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
 import { selectFiles, type WorkspacePlace } from "../workspace/store.ts";
 import { openWorkspaceFile } from "../workspace/workspace-files.ts";
@@ -73,6 +75,7 @@ export async function* exportAccount(app: Parts, request: ExportRequest): AsyncG
       everyItem<unknown>((page) => select(accountId, page)),
     );
   }
+  yield list("triggers.json", ownTriggers(accountId));
   const listed = await app.connectors?.list(accountId);
   if (listed?.kind === "listed") yield json("connections.json", listed.connections);
   else if (listed) missing.push("connections.json");
@@ -108,6 +111,17 @@ async function* workspaceEntries(
 async function* ownArtists(accountId: string): AsyncGenerator<Artist> {
   for await (const artist of everyItem((page) => selectArtists(accountId, undefined, page))) {
     if (artist.organization_id === null) yield artist;
+  }
+}
+
+/** The triggers of the account's tasks, without their secrets. */
+async function* ownTriggers(accountId: string): AsyncGenerator<Trigger> {
+  const none = { items: [], nextCursor: null };
+  for await (const { id } of everyItem((page) => selectTasks(accountId, page))) {
+    yield* everyItem<Trigger>(async (page) => {
+      const found = await selectTriggers(accountId, id, page);
+      return isAppError(found) ? none : found;
+    });
   }
 }
 

@@ -40,7 +40,8 @@ export async function readZipBody(request: Request, limit: number): Promise<Read
   return { value: { zip: Buffer.from(bytes).toString("base64") } };
 }
 
-async function readBytes(request: Request, limit: number): Promise<Uint8Array | AppError> {
+/** Resolves to the bytes of a body. Errors: 413. */
+export async function readBytes(request: Request, limit: number): Promise<Uint8Array | AppError> {
   const tooLarge = appError("payload_too_large", "Request body too large");
   if (Number(request.headers.get("content-length") ?? 0) > limit) return tooLarge;
   if (!request.body) return new Uint8Array();

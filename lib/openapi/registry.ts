@@ -26,6 +26,7 @@ import * as shares from "../sessions/shares/contract.ts";
 import * as skills from "../skills/contract.ts";
 import * as tasks from "../tasks/contract.ts";
 import * as templates from "../templates/contract.ts";
+import * as triggers from "../triggers/contract.ts";
 import * as approvals from "../turns/approvals-contract.ts";
 import * as contexts from "../turns/context-contract.ts";
 import * as chat from "../turns/contract.ts";
@@ -55,6 +56,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   skills,
   mcpServers,
   tasks,
+  triggers,
   webhooks,
   delivery,
   schedules,

@@ -45,6 +45,7 @@ const TURNS_BATCH = 200;
 const DELIVERY_RETENTION_DAYS = 30;
 /** A version of a workspace after it was replaced, and a file after it was deleted. */
 const VERSION_DAYS = 90;
+const EVENT_DAYS = 7;
 /** A token that was issued longer ago has expired: providers issue them for hours. */
 const DELETED_IDENTITY_DAYS = 30;
 /** The input of a task run after its end, and a connection that was refused or is undecided. */
@@ -106,6 +107,7 @@ const shared: Readonly<Record<string, Part>> = {
   unusedContents: removeUnusedContents,
   webhookDeliveries: () => sweepOld("sweep_webhook_deliveries", DELIVERY_RETENTION_DAYS),
   deliveries: () => sweepOld("sweep_deliveries", DELIVERY_RETENTION_DAYS),
+  triggerEvents: () => sweepOld("sweep_trigger_events", EVENT_DAYS),
   requests: () => sweepOld("sweep_requests", config().REQUEST_LOG_RETENTION_DAYS),
 };
 const perMachine: Readonly<Record<string, Part>> = {

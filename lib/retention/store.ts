@@ -45,6 +45,7 @@ export type AgeSweep =
   | "sweep_deliveries"
   | "sweep_requests"
   | "sweep_run_traces"
+  | "sweep_trigger_events"
   | "sweep_webhook_deliveries";
 
 /** Deletes at most `batch` rows that are older than so many days, and returns their number. */

@@ -143,7 +143,7 @@ export function fireTask(
   return call("fire_task", args, z.boolean());
 }
 
-const firing = z.object({
+export const firing = z.object({
   /** The effect id of the run. */
   id: z.string(),
   accountId: z.string(),
@@ -154,6 +154,8 @@ const firing = z.object({
   runId: z.string().nullable(),
   chatId: z.string().nullable(),
   sessionId: z.string().nullable(),
+  /** The file `event.json` of an event that was received and whose run has not started; else null. */
+  event: z.string().nullable(),
   /** Null when it has been deleted since. */
   task: z
     .object({
@@ -172,7 +174,7 @@ const firing = z.object({
 export type Firing = z.output<typeof firing>;
 
 /** A server that dies while it starts a run leaves the firing to others after this time. */
-const LEASE_SECONDS = 60;
+export const LEASE_SECONDS = 60;
 
 /** Leases waiting firings of all accounts. */
 export function takeFirings(now: Date | null, limit: number): Promise<Firing[]> {

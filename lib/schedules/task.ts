@@ -23,9 +23,10 @@ export const taskFiring = z
       description: "As of the task run: QUEUED, EXECUTING, COMPLETED, FAILED, CANCELED or EXPIRED",
     }),
     error: z.string().nullable().meta({ description: "Why it failed, or could not start" }),
-    scheduled_for: dateTime
-      .nullable()
-      .meta({ description: "The time of the schedule; null for a run that was asked for" }),
+    scheduled_for: dateTime.nullable().meta({
+      description:
+        "The time of the schedule; null for a run that was asked for, or that an event started",
+    }),
     created_at: dateTime,
     finished_at: dateTime.nullable(),
   })

@@ -7,6 +7,7 @@ import type { ClientTool } from "../agent/tools/client-tools.ts";
 import type { App } from "../app.ts";
 import { setChatConnectors } from "../connectors/store.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import type { UntrustedSource } from "../contract/approvals.ts";
 import { budgetReached, messageQuotaExceeded, tooManyTurns } from "../contract/quota.ts";
 import { type RunOptions, runOptions } from "../contract/run-options.ts";
 import { checkRecipients } from "../delivery/addresses.ts";
@@ -34,6 +35,7 @@ import {
   setOutputSchema,
   setTurnWebhook,
 } from "./store/runs.ts";
+import { markUntrusted } from "./store/turns.ts";
 
 export interface RunRequest extends RunOptions {
   readonly caller: Caller;
@@ -58,6 +60,8 @@ export interface RunRequest extends RunOptions {
   readonly client_tools?: readonly ClientTool[] | null | undefined;
   /** Who gets the result. */
   readonly deliver?: Deliver | null | undefined;
+  /** The words of strangers in `given`. */
+  readonly untrusted?: readonly UntrustedSource[];
   /** Notified of the end of the run, in addition to the webhooks of the account. */
   readonly webhook_url?: string | null | undefined;
   readonly log: Logger;
@@ -145,6 +149,8 @@ export async function startRun(app: RunParts, request: RunRequest): Promise<Star
     }
     if (schema) await setOutputSchema(caller.accountId, run.turnId, schema);
     if (tools?.length) await setClientTools(caller.accountId, run.turnId, tools);
+    if (request.untrusted)
+      await markUntrusted({ accountId: caller.accountId, turnId: run.turnId }, request.untrusted);
     if (webhook_url) await setTurnWebhook(caller.accountId, run.turnId, webhook_url);
     if (request.deliver?.length) {
       await setTurnDeliver(caller.accountId, run.turnId, request.deliver);

@@ -364,8 +364,9 @@ $$;
 comment on function public.take_firings is 'Leases waiting firings of all accounts, the longest waiting first. Who dies with one leaves it to the next when its lease has ended.';
 
 create function public.firing_json(p_firing public.scheduled_firings) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
     'id', p_firing.id,
     'accountId', p_firing.account_id,
     'taskRunId', p_firing.task_run_id,
@@ -375,6 +376,7 @@ language sql stable set search_path = '' as $$
     'runId', p_firing.run_id,
     'chatId', p_firing.chat_id,
     'sessionId', p_firing.session_id,
+    'event', (select e.content from public.trigger_events e where e.id = p_firing.id),
     'task', (
       select jsonb_build_object('prompt', t.prompt, 'templateId', t.template_id,
         -- Null follows an own template.
@@ -384,9 +386,10 @@ language sql stable set search_path = '' as $$
         'artistId', t.artist_id, 'modelId', t.model_id, 'options', t.options,
         'seesArtist', t.artist_id is null or (public.access_verdicts(
           t.account_id, false, null, null, t.artist_id) ->> 'artist')::boolean)
-      from public.scheduled_prompts t where t.id = p_firing.task_id))
+      from public.scheduled_prompts t where t.id = p_firing.task_id));
+end
 $$;
-comment on function public.firing_json is 'A firing with what its run is started with, and whether another service has been given its task; the task is null once it is deleted.';
+comment on function public.firing_json is 'A firing with what its run is started with, and whether another service has been given its task; the task is null once it is deleted, and the event unless one was received.';
 
 create function public.refuse_firing(
   p_id uuid, p_now timestamptz, p_retry_seconds integer, p_max_age_seconds integer, p_refusal text
@@ -437,6 +440,7 @@ begin
   set status = p_status, finished_at = clock_timestamp(), updated_at = clock_timestamp(),
     error = jsonb_build_object('name', p_code, 'message', p_message, 'stackTrace', '')
   where id = v_firing.task_run_id and status = 'QUEUED';
+  update public.trigger_events set content = null where id = p_id and content is not null;
 end
 $$;
 comment on function public.end_firing is 'Gives up a waiting firing; without effect on one that has been settled. One whose run has started is settled.';
@@ -461,6 +465,8 @@ begin
     started_at = coalesce(started_at, clock_timestamp()),
     updated_at = clock_timestamp()
   where id = v_firing.task_run_id;
+  -- The run has stored it.
+  update public.trigger_events set content = null where id = p_id and content is not null;
 end
 $$;
 comment on function public.record_started_run is 'Records the run that a firing has started, even if it was given up. It is safe to repeat.';

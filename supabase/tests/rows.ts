@@ -32,6 +32,7 @@ export interface Rows {
   readonly address: string;
   readonly approval: string;
   readonly rule: string;
+  readonly trigger: string;
 }
 
 /** Ids of the same form that no row has. */
@@ -63,6 +64,7 @@ export const noRows = (): Rows => ({
   address: randomUUID(),
   approval: randomUUID(),
   rule: randomUUID(),
+  trigger: randomUUID(),
 });
 
 /** Creates a session with a provisioned sandbox, and an idle chat in it. */
@@ -139,7 +141,7 @@ export async function createRows(
   return ids;
 }
 
-/** Creates compactions, a delivery and an address of it. No version before the baseline has these tables. */
+/** Creates compactions, a delivery, an address and a trigger of it. No version before the baseline has these tables. */
 export async function createCompactions(
   { sql }: Transaction,
   account: string,
@@ -152,6 +154,10 @@ export async function createCompactions(
     values (${ids.address}, ${account}, 'own@example.com')`;
   await sql`insert into deliveries (account_id, turn_id, run_id, kind, recipient, entry)
     values (${account}, ${ids.turn}, ${ids.run}, 'email', 'own@example.com', '{}')`;
+  await sql`insert into task_triggers (id, account_id, task_id, kind, secret, secret_in_url)
+    values (${ids.trigger}, ${account}, ${ids.task}, 'webhook', 'own', false)`;
+  await sql`insert into trigger_events (id, account_id, trigger_id, event_id, size, sha256)
+    values (${ids.firing}, ${account}, ${ids.trigger}, 'own', 2, 'own')`;
   await sql`insert into running_compactions (chat_id, account_id, id, lease_until)
     values (${ids.chat}, ${account}, ${ids.compaction}, now() + interval '1 hour')`;
 }
@@ -252,6 +258,8 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
         where r.account_id = ${account}) as firings,
       (select jsonb_agg(to_jsonb(r)) from deliveries r where r.account_id = ${account}) as mails,
       (select jsonb_agg(to_jsonb(r)) from delivery_addresses r where r.account_id = ${account}) as addresses,
+      (select jsonb_agg(to_jsonb(r)) from task_triggers r where r.account_id = ${account}) as triggers,
+      (select jsonb_agg(to_jsonb(r)) from trigger_events r where r.account_id = ${account}) as events,
       (select jsonb_agg(to_jsonb(r)) from requests r where r.account_id = ${account}) as requests,
       (select jsonb_agg(to_jsonb(f) || to_jsonb(v) || to_jsonb(w) order by f.id, v.number)
         from organization_accounts r

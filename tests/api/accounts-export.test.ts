@@ -5,7 +5,9 @@ import { makeImage, makeMedia } from "../support/fixtures/media.ts";
 import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";
 import { createSession, writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { skillText } from "../support/fixtures/skills.ts";
+import { createTask } from "../support/fixtures/tasks.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
+import { createTrigger } from "../support/fixtures/triggers.ts";
 import { putFile } from "../support/fixtures/workspace-files.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -37,7 +39,7 @@ test("200: has everything that the account owns, and nothing of others", async (
     schedule: "0 9 * * 1",
     timezone: "Europe/Berlin",
   };
-  await withKey.post("/api/tasks", task);
+  const trigger = await createTrigger(withKey, {}, (await createTask(withKey, task)).id);
   await withKey.post("/api/delivery-addresses", { address: "manager@export.example.com" });
   await sql`insert into deliveries (account_id, run_id, kind, recipient, entry, status, due_at)
     values (${person.id}, 'wrun_1', 'email', ${person.email}, '{}', 'sent', null)`;
@@ -90,6 +92,7 @@ test("200: has everything that the account owns, and nothing of others", async (
       "task-runs.json",
       "tasks.json",
       "mcp-servers.json",
+      "triggers.json",
       "webhooks.json",
       "workspace/in/deal.md",
       `artists/${artist}/workspace/brief.md`,
@@ -110,6 +113,9 @@ test("200: has everything that the account owns, and nothing of others", async (
   ]);
   expect(read("artists.json")).toMatchObject([{ account_id: artist }]);
   expect(read("tasks.json")).toMatchObject([task]);
+  const { status: _, secret, ...ofTrigger } = trigger;
+  expect(read("triggers.json")).toEqual([ofTrigger]);
+  expect(JSON.stringify(read("triggers.json"))).not.toContain(secret);
   expect(read("webhooks.json")).toMatchObject([webhook]);
   expect(JSON.stringify(read("webhooks.json"))).not.toContain("whsec_");
   expect(read("shares.json")).toMatchObject([{ chat_id: chat.id, message_count: 1 }]);

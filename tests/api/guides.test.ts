@@ -25,6 +25,8 @@ const variables = [
   ["CHAT_ID", ["chat", "id"]],
   ["TASK_ID", ["task", "id"]],
   ["TEMPLATE_ID", ["template", "id"]],
+  ["TRIGGER_ID", ["id"]],
+  ["TRIGGER_SECRET", ["secret"]],
   ["RUN_ID", ["runId"]],
   ["CALL_ID", ["required_action", "tool_calls", "0", "id"]],
 ] as const;

@@ -8,6 +8,7 @@ import { writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
 import { validTask } from "../support/fixtures/tasks.ts";
 import { createTemplate, validTemplate } from "../support/fixtures/templates.ts";
+import { createTrigger } from "../support/fixtures/triggers.ts";
 import { putFile } from "../support/fixtures/workspace-files.ts";
 import { type Client, client, type Person } from "../support/harness/clients.ts";
 import { authorize, connectionsIn } from "../support/harness/connections.ts";
@@ -161,6 +162,10 @@ const aPublicTemplate = async (owner: Person): Promise<Ids> => ({
 const aTask = async (owner: Person): Promise<Ids> => ({
   id: await idIn(owner.withKey.post("/api/tasks", validTask), "task", "id"),
 });
+const aTrigger = async (owner: Person): Promise<Ids> => {
+  const { id, task_id } = await createTrigger(owner.withKey);
+  return { id: task_id, trigger_id: id };
+};
 const aConnection = async (owner: Person): Promise<Ids> => {
   await authorize(owner.withKey, { connector: "gmail" });
   const [newest] = connectionsIn(await owner.withKey.get("/api/connectors"));
@@ -387,6 +392,11 @@ export const rows: Readonly<Record<string, Row>> = {
   "DELETE /api/tasks/{id}": { arrange: aTask },
   "GET /api/tasks/{id}/runs": { arrange: aTask },
   "POST /api/tasks/{id}/run": { arrange: aTask },
+  "POST /api/tasks/{id}/triggers": { arrange: aTask, body: () => ({ kind: "webhook" }) },
+  "GET /api/tasks/{id}/triggers": { arrange: aTrigger },
+  "DELETE /api/tasks/{id}/triggers/{trigger_id}": { arrange: aTrigger },
+  "GET /api/tasks/{id}/triggers/{trigger_id}/events": { arrange: aTrigger },
+  "POST /api/triggers/{trigger_id}": { arrange: aTrigger },
   "GET /api/requests": { arrange: nothing },
   "GET /api/cron/tasks": { arrange: nothing },
   "POST /api/cron/task-runs/{id}": {

@@ -70,6 +70,7 @@ export const sentences: Readonly<Record<string, string>> = {
   T: "A tool has changed since it was read: read the server again",
   F: "File not found",
   D: "Delivery not found",
+  T: "Trigger not found",
   A: "Address not found",
   f: "reference_image_url could not be fetched",
   O: "Organization not found",
@@ -361,6 +362,11 @@ PATCH /api/tasks/{id}                              | 200+  200+    404y  404y  4
   artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/tasks/{id}                             | 200   200     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 GET /api/tasks/{id}/runs                           | 200   200     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
+POST /api/tasks/{id}/triggers                      | 201+  201+    404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
+GET /api/tasks/{id}/triggers                       | 200+  200+    404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/tasks/{id}/triggers/{trigger_id}       | 200   200     404T  404T  404T    401x      401x  401u   401u   403k  403k    401x
+GET /api/tasks/{id}/triggers/{trigger_id}/events   | 200   200     404T  404T  404T    401x      401x  401u   401u   403k  403k    401x
+POST /api/triggers/{trigger_id}                    | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w
 POST /api/tasks/{id}/run                           | 202   202     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 GET /api/requests                                  | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
 GET /api/cron/tasks                                | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w

@@ -43,6 +43,11 @@ const routes: Readonly<Record<string, () => Promise<Route>>> = {
   "/api/tasks/{id}": () => import("../tasks/[id]/route.ts"),
   "/api/tasks/{id}/run": () => import("../tasks/[id]/run/route.ts"),
   "/api/tasks/{id}/runs": () => import("../tasks/[id]/runs/route.ts"),
+  "/api/tasks/{id}/triggers": () => import("../tasks/[id]/triggers/route.ts"),
+  "/api/tasks/{id}/triggers/{trigger_id}": () =>
+    import("../tasks/[id]/triggers/[trigger_id]/route.ts"),
+  "/api/tasks/{id}/triggers/{trigger_id}/events": () =>
+    import("../tasks/[id]/triggers/[trigger_id]/events/route.ts"),
   "/api/tasks/runs": () => import("../tasks/runs/route.ts"),
   "/api/usage": () => import("../usage/route.ts"),
   "/api/workspace/files": () => import("../workspace/files/route.ts"),

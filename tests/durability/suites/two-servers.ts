@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { gate } from "../../support/fakes/openai.ts";
+import { createTask } from "../../support/fixtures/tasks.ts";
+import { acceptedOf, createTrigger, sendEvent } from "../../support/fixtures/triggers.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn } from "../../support/harness/turn-stream.ts";
@@ -27,6 +29,24 @@ export function twoServersSuite(world?: World): void {
     caller = await workspace.createCaller(one.url);
   });
   afterAll(() => workspace.stop());
+
+  it("an event that both servers receive at once is one run", async () => {
+    workspace.model.script("event", async function* () {
+      yield { text: "done" };
+    });
+    const { id } = await createTask(caller, { prompt: "[script:event]" });
+    const trigger = await createTrigger(caller, {}, id);
+    const headers = { "webhook-id": "msg_1" };
+    const answers = await Promise.all(
+      [one, other, one, other].map(({ url }) =>
+        acceptedOf(sendEvent(trigger, { release: 1 }, headers, url)),
+      ),
+    );
+    expect(new Set(answers.map(({ run_id }) => run_id)).size).toBe(1);
+    expect(answers.filter(({ duplicate }) => !duplicate)).toHaveLength(1);
+    const turns = await workspace.sql`select run_id from turns where kind = 'task'`;
+    expect([...turns]).toEqual([{ run_id: answers[0]?.run_id }]);
+  });
 
   describe("a turn that one server runs", () => {
     it("is read, as it comes, through the other, which also finds it for a retry", async () => {

@@ -2,10 +2,12 @@
 import { expect, vi } from "vitest";
 import { z } from "zod";
 import { runsIn } from "../fixtures/task-runs.ts";
+import { sendEvent } from "../fixtures/triggers.ts";
 import { type Context, withId } from "./example-recorder.ts";
 
 /** @param cronSecret the server's `CRON_SECRET` */
-export async function recordTasks({ record, caller }: Context, cronSecret: string) {
+export async function recordTasks(context: Context, cronSecret: string) {
+  const { record, caller } = context;
   const body = {
     title: "Chart watch",
     prompt: "Check today's charts for our artists, and report what has moved.",
@@ -31,5 +33,23 @@ export async function recordTasks({ record, caller }: Context, cronSecret: strin
   const scheduler = { authorization: `Bearer ${cronSecret}` };
   await record("fireTasks", { headers: scheduler });
   await record("driveTaskRun", { params: { id: run.task_run_id }, headers: scheduler });
+  await recordTriggers(context, task.id);
   await record("deleteTask", { params });
+}
+
+const created = withId.extend({ url: z.string(), secret: z.string() });
+
+async function recordTriggers({ record, caller }: Context, taskId: string) {
+  const params = { id: taskId };
+  await caller.patch(`/api/tasks/${taskId}`, { enabled: true });
+  const body = { kind: "webhook" };
+  const trigger = await record("createTrigger", { params, body }, { schema: created });
+  await record("listTriggers", { params, query: { limit: "10" } });
+  const path = { ...params, trigger_id: trigger.id };
+  const headers = { authorization: `Bearer ${trigger.secret}`, "webhook-id": "release-1" };
+  const event = JSON.stringify({ release: "Harbour Lights", status: "live" });
+  await record("receiveEvent", { params: { trigger_id: trigger.id }, headers, body: event });
+  await sendEvent(trigger, event, headers);
+  await record("listTriggerEvents", { params: path, query: { limit: "10" } });
+  await record("deleteTrigger", { params: path });
 }

@@ -25,12 +25,14 @@ export function registerDisguised(secret: string): void {
 
 const KEY = /ap_[0-9A-Za-z]{49}/g;
 const WEBHOOK_SECRET = /whsec_[\w+/=-]{24,}/g;
+const TRIGGER_SECRET = /trg_[\w-]{43}/g;
 const SHARE_TOKEN = /(?<=\/share\/)[\w-]{43}/g;
 
 /** The secrets that an answer hands out. */
 export function registerAnswered(text: string): void {
   for (const [key] of text.matchAll(KEY)) if (isWellFormedKey(key)) registerSecret(key, "API key");
   for (const [secret] of text.matchAll(WEBHOOK_SECRET)) registerSecret(secret, "webhook secret");
+  for (const [secret] of text.matchAll(TRIGGER_SECRET)) registerSecret(secret, "trigger secret");
   for (const [token] of text.matchAll(SHARE_TOKEN)) registerSecret(token, "share token");
 }
 

@@ -84,6 +84,7 @@ export const groups: readonly DocsGroup[] = [
         "Tools of other services for your agents.",
       ),
       page("schedules", "docs/guides/schedules.md", "Schedules", "Work at nine every Monday."),
+      page("triggers", "docs/guides/triggers.md", "Triggers", "Work when something happens."),
       page("delivery", "docs/guides/delivery.md", "Delivery", "Results by mail, once."),
       page("webhooks", "docs/webhooks.md", "Webhooks", "Be told when a run has ended."),
       page("errors", "docs/guides/errors.md", "Errors", "What each status means, and the remedy."),

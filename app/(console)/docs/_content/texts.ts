@@ -14,6 +14,7 @@ import skills from "@/docs/guides/skills.md";
 import streaming from "@/docs/guides/streaming.md";
 import structuredOutput from "@/docs/guides/structured-output.md";
 import templates from "@/docs/guides/templates.md";
+import triggers from "@/docs/guides/triggers.md";
 import workspace from "@/docs/guides/workspace.md";
 import mcp from "@/docs/mcp.md";
 import operations from "@/docs/operations.md";
@@ -39,6 +40,7 @@ const texts: Readonly<Record<string, string>> = {
   "docs/guides/streaming.md": streaming,
   "docs/guides/structured-output.md": structuredOutput,
   "docs/guides/templates.md": templates,
+  "docs/guides/triggers.md": triggers,
   "docs/mcp.md": mcp,
   "docs/operations.md": operations,
   "docs/settings.md": settings,

@@ -1,0 +1,14 @@
+import { answer, listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listTriggerEventsContract } from "@/lib/triggers/contract.ts";
+import { selectTriggerEvents } from "@/lib/triggers/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listTriggerEventsContract, ({ caller, params, query }) =>
+    answer(selectTriggerEvents(caller.accountId, params, query), (page) => {
+      const path = `/api/tasks/${params.id}/triggers/${params.trigger_id}/events`;
+      return listOf(path, query, "events", page);
+    }),
+  ),
+});

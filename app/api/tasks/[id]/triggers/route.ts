@@ -1,0 +1,20 @@
+import { answer, listOf, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { createTriggerContract, listTriggersContract } from "@/lib/triggers/contract.ts";
+import { createTrigger } from "@/lib/triggers/create-trigger.ts";
+import { selectTriggers } from "@/lib/triggers/store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(createTriggerContract, ({ caller, params: { id }, body }) =>
+    answer(createTrigger(caller.accountId, id, body), (made) => ({
+      status: 201,
+      ...success(made),
+    })),
+  ),
+  GET: endpoint(listTriggersContract, ({ caller, params: { id }, query }) =>
+    answer(selectTriggers(caller.accountId, id, query), (page) =>
+      listOf(`/api/tasks/${id}/triggers`, query, "triggers", page),
+    ),
+  ),
+});

@@ -1,0 +1,191 @@
+/** Triggers of scheduled prompts, and the URL at which they receive events. */
+import { z } from "zod";
+import { contract, successResponse } from "../contract/contract.ts";
+import { dateTime, uuid } from "../contract/fields.ts";
+import { pageQuery, pageResponse } from "../contract/pagination.ts";
+
+/** The largest event. */
+export const MAX_EVENT_BYTES = 1024 * 1024;
+/** A task has at most so many triggers. */
+export const MAX_TRIGGERS = 10;
+/** A trigger accepts at most so many events within an hour. */
+export const MAX_EVENTS_PER_HOUR = 60;
+
+const kind = z.enum(["webhook"]);
+const signature = z.enum(["standard", "github", "slack"]);
+export type Signature = z.output<typeof signature>;
+
+export const trigger = z
+  .object({
+    id: uuid,
+    task_id: uuid,
+    kind,
+    signature: signature.nullable().meta({
+      description:
+        "How requests are signed: as Standard Webhooks, GitHub or Slack do. Null for requests that carry the secret.",
+    }),
+    secret_in_url: z.boolean().meta({ description: "Whether the URL may carry the secret" }),
+    url: z.string().meta({
+      description: "Takes events by POST",
+      examples: ["https://api.example.com/api/triggers/3f1c…"],
+    }),
+    created_at: dateTime,
+  })
+  .meta({ id: "Trigger" });
+export type Trigger = z.output<typeof trigger>;
+
+export const triggerEvent = z
+  .object({
+    id: uuid,
+    event_id: z.string().nullable().meta({
+      description: "The sender's id of the event; null without one",
+    }),
+    content_type: z.string().nullable(),
+    size: z.int().meta({ description: "The bytes of the body" }),
+    sha256: z.string().meta({ description: "The SHA-256 of the body, in hex" }),
+    requests: z.int().meta({
+      description:
+        "The requests that this entry stands for: an event and its repetitions, which start nothing, or all refusals of one kind within an hour",
+    }),
+    status: z.enum(["started", "waiting", "refused"]).meta({
+      description:
+        "`started`: a run. `waiting`: the run could not start yet, and is tried again for an hour. `refused`: no run.",
+    }),
+    reason: z.string().nullable().meta({ description: "Why no run has started" }),
+    run_id: z.string().nullable().meta({ description: "For `GET /api/chat/runs/{runId}`" }),
+    created_at: dateTime,
+    last_received_at: dateTime,
+  })
+  .meta({ id: "TriggerEvent" });
+export type TriggerEvent = z.output<typeof triggerEvent>;
+
+const byTask = z.object({ id: uuid.describe("The task's `id`") });
+const byId = byTask.extend({ trigger_id: uuid.describe("The trigger's `id`") });
+const shared = { tag: "Tasks", family: "error", auth: "required" } as const;
+
+export const createTriggerContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/tasks/{id}/triggers",
+  summary: "Create a trigger",
+  description:
+    "A `POST` to its `url` starts a run of the task, with the body as the file `event.json`. A task has at most 10 triggers.",
+  params: byTask,
+  body: z.object({
+    kind,
+    signature: signature.optional().meta({
+      description:
+        "How requests are signed: as Standard Webhooks, GitHub or Slack do. Without it they carry the secret in `authorization: Bearer`.",
+    }),
+    secret: z.string().min(16).max(200).optional().meta({
+      description:
+        "The secret with which the sender signs, such as Slack's signing secret. Only with `signature`, where Slack's is required; else one is made.",
+    }),
+    secret_in_url: z.boolean().default(false).meta({
+      description:
+        "Also takes the secret as a parameter of the URL, for senders that set no header. Proxies write URLs to their logs. Only without `signature`.",
+    }),
+  }),
+  responses: {
+    201: {
+      description: "The trigger with its secret",
+      schema: z.object({
+        status: z.literal("success"),
+        ...trigger.shape,
+        secret: z.string().meta({ description: "Shown this once", examples: ["trg_…"] }),
+      }),
+    },
+  },
+  errors: ["quota_exceeded", "not_found"],
+});
+export type NewTrigger = z.output<typeof createTriggerContract.body>;
+
+export const listTriggersContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/tasks/{id}/triggers",
+  tool: true,
+  summary: "List the triggers of a task, newest first",
+  params: byTask,
+  query: pageQuery,
+  responses: pageResponse("triggers", trigger),
+  errors: ["not_found"],
+});
+
+export const deleteTriggerContract = contract({
+  ...shared,
+  method: "DELETE",
+  path: "/api/tasks/{id}/triggers/{trigger_id}",
+  tool: true,
+  summary: "Delete a trigger with its events",
+  description: "Runs that have started go on.",
+  params: byId,
+  responses: successResponse("The trigger was deleted", {}),
+  errors: ["not_found"],
+});
+
+export const listTriggerEventsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/tasks/{id}/triggers/{trigger_id}/events",
+  tool: true,
+  summary: "List the events of a trigger, newest first",
+  description:
+    "Events that were authentic, for seven days. Their content is in the sandbox of their run only.",
+  params: byId,
+  query: pageQuery,
+  responses: pageResponse("events", triggerEvent),
+  errors: ["not_found"],
+});
+
+export const receiveEventContract = contract({
+  method: "POST",
+  path: "/api/triggers/{trigger_id}",
+  tag: "Tasks",
+  family: "error",
+  auth: "none",
+  summary: "Send an event to a trigger",
+  description:
+    "Starts a run of the trigger's task. A body that is JSON becomes the file `event.json` as it is, any other `{content_type, body}`, or `{content_type, body_base64}` if it is no text. A request that is not authentic and a trigger that does not exist are answered alike. With the `webhook-id` or `idempotency-key` of an earlier request, or the id that GitHub or Slack gives an event, it starts nothing and is answered with the same run. A trigger accepts 60 events an hour. A disabled task starts nothing.",
+  params: z.object({ trigger_id: uuid.describe("The trigger's `id`") }),
+  query: z.object({
+    secret: z.string().max(300).optional().meta({
+      description: "The secret of a trigger with `secret_in_url`",
+    }),
+  }),
+  headers: z.object({
+    authorization: z.string().optional().meta({ description: "`Bearer` and the secret" }),
+    "webhook-id": z.string().optional().meta({
+      description: "Identifies the event: at most 255 printable ASCII characters",
+    }),
+    "idempotency-key": z.string().optional().meta({ description: "The same by another name" }),
+  }),
+  byteBodyLimit: MAX_EVENT_BYTES,
+  responses: {
+    200: {
+      description: "GitHub's ping, or Slack's `url_verification` with its `challenge`",
+      schema: z.object({ status: z.literal("success"), challenge: z.string().optional() }),
+    },
+    202: {
+      description: "The event was accepted, now or by an earlier request",
+      schema: z.object({
+        status: z.literal("success"),
+        run_id: z.string().nullable().meta({
+          description: "Null while the run cannot start yet; it is tried again for an hour",
+        }),
+        duplicate: z.boolean().meta({ description: "Whether the event had been received before" }),
+      }),
+    },
+  },
+  errors: [
+    "budget_reached",
+    "conflict",
+    "invalid_json",
+    "messages_full",
+    "not_found",
+    "rate_limited",
+    "sandboxes_full",
+    "unauthorized",
+    "unavailable",
+  ],
+});

@@ -1,0 +1,208 @@
+/**
+ * Triggers and their events (supabase/schemas/61_triggers.sql). The functions of the API take the account, and
+ * resources of another account answer exactly like missing ones.
+ * @throws DatabaseUnavailable from every function here.
+ */
+import { z } from "zod";
+import { type AppError, appError, type ErrorCode, statusOf } from "../contract/app-error.ts";
+import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
+import { rate, tooManyRequests } from "../contract/rate-limit.ts";
+import { refusalOf } from "../contract/refusal.ts";
+import { config } from "../platform/config.ts";
+import { rowOf } from "../platform/database/columns.ts";
+import { call } from "../platform/database/query.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
+import { firing, LEASE_SECONDS } from "../schedules/store.ts";
+import type { SecretOfTrigger } from "./authenticate-event.ts";
+import {
+  MAX_EVENTS_PER_HOUR,
+  MAX_TRIGGERS,
+  type NewTrigger,
+  type Trigger,
+  type TriggerEvent,
+  trigger,
+  triggerEvent,
+} from "./contract.ts";
+
+/** A wrong secret and a trigger that does not exist have one answer. */
+export const unauthorized = appError("unauthorized", "Unauthorized");
+const triggerNotFound = appError("not_found", "Trigger not found");
+const refusals = {
+  rate_limited: `The trigger has accepted ${MAX_EVENTS_PER_HOUR} events within an hour`,
+  task_disabled: "The task is disabled: enable it to accept events",
+};
+
+const refused = refusalOf({
+  task: appError("not_found", "Task not found"),
+  missing: triggerNotFound,
+  full: appError(
+    "quota_exceeded",
+    `The task has ${MAX_TRIGGERS} triggers: delete one to make room`,
+  ),
+});
+const storedTrigger = rowOf(trigger.omit({ url: true })).transform((row) => ({
+  ...row,
+  url: `${serviceOrigin()}/api/triggers/${row.id}`,
+}));
+const isRefusal = (reason: string): reason is keyof typeof refusals =>
+  Object.hasOwn(refusals, reason);
+const storedEvent = rowOf(triggerEvent).transform((event) => ({
+  ...event,
+  reason: event.reason !== null && isRefusal(event.reason) ? refusals[event.reason] : event.reason,
+}));
+
+/** Errors: 403 when the task has 10 triggers, 404 `Task not found`. */
+export function insertTrigger(
+  accountId: string,
+  taskId: string,
+  values: Pick<NewTrigger, "kind" | "secret_in_url"> & SecretOfTrigger,
+): Promise<Trigger | AppError> {
+  const args = {
+    p_account_id: accountId,
+    p_task_id: taskId,
+    p_id: values.id,
+    p_kind: values.kind,
+    p_signature: values.signature,
+    p_secret: values.secret,
+    p_secret_in_url: values.secret_in_url,
+    p_max: MAX_TRIGGERS,
+  };
+  const made = z.object({ trigger: storedTrigger }).transform((answer) => answer.trigger);
+  return call("create_task_trigger", args, z.union([made, refused]));
+}
+
+/** Errors: 404 `Task not found`. */
+export function selectTriggers(
+  accountId: string,
+  taskId: string,
+  page: PageRequest,
+): Promise<Page<Trigger> | AppError> {
+  const args = { p_account_id: accountId, p_task_id: taskId, ...pageArguments(page) };
+  return call("list_task_triggers", args, z.union([pageOf(storedTrigger, page), refused]));
+}
+
+interface TriggerPath {
+  readonly id: string;
+  readonly trigger_id: string;
+}
+
+/** Errors: 404. */
+export function selectTriggerEvents(
+  accountId: string,
+  path: TriggerPath,
+  page: PageRequest,
+): Promise<Page<TriggerEvent> | AppError> {
+  const { id: p_task_id, trigger_id: p_trigger_id } = path;
+  const args = { p_account_id: accountId, p_task_id, p_trigger_id, ...pageArguments(page) };
+  return call("list_trigger_events", args, z.union([pageOf(storedEvent, page), refused]));
+}
+
+/** Errors: 404. */
+export async function removeTrigger(
+  accountId: string,
+  path: TriggerPath,
+): Promise<AppError | undefined> {
+  const args = { p_account_id: accountId, p_task_id: path.id, p_id: path.trigger_id };
+  const isDeleted = await call("delete_task_trigger", args, z.boolean());
+  return isDeleted ? undefined : triggerNotFound;
+}
+
+const opened = z.discriminatedUnion("outcome", [
+  z.object({ outcome: z.literal("limited"), rate }),
+  z.object({ outcome: z.literal("unknown") }),
+  z.object({
+    outcome: z.literal("known"),
+    accountId: z.string(),
+    signature: z.enum(["standard", "github", "slack"]).nullable(),
+    secret: z.string(),
+    secretInUrl: z.boolean(),
+  }),
+]);
+
+/**
+ * Returns a trigger of any account, to authenticate a request with it. Errors: 401 without such a trigger, 429 when the
+ * address has sent too many requests.
+ * @param address the bucket of the address limit
+ */
+export async function openTrigger(
+  id: string,
+  address: string,
+): Promise<(SecretOfTrigger & { accountId: string; secretInUrl: boolean }) | AppError> {
+  const { ADDRESS_RATE_LIMIT } = config();
+  const args = { p_id: id, p_address: address, p_address_limit: ADDRESS_RATE_LIMIT };
+  const found = await call("open_trigger", args, opened);
+  if (found.outcome === "limited") return tooManyRequests({ by: "address", ...found.rate });
+  return found.outcome === "unknown" ? unauthorized : { id, ...found };
+}
+
+const failure = z
+  .object({
+    code: z.custom<ErrorCode>((code) => typeof code === "string" && Object.hasOwn(statusOf, code)),
+    message: z.string(),
+  })
+  .transform(({ code, message }) => appError(code, message));
+
+const state = z.object({
+  id: z.string(),
+  runId: z.string().nullable(),
+  /** Whether the request that has accepted the event is starting its run. */
+  isStarting: z.boolean(),
+  /** Why the run was given up. */
+  error: failure.catch(appError("conflict", "The run could not be started")).nullable(),
+});
+export type EventState = z.output<typeof state>;
+
+const received = state.extend({
+  duplicate: z.boolean(),
+  /** Leased to this request, which accepted the event. */
+  firing: firing.optional(),
+});
+
+const notReceived = z
+  .object({
+    refused: z.enum(["missing", "task_disabled", "rate_limited"]),
+    retryAfter: z.number().nullish(),
+  })
+  .transform(({ refused: reason, retryAfter }): AppError => {
+    if (reason === "missing") return unauthorized;
+    if (reason === "task_disabled") return appError("conflict", refusals.task_disabled);
+    const headers = { "retry-after": String(Math.max(1, retryAfter ?? 1)) };
+    return appError("rate_limited", refusals.rate_limited, { headers });
+  });
+
+export interface NewEvent {
+  /** For the event, unless it has been received before. */
+  readonly id: string;
+  readonly eventId: string | null;
+  readonly contentType: string | null;
+  readonly size: number;
+  readonly sha256: string;
+  /** The file `event.json`. */
+  readonly content: string;
+}
+
+/** Returns the state of an event that `insertEvent` has returned. */
+export const readEvent = (id: string): Promise<EventState> =>
+  call("trigger_event_state", { p_id: id }, state);
+
+/**
+ * Accepts an event and leases its firing, or finds the event of an earlier request with the same `eventId`. Errors: 401
+ * when the trigger has been deleted, 409 for a disabled task, 429 for too many events.
+ */
+export function insertEvent(
+  triggerId: string,
+  event: NewEvent,
+): Promise<z.output<typeof received> | AppError> {
+  const args = {
+    p_trigger_id: triggerId,
+    p_id: event.id,
+    p_event_id: event.eventId,
+    p_content_type: event.contentType,
+    p_size: event.size,
+    p_sha256: event.sha256,
+    p_content: event.content,
+    p_max_per_hour: MAX_EVENTS_PER_HOUR,
+    p_lease_seconds: LEASE_SECONDS,
+  };
+  return call("receive_trigger_event", args, z.union([received, notReceived]));
+}

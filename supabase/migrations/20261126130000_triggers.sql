@@ -1,0 +1,346 @@
+-- Triggers of scheduled prompts, and the events that they receive.
+
+create table public.task_triggers (
+  id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  task_id uuid not null references public.scheduled_prompts (id) on delete cascade,
+  kind text not null check (kind = 'webhook'),
+  signature text check (signature in ('standard', 'github', 'slack')),
+  secret text not null,
+  secret_in_url boolean not null,
+  created_at timestamptz not null default clock_timestamp()
+);
+
+create index task_triggers_account on public.task_triggers (account_id);
+create index task_triggers_task_newest on public.task_triggers (task_id, created_at desc, id desc);
+alter table public.task_triggers enable row level security;
+comment on table public.task_triggers is 'URLs at which requests of others start runs of scheduled prompts.';
+comment on column public.task_triggers.id is 'Part of the URL. Chosen by the server, which seals the secret for it.';
+comment on column public.task_triggers.signature is 'How its requests are signed; null for those that carry the secret.';
+comment on column public.task_triggers.secret is 'Sealed where requests are signed with it, else its HMAC.';
+comment on column public.task_triggers.secret_in_url is 'Whether the secret may be a parameter of the URL.';
+
+create table public.trigger_events (
+  id uuid primary key,
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  trigger_id uuid not null references public.task_triggers (id) on delete cascade,
+  event_id text,
+  content_type text,
+  size integer not null,
+  sha256 text not null,
+  content text,
+  refusal text check (refusal in ('rate_limited', 'task_disabled')),
+  requests integer not null default 1,
+  created_at timestamptz not null default clock_timestamp(),
+  last_received_at timestamptz not null default clock_timestamp(),
+  constraint trigger_events_once unique (trigger_id, event_id)
+);
+
+create index trigger_events_account on public.trigger_events (account_id);
+create index trigger_events_newest
+  on public.trigger_events (trigger_id, created_at desc, id desc);
+create index trigger_events_oldest on public.trigger_events (created_at);
+alter table public.trigger_events enable row level security;
+comment on table public.trigger_events is 'The events of the last seven days.';
+comment on column public.trigger_events.id is 'Also the id of its firing, and so turns.effect_id of the run that it has started. Its content, which a stranger has written, is a file of that run.';
+comment on column public.trigger_events.event_id is 'The sender''s id of the event, which starts one run however often it arrives; null without one.';
+comment on column public.trigger_events.content is 'The file event.json, until the run has started or been given up.';
+comment on column public.trigger_events.refusal is 'Why the event was not accepted. Such a row stands for all refusals of its kind within an hour.';
+comment on column public.trigger_events.requests is 'Requests that the row stands for: an event and its repetitions, or refusals.';
+
+create function public.trigger_row(p_trigger public.task_triggers) returns jsonb
+language sql stable as $$
+  select jsonb_build_object('id', p_trigger.id, 'task_id', p_trigger.task_id,
+    'kind', p_trigger.kind, 'signature', p_trigger.signature,
+    'secret_in_url', p_trigger.secret_in_url, 'created_at', p_trigger.created_at)
+$$;
+comment on function public.trigger_row is 'The columns of a trigger without its secret. Inlined, hence no search_path.';
+
+create function public.create_task_trigger(
+  p_account_id uuid, p_task_id uuid, p_id uuid, p_kind text, p_signature text, p_secret text,
+  p_secret_in_url boolean, p_max integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_trigger public.task_triggers;
+begin
+  -- One at a time for each task, because the count must not change.
+  perform from public.scheduled_prompts
+  where id = p_task_id and account_id = p_account_id for update;
+  if not found then
+    return jsonb_build_object('refused', 'task');
+  end if;
+  if (select count(*) from public.task_triggers where task_id = p_task_id) >= p_max then
+    return jsonb_build_object('refused', 'full');
+  end if;
+  insert into public.task_triggers (
+    id, account_id, task_id, kind, signature, secret, secret_in_url)
+  values (p_id, p_account_id, p_task_id, p_kind, p_signature, p_secret, p_secret_in_url)
+  returning * into v_trigger;
+  return jsonb_build_object('trigger', public.trigger_row(v_trigger));
+end
+$$;
+comment on function public.create_task_trigger is 'Creates a trigger of a task that has fewer than p_max: {trigger} | {refused: task | full}.';
+
+create function public.list_task_triggers(
+  p_account_id uuid, p_task_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select case
+    when not exists (
+      select from public.scheduled_prompts t where t.id = p_task_id and t.account_id = p_account_id)
+    then jsonb_build_object('refused', 'task')
+    else to_jsonb(array(
+      select public.trigger_row(t)
+      from public.task_triggers t
+      where t.task_id = p_task_id
+        and (t.created_at, t.id) < (coalesce(p_after_at, 'infinity'),
+          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      order by t.created_at desc, t.id desc
+      limit p_limit + 1))
+    end
+$$;
+comment on function public.list_task_triggers is 'A page of the triggers of an account''s scheduled prompt, newest first, with one more row if another page follows; or {refused: task}.';
+
+create function public.delete_task_trigger(p_account_id uuid, p_task_id uuid, p_id uuid)
+returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  -- The task before its triggers, as where an event is received or a task deleted.
+  perform from public.scheduled_prompts
+  where id = p_task_id and account_id = p_account_id for update;
+  -- A run must not start without its event.
+  perform public.end_firing(f.id, 'CANCELED', 'deleted', 'The trigger was deleted')
+  from public.task_triggers t
+    join public.trigger_events e on e.trigger_id = t.id
+    join public.scheduled_firings f on f.id = e.id
+  where t.id = p_id and t.task_id = p_task_id and t.account_id = p_account_id
+    and f.attempt_at is not null;
+  delete from public.task_triggers
+  where id = p_id and task_id = p_task_id and account_id = p_account_id;
+  return found;
+end
+$$;
+comment on function public.delete_task_trigger is 'Deletes a trigger with its events, and gives up the runs that wait to start; false when there is none.';
+
+create function public.list_trigger_events(
+  p_account_id uuid, p_task_id uuid, p_trigger_id uuid, p_limit integer, p_after_at timestamptz,
+  p_after_id uuid
+) returns jsonb
+language sql stable set search_path = '' as $$
+  select case
+    when not exists (
+      select from public.task_triggers t
+      where t.id = p_trigger_id and t.task_id = p_task_id and t.account_id = p_account_id)
+    then jsonb_build_object('refused', 'missing')
+    else to_jsonb(array(
+      select to_jsonb(e) - 'content' || jsonb_build_object(
+        'run_id', f.run_id,
+        'status', case
+          when f.run_id is not null then 'started'
+          when f.attempt_at is not null then 'waiting'
+          else 'refused' end,
+        'reason', case when f.run_id is null then
+          coalesce(e.refusal, f.refusal, left(r.error ->> 'message', 500)) end)
+      from public.trigger_events e
+        left join public.scheduled_firings f on f.id = e.id
+        left join public.task_runs r on r.id = f.task_run_id
+      where e.trigger_id = p_trigger_id
+        and (e.created_at, e.id) < (coalesce(p_after_at, 'infinity'),
+          coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+      order by e.created_at desc, e.id desc
+      limit p_limit + 1))
+    end
+$$;
+comment on function public.list_trigger_events is 'A page of the events of an account''s trigger with the state of their runs, newest first, with one more row if another page follows; or {refused: missing}.';
+
+create function public.open_trigger(p_id uuid, p_address text, p_address_limit integer)
+returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_rate jsonb;
+  v_trigger public.task_triggers;
+begin
+  if p_address_limit > 0 then
+    v_rate := public.take_from_bucket('address:' || p_address, p_address_limit);
+    if v_rate ->> 'retry_after' is not null then
+      return jsonb_build_object('outcome', 'limited', 'rate', v_rate);
+    end if;
+  end if;
+  select * into v_trigger from public.task_triggers where id = p_id;
+  if not found then
+    return jsonb_build_object('outcome', 'unknown');
+  end if;
+  return jsonb_build_object('outcome', 'known', 'accountId', v_trigger.account_id,
+    'signature', v_trigger.signature, 'secret', v_trigger.secret,
+    'secretInUrl', v_trigger.secret_in_url);
+end
+$$;
+comment on function public.open_trigger is 'Counts a request towards the limit of its address, and finds the trigger by which it is to be authenticated: {outcome: limited, rate} | {outcome: unknown} | {outcome: known, accountId, signature, secret, secretInUrl}.';
+
+create function public.receive_trigger_event(
+  p_trigger_id uuid, p_id uuid, p_event_id text, p_content_type text, p_size integer,
+  p_sha256 text, p_content text, p_max_per_hour integer, p_lease_seconds integer
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_hour constant interval := '1 hour';
+  v_now timestamptz;
+  v_task public.scheduled_prompts;
+  v_event public.trigger_events;
+  v_accepted integer;
+  v_oldest timestamptz;
+  v_refusal text;
+begin
+  -- One event of a task at a time: a repeated one finds the first, and the count must not change.
+  select * into v_task from public.scheduled_prompts
+  where id = (select t.task_id from public.task_triggers t where t.id = p_trigger_id)
+  for update;
+  if not found or not exists (select from public.task_triggers t where t.id = p_trigger_id) then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  v_now := clock_timestamp();
+  update public.trigger_events set requests = requests + 1, last_received_at = v_now
+  where trigger_id = p_trigger_id and event_id = p_event_id
+  returning * into v_event;
+  if found then
+    return public.trigger_event_state(v_event.id) || jsonb_build_object('duplicate', true);
+  end if;
+
+  select count(*), min(e.created_at) into v_accepted, v_oldest
+  from public.trigger_events e
+  where e.trigger_id = p_trigger_id and e.created_at > v_now - v_hour and e.refusal is null;
+  v_refusal := case
+    when not v_task.enabled then 'task_disabled'
+    when v_accepted >= p_max_per_hour then 'rate_limited' end;
+  if v_refusal is not null then
+    update public.trigger_events set requests = requests + 1, last_received_at = v_now
+    where id = (
+      select e.id from public.trigger_events e
+      where e.trigger_id = p_trigger_id and e.created_at > v_now - v_hour and e.refusal = v_refusal
+      order by e.created_at desc limit 1);
+    if not found then
+      insert into public.trigger_events (
+        id, account_id, trigger_id, content_type, size, sha256, refusal)
+      values (p_id, v_task.account_id, p_trigger_id, p_content_type, p_size, p_sha256, v_refusal);
+    end if;
+    return jsonb_build_object('refused', v_refusal,
+      'retryAfter', ceil(extract(epoch from v_oldest + v_hour - v_now)));
+  end if;
+
+  insert into public.trigger_events (
+    id, account_id, trigger_id, event_id, content_type, size, sha256, content)
+  values (p_id, v_task.account_id, p_trigger_id, p_event_id, p_content_type, p_size, p_sha256,
+    p_content);
+  perform public.queue_firing(
+    v_task, p_id, null, v_now + make_interval(secs => p_lease_seconds), p_event_id);
+  return public.trigger_event_state(p_id) || jsonb_build_object('duplicate', false,
+    'firing', (select public.firing_json(f) from public.scheduled_firings f where f.id = p_id));
+end
+$$;
+comment on function public.receive_trigger_event is 'Accepts an event and leaves a firing for it, leased to the caller, both or neither: the trigger_event_state with {duplicate, firing}. Without a firing for one that an earlier request has brought; {refused: missing | task_disabled | rate_limited, retryAfter} otherwise. Should the caller die, the firing is taken like any other.';
+
+create function public.trigger_event_state(p_id uuid) returns jsonb
+language sql stable set search_path = '' as $$
+  select jsonb_build_object(
+    'id', f.id,
+    'runId', f.run_id,
+    'isStarting', f.run_id is null and f.attempt_at is not null and f.refusal is null,
+    'error', case when f.run_id is null and f.attempt_at is null then
+      jsonb_build_object('code', r.error ->> 'name', 'message', r.error ->> 'message') end)
+  from public.scheduled_firings f join public.task_runs r on r.id = f.task_run_id
+  where f.id = p_id
+$$;
+comment on function public.trigger_event_state is 'The run of an event, whether its first start has not ended yet, and the error for which it was given up: {id, runId, isStarting, error}.';
+
+create function public.sweep_trigger_events(p_batch integer, p_days integer) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_count integer;
+begin
+  delete from public.trigger_events where id in (
+    select e.id from public.trigger_events e
+    where e.created_at < clock_timestamp() - make_interval(days => p_days) and e.content is null
+    order by e.created_at limit p_batch for update skip locked);
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;
+comment on function public.sweep_trigger_events is 'Deletes events that are older than so many days, and returns their number. Those that wait to start a run are kept.';
+
+-- The functions of firings, which may have an event now.
+
+create or replace function public.firing_json(p_firing public.scheduled_firings) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return jsonb_build_object(
+    'id', p_firing.id,
+    'accountId', p_firing.account_id,
+    'taskRunId', p_firing.task_run_id,
+    'isHandedOver', exists (
+      select from public.task_runs r
+      where r.id = p_firing.task_run_id and r.metadata ? 'triggerRunId'),
+    'runId', p_firing.run_id,
+    'chatId', p_firing.chat_id,
+    'sessionId', p_firing.session_id,
+    'event', (select e.content from public.trigger_events e where e.id = p_firing.id),
+    'task', (
+      select jsonb_build_object('prompt', t.prompt, 'templateId', t.template_id,
+        'artistId', t.artist_id, 'modelId', t.model_id, 'options', t.options,
+        'seesArtist', t.artist_id is null or (public.access_verdicts(
+          t.account_id, false, null, null, t.artist_id) ->> 'artist')::boolean)
+      from public.scheduled_prompts t where t.id = p_firing.task_id));
+end
+$$;
+comment on function public.firing_json is 'A firing with what its run is started with, and whether another service has been given its task; the task is null once it is deleted, and the event unless one was received.';
+
+create or replace function public.end_firing(p_id uuid, p_status text, p_code text, p_message text)
+returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_firing public.scheduled_firings;
+  v_turn public.turns;
+begin
+  select * into v_turn from public.turns where effect_id = p_id and run_id is not null;
+  if found then
+    perform public.record_started_run(p_id, v_turn.run_id, v_turn.chat_id, v_turn.session_id);
+    return;
+  end if;
+  update public.scheduled_firings set attempt_at = null
+  where id = p_id and attempt_at is not null
+  returning * into v_firing;
+  update public.task_runs
+  set status = p_status, finished_at = clock_timestamp(), updated_at = clock_timestamp(),
+    error = jsonb_build_object('name', p_code, 'message', p_message, 'stackTrace', '')
+  where id = v_firing.task_run_id and status = 'QUEUED';
+  update public.trigger_events set content = null where id = p_id and content is not null;
+end
+$$;
+comment on function public.end_firing is 'Gives up a waiting firing; without effect on one that has been settled. One whose run has started is settled.';
+
+create or replace function public.record_started_run(
+  p_id uuid, p_run_id text, p_chat_id uuid, p_session_id uuid
+) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_firing public.scheduled_firings;
+begin
+  update public.scheduled_firings
+  set attempt_at = null, run_id = p_run_id, chat_id = p_chat_id, session_id = p_session_id
+  where id = p_id returning * into v_firing;
+  -- A run that has ended already has ended the task run, too.
+  update public.task_runs
+  set metadata = metadata || jsonb_build_object(
+      'runId', p_run_id, 'chatId', p_chat_id, 'sessionId', p_session_id),
+    status = case when output is null then 'EXECUTING' else status end,
+    error = case when output is not null then error end,
+    finished_at = case when output is not null then finished_at end,
+    started_at = coalesce(started_at, clock_timestamp()),
+    updated_at = clock_timestamp()
+  where id = v_firing.task_run_id;
+  -- The run has stored it.
+  update public.trigger_events set content = null where id = p_id and content is not null;
+end
+$$;
+comment on function public.record_started_run is 'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
+
