@@ -262,6 +262,9 @@ export function commandLineSuite(packed: () => PackedClient): void {
       const started = await run(["tasks", "run", id]);
       const ended = await run(["runs", "get", started.stdout.trim()]);
       expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("3") });
+      expect((await run(["tasks", "trigger", id])).stdout).toMatch(
+        /^http\S+\/api\/triggers\/[\w-]+\ntrg_[\w-]{43}\n$/,
+      );
       expect(await run(["tasks", "delete", id])).toMatchObject({
         code: 0,
         stdout: `Deleted ${id}\n`,

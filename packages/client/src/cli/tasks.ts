@@ -7,10 +7,11 @@ export const tasks: Command = {
     "tasks list",
     'tasks create --schedule "0 9 * * MON" [--timezone ZONE] [--title TITLE] [--model ID] PROMPT',
     "tasks run ID",
+    "tasks trigger ID",
     "tasks delete ID",
   ],
   about:
-    "Scheduled prompts: each time of the schedule starts a run. Without --timezone it is in UTC.",
+    "Scheduled prompts: each time of the schedule starts a run. Without --timezone it is in UTC. A trigger is a URL at which events start runs; its secret is printed once.",
   options: {
     schedule: { type: "string" },
     timezone: { type: "string" },
@@ -49,13 +50,19 @@ export const tasks: Command = {
         out.result(started, ({ run_id }) => run_id);
         return 0;
       }
+      case "trigger": {
+        const request = { params: id(), body: { kind: "webhook" as const }, signal };
+        const made = await take(api.POST("/api/tasks/{id}/triggers", request));
+        out.result(made, ({ url, secret }) => `${url}\n${secret}`);
+        return 0;
+      }
       case "delete": {
         const done = await take(api.DELETE("/api/tasks/{id}", { params: id(), signal }));
         out.result(done, () => `Deleted ${rest[0]}`);
         return 0;
       }
       default:
-        throw new UsageError("tasks takes list, create, run or delete");
+        throw new UsageError("tasks takes list, create, run, trigger or delete");
     }
   },
 };
