@@ -1,6 +1,7 @@
 /** The pages of schedules and of usage, with the log of requests. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { createSession } from "../support/fixtures/sessions.ts";
 import { createTask, readTask } from "../support/fixtures/tasks.ts";
@@ -8,6 +9,27 @@ import { createTemplate } from "../support/fixtures/templates.ts";
 import { describeInBrowser, expectGood, type SignedIn } from "../support/harness/browser.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
+
+/** Creates a trigger of the paused schedule that is shown, sends an event, reads why it started nothing, and deletes it. */
+async function checkTriggers(page: Page) {
+  const triggers = page.getByRole("region", { name: "Triggers" });
+  await triggers.getByRole("button", { name: "Create trigger" }).click();
+  const form = page.getByRole("dialog", { name: "Create trigger" });
+  await form.getByRole("button", { name: "Create trigger" }).click();
+  const shown = page.getByRole("dialog", { name: "Trigger created" });
+  const command = await shown.getByText(/^curl /).textContent();
+  const [, url = "", secret = ""] = /^curl (\S+) .*Bearer (\S+)'/.exec(command ?? "") ?? [];
+  await expectGood(page);
+  await shown.getByRole("button", { name: "Done" }).click();
+  const headers = { authorization: `Bearer ${secret}` };
+  expect((await fetch(url, { method: "POST", headers, body: "{}" })).status).toBe(409);
+  await triggers.getByRole("button", { name: "Events" }).click();
+  await triggers.getByText("The task is disabled: enable it to accept events").waitFor();
+  await expectGood(page);
+  await triggers.getByRole("button", { name: "Delete trigger" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete trigger" }).click();
+  await triggers.getByRole("heading", { name: "No triggers yet" }).waitFor();
+}
 
 describeInBrowser("the pages", ({ signedIn }) => {
   describe("of schedules", () => {
@@ -92,9 +114,11 @@ describeInBrowser("the pages", ({ signedIn }) => {
       await page.getByText("Completed", { exact: true }).first().waitFor();
       await page.goto(`/schedules/${id}`);
       const history = page.getByRole("region", { name: "History" });
-      await history.getByText("Started by hand").waitFor();
+      await history.getByText("By hand or by an event").waitFor();
       await history.getByRole("link").click();
       await page.waitForURL(runUrl);
+      await page.goto(`/schedules/${id}`);
+      await checkTriggers(page);
       await storeFirings(id);
       await page.goto(`/schedules/${id}`);
       await history.getByRole("img", { name: /^Last 3 runs: 2 completed, 1 failed; / }).waitFor();

@@ -57,3 +57,15 @@ export function CopyableId({ id, label }: { readonly id: string; readonly label:
     </div>
   );
 }
+
+/** A text in full, such as a secret or a command, with a button that copies it. */
+export function CopyableText({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    <div className="mt-1.5 flex items-start gap-2">
+      <code className="min-w-0 flex-1 rounded-md border bg-muted px-3 py-2 font-mono text-sm break-all">
+        {text}
+      </code>
+      <CopyButton text={text} label={`Copy ${label}`} />
+    </div>
+  );
+}

@@ -5,7 +5,7 @@ import Link from "next/link";
 import { type CreatedKey, type KeyList, type ListedKey, useKeys } from "../_hooks/shared-reads.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { Button } from "../_ui/button.tsx";
-import { CopyButton } from "../_ui/copy-button.tsx";
+import { CopyableText } from "../_ui/copy-button.tsx";
 import { Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
@@ -68,12 +68,12 @@ export function NewKey({ created, onClose }: NewKeyProps) {
       title={`Key “${created.key_name}”`}
       description="Copy this key now. You will not be able to see it again."
     >
-      <Secret label="key" text={created.key} />
+      <CopyableText label="key" text={created.key} />
       <h3 className="mt-5 text-sm font-medium">Try it in a terminal</h3>
       <p className="text-sm text-muted-foreground">
         It starts a chat, whose answer you find among your chats.
       </p>
-      <Secret label="command" text={line} />
+      <CopyableText label="command" text={line} />
       <p role="status" className="mt-3 flex items-center gap-2 text-sm text-muted-foreground">
         {isUsed ? (
           <>
@@ -104,17 +104,6 @@ function useIsKeyUsed(id: string): boolean {
   const isUsed = (data: KeyList | undefined) =>
     data?.keys.some((key) => key.id === id && key.last_used_at !== null) ?? false;
   return isUsed(useKeys(true, (data) => !isUsed(data) && 2_000).data);
-}
-
-function Secret({ label, text }: { readonly label: string; readonly text: string }) {
-  return (
-    <div className="mt-1.5 flex items-start gap-2">
-      <code className="min-w-0 flex-1 rounded-md border bg-muted px-3 py-2 font-mono text-sm break-all">
-        {text}
-      </code>
-      <CopyButton text={text} label={`Copy ${label}`} />
-    </div>
-  );
 }
 
 const graces = [

@@ -52,7 +52,7 @@ function Row({ run, now }: { readonly run: TaskFiring; readonly now: number }) {
       <span className="min-w-0">
         <span className="block truncate">{formatDateTime(run.created_at)}</span>
         <span className="block truncate text-sm text-muted-foreground">
-          {run.scheduled_for === null ? "Started by hand" : "On schedule"}
+          {run.scheduled_for === null ? "By hand or by an event" : "On schedule"}
           {run.error !== null && <span className="text-danger-text"> · {run.error}</span>}
         </span>
       </span>

@@ -23,6 +23,7 @@ import { ArtistTag } from "../artists/artist-tag.tsx";
 import { describeCron } from "./_state/recurrence.ts";
 import { FiringHistory } from "./firing-history.tsx";
 import { RunNowButton } from "./run-now-button.tsx";
+import { TriggerList } from "./trigger-list.tsx";
 
 // The parser of cron expressions comes with these.
 const ScheduleDialog = lazyComponent(
@@ -116,6 +117,7 @@ function Details({ task, onChange }: { readonly task: Task; readonly onChange: (
         </div>
         <div className="min-w-0">
           <FiringHistory taskId={task.id} />
+          <TriggerList taskId={task.id} />
         </div>
       </div>
     </>
