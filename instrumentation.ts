@@ -35,4 +35,6 @@ export async function register(): Promise<void> {
   scheduleDeliveries(app);
   const { scheduleMails } = await import("./lib/delivery/mail-worker.ts");
   scheduleMails(app);
+  const { scheduleConsolidations } = await import("./lib/turns/memory-worker.ts");
+  scheduleConsolidations(app);
 }

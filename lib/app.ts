@@ -31,6 +31,7 @@ import type { ResearchProvider } from "./research/port.ts";
 import type { SandboxProvider } from "./sandbox/port.ts";
 import type { SearchProvider } from "./search/port.ts";
 import type { TaskRunner } from "./tasks/port.ts";
+import { MemoryWorker } from "./turns/memory-worker.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
 import { findStopped, selectRunOfTurn } from "./turns/store/runs.ts";
 import { DeliveryWorker } from "./webhooks/delivery-worker.ts";
@@ -261,6 +262,7 @@ export async function createApp(settings: Config) {
     runningTurns: new RunningTurns(),
     deliveryWorker: new DeliveryWorker(),
     mailWorker: new MailWorker(),
+    memoryWorker: new MemoryWorker(),
     requestLog: new RequestLog(),
   };
 }

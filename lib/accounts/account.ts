@@ -26,6 +26,10 @@ export const accountView = z.object({
       network: networkPolicy.nullable().meta({
         description: "Which hosts the agents of the account may reach; null for every host",
       }),
+      auto_accept_memory: z.boolean().meta({
+        description:
+          "Whether a shorter text for a `MEMORY.md` that the account or its runs have filled replaces it without a person",
+      }),
       timezone: z
         .string()
         .nullable()

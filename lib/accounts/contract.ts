@@ -65,6 +65,12 @@ const changes = z.object({
     .describe(
       "Which hosts the agents of the account may reach, in turns that start from then on. Templates, chats, runs and tasks can only narrow it. Null removes it",
     ),
+  auto_accept_memory: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether a shorter text for a `MEMORY.md` that the account or its runs have filled replaces it without a person. Initially false",
+    ),
   timezone: timezone
     .nullable()
     .optional()

@@ -38,6 +38,7 @@ export function updateAccount(accountId: string, changes: AccountChanges): Promi
       p_approvals: changes.approvals ?? null,
       p_clear: clearedFields(changes),
       p_network: changes.network ?? null,
+      p_auto_accept_memory: changes.auto_accept_memory ?? null,
     },
     storedAccount,
   );

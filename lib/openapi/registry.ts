@@ -35,6 +35,7 @@ import * as runs from "../turns/run-contract.ts";
 import * as usage from "../usage/contract.ts";
 import * as webhooks from "../webhooks/contract.ts";
 import * as workspaces from "../workspace/contract.ts";
+import * as memories from "../workspace/memory-contract.ts";
 
 const domains: readonly Readonly<Record<string, unknown>>[] = [
   chat,
@@ -52,6 +53,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   shares,
   sandboxes,
   workspaces,
+  memories,
   templates,
   skills,
   mcpServers,

@@ -52,19 +52,31 @@ export const receiveFile = <T>(
   });
 
 /** Stores a file that was received, which is moved, unless the workspace has its content. */
-export async function storeFile(
-  { contents }: Pick<App, "contents">,
+export const storeFile = (
+  app: Pick<App, "contents">,
   place: WorkspacePlace,
   file: ReceivedFile,
   change: Omit<FileChange, "contentId" | "text">,
-): Promise<ChangedFile | AppError> {
+): Promise<ChangedFile | AppError> =>
+  storeContent(app, place, file, (contentId) =>
+    changeFile(place, { ...change, contentId, text: file.text }),
+  );
+
+/** @param record records what the content is for; called again if the content was deleted in the meantime */
+export async function storeContent<T>(
+  { contents }: Pick<App, "contents">,
+  place: WorkspacePlace,
+  file: ReceivedFile,
+  record: (contentId: string) => Promise<T | AppError>,
+): Promise<T | AppError> {
   for (let attempt = 1; ; attempt++) {
     const reserved = await reserveContent(place, file);
     if (isAppError(reserved)) return reserved;
     if (!reserved.isStored) await contents.store(reserved.key, file.path);
-    const { contentId } = reserved.key;
-    const changed = await changeFile(place, { ...change, contentId, text: file.text });
-    if (changed !== CONTENT_GONE || !reserved.isStored || attempt === MAX_ATTEMPTS) return changed;
+    const recorded = await record(reserved.key.contentId);
+    if (recorded !== CONTENT_GONE || !reserved.isStored || attempt === MAX_ATTEMPTS) {
+      return recorded;
+    }
   }
 }
 

@@ -24,7 +24,7 @@ create table public.usage_entries (
 create index usage_entries_time on public.usage_entries (account_id, created_at);
 alter table public.usage_entries enable row level security;
 comment on table public.usage_entries is 'What each model call and each generation has used. It outlives the chat, the API key and the artist that it was for.';
-comment on column public.usage_entries.source is 'The id of the turn, of the task run of a generation, or of a compaction that a caller requested.';
+comment on column public.usage_entries.source is 'The id of the turn, of the task run of a generation, of a compaction that a caller requested, or of a proposal for a memory.';
 comment on column public.usage_entries.step is 'The index of the step in the turn; 0 for a generation.';
 comment on column public.usage_entries.tool is '0 for the step''s own model call; for the calls of a subagent, its number among the tool calls of the step, from 1; negative for summaries, -1 for the turn''s own, one lower with each such number.';
 comment on column public.usage_entries.call is 'The number of the model call within the step or the subagent, from 0.';
@@ -194,6 +194,9 @@ language sql stable set search_path = '' as $$
     - coalesce((
       select sum(c.reserved_usd) from public.running_compactions c
       where c.account_id = a.id and c.lease_until > now()), 0)
+    - coalesce((
+      select sum(p.reserved_usd) from public.memory_proposals p
+      where p.account_id = a.id and p.due_at > now()), 0)
   from public.accounts a where a.id = p_account_id
 $$;
 comment on function public.unspent_budget is 'The rest of the month''s budget after costs and reservations; null without a budget.';
@@ -365,6 +368,33 @@ begin
 end
 $$;
 comment on function public.reserve_compaction_call is 'Reserves the estimated cost of a model call of a requested compaction, until its end: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the lease is lost.';
+
+create function public.reserve_memory_call(
+  p_account_id uuid, p_id uuid, p_lease_id uuid, p_estimate_usd numeric
+) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_proposal public.memory_proposals;
+  v_refusal text;
+begin
+  -- One check of an account at a time, in the order of claim_turn.
+  perform pg_advisory_xact_lock(hashtextextended(p_account_id::text, 20261163));
+  select * into v_proposal from public.memory_proposals
+  where id = p_id and account_id = p_account_id and lease_id = p_lease_id and state = 'due'
+  for update;
+  if not found then
+    return 'superseded';
+  end if;
+  v_refusal := public.check_budget(p_account_id, p_estimate_usd, v_proposal.reserved_usd > 0);
+  if v_refusal is not null then
+    return v_refusal;
+  end if;
+  update public.memory_proposals set reserved_usd = reserved_usd + coalesce(p_estimate_usd, 0)
+  where id = p_id;
+  return 'reserved';
+end
+$$;
+comment on function public.reserve_memory_call is 'Reserves the estimated cost of a model call that writes a proposal for a memory, until the end of its attempt: reserved | budget_reached | unpriced_model, for an estimate of null | superseded, when the lease is lost.';
 
 create function public.warn_of_budget() returns trigger
 language plpgsql set search_path = '' as $$

@@ -120,6 +120,15 @@ const attempts: Readonly<Record<string, Attempt>> = {
       where u.account_id = ${account_id}`;
     return row?.skills;
   },
+  end_memory_proposal: async (t, account_id, { dueProposal: id }) => {
+    await t.call("end_memory_proposal", {
+      ...{ account_id, id, lease_id: id, artist_id: null, text: "taken", diff: "" },
+      ...{ may_accept: false, retry_seconds: null, usage: [] },
+    });
+    const [row] = await t.sql`select count(*)::int as written from memory_proposals
+      where account_id = ${account_id} and text = 'taken'`;
+    return row?.written;
+  },
   take_invitation: async (t, account_id, { receivedInvitation: id }) => {
     await t.call("take_invitation", { account_id, id, status: "declined" });
     const [row] = await t.sql`select status from organization_invitations where id = ${id}`;

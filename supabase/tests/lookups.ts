@@ -305,6 +305,11 @@ export const lookups: Readonly<
     ...{ artist_id, path, version: 1, run_id: null, max_files: 9, max_versions: 9 },
   }),
   purge_workspace_file: ({ artist: artist_id, workspaceFile: path }) => ({ artist_id, path }),
+  list_memory_proposals: ({ artist: artist_id }) => ({ artist_id, ...page }),
+  find_memory_proposal: ({ proposal: id }) => ({ id }),
+  accept_memory_proposal: ({ proposal: id }) => ({ id, content_id: null, max_versions: 9 }),
+  reject_memory_proposal: ({ proposal: id }) => ({ id }),
+  reserve_memory_call: ({ dueProposal: id }) => ({ id, lease_id: id, estimate_usd: 0 }),
   search_workspace: ({ artist: artist_id }) => ({ artist_id, text: "own", limit: 9 }),
   begin_workspace_use: ({ session: session_id, artist: artist_id }) => ({
     ...{ session_id, artist_id, sandbox: "own", writes: true },

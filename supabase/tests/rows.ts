@@ -29,6 +29,9 @@ export interface Rows {
   readonly compaction: string;
   /** A file in the account's workspace, which no version before the baseline has. */
   readonly workspaceFile: string;
+  /** Proposals for the artist's memory: one to decide, and one that is leased under its own id. */
+  readonly proposal: string;
+  readonly dueProposal: string;
   readonly address: string;
   readonly approval: string;
   readonly rule: string;
@@ -61,6 +64,8 @@ export const noRows = (): Rows => ({
   share: randomUUID(),
   compaction: randomUUID(),
   workspaceFile: `${randomUUID()}.txt`,
+  proposal: randomUUID(),
+  dueProposal: randomUUID(),
   address: randomUUID(),
   approval: randomUUID(),
   rule: randomUUID(),
@@ -162,7 +167,6 @@ export async function createCompactions(
     values (${ids.chat}, ${account}, ${ids.compaction}, now() + interval '1 hour')`;
 }
 
-/** Creates a file in the workspace of the artist, with two versions. No version before the baseline has these tables. */
 /** An approval that waits, and a remembered one. */
 export async function createApprovals({ sql }: Transaction, account: string, ids: Rows) {
   await sql`insert into approvals (id, account_id, turn_id, call_id, tool_call_id, tool, category,
@@ -173,6 +177,7 @@ export async function createApprovals({ sql }: Transaction, account: string, ids
     values (${ids.rule}, ${account}, ${ids.chat}, 'bash', '{}', ${ids.approval})`;
 }
 
+/** Creates a file in the workspace of the artist, with two versions, and proposals for its memory. No version before the baseline has these tables. */
 export async function createWorkspace({ sql }: Transaction, account: string, ids: Rows) {
   await sql`insert into workspaces (id) values (${ids.artist})`;
   const [content] = await sql`
@@ -183,6 +188,13 @@ export async function createWorkspace({ sql }: Transaction, account: string, ids
     values (${ids.artist}, ${ids.workspaceFile}, 2, ${String(content?.id)}, now()) returning id`;
   await sql`insert into workspace_versions (file_id, number, content_id, account_id)
     select ${String(file?.id)}, n, ${String(content?.id)}, ${account} from generate_series(1, 2) n`;
+  const [memory] = await sql`
+    insert into workspace_files (workspace_id, path, version, content_id, updated_at)
+    values (${ids.artist}, 'MEMORY.md', 2, ${String(content?.id)}, now()) returning id`;
+  await sql`insert into memory_proposals (id, file_id, base_version, account_id, state, text, lease_id)
+    values
+      (${ids.proposal}, ${String(memory?.id)}, 2, ${account}, 'proposed', 'own', null),
+      (${ids.dueProposal}, ${String(memory?.id)}, 1, ${account}, 'due', null, ${ids.dueProposal})`;
 }
 
 /** Creates an MCP server with a tool and an authorization. No version before the baseline has these tables. */
@@ -267,6 +279,8 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
         join workspace_files f on f.workspace_id = w.id
         join workspace_versions v on v.file_id = f.id
         where r.organization_id = ${account}) as workspace,
+      (select jsonb_agg(to_jsonb(r) order by r.id) from memory_proposals r
+        where r.account_id = ${account}) as proposals,
       (select count(*) from media_removals r where r.account_id = ${account}) as removals`;
   return { ...row };
 }

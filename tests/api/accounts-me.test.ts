@@ -36,6 +36,7 @@ describe("GET /api/accounts/me 200", () => {
         allow_unpriced_models: false,
         approvals: {},
         network: null,
+        auto_accept_memory: false,
         timezone: null,
         created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       },
@@ -74,7 +75,8 @@ describe("PATCH /api/accounts/me 200", () => {
     const { withKey } = await createPerson();
     const image = "https://example.com/ada.png";
     const timezone = "Europe/Berlin";
-    const budget = { monthly_budget_usd: 12.34, allow_unpriced_models: true };
+    const consents = { allow_unpriced_models: true, auto_accept_memory: true };
+    const budget = { monthly_budget_usd: 12.34, ...consents };
     const first = { name: "Ada", image, ...budget, timezone };
     expect((await withKey.patch(PATH, first)).body).toMatchObject({ account: first });
     const { body } = await withKey.patch(PATH, { name: " Ada Marin ", monthly_budget_usd: 0 });

@@ -3,6 +3,7 @@ import { randomInt, randomUUID } from "node:crypto";
 import { vi } from "vitest";
 import { z } from "zod";
 import { makeImage, makeMedia, storeMedia } from "../support/fixtures/media.ts";
+import { makeArtist } from "../support/fixtures/people.ts";
 import { queueMessage } from "../support/fixtures/queued-messages.ts";
 import { writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
@@ -120,6 +121,20 @@ const aWorkspaceFile = async (owner: Person): Promise<Ids> => {
   await putFile(owner.withKey, path, path);
   return { path };
 };
+const proposalFor = async (owner: Person, artist_id?: string): Promise<Ids> => {
+  await putFile(owner.withKey, "MEMORY.md", randomUUID(), { artist_id });
+  const [proposal] = await sql`
+    insert into memory_proposals (id, file_id, base_version, account_id, state, text, diff, due_at)
+    select gen_random_uuid(), id, version, ${owner.id}, 'proposed', 'shorter', '', null
+    from workspace_files
+    where workspace_id = ${artist_id ?? owner.id} and path = 'MEMORY.md'
+    on conflict (file_id, base_version) do update set text = excluded.text
+    returning id`;
+  return { id: String(proposal?.id) };
+};
+/** Of an artist of its own: others at the same time change the memory of the account. */
+const aProposal = async (owner: Person): Promise<Ids> =>
+  proposalFor(owner, await makeArtist(owner.withKey));
 const aRun = async (owner: Person): Promise<Ids> => {
   const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
   return z.object({ runId: z.string() }).parse(answer.body);
@@ -510,5 +525,8 @@ export const rows: Readonly<Record<string, Row>> = {
     arrange: aWorkspaceFile,
     body: ({ path }) => ({ path, version: 1 }),
   },
+  "GET /api/workspace/memory/proposals": { arrange: (owner) => proposalFor(owner) },
+  "POST /api/workspace/memory/proposals/{id}/accept": { arrange: aProposal },
+  "POST /api/workspace/memory/proposals/{id}/reject": { arrange: aProposal },
   "GET /api/workspace/search": { arrange: aWorkspaceFile, query: ({ path = "" }) => ({ q: path }) },
 };

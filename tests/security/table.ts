@@ -69,6 +69,7 @@ export const sentences: Readonly<Record<string, string>> = {
   H: "The authorization has expired: start it again",
   T: "A tool has changed since it was read: read the server again",
   F: "File not found",
+  M: "Proposal not found",
   D: "Delivery not found",
   T: "Trigger not found",
   A: "Address not found",
@@ -236,6 +237,14 @@ GET /api/workspace/search                          | 200+  200+    200  200  200
   artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
   artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
   artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
+GET /api/workspace/memory/proposals                | 200+  200+    200  200  200    401x      401x  401u   401u   403k  403k    401x
+  artist_id=artist                                 | 200  200    200  200  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=foreign                                | 404m  404m    404m  200  200    401x      401x  401u   401u   403k  403k    401x
+  artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
+  artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   403k  403k    401x
+POST /api/workspace/memory/proposals/{id}/accept   | 200+  200+    404M  200+  404M    401x      401x  401u   401u   403k  403k    401x
+POST /api/workspace/memory/proposals/{id}/reject   | 200+  200+    404M  200+  404M    401x      401x  401u   401u   403k  403k    401x
 
 POST /api/chat                                     | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/chat/{chatId}/stream                      | 204   204     404c  404c  404c    401x      401x  401u   401u   403k  403k    401x

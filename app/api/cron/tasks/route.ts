@@ -9,6 +9,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     const refusal = checkCronSecret(request.headers.get("authorization"));
     if (refusal) return refusal;
     app.mailWorker.wake(app);
+    app.memoryWorker.wake(app);
     return { body: { status: "success", ...(await fireDueTasks(app)) } };
   }),
 });

@@ -1,6 +1,8 @@
 /** Decides the embedded model's next text and tool calls from the prompt alone. */
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
+import { CONSOLIDATION } from "../../../consolidate-memory.ts";
 import { NOTE } from "../../../prompt.ts";
+import { condenseMemory } from "./condense-memory.ts";
 import { describeResult } from "./describe-result.ts";
 import { INTRODUCTION } from "./identity.ts";
 import { parsePlan } from "./parse-plan.ts";
@@ -15,6 +17,9 @@ export interface Reply {
 type ToolStep = Extract<PlanStep, { kind: "tools" }>;
 
 export function decideReply(prompt: LanguageModelV4Prompt, tools: ReadonlySet<string>): Reply {
+  if (prompt[0]?.role === "system" && prompt[0].content === CONSOLIDATION) {
+    return say(condenseMemory(textOf(prompt[1])));
+  }
   const turnStart = prompt.findLastIndex(
     (message) => message.role === "user" && !textOf(message).startsWith(NOTE),
   );

@@ -1,0 +1,11 @@
+import { answer, success } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { rejectMemoryProposalContract } from "@/lib/workspace/memory-contract.ts";
+import { rejectProposal } from "@/lib/workspace/memory-store.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  POST: endpoint(rejectMemoryProposalContract, ({ caller, params }) =>
+    answer(rejectProposal(caller.accountId, params.id), (proposal) => success({ proposal })),
+  ),
+});

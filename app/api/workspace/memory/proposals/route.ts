@@ -1,0 +1,13 @@
+import { listOf } from "@/lib/http/answers.ts";
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { listMemoryProposalsContract } from "@/lib/workspace/memory-contract.ts";
+import { selectProposals } from "@/lib/workspace/memory-store.ts";
+import { placeOf } from "@/lib/workspace/workspace-files.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(listMemoryProposalsContract, async ({ caller, query }) => {
+    const page = await selectProposals(placeOf(caller, query), query);
+    return listOf("/api/workspace/memory/proposals", query, "proposals", page);
+  }),
+});

@@ -1,0 +1,27 @@
+import type { App } from "../app.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { MemoryProposal } from "./memory-contract.ts";
+import { findProposal, recordAcceptance, staleProposal } from "./memory-store.ts";
+import { receiveFile, storeContent } from "./store-content.ts";
+
+/**
+ * Makes the text of a proposal the newest version of `MEMORY.md`, once.
+ * Errors: 403 in a full workspace, 404, 409 for a proposal that is stale or rejected.
+ */
+export async function acceptProposal(
+  app: Pick<App, "contents">,
+  accountId: string,
+  id: string,
+): Promise<MemoryProposal | AppError> {
+  const proposal = await findProposal(accountId, id);
+  if (isAppError(proposal) || proposal.state === "accepted") return proposal;
+  if (proposal.state === "stale") return staleProposal;
+  const place = { accountId, artistId: proposal.artist_id };
+  return receiveFile(contentOf(proposal), (file) =>
+    storeContent(app, place, file, (contentId) => recordAcceptance(accountId, id, contentId)),
+  );
+}
+
+async function* contentOf({ text }: MemoryProposal): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}
