@@ -38,6 +38,17 @@ const storedOrganization = rowOf(organization, {
   organization_id: "id",
   organization_name: "name",
 });
+
+/** Returns the only organization of the account, or the only one of these that has the artist; null without one. */
+export const findOrganizationOfRun = (
+  accountId: string,
+  artistId: string | null,
+): Promise<string | null> =>
+  call(
+    "organization_of_run",
+    { p_account_id: accountId, p_artist_id: artistId },
+    z.string().nullable(),
+  );
 const storedMember = rowOf(member, { account_id: "id" });
 const storedInvitation = rowOf(sentInvitation);
 

@@ -2,6 +2,7 @@
 import { posix } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { allowedToolsField } from "../agent/skills/allowed-tools.ts";
 import { digestOf, SKILL_FILE, type SkillFile, skillFile } from "../agent/skills/skill.ts";
 import { splitSkill } from "../agent/tools/skill-file.ts";
 import { type AppError, invalidField } from "../contract/app-error.ts";
@@ -29,7 +30,7 @@ const head = z.object({
   description: z.string().trim().min(1).max(1_024),
   license: z.string().max(500).optional(),
   compatibility: z.string().max(500).optional(),
-  "allowed-tools": z.string().max(2_000).optional(),
+  "allowed-tools": allowedToolsField.optional(),
   metadata: z.record(z.string(), z.unknown()).optional(),
 });
 

@@ -14,6 +14,7 @@ import {
   runCredentialHeader,
 } from "../identity/keys/derive-run-credential.ts";
 import { callMcpTool } from "../mcp-servers/call-tool.ts";
+import { findOrganizationOfRun } from "../organizations/store.ts";
 import { log as serverLog } from "../platform/log.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import { isSandboxError } from "../sandbox/port.ts";
@@ -81,7 +82,7 @@ export async function runToolCalls(
   if (calls.length === 0) return null;
   const known =
     step.known ?? (await startTools(turnId, recordIds(step.index, calls, step.turn.subagent)));
-  const environment = toolEnvironment(app, step);
+  const environment = await toolEnvironment(app, step);
   if (step.index === 1 && !step.turn.subagent) await writeLoadedSkills(environment, step.turn);
   const lanes = Array.from({ length: SUBAGENTS_AT_ONCE }, () => Promise.resolve<unknown>(null));
   let subagents = 0;
@@ -247,15 +248,29 @@ function ignoreSandboxError(error: unknown): void {
   if (!isSandboxError(error)) throw error;
 }
 
-function toolEnvironment(
+/** A turn of this process has one object of its options. */
+const organizationsOfTurns = new WeakMap<object, Promise<string | null>>();
+
+/** Returns the organization that commands of the turn work for, if there is exactly one. */
+function organizationOf({ account_id, artist_id, options }: ActiveTurn): Promise<string | null> {
+  const known = organizationsOfTurns.get(options) ?? findOrganizationOfRun(account_id, artist_id);
+  organizationsOfTurns.set(options, known);
+  return known;
+}
+
+async function toolEnvironment(
   app: Pick<App, "describeApi" | "queues" | "sandboxes">,
-  { turn, turnId, credential = "key", signal }: ToolCalls,
-): ToolEnvironment {
+  { turn, turnId, calls, credential = "key", signal }: ToolCalls,
+): Promise<ToolEnvironment> {
+  const organization = calls.some(({ name }) => name === "bash")
+    ? await organizationOf(turn)
+    : null;
   return {
     sandbox: openSandbox(app, turn),
     env: {
       AGENT_API_URL: serviceOrigin(),
       RECOUP_API: `${serviceOrigin()}/api`,
+      ...(organization !== null && { RECOUP_ORG_ID: organization }),
       ...(turn.has_key && {
         AGENT_API_AUTH_HEADER: runCredentialHeader(turnId, credential),
         // The names that the public skills of the described service use.

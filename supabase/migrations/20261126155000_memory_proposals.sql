@@ -411,6 +411,27 @@ comment on function public.unspent_budget is 'The rest of the month''s budget af
 
 comment on column public.usage_entries.source is 'The id of the turn, of the task run of a generation, of a compaction that a caller requested, or of a proposal for a memory.';
 
+create function public.organization_of_run(p_account_id uuid, p_artist_id uuid) returns uuid
+language plpgsql stable set search_path = '' as $$
+declare
+  v_ids constant uuid[] := array(
+    select o.id
+    from (
+      select m.organization_id as id from public.organization_accounts m
+      join public.accounts a on a.id = m.organization_id and a.kind = 'organization'
+      where m.account_id = p_account_id
+      union
+      select a.id from public.accounts a where a.id = p_account_id and a.kind = 'organization') o
+    where p_artist_id is null or exists (
+      select from public.organization_accounts l
+      where l.organization_id = o.id and l.account_id = p_artist_id)
+    limit 2);
+begin
+  return case when cardinality(v_ids) = 1 then v_ids[1] end;
+end
+$$;
+comment on function public.organization_of_run is 'The only organization of an account, or the only one of these that has the artist; null for none or several.';
+
 alter table public.accounts add column auto_accept_memory boolean not null default false;
 comment on column public.accounts.auto_accept_memory is 'Whether shorter texts for a MEMORY.md that the account has filled replace it without a person.';
 

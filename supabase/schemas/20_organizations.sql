@@ -627,3 +627,24 @@ begin
 end
 $$;
 comment on function public.delete_artist is 'Deletes an artist with everything that it owns, for the owners of its organization or the account that it belongs to: {done}, or {refused: missing | not_owner}.';
+
+create function public.organization_of_run(p_account_id uuid, p_artist_id uuid) returns uuid
+language plpgsql stable set search_path = '' as $$
+declare
+  v_ids constant uuid[] := array(
+    select o.id
+    from (
+      select m.organization_id as id from public.organization_accounts m
+      join public.accounts a on a.id = m.organization_id and a.kind = 'organization'
+      where m.account_id = p_account_id
+      union
+      select a.id from public.accounts a where a.id = p_account_id and a.kind = 'organization') o
+    where p_artist_id is null or exists (
+      select from public.organization_accounts l
+      where l.organization_id = o.id and l.account_id = p_artist_id)
+    limit 2);
+begin
+  return case when cardinality(v_ids) = 1 then v_ids[1] end;
+end
+$$;
+comment on function public.organization_of_run is 'The only organization of an account, or the only one of these that has the artist; null for none or several.';

@@ -251,6 +251,7 @@ const withoutLookup = [
   "start_generation",
   "has_budget",
   "unspent_budget",
+  "organization_of_run",
   "end_media_removal",
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
   "record_connector_link",

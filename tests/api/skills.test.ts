@@ -160,8 +160,8 @@ it.each<[string, (name: string) => Record<string, string>, RegExp]>([
     /front matter/,
   ],
   [
-    "tools that are no text",
-    (name) => ({ "SKILL.md": skillText(name, "allowed-tools: [Bash]\n") }),
+    "tools that are no names",
+    (name) => ({ "SKILL.md": skillText(name, "allowed-tools: [{ a: b }]\n") }),
     /allowed-tools/,
   ],
   [

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { cut } from "../tools/limits.ts";
 import { splitSkill } from "../tools/skill-file.ts";
+import { allowedToolsIn } from "./allowed-tools.ts";
 import { builtInSkills } from "./built-in-skills.ts";
 import { loadedPath } from "./skill.ts";
 
@@ -56,6 +57,28 @@ export function describeSkills(skills: TurnSkills, names: readonly string[] = []
   ]
     .filter(Boolean)
     .join("\n\n");
+}
+
+/** A turn has one object of its skills, and asks before each model call and each tool. */
+const limitsOfTurns = new WeakMap<TurnSkills, readonly (readonly string[])[]>();
+
+/**
+ * Returns the tools to which each of the skills that a turn starts with limits it. A skill that is loaded later
+ * limits nothing, because other tools would change the beginning of the prompt, which is cached.
+ */
+export function toolLimits(
+  skills: TurnSkills,
+  names: readonly string[] = [],
+): readonly (readonly string[])[] {
+  const known = limitsOfTurns.get(skills);
+  if (known) return known;
+  const limits = names.flatMap((name) => {
+    const stored = skills.loaded.find((loaded) => loaded.name === name);
+    const allowed = allowedToolsIn(stored?.text ?? usableBuiltIn(skills, name)?.text ?? "");
+    return allowed ? [allowed] : [];
+  });
+  limitsOfTurns.set(skills, limits);
+  return limits;
 }
 
 function loadedText(skills: TurnSkills, name: string): string {

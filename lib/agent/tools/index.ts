@@ -2,6 +2,7 @@
 import { type JSONValue, jsonSchema, type ModelMessage, type ToolSet, tool, zodSchema } from "ai";
 import type { RunOptions } from "../../contract/run-options.ts";
 import { type JsonSchema, toolInputOf } from "../output/json-schema.ts";
+import { type TurnSkills, toolLimits } from "../skills/prompt-skills.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
 import { bash } from "./bash.ts";
 import type { ClientTool } from "./client-tools.ts";
@@ -68,7 +69,31 @@ export interface ToolOptions {
   readonly mcp_tools?: readonly McpTool[];
   /** Present for a subagent, which has its own tools. */
   readonly subagent?: object;
-  readonly options?: Pick<RunOptions, "web_search">;
+  readonly options?: Pick<RunOptions, "skills" | "web_search">;
+  readonly skills?: TurnSkills;
+}
+
+/** Narrowed sets by the names that are left, because the tokens of a set of tools are estimated once. */
+const narrowedTools = new WeakMap<ToolSet, Map<string, ToolSet>>();
+
+/** Returns whether the skills of a turn leave it a tool of the agent. One that names none of these limits nothing. */
+function isLeft(name: string, { skills, options }: Pick<ToolOptions, "skills" | "options">) {
+  if (!skills) return true;
+  return toolLimits(skills, options?.skills).every(
+    (limit) => limit.includes(name) || !schemas.some(([known]) => limit.includes(known)),
+  );
+}
+
+function narrow(tools: ToolSet, turn: ToolOptions): ToolSet {
+  const names = Object.keys(tools).filter((name) => isLeft(name, turn));
+  if (names.length === Object.keys(tools).length) return tools;
+  const known = narrowedTools.get(tools) ?? new Map<string, ToolSet>();
+  narrowedTools.set(tools, known);
+  const narrowed =
+    known.get(names.join(" ")) ??
+    Object.fromEntries(Object.entries(tools).filter(([name]) => names.includes(name)));
+  known.set(names.join(" "), narrowed);
+  return narrowed;
 }
 
 /**
@@ -76,14 +101,16 @@ export interface ToolOptions {
  * @param messages of the turn's steps, with the results of its tools, which may have loaded tools
  */
 export function toolSchemas(turn: ToolOptions, messages: readonly ModelMessage[] = []): ToolSet {
-  if (turn.subagent) return subagentTools;
+  if (turn.subagent) return narrow(subagentTools, turn);
   const tools = toolsWithoutMcp(turn);
-  return turn.mcp_tools?.length ? withMcpTools(tools, turn.mcp_tools, messages) : tools;
+  const servers = turn.mcp_tools?.filter(({ name }) => isLeft(name, turn)) ?? [];
+  return servers.length > 0 ? withMcpTools(tools, servers, messages) : tools;
 }
 
 function toolsWithoutMcp(turn: ToolOptions): ToolSet {
   const { headless, output_schema, client_tools, options } = turn;
-  const common = (headless ? headlessTools : chatTools)[options?.web_search ? "online" : "offline"];
+  const all = (headless ? headlessTools : chatTools)[options?.web_search ? "online" : "offline"];
+  const common = narrow(all, turn);
   const own = client_tools ?? output_schema;
   if (!own) return common;
   const known = toolsOfTurns.get(own);
@@ -115,16 +142,18 @@ export async function runTool(
   name: string,
   input: unknown,
   context: ToolContext,
-  { subagent, options, mcp_tools }: Pick<ToolOptions, "subagent" | "options" | "mcp_tools"> = {},
+  turn: Pick<ToolOptions, "subagent" | "options" | "skills" | "mcp_tools"> = {},
 ): Promise<JSONValue> {
   const { output } = context;
-  const ofServer = subagent ? undefined : mcpAgentTool(mcp_tools ?? [], name);
+  const { subagent, options, mcp_tools } = turn;
+  const ofServer = subagent || !isLeft(name, turn) ? undefined : mcpAgentTool(mcp_tools ?? [], name);
   if (ofServer) return runSafely(ofServer, input, context);
   const isSubmission = name === SUBMIT_OUTPUT && output && !subagent;
   const found = isSubmission
     ? submitOutput(output)
     : (subagent ? ofSubagents : runnable).find(
-        (candidate) => candidate.name === name && (options?.web_search || isOffline(name)),
+        (candidate) =>
+          candidate.name === name && (options?.web_search || isOffline(name)) && isLeft(name, turn),
       );
   return found ? runSafely(found, input, context) : toolFailure("There is no such tool");
 }

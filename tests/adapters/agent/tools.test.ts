@@ -1,10 +1,11 @@
 import { asSchema } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { toolSchemas } from "@/lib/agent/tools/index.ts";
+import { runTool, toolSchemas } from "@/lib/agent/tools/index.ts";
 import { mcpToolName } from "@/lib/agent/tools/mcp-tool.ts";
 import { createToolFixture, TOKEN } from "../../support/fixtures/agent-tools.ts";
 
-const { sandbox, run, remove } = await createToolFixture();
+const fixture = await createToolFixture();
+const { sandbox, run, remove } = fixture;
 afterAll(remove);
 
 describe("the set of tools", () => {
@@ -22,6 +23,34 @@ describe("the set of tools", () => {
 
   test("cannot ask where nobody is there to answer", () => {
     expect(Object.keys(toolSchemas({ headless: true })).sort()).toEqual([...names].sort());
+  });
+
+  const limitedTo = (...fields: readonly string[]) => {
+    const loaded = fields.map((field, at) => ({
+      name: `s${at}`,
+      text: `---\nname: s${at}\n${field === "" ? "" : `allowed-tools: ${field}\n`}---\n`,
+    }));
+    const skills = { listed: [], disabled: [], loaded };
+    return { headless: true, skills, options: { skills: loaded.map(({ name }) => name) } };
+  };
+  const left = (turn: ReturnType<typeof limitedTo>, more: object = {}) =>
+    Object.keys(toolSchemas({ ...turn, ...more })).sort();
+
+  test("is limited by the skills of its start, and never extended", async () => {
+    expect(left(limitedTo(""))).toEqual([...names].sort());
+    const limited = limitedTo("Bash(git:*, npm run x) Read,WebFetch Unknown web_search", "");
+    expect(left(limited)).toEqual(["bash", "fetch", "read"]);
+    expect(left(limited, { subagent: {} })).toEqual(["bash", "read"]);
+    expect(toolSchemas(limited)).toBe(toolSchemas(limited));
+    expect(left(limitedTo("Bash Edit", "[Write, Grep]"))).toEqual(["write"]);
+    expect(left(limitedTo("Bash", "Read"))).toEqual([]);
+    expect(left(limitedTo("Unknown mcp__a__b"))).toEqual([...names].sort());
+    const output = { output_schema: { type: "object" } };
+    expect(left(limitedTo("Bash"), output)).toEqual(["bash", "submit_output"]);
+    const refused = { error: "There is no such tool" };
+    const todo = { todos: [] };
+    expect(await runTool("todo", todo, fixture.context(), limited)).toEqual(refused);
+    expect(await runTool("todo", todo, fixture.context(), limitedTo(""))).not.toEqual(refused);
   });
 
   test.each(names)("%s answers malformed input with an error", async (name) => {

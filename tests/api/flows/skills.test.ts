@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type FakeOpenAI, type ScriptPart, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { makeArtist, makeOrganization } from "../../support/fixtures/people.ts";
 import { skillText } from "../../support/fixtures/skills.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import { startRun, waitForRun } from "../../support/harness/runs.ts";
@@ -39,6 +40,8 @@ async function runWith(caller: Client, calls: readonly ScriptPart[], more = {}) 
   return {
     ended,
     instructions: String(steps[0]?.messages[0]?.content),
+    /** Of each model call. */
+    tools: steps.map(({ toolSchemas }) => Object.keys(toolSchemas).sort()),
     // A long one is shortened, and is no JSON.
     results: (steps.at(-1)?.toolResults ?? []).map((result): unknown =>
       result.startsWith("{") ? JSON.parse(result) : result,
@@ -121,6 +124,43 @@ describe("an agent", () => {
     expect(results[1]).toHaveProperty("error");
     expect(results[3]).toMatchObject({ instructions: "\nOurs." });
     expect(ended.skills).toEqual([{ name, source: "sandbox", version: null, sha256: null }]);
+  });
+
+  it("has the tools that the skill of its start allows, and keeps them when it loads another", async () => {
+    const { withKey } = await person();
+    const [first, later] = [newName(), newName()];
+    const allowing = (name: string, tools: string) =>
+      put(withKey, name, { "SKILL.md": skillText(name, `allowed-tools: ${tools}\n`) });
+    await allowing(first, "[Bash(git:*), Skill, Unknown]");
+    await allowing(later, "Read");
+    const calls = [{ tool: "skill", input: { skill: later } }];
+    const { tools, results } = await runWith(withKey, calls, { skills: [first] });
+    expect(tools).toEqual([
+      ["bash", "skill"],
+      ["bash", "skill"],
+    ]);
+    expect(results[0]).toMatchObject({ skill: later });
+    const { tools: all } = await runWith(withKey, calls);
+    expect(all[1]).toEqual(all[0]);
+    expect(all[1]).toContain("write");
+  });
+
+  it("finds the organization in its sandbox where exactly one applies", async () => {
+    const { withKey } = await person();
+    const organizationIn = async (more = {}) => {
+      const command = "echo $RECOUP_ORG_ID";
+      const { results } = await runWith(withKey, [{ tool: "bash", input: { command } }], more);
+      return z.object({ stdout: z.string() }).parse(results[0]).stdout.trim();
+    };
+    expect(await organizationIn()).toBe("");
+    const organization = await makeOrganization(withKey);
+    expect(await organizationIn()).toBe(organization);
+    const artistId = await makeArtist(withKey, await makeOrganization(withKey, "Other"));
+    expect(await organizationIn()).toBe("");
+    expect(await organizationIn({ artistId })).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await organizationIn({ artistId })).not.toBe(organization);
+    const own = await makeArtist(withKey);
+    expect(await organizationIn({ artistId: own })).toBe("");
   });
 
   it("learns this service's API from its contracts", async () => {
