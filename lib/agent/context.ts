@@ -5,6 +5,7 @@
  */
 import { asSchema, type ModelMessage, type ToolResultPart, type ToolSet } from "ai";
 import type { Place, Unit } from "./conversation.ts";
+import { pdfTokens } from "./pdf-tokens.ts";
 import { estimateTokens, pathIn, resultPath, resultText } from "./tool-results.ts";
 
 /** How a conversation was compacted. Both places are the last ones that are affected. */
@@ -24,12 +25,14 @@ function messageTokens(message: ModelMessage): number {
   const known = tokensOfMessages.get(message);
   if (known !== undefined) return known;
   let images = 0;
+  let ofPdfs = 0;
   const text = JSON.stringify(message, (_, value: unknown) => {
+    ofPdfs += pdfTokens(value);
     if (typeof value !== "string" || !value.startsWith("data:")) return value;
     images++;
     return "";
   });
-  const tokens = estimateTokens(text) + images * IMAGE_TOKENS;
+  const tokens = estimateTokens(text) + images * IMAGE_TOKENS + ofPdfs;
   tokensOfMessages.set(message, tokens);
   return tokens;
 }

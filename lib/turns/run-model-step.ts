@@ -12,6 +12,7 @@ import { recordTurnSkill } from "../skills/store.ts";
 import { writeLastChunks } from "./finish-stream.ts";
 import { hasFiles, landFiles } from "./land-files.ts";
 import type { ModelCall } from "./model-call.ts";
+import { type PdfParts, pdfInputFor } from "./pdf-input.ts";
 import { parseChunks, readProgress } from "./read-chunks.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import { withSteeringFiles } from "./steer-turn.ts";
@@ -163,7 +164,7 @@ async function recordBuiltIns(turnId: string, { account_id, skills, options }: A
 
 /** Returns the turn with its messages as the model gets them. */
 async function withFiles(
-  app: Pick<App, "sandboxes">,
+  app: PdfParts,
   turnId: string,
   turn: ActiveTurn,
   signal: AbortSignal,
@@ -174,5 +175,6 @@ async function withFiles(
   const fetchFile = fileDownloader(signal, turn.options.network_policies);
   const { history, changed } = await landFiles(turn.history, sandbox, fetchFile, signal);
   if (changed.length > 0) await storeFileParts(turnId, changed, history);
-  return { ...turn, steering, history: [...(await showFiles(history, sandbox))] };
+  const pdf = await pdfInputFor(app, turn, history, signal);
+  return { ...turn, steering, history: [...(await showFiles(history, sandbox, pdf))] };
 }

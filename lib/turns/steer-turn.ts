@@ -5,15 +5,15 @@
 import type { SteeringMessage } from "../agent/conversation.ts";
 import { fileDownloader } from "../agent/download-file.ts";
 import { showFiles } from "../agent/show-files.ts";
-import type { App } from "../app.ts";
 import { hasFiles, landFiles } from "./land-files.ts";
+import { type PdfParts, pdfInputFor } from "./pdf-input.ts";
 import type { LoadedTurnKey } from "./store/model-calls.ts";
 import { type ActiveTurn, storeSteeringFiles, takeSteeringMessages } from "./store/turns.ts";
 import { openSandbox } from "./turn-sandbox.ts";
 
 /** Takes the messages that steer the turn, before its model call `step`, with their files. */
 export async function steerTurn(
-  app: Pick<App, "sandboxes">,
+  app: PdfParts,
   key: LoadedTurnKey,
   turn: ActiveTurn,
   step: number,
@@ -25,7 +25,7 @@ export async function steerTurn(
 
 /** Stores the files of the messages in the sandbox, and returns the messages also as the model gets them. */
 export async function withSteeringFiles(
-  app: Pick<App, "sandboxes">,
+  app: PdfParts,
   turnId: string,
   turn: ActiveTurn,
   steering: SteeringMessage[],
@@ -37,7 +37,8 @@ export async function withSteeringFiles(
   const fetchFile = fileDownloader(signal, turn.options.network_policies);
   const { history, changed } = await landFiles(messages, sandbox, fetchFile, signal);
   if (changed.length > 0) await storeSteeringFiles(turnId, changed);
-  const shown = await showFiles(history, sandbox);
+  const pdf = await pdfInputFor(app, turn, history, signal);
+  const shown = await showFiles(history, sandbox, pdf);
   return steering.map((one, place) => ({
     ...one,
     // Files of a user's message stay files.

@@ -13,13 +13,24 @@ const task: DocumentTask = workerData;
 
 async function answer() {
   try {
-    return { document: await (task.kind === "read" ? read(task) : write(task)) };
+    return { document: await work() };
   } catch (error) {
     if (error instanceof DocumentError) return { fault: error.message };
     if (task.kind === "read") return { fault: `is damaged or no ${task.format}` };
+    if (task.kind === "count") return { fault: "is damaged or no PDF" };
     if (error instanceof RangeError) return { fault: TOO_DEEP };
     throw error;
   }
+}
+
+function work(): Promise<object> {
+  if (task.kind === "read") return read(task);
+  return task.kind === "count" ? count(task.bytes) : write(task);
+}
+
+async function count(bytes: Uint8Array): Promise<{ pages: number }> {
+  const { openPdf } = await import("./parse-document.ts");
+  return { pages: (await openPdf(bytes)).numPages };
 }
 
 // Each task loads only the libraries that it needs: all of them take a second.

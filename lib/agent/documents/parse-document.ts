@@ -51,11 +51,15 @@ function checkOle(bytes: Uint8Array): void {
   }
 }
 
-async function parsePdf(bytes: Uint8Array): Promise<DocumentText> {
-  const pdf = await getDocumentProxy(new Uint8Array(bytes)).catch((error: unknown) => {
+/** @throws DocumentError for a protected one, or an error of the library for a damaged one */
+export const openPdf = (bytes: Uint8Array) =>
+  getDocumentProxy(new Uint8Array(bytes)).catch((error: unknown) => {
     const isProtected = error instanceof Error && error.name === "PasswordException";
     throw isProtected ? new DocumentError(PROTECTED) : error;
   });
+
+async function parsePdf(bytes: Uint8Array): Promise<DocumentText> {
+  const pdf = await openPdf(bytes);
   const sections: Section[] = [];
   const empty: number[] = [];
   const read = Math.min(pdf.numPages, MAX_PAGES);

@@ -1,7 +1,7 @@
 import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
 import type { ModelList } from "./contract.ts";
-import type { ModelProvider } from "./port.ts";
+import type { ModelInput, ModelProvider } from "./port.ts";
 
 /** Lists the models to choose from. Errors: 502 when their service does not answer. */
 export async function listModels({
@@ -9,7 +9,7 @@ export async function listModels({
 }: Pick<App, "models">): Promise<ModelList | AppError> {
   const models = await provider.list();
   if (models === null) return appError("upstream_error", "Model provider unavailable");
-  const described = models.map(async ({ contextWindow, ...model }) => {
+  const described = models.map(async ({ contextWindow, inputs: _, ...model }) => {
     const price = await provider.price(model.id);
     const { input, output } = price ?? {};
     const pricing = input === undefined || output === undefined ? null : { input, output };
@@ -41,4 +41,14 @@ export async function isKnownModel(provider: ModelProvider, id: string): Promise
   if (id === provider.defaultModelId) return true;
   const models = await provider.list();
   return models === null || models.some((model) => model.id === id);
+}
+
+/** Returns whether each of the models reads this kind of input, as far as their service says so. */
+export async function acceptsInput(
+  provider: Pick<ModelProvider, "list">,
+  ids: readonly string[],
+  input: ModelInput,
+): Promise<boolean> {
+  const models = (await provider.list()) ?? [];
+  return ids.every((id) => models.find((model) => model.id === id)?.inputs.includes(input));
 }

@@ -12,6 +12,7 @@ import type {
 } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
 import type { ModelPrice } from "../../platform/model-price.ts";
+import { pdfTokens } from "../pdf-tokens.ts";
 import type { ModelProvider } from "./port.ts";
 import { gatewayCost } from "./share-model.ts";
 import { watchStream } from "./watch-stream.ts";
@@ -209,11 +210,18 @@ const NO_REPORT: LanguageModelV4Usage = {
 };
 
 function estimate(prompt: LanguageModelV4Prompt, writtenChars: number): LanguageModelV4Usage {
+  let ofPdfs = 0;
   // Files are billed by their content, of which the length of their encoding says nothing.
-  const promptText = JSON.stringify(prompt, (key, value) => (key === "data" ? null : value));
+  const promptText = JSON.stringify(prompt, (key, value) => {
+    ofPdfs += pdfTokens(value);
+    return key === "data" ? null : value;
+  });
   const { inputTokens, outputTokens } = NO_REPORT;
   return {
-    inputTokens: { ...inputTokens, total: Math.ceil(promptText.length / CHARS_PER_TOKEN) },
+    inputTokens: {
+      ...inputTokens,
+      total: Math.ceil(promptText.length / CHARS_PER_TOKEN) + ofPdfs,
+    },
     outputTokens: { ...outputTokens, total: Math.ceil(writtenChars / CHARS_PER_TOKEN) },
   };
 }

@@ -30,12 +30,16 @@ export function offerModels(
   const chosen = [...new Set([...MODELS, defaultModelId])];
   const describe = async (): Promise<readonly ModelInfo[]> => {
     const offered = await provider.list();
-    return chosen.map((id) => ({
-      id,
-      name: id,
-      provider: id === EMBEDDED_MODEL_ID ? "embedded" : provider.name,
-      contextWindow: offered?.find((model) => model.id === id)?.contextWindow ?? null,
-    }));
+    return chosen.map((id) => {
+      const known = offered?.find((model) => model.id === id);
+      return {
+        id,
+        name: id,
+        provider: id === EMBEDDED_MODEL_ID ? "embedded" : provider.name,
+        contextWindow: known?.contextWindow ?? null,
+        inputs: known?.inputs ?? [],
+      };
+    });
   };
   // The ids of answers come from outside, and may be names of inherited properties.
   const ownPrice = (id: string | undefined) =>

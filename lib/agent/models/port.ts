@@ -9,7 +9,11 @@ export interface ModelInfo {
   readonly provider: string;
   /** The context window in tokens; null when the service does not report it. */
   readonly contextWindow: number | null;
+  /** What its service says that the model reads besides text. */
+  readonly inputs: readonly ModelInput[];
 }
+
+export type ModelInput = "image" | "pdf";
 
 export interface ModelProvider extends Checkable {
   readonly name: "gateway" | "openai-compatible" | "embedded";

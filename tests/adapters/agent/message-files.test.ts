@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { UIMessage } from "ai";
+import { convertToModelMessages, type UIMessage } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fileDownloader } from "../../../lib/agent/download-file.ts";
+import { tokensOf } from "../../../lib/agent/context.ts";
 import { showFiles } from "../../../lib/agent/show-files.ts";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox } from "../../../lib/sandbox/port.ts";
@@ -71,4 +72,46 @@ test("a file that a stop kept from being fetched is requested again", async () =
   const fetchFile = () => Promise.reject(new Error("aborted"));
   const landed = await landFiles(history, sandbox, fetchFile, AbortSignal.abort());
   expect(landed.changed).toEqual([]);
+});
+
+test("a PDF is shown with an estimate of its pages, unless it is too long", async () => {
+  await sandbox.writeFile("uploads/contract.pdf", Buffer.from("%PDF-1.7"));
+  await sandbox.writeFile("uploads/text.pdf", Buffer.from("text"));
+  const message = (id: string, path: string): UIMessage => ({
+    id,
+    role: "user",
+    parts: [
+      {
+        type: "file",
+        mediaType: "Application/PDF",
+        filename: path,
+        url: `sandbox:/home/agent/${path}`,
+        providerMetadata: { agentPlatform: { pages: 1 } },
+      },
+    ],
+  });
+  const contract = message("m1", "uploads/contract.pdf");
+  const shown = async (
+    messages: readonly UIMessage[],
+    pages: number | null,
+    maxTokens = 60_000,
+  ) => {
+    const pdf = { countPages: async () => pages, maxTokens };
+    return (await showFiles(messages, sandbox, pdf)).map(({ parts }) =>
+      parts.flatMap((part) => (part.type === "file" ? [part.url] : [])),
+    );
+  };
+  const data = `data:application/pdf;base64,${btoa("%PDF-1.7")}`;
+  expect(await shown([contract], 20)).toEqual([[data]]);
+  // The newest one first.
+  expect(await shown([contract, { ...contract, id: "m2" }], 11)).toEqual([[], [data]]);
+  for (const pages of [21, null]) expect(await shown([contract], pages)).toEqual([[]]);
+  expect(await shown([contract], 101, 1_000_000)).toEqual([[]]);
+  expect(await shown([message("m1", "uploads/text.pdf")], 1)).toEqual([[]]);
+  expect(await shown([message("m1", "uploads/gone.pdf")], 1)).toEqual([[]]);
+
+  const pdf = { countPages: async () => 20, maxTokens: 60_000 };
+  const sent = await convertToModelMessages([...(await showFiles([contract], sandbox, pdf))]);
+  expect(tokensOf(sent)).toBeGreaterThan(60_000);
+  expect(tokensOf(sent)).toBeLessThan(63_000);
 });

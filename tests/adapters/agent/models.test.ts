@@ -2,7 +2,7 @@ import { generateText, isStepCount, streamText, type ToolSet, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createGatewayModels } from "@/lib/agent/models/adapters/gateway.ts";
-import { isKnownModel } from "@/lib/agent/models/list-models.ts";
+import { acceptsInput, isKnownModel } from "@/lib/agent/models/list-models.ts";
 import { createModels } from "@/lib/app.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
 import { startFakeGateway } from "../../support/fakes/ai-gateway.ts";
@@ -121,6 +121,7 @@ describe("which models there are", () => {
         name: "Embedded rules (not an AI)",
         provider: "embedded",
         contextWindow: null,
+        inputs: [],
       },
     ]);
     expect(await isKnownModel(await modelsOf(settings()), "embedded/rules")).toBe(true);
@@ -150,12 +151,27 @@ describe("which models there are", () => {
     expect(chosen).toMatchObject([{ id: "fake-model", contextWindow: 128_000 }]);
   });
 
+  test("which of them read PDFs, where the server lists it", async () => {
+    const models = await modelsOf(withServer({ MODELS: "fake-pdf, fake-small, unknown" }));
+    expect(await acceptsInput(models, ["fake-pdf"], "pdf")).toBe(true);
+    for (const other of ["fake-small", "unknown", "nope"]) {
+      expect(await acceptsInput(models, ["fake-pdf", other], "pdf")).toBe(false);
+    }
+    expect(await acceptsInput(models, ["fake-pdf"], "image")).toBe(false);
+  });
+
   test("those of the AI Gateway, with context windows and prices", async () => {
     const gateway = await startFakeGateway();
     const models = createGatewayModels({ apiKey: gateway.key, origin: gateway.origin });
     expect(await models.list()).toEqual([
-      { id: "label/large", name: "Large", provider: "gateway", contextWindow: 200_000 },
-      { id: "label/small", name: "Small", provider: "gateway", contextWindow: null },
+      {
+        ...{ id: "label/large", name: "Large", provider: "gateway", contextWindow: 200_000 },
+        inputs: ["image", "pdf"],
+      },
+      {
+        ...{ id: "label/small", name: "Small", provider: "gateway", contextWindow: null },
+        inputs: [],
+      },
     ]);
     expect(await models.price("label/large")).toEqual({ input: 3, output: 15 });
     expect(await models.price("label/small")).toBeNull();

@@ -4,6 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { parseMarkdown } from "../../../lib/agent/documents/markdown.ts";
+import { writePdf } from "../../../lib/agent/documents/write-pdf.ts";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { createTemplate } from "../../support/fixtures/templates.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
@@ -108,6 +110,30 @@ describe("files of a message", () => {
     await (await other.send([{ id: "m1", parts: [{ ...image, url }] }])).ended;
     expect(newestUser()).toContain(png);
     expect(newestUser()).toContain("uploads/file.png");
+  });
+
+  it("that are PDFs are shown to models that read them, with each fallback, and named to others", async () => {
+    const conversation = await openConversation(caller);
+    const { bytes } = writePdf(parseMarkdown("# Licence"));
+    const pdf = dataUrl("application/pdf", Buffer.from(bytes));
+    const part = (filename: string, url: string) => ({
+      ...{ type: "file", mediaType: "application/pdf", filename, url },
+    });
+    const damaged = part("damaged.pdf", dataUrl("application/pdf", "%PDF-1.7 damaged"));
+    const address = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
+    await caller.patch(address, { modelId: "fake-pdf" });
+    await (await conversation.send([{ id: "m1", parts: [part("licence.pdf", pdf), damaged] }]))
+      .ended;
+    const file = { filename: "licence.pdf", file_data: pdf };
+    expect(model.calls.at(-1)?.messages.at(-1)?.content).toMatchObject([
+      { type: "text", text: expect.stringContaining("uploads/licence.pdf") },
+      { type: "file", file },
+      { type: "text", text: expect.stringContaining("uploads/damaged.pdf") },
+    ]);
+    await caller.patch(address, { fallback_models: ["fake-small"] });
+    await (await conversation.send("and now?")).ended;
+    expect(JSON.stringify(newestCall())).toContain("uploads/licence.pdf");
+    expect(JSON.stringify(newestCall())).not.toContain("base64");
   });
 
   it("that are in a conversation of the client land once, and its messages keep nothing", async () => {

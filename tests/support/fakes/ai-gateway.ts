@@ -24,7 +24,9 @@ export async function startFakeGateway() {
       }),
     ),
     http.get("/v1/models", () =>
-      HttpResponse.json({ data: [{ id: "label/large", context_window: 200_000 }] }),
+      HttpResponse.json({
+        data: [{ id: "label/large", context_window: 200_000, tags: ["file-input", "vision"] }],
+      }),
     ),
   ]);
   return { ...server, key };

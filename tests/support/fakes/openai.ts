@@ -7,7 +7,7 @@
  * - otherwise the newest user text comes back
  *
  * The models `fake-64k` and `fake-hidden-64k` reject requests of more than 64,000 tokens, as real ones do;
- * only the first is listed with its window.
+ * only the first is listed with its window. `fake-pdf` is listed as one that reads PDFs.
  */
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
@@ -142,6 +142,7 @@ export async function startFakeOpenAI(apiKey?: string) {
         { id: "fake-small", ...entry },
         { id: "fake-64k", ...entry, max_model_len: 64_000 },
         { id: "fake-hidden-64k", ...entry },
+        { id: "fake-pdf", ...entry, architecture: { input_modalities: ["text", "file"] } },
       ];
       return HttpResponse.json({ object: "list", data });
     }),

@@ -5,7 +5,7 @@ import { requestJson } from "../../../platform/outbound/fetch-json.ts";
 import { accepted, describeAnswer, type Probe } from "../../../platform/outbound/probe.ts";
 import { createTtlCache } from "../../../platform/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
-import type { ModelInfo, ModelProvider } from "../port.ts";
+import type { ModelInfo, ModelInput, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
 
 const ORIGIN = "https://ai-gateway.vercel.sh";
@@ -31,9 +31,9 @@ export function createGatewayModels({ apiKey, origin = ORIGIN }: GatewaySettings
   const cache = createTtlCache<readonly ModelInfo[] | null>(MODEL_LIST_CACHE);
   let prices: ReadonlyMap<string, ModelPrice> | undefined;
   const readList = async () => {
-    const [{ models }, contextWindows] = await Promise.all([
+    const [{ models }, details] = await Promise.all([
       lister.getAvailableModels(),
-      readContextWindows(origin, apiKey),
+      readDetails(origin, apiKey),
     ]);
     prices = new Map(
       models.flatMap(({ id, pricing }) => (pricing ? [[id, toPrice(pricing)]] : [])),
@@ -44,7 +44,8 @@ export function createGatewayModels({ apiKey, origin = ORIGIN }: GatewaySettings
         id,
         name,
         provider: "gateway",
-        contextWindow: contextWindows.get(id) ?? null,
+        contextWindow: details.get(id)?.context_window ?? null,
+        inputs: inputsOf(details.get(id)?.tags ?? []),
       }));
   };
   const list = () => cache.get("models", () => readList().catch(() => null));
@@ -68,25 +69,32 @@ export function createGatewayModels({ apiKey, origin = ORIGIN }: GatewaySettings
   };
 }
 
-const contextWindowList = z.object({
-  data: z.array(z.object({ id: z.string(), context_window: z.int().positive().nullish() })),
+const modelDetails = z.object({
+  id: z.string(),
+  /** In tokens. */
+  context_window: z.int().positive().nullish(),
+  tags: z.array(z.string()).nullish().catch(null),
 });
+type ModelDetails = z.output<typeof modelDetails>;
+const detailList = z.object({ data: z.array(modelDetails) });
 
-/** Returns the context window of each model in tokens. A list that cannot be read is empty. */
-async function readContextWindows(
+const inputsOf = (tags: readonly string[]): ModelInput[] => [
+  ...(tags.includes("vision") ? (["image"] as const) : []),
+  ...(tags.includes("file-input") ? (["pdf"] as const) : []),
+];
+
+/** Returns what only this list has, by model. A list that cannot be read is empty. */
+async function readDetails(
   origin: string,
   apiKey: string,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<string, ModelDetails>> {
   const answer = await requestJson(new URL(`${origin}/v1/models`), {
     vendor: "model",
     headers: { authorization: `Bearer ${apiKey}` },
     deadline: AbortSignal.timeout(MODEL_LIST_DEADLINE_MS),
   });
-  const listed = answer.kind === "json" ? contextWindowList.safeParse(answer.body).data : undefined;
-  const known = (listed?.data ?? []).flatMap(({ id, context_window }) =>
-    context_window ? [[id, context_window] as const] : [],
-  );
-  return new Map(known);
+  const listed = answer.kind === "json" ? detailList.safeParse(answer.body).data : undefined;
+  return new Map((listed?.data ?? []).map((details) => [details.id, details]));
 }
 
 /** The gateway's prices are for one token. */

@@ -6,22 +6,37 @@ import { describeAnswer, type Probe, probeJson } from "../../../platform/outboun
 import { readJson, vendorFetch } from "../../../platform/outbound/vendor-fetch.ts";
 import { createTtlCache } from "../../../platform/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
-import type { ModelProvider } from "../port.ts";
+import type { ModelInfo, ModelInput, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
 
 /** The id for the first model that the server lists, so a base URL is sufficient. */
 const AUTO_MODEL_ID = "auto";
 
 const tokens = z.int().positive().nullish().catch(null);
-/** The API has no context window; vLLM lists `max_model_len`, OpenRouter and others `context_length`. */
+/**
+ * The API has no context window and no kinds of input; vLLM lists `max_model_len`, OpenRouter and others
+ * `context_length`, and `file` among the modalities for PDFs.
+ */
 const modelList = z.object({
-  data: z.array(z.object({ id: z.string().min(1), max_model_len: tokens, context_length: tokens })),
+  data: z.array(
+    z.object({
+      id: z.string().min(1),
+      max_model_len: tokens,
+      context_length: tokens,
+      architecture: z
+        .object({ input_modalities: z.array(z.string()) })
+        .nullish()
+        .catch(null),
+    }),
+  ),
 });
 
-interface Listed {
-  readonly id: string;
-  readonly contextWindow: number | null;
-}
+type Listed = Pick<ModelInfo, "id" | "contextWindow" | "inputs">;
+
+const inputsOf = (modalities: readonly string[]): ModelInput[] => [
+  ...(modalities.includes("image") ? (["image"] as const) : []),
+  ...(modalities.includes("file") ? (["pdf"] as const) : []),
+];
 
 export interface OpenAiCompatibleSettings {
   readonly baseUrl: string;
@@ -56,6 +71,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
     return modelList.parse(await readJson(response)).data.map((model) => ({
       id: model.id,
       contextWindow: model.max_model_len ?? model.context_length ?? null,
+      inputs: inputsOf(model.architecture?.input_modalities ?? []),
     }));
   };
   const readModels = () => cache.get("models", () => readList().catch(() => null));
@@ -77,6 +93,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
         name: `First listed: ${listed[0]?.id ?? "none"}`,
         provider: name,
         contextWindow: listed[0]?.contextWindow ?? null,
+        inputs: listed[0]?.inputs ?? [],
       };
       return [
         ...(offersAuto ? [first] : []),

@@ -116,6 +116,7 @@ export function createEmbeddedModels(): ModelProvider {
       name: "Embedded rules (not an AI)",
       provider: "embedded",
       contextWindow: null,
+      inputs: [],
     },
   ];
   return {
