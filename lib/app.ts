@@ -3,7 +3,7 @@
  * A use case gets the parts that it needs as a parameter, and imports no adapter.
  */
 import { join, resolve } from "node:path";
-import { createPageCounts } from "./agent/documents/count-pages.ts";
+import { createPdfInspections } from "./agent/documents/inspect-pdf.ts";
 import { ContextWindows } from "./agent/models/context-windows.ts";
 import { ModelOutages } from "./agent/models/model-outages.ts";
 import type { ModelProvider } from "./agent/models/port.ts";
@@ -258,7 +258,7 @@ export async function createApp(settings: Config) {
     identity: new TokenVerifier(),
     queues,
     thumbnails: createThumbnailCache(),
-    pageCounts: createPageCounts(),
+    pdfInspections: createPdfInspections(),
     proxiedImages: createProxyCache(),
     describeApi: async () => (await import("./openapi/describe-run-api.ts")).describeRunApi(),
     runningTurns: new RunningTurns(),

@@ -1,6 +1,7 @@
 import type { FileUIPart, UIMessage } from "ai";
 import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
 import { formatOf } from "./documents/document.ts";
+import { digestOfPdf, type InspectedPdf } from "./documents/inspect-pdf.ts";
 import { MAX_PDF_PAGES, PDF_PAGE_TOKENS, pdfMetadata } from "./pdf-tokens.ts";
 
 const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
@@ -14,10 +15,14 @@ const PDF = /^application\/pdf$/i;
 /** Of a larger one, or one with more pages, the model gets only the path. */
 const MAX_PDF_BYTES = 10 * 1024 * 1024;
 
-/** How PDFs are shown to a model that reads them. */
+/** How PDFs are shown to a model. */
 export interface PdfInput {
-  /** Resolves with the pages of a PDF; null for one that cannot be read. */
-  readonly countPages: (bytes: Uint8Array) => Promise<number | null>;
+  /** Whether it reads PDFs. Otherwise it gets the pages of scanned ones as images. */
+  readonly isRead: boolean;
+  /** Resolves with null for a PDF that cannot be read. */
+  readonly inspect: (bytes: Uint8Array) => Promise<InspectedPdf | null>;
+  /** Resolves with the first pages of a scanned PDF as PNG files. */
+  readonly pagesOfScan: (bytes: Uint8Array) => Promise<readonly Uint8Array[]>;
   /** What all PDFs of the conversation may take of the context. */
   readonly maxTokens: number;
 }
@@ -58,8 +63,7 @@ export async function showFiles(
   pdf?: PdfInput,
 ): Promise<readonly UIMessage[]> {
   const shown: UIMessage[] = [];
-  let images = MAX_IMAGES;
-  let pdfTokens = pdf?.maxTokens ?? 0;
+  const room = { images: MAX_IMAGES, tokens: pdf?.maxTokens ?? 0 };
   const show = async <P extends Pick<UIMessage, "parts">>(
     given: P,
     isUsers: boolean,
@@ -71,15 +75,13 @@ export async function showFiles(
         continue;
       }
       parts.push({ type: "text", text: describe(part) });
-      if (pdf && PDF.test(part.mediaType)) {
-        const opened = await openPdf(part, sandbox, pdf, pdfTokens);
-        if (!opened) continue;
-        pdfTokens -= opened.tokens;
-        parts.push(opened.part);
+      if (pdf && isUsers && PDF.test(part.mediaType)) {
+        parts.push(...(await openPdf(part, sandbox, pdf, room)));
       }
-      const image = IMAGE.test(part.mediaType) && images > 0 ? await open(part, sandbox) : null;
+      const isShown = IMAGE.test(part.mediaType) && room.images > 0;
+      const image = isShown ? await open(part, sandbox) : null;
       if (!image) continue;
-      images -= 1;
+      room.images -= 1;
       parts.push(image);
     }
     const isSame = parts.every((part, index) => part === given.parts[index]);
@@ -111,22 +113,72 @@ async function open(part: FileUIPart, sandbox: Sandbox): Promise<FileUIPart | nu
   return bytes && withBytes(part, part.mediaType, bytes);
 }
 
-/** Null for a PDF that is missing, elsewhere, damaged or too large. */
+/**
+ * Returns what the model gets of a PDF besides its path: nothing if it is missing, elsewhere, damaged or too large.
+ * @param room what is left for PDFs and images, from which it takes its share
+ */
 async function openPdf(
   part: FileUIPart,
   sandbox: Sandbox,
-  { countPages }: PdfInput,
-  maxTokens: number,
-): Promise<{ readonly part: FileUIPart; readonly tokens: number } | null> {
-  const bytes = maxTokens > 0 ? await readBytes(part, sandbox, MAX_PDF_BYTES) : null;
-  if (!bytes || formatOf(bytes, "") !== "PDF") return null;
-  const pages = await countPages(bytes);
-  if (pages === null || pages > MAX_PDF_PAGES || pages * PDF_PAGE_TOKENS > maxTokens) return null;
-  const shown = withBytes(part, "application/pdf", bytes);
-  return {
-    part: { ...shown, providerMetadata: pdfMetadata(pages) },
-    tokens: pages * PDF_PAGE_TOKENS,
-  };
+  pdf: PdfInput,
+  room: { images: number; tokens: number },
+): Promise<UIMessage["parts"]> {
+  const bytes = await readBytes(part, sandbox, MAX_PDF_BYTES);
+  if (!bytes || formatOf(bytes, "") !== "PDF") return [];
+  const inspected = await pdf.inspect(bytes);
+  if (!inspected) return [];
+  const { pages, isScanned } = inspected;
+  if (pdf.isRead) {
+    const tokens = pages * PDF_PAGE_TOKENS;
+    if (pages > MAX_PDF_PAGES || tokens > room.tokens) return [];
+    room.tokens -= tokens;
+    const shown = withBytes(part, "application/pdf", bytes);
+    return [{ ...shown, providerMetadata: pdfMetadata(pages) }];
+  }
+  const scanned = isScanned ? await scannedPages(part, bytes, sandbox, pdf) : [];
+  const shown = scanned.slice(0, room.images);
+  if (shown.length === 0) return [];
+  room.images -= shown.length;
+  const text = `It has ${pages} pages without text. The first that are images follow: ${shown.length}.`;
+  return [{ type: "text", text }, ...shown.map((image) => withBytes(part, "image/png", image))];
+}
+
+/** The images are kept in the sandbox, because a chat shows them in every turn. */
+async function scannedPages(
+  { url }: FileUIPart,
+  bytes: Uint8Array,
+  sandbox: Sandbox,
+  { pagesOfScan }: PdfInput,
+): Promise<readonly Uint8Array[]> {
+  const digest = digestOfPdf(bytes).slice(0, 8);
+  const pathOf = (number: number) =>
+    `.converted/${url.replace(SANDBOX_URL, "")}/page-${number}-${digest}.png`;
+  const kept: Uint8Array[] = [];
+  for (let image = await readOrNull(sandbox, pathOf(1)); image; ) {
+    kept.push(image);
+    image = kept.length < MAX_IMAGES ? await readOrNull(sandbox, pathOf(kept.length + 1)) : null;
+  }
+  if (kept.length > 0) return kept;
+  const images = (await pagesOfScan(bytes)).filter((image) => image.length <= MAX_IMAGE_BYTES);
+  try {
+    // The first one is written last: where it is, the others are.
+    for (const [place, image] of [...images.entries()].reverse()) {
+      await sandbox.writeFile(pathOf(place + 1), image);
+    }
+  } catch (error) {
+    ignoreSandboxError(error);
+  }
+  return images;
+}
+
+async function readOrNull(sandbox: Sandbox, path: string): Promise<Uint8Array | null> {
+  const bytes = await sandbox.readFile(path).catch(ignoreSandboxError);
+  return bytes && bytes.byteLength <= MAX_IMAGE_BYTES ? bytes : null;
+}
+
+function ignoreSandboxError(error: unknown): null {
+  if (isSandboxError(error)) return null;
+  throw error;
 }
 
 const withBytes = (part: FileUIPart, mediaType: string, bytes: Uint8Array): FileUIPart => ({
@@ -142,11 +194,6 @@ async function readBytes(
   maxBytes: number,
 ): Promise<Uint8Array | null> {
   if (!SANDBOX_URL.test(url)) return null;
-  try {
-    const bytes = await sandbox.readFile(url.replace(SANDBOX_URL, ""));
-    return bytes.byteLength > maxBytes ? null : bytes;
-  } catch (error) {
-    if (isSandboxError(error)) return null;
-    throw error;
-  }
+  const bytes = await sandbox.readFile(url.replace(SANDBOX_URL, "")).catch(ignoreSandboxError);
+  return bytes && bytes.byteLength <= maxBytes ? bytes : null;
 }

@@ -1,5 +1,5 @@
 import type { UIMessage } from "ai";
-import { countPages } from "../agent/documents/count-pages.ts";
+import { inspectPdf, pagesOfScan } from "../agent/documents/inspect-pdf.ts";
 import { acceptsInput } from "../agent/models/list-models.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import { hasPdf, type PdfInput } from "../agent/show-files.ts";
@@ -12,10 +12,13 @@ const PDF_SHARE = 0.5;
 
 export type PdfParts = Pick<
   App,
-  "contextWindows" | "models" | "pageCounts" | "queues" | "sandboxes"
+  "contextWindows" | "models" | "pdfInspections" | "queues" | "sandboxes"
 >;
 
-/** Returns how the PDFs of messages are shown; undefined unless each model that may answer reads PDFs. */
+/**
+ * Returns how the PDFs of messages are shown; undefined unless each model that may answer reads PDFs, or each
+ * reads images.
+ */
 export async function pdfInputFor(
   app: PdfParts,
   turn: ActiveTurn,
@@ -23,10 +26,14 @@ export async function pdfInputFor(
   signal: AbortSignal,
 ): Promise<PdfInput | undefined> {
   if (!hasPdf(messages)) return undefined;
-  if (!(await acceptsInput(app.models, modelsOf(app.models, turn), "pdf"))) return undefined;
+  const modelIds = modelsOf(app.models, turn);
+  const isRead = await acceptsInput(app.models, modelIds, "pdf");
+  if (!isRead && !(await acceptsInput(app.models, modelIds, "image"))) return undefined;
   const work = { accountId: turn.account_id, queue: app.queues.documents };
   return {
-    countPages: (bytes) => countPages(app.pageCounts, work, bytes, signal),
+    isRead,
+    inspect: (bytes) => inspectPdf(app.pdfInspections, work, bytes, signal),
+    pagesOfScan: (bytes) => pagesOfScan(work, bytes, signal),
     maxTokens: (await contextBudget(app, turn)) * PDF_SHARE,
   };
 }

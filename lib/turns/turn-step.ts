@@ -62,7 +62,7 @@ import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, submissionIn } from "./struc
 import { prepareWorkspace, storeWorkspace } from "./turn-workspace.ts";
 
 /** The parts of the service that a step uses. */
-export type StepParts = ContextParts & EndParts & Pick<App, "contents" | "pageCounts">;
+export type StepParts = ContextParts & EndParts & Pick<App, "contents" | "pdfInspections">;
 
 export interface ModelSteps {
   readonly turnId: string;

@@ -17,20 +17,17 @@ async function answer() {
   } catch (error) {
     if (error instanceof DocumentError) return { fault: error.message };
     if (task.kind === "read") return { fault: `is damaged or no ${task.format}` };
-    if (task.kind === "count") return { fault: "is damaged or no PDF" };
+    if (task.kind !== "write") return { fault: "is damaged or no PDF" };
     if (error instanceof RangeError) return { fault: TOO_DEEP };
     throw error;
   }
 }
 
-function work(): Promise<object> {
+async function work(): Promise<object> {
   if (task.kind === "read") return read(task);
-  return task.kind === "count" ? count(task.bytes) : write(task);
-}
-
-async function count(bytes: Uint8Array): Promise<{ pages: number }> {
-  const { openPdf } = await import("./parse-document.ts");
-  return { pages: (await openPdf(bytes)).numPages };
+  if (task.kind === "write") return write(task);
+  const { imagesOfPages, inspectPages } = await import("./page-images.ts");
+  return task.kind === "inspect" ? inspectPages(task.bytes) : imagesOfPages(task.bytes);
 }
 
 // Each task loads only the libraries that it needs: all of them take a second.

@@ -52,8 +52,11 @@ function checkOle(bytes: Uint8Array): void {
 }
 
 /** @throws DocumentError for a protected one, or an error of the library for a damaged one */
-export const openPdf = (bytes: Uint8Array) =>
-  getDocumentProxy(new Uint8Array(bytes)).catch((error: unknown) => {
+export const openPdf = (
+  bytes: Uint8Array,
+  options: NonNullable<Parameters<typeof getDocumentProxy>[1]> = {},
+) =>
+  getDocumentProxy(new Uint8Array(bytes), options).catch((error: unknown) => {
     const isProtected = error instanceof Error && error.name === "PasswordException";
     throw isProtected ? new DocumentError(PROTECTED) : error;
   });

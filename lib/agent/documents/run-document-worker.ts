@@ -22,8 +22,8 @@ export type WrittenFormat = "XLSX" | "DOCX" | "PDF";
 
 export type DocumentTask =
   | { readonly kind: "read"; readonly format: DocumentFormat; readonly bytes: Uint8Array }
-  /** Counts the pages of a PDF. */
-  | { readonly kind: "count"; readonly bytes: Uint8Array }
+  /** What a PDF is, and the pages of a scanned one as images. */
+  | { readonly kind: "inspect" | "pages"; readonly bytes: Uint8Array }
   | {
       readonly kind: "write";
       readonly format: WrittenFormat;

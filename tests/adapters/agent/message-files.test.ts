@@ -6,7 +6,7 @@ import { convertToModelMessages, type UIMessage } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fileDownloader } from "../../../lib/agent/download-file.ts";
 import { tokensOf } from "../../../lib/agent/context.ts";
-import { showFiles } from "../../../lib/agent/show-files.ts";
+import { type PdfInput, showFiles } from "../../../lib/agent/show-files.ts";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox } from "../../../lib/sandbox/port.ts";
 import { landFiles } from "../../../lib/turns/land-files.ts";
@@ -74,6 +74,14 @@ test("a file that a stop kept from being fetched is requested again", async () =
   expect(landed.changed).toEqual([]);
 });
 
+const pdfInput = (more: Partial<PdfInput>): PdfInput => ({
+  isRead: true,
+  inspect: async () => ({ pages: 20, isScanned: true }),
+  pagesOfScan: async () => [],
+  maxTokens: 60_000,
+  ...more,
+});
+
 test("a PDF is shown with an estimate of its pages, unless it is too long", async () => {
   await sandbox.writeFile("uploads/contract.pdf", Buffer.from("%PDF-1.7"));
   await sandbox.writeFile("uploads/text.pdf", Buffer.from("text"));
@@ -96,7 +104,10 @@ test("a PDF is shown with an estimate of its pages, unless it is too long", asyn
     pages: number | null,
     maxTokens = 60_000,
   ) => {
-    const pdf = { countPages: async () => pages, maxTokens };
+    const pdf = pdfInput({
+      inspect: async () => (pages === null ? null : { pages, isScanned: false }),
+      maxTokens,
+    });
     return (await showFiles(messages, sandbox, pdf)).map(({ parts }) =>
       parts.flatMap((part) => (part.type === "file" ? [part.url] : [])),
     );
@@ -110,8 +121,45 @@ test("a PDF is shown with an estimate of its pages, unless it is too long", asyn
   expect(await shown([message("m1", "uploads/text.pdf")], 1)).toEqual([[]]);
   expect(await shown([message("m1", "uploads/gone.pdf")], 1)).toEqual([[]]);
 
-  const pdf = { countPages: async () => 20, maxTokens: 60_000 };
+  const pdf = pdfInput({});
   const sent = await convertToModelMessages([...(await showFiles([contract], sandbox, pdf))]);
   expect(tokensOf(sent)).toBeGreaterThan(60_000);
   expect(tokensOf(sent)).toBeLessThan(63_000);
+});
+
+test("the pages of a scanned PDF are shown, and made once", async () => {
+  await sandbox.writeFile("uploads/scan.pdf", Buffer.from("%PDF-1.7"));
+  const [contract] = [
+    {
+      type: "file" as const,
+      mediaType: "application/pdf",
+      url: "sandbox:/home/agent/uploads/scan.pdf",
+    },
+  ];
+  let made = 0;
+  const pages = Array.from({ length: 10 }, (_, page) => Buffer.from(`page ${page}`));
+  const shown = async (images: number, more: Partial<PdfInput> = {}) => {
+    const image = {
+      type: "file" as const,
+      mediaType: "image/png",
+      url: "data:image/png;base64,AA==",
+    };
+    const parts = [...Array(images).fill(image), contract];
+    const pdf = pdfInput({
+      isRead: false,
+      pagesOfScan: async () => {
+        made++;
+        return pages;
+      },
+      ...more,
+    });
+    const [message] = await showFiles([{ id: "m1", role: "user", parts }], sandbox, pdf);
+    return message?.parts.flatMap((part) => (part.type === "file" ? [part.url] : [])) ?? [];
+  };
+  const urls = pages.map((page) => `data:image/png;base64,${page.toString("base64")}`);
+  expect(await shown(0)).toEqual(urls);
+  // Ten images in all.
+  expect((await shown(7)).slice(7)).toEqual(urls.slice(0, 3));
+  expect(made).toBe(1);
+  expect(await shown(0, { inspect: async () => ({ pages: 3, isScanned: false }) })).toEqual([]);
 });

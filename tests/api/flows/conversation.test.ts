@@ -2,11 +2,13 @@
  * What the model is sent, and what a turn leaves in the chat. This file is long because all its tests
  * share one server and its model.
  */
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { parseMarkdown } from "../../../lib/agent/documents/markdown.ts";
 import { writePdf } from "../../../lib/agent/documents/write-pdf.ts";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { scannedPdf } from "../../support/fixtures/scanned-pdf.ts";
 import { createTemplate } from "../../support/fixtures/templates.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import {
@@ -134,6 +136,59 @@ describe("files of a message", () => {
     await (await conversation.send("and now?")).ended;
     expect(JSON.stringify(newestCall())).toContain("uploads/licence.pdf");
     expect(JSON.stringify(newestCall())).not.toContain("base64");
+  });
+
+  it("that are scanned PDFs are shown by their pages to models that read images", async () => {
+    const conversation = await openConversation(caller);
+    const [width, height] = [500, 700];
+    // The left half is black; the second page is a bitmap, and turned.
+    const pixels = Buffer.from(
+      Array.from({ length: width * height }, (_, at) => (at % width < 250 ? 0 : 255)),
+    );
+    const rowBytes = Math.ceil(width / 8);
+    const bits = Buffer.from(
+      Array.from({ length: rowBytes * height }, (_, at) => (at % rowBytes < 31 ? 0 : 255)),
+    );
+    const scan = scannedPdf([
+      { width, height, pixels },
+      { width, height, pixels: bits, bits: 1, rotate: 90 },
+      { width: 50, height: 50, pixels: pixels.subarray(0, 2_500) },
+    ]);
+    const address = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
+    await caller.patch(address, { modelId: "fake-vision" });
+    const file = { type: "file", mediaType: "application/pdf", filename: "scan.pdf" };
+    const text = writePdf(parseMarkdown("# Licence")).bytes;
+    const parts = [scan, text].map((bytes) => ({
+      ...file,
+      url: dataUrl(file.mediaType, Buffer.from(bytes)),
+    }));
+    await (await conversation.send([{ id: "m1", parts }])).ended;
+    const content = z
+      .array(
+        z.looseObject({ type: z.string(), image_url: z.object({ url: z.string() }).optional() }),
+      )
+      .parse(model.calls.at(-1)?.messages.at(-1)?.content);
+    expect(JSON.stringify(content)).toContain("It has 3 pages without text.");
+    const images = content.flatMap(({ image_url }) => image_url?.url ?? []);
+    expect(images).toHaveLength(2);
+    const corners = await Promise.all(
+      images.map(async (url) => {
+        const png = sharp(Buffer.from(url.split(",")[1] ?? "", "base64"));
+        const { data, info } = await png.raw().toBuffer({ resolveWithObject: true });
+        const at = (x: number, y: number) => data[(y * info.width + x) * info.channels];
+        return [
+          info.width,
+          info.height,
+          at(10, 10),
+          at(info.width - 10, 10),
+          at(10, info.height - 10),
+        ];
+      }),
+    );
+    expect(corners).toEqual([
+      [500, 700, 0, 255, 0],
+      [700, 500, 0, 0, 255],
+    ]);
   });
 
   it("that are in a conversation of the client land once, and its messages keep nothing", async () => {

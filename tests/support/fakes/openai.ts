@@ -7,7 +7,8 @@
  * - otherwise the newest user text comes back
  *
  * The models `fake-64k` and `fake-hidden-64k` reject requests of more than 64,000 tokens, as real ones do;
- * only the first is listed with its window. `fake-pdf` is listed as one that reads PDFs.
+ * only the first is listed with its window. `fake-pdf` is listed as one that reads PDFs, and
+ * `fake-vision` as one that reads images.
  */
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
@@ -143,6 +144,7 @@ export async function startFakeOpenAI(apiKey?: string) {
         { id: "fake-64k", ...entry, max_model_len: 64_000 },
         { id: "fake-hidden-64k", ...entry },
         { id: "fake-pdf", ...entry, architecture: { input_modalities: ["text", "file"] } },
+        { id: "fake-vision", ...entry, architecture: { input_modalities: ["text", "image"] } },
       ];
       return HttpResponse.json({ object: "list", data });
     }),
