@@ -39,11 +39,11 @@ import { DeliveryWorker } from "./webhooks/delivery-worker.ts";
 
 /** The deadline of one call of the connector provider or the mail server. */
 const DEADLINE_MS = 10_000;
-/** The public bucket of the Supabase project for what is made. */
+/** The public bucket of the Supabase project for images and videos. */
 const MEDIA_BUCKET = "media";
 /** The private bucket for the contents of workspaces. */
 const CONTENTS_BUCKET = "workspaces";
-/** What the files of one local sandbox may take; a running one reserves all of it. */
+/** The disk quota of one local sandbox; a running one reserves all of it. */
 const SANDBOX_DISK_BYTES = 512 * 1024 ** 2;
 
 /** On Vercel no process lives long enough to own a run, so its World runs the turns. */

@@ -1,14 +1,14 @@
 /** Writes a shorter text for a memory that is nearly full. */
 import { type Models, tryToWrite } from "./try-models.ts";
 
-/** What the prompt shows of a memory. */
+/** The part of a memory in the prompt. */
 const MAX_MEMORY_CHARS = 8_000;
 
 /** The embedded model knows the request by this text. */
 export const CONSOLIDATION = `You shorten the memory of an agent: its MEMORY.md, a list of durable facts that it has noted over many sessions. The message of the user is that file and nothing else.
 
 - Keep every fact that may matter later, with its date, its figures and its names exactly as they are.
-- Drop what is said twice, what a later entry has replaced, and what is over.
+- Drop repetitions, entries that a later one has replaced, and plans that are over.
 - Combine entries about the same thing under the newest date. Keep headings and the language of the text.
 - Stay well below 6,000 characters, and never write more than there was.
 

@@ -62,7 +62,7 @@ const CLEAR_DOWN_TO = 0.5;
 const SUMMARIZE_ABOVE = 0.6;
 /** The newest messages that a summary leaves as they are. */
 const KEPT_SHARE = 0.2;
-/** What a summary itself may take. */
+/** The share of a summary itself. */
 export const SUMMARY_SHARE = 0.1;
 
 const RESERVE = 32_000;
@@ -139,7 +139,7 @@ export function planCompaction(
   }
   return {
     kind: "summarized",
-    // What is kept need not be cleared, because the summary has made room.
+    // The kept messages need not be cleared, because the summary has made room.
     state,
     units: visible.slice(0, from),
     to: { messageId: last.messageId, step: last.step },

@@ -114,8 +114,8 @@ async function open(part: FileUIPart, sandbox: Sandbox): Promise<FileUIPart | nu
 }
 
 /**
- * Returns what the model gets of a PDF besides its path: nothing if it is missing, elsewhere, damaged or too large.
- * @param room what is left for PDFs and images, from which it takes its share
+ * Returns the parts for a PDF besides its path: none if it is missing, elsewhere, damaged or too large.
+ * @param room the rest for PDFs and images, from which it takes its share
  */
 async function openPdf(
   part: FileUIPart,

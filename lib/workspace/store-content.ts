@@ -62,7 +62,7 @@ export const storeFile = (
     changeFile(place, { ...change, contentId, text: file.text }),
   );
 
-/** @param record records what the content is for; called again if the content was deleted in the meantime */
+/** @param record records the use of the content; called again if the content was deleted in the meantime */
 export async function storeContent<T>(
   { contents }: Pick<App, "contents">,
   place: WorkspacePlace,

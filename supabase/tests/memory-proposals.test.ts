@@ -1,4 +1,4 @@
-/** The queue of memories that are nearly full: who gets a job, and what a lost lease still counts for. */
+/** The queue of memories that are nearly full: who gets a job, and the usage of a lost lease. */
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { z } from "zod";

@@ -6,7 +6,7 @@ import { encodeGrayPng, type GrayImage } from "./write-png.ts";
 
 /** A longer PDF shows its first pages. */
 const MAX_PAGES = 10;
-/** The longer side of what a model gets, which reads no finer image. */
+/** The longer side of an image: models read no finer one. */
 const MAX_SIDE = 1_600;
 /** Bounds the memory that decoding needs: A4 with 600 dots per inch. */
 const MAX_PIXELS = 36_000_000;
@@ -36,7 +36,7 @@ export async function inspectPages(bytes: Uint8Array): Promise<InspectedPdf> {
   return { pages: pdf.numPages, isScanned };
 }
 
-/** Resolves with the first pages as PNG files, without those that are not one image. */
+/** Resolves with the first pages as PNG files. A page that is not one image is left out. */
 export async function imagesOfPages(bytes: Uint8Array): Promise<{ images: Uint8Array[] }> {
   const pdf = await openPdf(bytes, { maxImageSize: MAX_PIXELS });
   const images: Uint8Array[] = [];

@@ -22,7 +22,7 @@ export type WrittenFormat = "XLSX" | "DOCX" | "PDF";
 
 export type DocumentTask =
   | { readonly kind: "read"; readonly format: DocumentFormat; readonly bytes: Uint8Array }
-  /** What a PDF is, and the pages of a scanned one as images. */
+  /** Describes a PDF, or returns the pages of a scanned one as images. */
   | { readonly kind: "inspect" | "pages"; readonly bytes: Uint8Array }
   | {
       readonly kind: "write";

@@ -39,7 +39,7 @@ const schemas = [...runnable, askUserQuestion].map(
   ({ name, description, input }) =>
     [name, tool({ description, inputSchema: zodSchema<unknown>(input) })] as const,
 );
-/** What a subagent has: files and commands. */
+/** The tools of a subagent: files and commands. */
 const ofSubagents: readonly AnyAgentTool[] = [bash, read, write, grep, glob];
 const toolsFor = (isWanted: (name: string) => boolean): ToolSet =>
   Object.fromEntries(schemas.filter(([name]) => isWanted(name)));

@@ -1,4 +1,4 @@
-/** The embedded model's consolidation of a memory: it drops what is noted twice, and judges nothing else. */
+/** The embedded model's consolidation of a memory: it drops repeated entries, and judges nothing else. */
 const DATE = /\b\d{4}-\d\d-\d\d\b/;
 
 /**
