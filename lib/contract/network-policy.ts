@@ -66,8 +66,8 @@ export const networkPolicyChange = z.union([networkPolicy, z.literal("")], {
 export const turnPolicies = z
   .array(
     z.object({
-      /** Where the policy is set. */
-      of: z.enum(["account", "template", "chat"]),
+      /** Where the policy is set. `approvals` keeps commands from the web while requests must be approved. */
+      of: z.enum(["account", "template", "chat", "approvals"]),
       mode: z.enum(["allowlist", "none"]),
       hosts: z.array(z.string()).optional(),
     }),

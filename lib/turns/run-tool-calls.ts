@@ -1,25 +1,13 @@
 import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
 import type { ToolCall } from "../agent/step-result.ts";
 import { showResults } from "../agent/tool-results.ts";
-import { isRepeatable, runTool, type ToolContext } from "../agent/tools/index.ts";
+import { isRepeatable, runTool } from "../agent/tools/index.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
-import { writeSkill } from "../agent/tools/skill.ts";
 import type { SubagentWork } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
-import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
-import {
-  deriveRunCredential,
-  type RunCredentialForm,
-  runCredentialHeader,
-} from "../identity/keys/derive-run-credential.ts";
-import { callMcpTool } from "../mcp-servers/call-tool.ts";
-import { findOrganizationOfRun } from "../organizations/store.ts";
-import { log as serverLog } from "../platform/log.ts";
-import { serviceOrigin } from "../platform/service-origin.ts";
-import { isSandboxError } from "../sandbox/port.ts";
+import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
-import { skillLibrary } from "../skills/skills.ts";
 import { decisionOn, effectOf } from "./approve-calls.ts";
 import { type ContextParts, contextBudget } from "./fit-context.ts";
 import { runSubagent } from "./run-subagent.ts";
@@ -32,7 +20,8 @@ import {
   type Subagent,
   startTools,
 } from "./store/turns.ts";
-import { openSandbox, writeFiles } from "./turn-sandbox.ts";
+import { type ToolEnvironment, toolEnvironment, writeLoadedSkills } from "./tool-environment.ts";
+import { writeFiles } from "./turn-sandbox.ts";
 
 type OutputChunk = Extract<
   UIMessageChunk,
@@ -57,8 +46,6 @@ export interface ToolCalls {
   /** Notes the untrusted content that a tool has met. */
   readonly meet: (sources: readonly UntrustedSource[]) => void;
 }
-
-type ToolEnvironment = Omit<ToolContext, "meet" | "runSubagent" | "searchWeb">;
 
 /** How many subagents of one step work at the same time. */
 const SUBAGENTS_AT_ONCE = 4;
@@ -181,7 +168,9 @@ async function runAndRecord(
           write: () => {},
         }),
     });
-  let met: readonly UntrustedSource[] = [];
+  // A command that can reach the web may have read it.
+  let met: readonly UntrustedSource[] =
+    call.name === "bash" && environment.canReachWeb ? [{ kind: "web", name: "commands" }] : [];
   const context = {
     ...environment,
     runSubagent: runWork,
@@ -230,72 +219,4 @@ async function outputOf(turn: ActiveTurn, turnId: string, known: KnownCall): Pro
   if (known.finished) return recordedOutput(known) as JSONValue;
   await finishTool({ accountId: turn.account_id, turnId }, known.id, INTERRUPTED);
   return INTERRUPTED;
-}
-
-/** The skills of the instructions: their files are needed when the first tools run. */
-async function writeLoadedSkills(
-  { sandbox, skills }: ToolEnvironment,
-  { options }: ActiveTurn,
-): Promise<void> {
-  for (const name of options.skills ?? []) {
-    const skill = await skills.load(name);
-    // Tools report a sandbox that fails.
-    if (skill) await writeSkill(sandbox, skill).catch(ignoreSandboxError);
-  }
-}
-
-function ignoreSandboxError(error: unknown): void {
-  if (!isSandboxError(error)) throw error;
-}
-
-/** A turn of this process has one object of its options. */
-const organizationsOfTurns = new WeakMap<object, Promise<string | null>>();
-
-/** Returns the organization that commands of the turn work for, if there is exactly one. */
-function organizationOf({ account_id, artist_id, options }: ActiveTurn): Promise<string | null> {
-  const known = organizationsOfTurns.get(options) ?? findOrganizationOfRun(account_id, artist_id);
-  organizationsOfTurns.set(options, known);
-  return known;
-}
-
-async function toolEnvironment(
-  app: Pick<App, "describeApi" | "queues" | "sandboxes">,
-  { turn, turnId, calls, credential = "key", signal }: ToolCalls,
-): Promise<ToolEnvironment> {
-  const organization = calls.some(({ name }) => name === "bash")
-    ? await organizationOf(turn)
-    : null;
-  return {
-    sandbox: openSandbox(app, turn),
-    env: {
-      AGENT_API_URL: serviceOrigin(),
-      RECOUP_API: `${serviceOrigin()}/api`,
-      ...(organization !== null && { RECOUP_ORG_ID: organization }),
-      ...(turn.has_key && {
-        AGENT_API_AUTH_HEADER: runCredentialHeader(turnId, credential),
-        // The names that the public skills of the described service use.
-        [credential === "key" ? "RECOUP_API_KEY" : "RECOUP_ACCESS_TOKEN"]: deriveRunCredential(
-          turnId,
-          credential,
-        ),
-      }),
-    },
-    signal,
-    skills: skillLibrary(app, turn.account_id, turnId),
-    documents: { accountId: turn.account_id, queue: app.queues.documents },
-    callMcpTool: (tool, input) => callMcpTool(app, turn.account_id, tool, input, signal),
-    ...(turn.output_schema && {
-      output: {
-        schema: turn.output_schema,
-        accountId: turn.account_id,
-        queue: app.queues.outputChecks,
-      },
-    }),
-    network: turn.options.network_policies ?? [],
-    serviceOrigin: serviceOrigin(),
-    markApproved: (method, path, body) => ({
-      [APPROVED_CALL]: markOf({ turnId, method, path, body }),
-    }),
-    reportFault: (tool, error) => serverLog().error({ err: error, tool, turnId }, "tool failed"),
-  };
 }

@@ -7,9 +7,10 @@ import type { TurnState } from "./store/turns.ts";
 export function openSandbox(
   { sandboxes }: Pick<App, "sandboxes">,
   turn: Pick<TurnState, "account_id" | "options" | "sandbox_state">,
+  policies = turn.options.network_policies,
 ): Sandbox {
   const state = storedSandbox.nullable().parse(turn.sandbox_state);
-  if (state) return sandboxes.open(state, turn.account_id, turn.options.network_policies);
+  if (state) return sandboxes.open(state, turn.account_id, policies);
   const fail = async (): Promise<never> => {
     throw new SandboxError("unavailable", "The session has no sandbox");
   };

@@ -1,6 +1,6 @@
 /**
  * What belongs to another account answers as what does not exist, function by function: the API tests
- * prove the same of the endpoints, and these prove it of every function below them.
+ * prove the same of the endpoints, and these prove it of every function below them. This file is long because it names every function.
  */
 import { expect, test } from "vitest";
 import { z } from "zod";

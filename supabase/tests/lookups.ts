@@ -1,4 +1,7 @@
-/** Arguments with which isolation.test.ts calls each function that takes an id of a caller's, besides the account. */
+/**
+ * Arguments with which isolation.test.ts calls each function that takes an id of a caller's, besides the account.
+ * This file is long because there is an entry for every function.
+ */
 import { noRows, type Rows } from "./rows.ts";
 import type { Argument } from "./transaction.ts";
 

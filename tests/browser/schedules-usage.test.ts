@@ -1,4 +1,6 @@
-/** The pages of schedules and of usage, with the log of requests. */
+/**
+ * The pages of schedules and of usage, with the log of requests. This file is long because they share one browser.
+ */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";

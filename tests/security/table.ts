@@ -69,9 +69,9 @@ export const sentences: Readonly<Record<string, string>> = {
   H: "The authorization has expired: start it again",
   T: "A tool has changed since it was read: read the server again",
   F: "File not found",
-  M: "Proposal not found",
+  V: "Proposal not found",
   D: "Delivery not found",
-  T: "Trigger not found",
+  Y: "Trigger not found",
   A: "Address not found",
   f: "reference_image_url could not be fetched",
   O: "Organization not found",
@@ -243,8 +243,8 @@ GET /api/workspace/memory/proposals                | 200+  200+    200  200  200
   artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
   artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   403k  403k    401x
   artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   403k  403k    401x
-POST /api/workspace/memory/proposals/{id}/accept   | 200+  200+    404M  200+  404M    401x      401x  401u   401u   403k  403k    401x
-POST /api/workspace/memory/proposals/{id}/reject   | 200+  200+    404M  200+  404M    401x      401x  401u   401u   403k  403k    401x
+POST /api/workspace/memory/proposals/{id}/accept   | 200+  200+    404V  200+  404V    401x      401x  401u   401u   403k  403k    401x
+POST /api/workspace/memory/proposals/{id}/reject   | 200+  200+    404V  200+  404V    401x      401x  401u   401u   403k  403k    401x
 
 POST /api/chat                                     | 200   200     404s  404s  404s    401x      401x  401u   401u   403k  403k    401x
 GET /api/chat/{chatId}/stream                      | 204   204     404c  404c  404c    401x      401x  401u   401u   403k  403k    401x
@@ -373,8 +373,8 @@ DELETE /api/tasks/{id}                             | 200   200     404y  404y  4
 GET /api/tasks/{id}/runs                           | 200   200     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 POST /api/tasks/{id}/triggers                      | 201+  201+    404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 GET /api/tasks/{id}/triggers                       | 200+  200+    404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
-DELETE /api/tasks/{id}/triggers/{trigger_id}       | 200   200     404T  404T  404T    401x      401x  401u   401u   403k  403k    401x
-GET /api/tasks/{id}/triggers/{trigger_id}/events   | 200   200     404T  404T  404T    401x      401x  401u   401u   403k  403k    401x
+DELETE /api/tasks/{id}/triggers/{trigger_id}       | 200   200     404Y  404Y  404Y    401x      401x  401u   401u   403k  403k    401x
+GET /api/tasks/{id}/triggers/{trigger_id}/events   | 200   200     404Y  404Y  404Y    401x      401x  401u   401u   403k  403k    401x
 POST /api/triggers/{trigger_id}                    | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w
 POST /api/tasks/{id}/run                           | 202   202     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 GET /api/requests                                  | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x

@@ -146,7 +146,8 @@ export async function runTool(
 ): Promise<JSONValue> {
   const { output } = context;
   const { subagent, options, mcp_tools } = turn;
-  const ofServer = subagent || !isLeft(name, turn) ? undefined : mcpAgentTool(mcp_tools ?? [], name);
+  const ofServer =
+    subagent || !isLeft(name, turn) ? undefined : mcpAgentTool(mcp_tools ?? [], name);
   if (ofServer) return runSafely(ofServer, input, context);
   const isSubmission = name === SUBMIT_OUTPUT && output && !subagent;
   const found = isSubmission

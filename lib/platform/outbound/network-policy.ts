@@ -9,6 +9,8 @@ const OWNERS = {
   template: "the agent template",
   chat: "this chat",
 } as const;
+const ASKED =
+  "is out of reach for commands while a person must approve requests: use the tool fetch, which asks for it";
 
 /** `example.com`, or `*.example.com` for every name below it. Also whether a pattern covers another one. */
 export const matchesHost = (pattern: string, host: string): boolean =>
@@ -38,6 +40,7 @@ export function networkRefusal(policies: TurnPolicies, subject: string): string 
 }
 
 function refusal(subject: string, { of, mode }: TurnPolicies[number]): string {
+  if (of === "approvals") return `${subject} ${ASKED}`;
   const [setting, remedy] =
     mode === "none"
       ? ["network.mode is none", "change it"]

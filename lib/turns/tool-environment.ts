@@ -1,0 +1,102 @@
+/** The environment of the tools of a turn. */
+import { writeSkill } from "../agent/tools/skill.ts";
+import type { ToolContext } from "../agent/tools/tool.ts";
+import type { App } from "../app.ts";
+import type { TurnPolicies } from "../contract/network-policy.ts";
+import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
+import {
+  deriveRunCredential,
+  runCredentialHeader,
+} from "../identity/keys/derive-run-credential.ts";
+import { callMcpTool } from "../mcp-servers/call-tool.ts";
+import { findOrganizationOfRun } from "../organizations/store.ts";
+import { config } from "../platform/config.ts";
+import { log } from "../platform/log.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
+import { isSandboxError } from "../sandbox/port.ts";
+import { skillLibrary } from "../skills/skills.ts";
+import { decisionOn } from "./approve-calls.ts";
+import type { ToolCalls } from "./run-tool-calls.ts";
+import type { ActiveTurn } from "./store/turns.ts";
+import { openSandbox } from "./turn-sandbox.ts";
+
+export interface ToolEnvironment extends Omit<ToolContext, "meet" | "runSubagent" | "searchWeb"> {
+  /** Whether commands can reach hosts other than the service. */
+  readonly canReachWeb: boolean;
+}
+
+/** The skills of the instructions: their files are needed when the first tools run. */
+export async function writeLoadedSkills(
+  { sandbox, skills }: ToolEnvironment,
+  { options }: ActiveTurn,
+): Promise<void> {
+  for (const name of options.skills ?? []) {
+    const skill = await skills.load(name);
+    // Tools report a sandbox that fails.
+    if (skill) await writeSkill(sandbox, skill).catch(ignoreSandboxError);
+  }
+}
+
+function ignoreSandboxError(error: unknown): void {
+  if (!isSandboxError(error)) throw error;
+}
+
+/** A turn of this process has one object of its options. */
+const organizationsOfTurns = new WeakMap<object, Promise<string | null>>();
+
+/** Returns the organization that commands of the turn work for, if there is exactly one. */
+function organizationOf({ account_id, artist_id, options }: ActiveTurn): Promise<string | null> {
+  const known = organizationsOfTurns.get(options) ?? findOrganizationOfRun(account_id, artist_id);
+  organizationsOfTurns.set(options, known);
+  return known;
+}
+
+export async function toolEnvironment(
+  app: Pick<App, "describeApi" | "queues" | "sandboxes">,
+  { turn, turnId, calls, credential = "key", signal, untrusted }: ToolCalls,
+): Promise<ToolEnvironment> {
+  const { options } = turn;
+  // What the tool fetch must ask for, commands cannot do without a question.
+  const asks = decisionOn("fetch", { options, untrusted: untrusted() }) !== "run";
+  const policies: TurnPolicies = [
+    ...(options.network_policies ?? []),
+    ...(asks ? [{ of: "approvals", mode: "none" } as const] : []),
+  ];
+  const organization = calls.some(({ name }) => name === "bash")
+    ? await organizationOf(turn)
+    : null;
+  return {
+    sandbox: openSandbox(app, turn, policies),
+    canReachWeb: !asks && config().SANDBOX_ALLOWED_HOSTS.length > 0,
+    env: {
+      AGENT_API_URL: serviceOrigin(),
+      RECOUP_API: `${serviceOrigin()}/api`,
+      ...(organization !== null && { RECOUP_ORG_ID: organization }),
+      ...(turn.has_key && {
+        AGENT_API_AUTH_HEADER: runCredentialHeader(turnId, credential),
+        // The names that the public skills of the described service use.
+        [credential === "key" ? "RECOUP_API_KEY" : "RECOUP_ACCESS_TOKEN"]: deriveRunCredential(
+          turnId,
+          credential,
+        ),
+      }),
+    },
+    signal,
+    skills: skillLibrary(app, turn.account_id, turnId),
+    documents: { accountId: turn.account_id, queue: app.queues.documents },
+    callMcpTool: (tool, input) => callMcpTool(app, turn.account_id, tool, input, signal),
+    ...(turn.output_schema && {
+      output: {
+        schema: turn.output_schema,
+        accountId: turn.account_id,
+        queue: app.queues.outputChecks,
+      },
+    }),
+    network: options.network_policies ?? [],
+    serviceOrigin: serviceOrigin(),
+    markApproved: (method, path, body) => ({
+      [APPROVED_CALL]: markOf({ turnId, method, path, body }),
+    }),
+    reportFault: (tool, error) => log().error({ err: error, tool, turnId }, "tool failed"),
+  };
+}
