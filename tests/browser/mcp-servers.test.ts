@@ -13,7 +13,7 @@ describeInBrowser("the MCP servers", ({ signedIn }) => {
   afterAll(() => fake.close());
 
   it("one is added, connected at its page, and a change of its tools confirmed", async () => {
-    const { page } = await signedIn();
+    const { page } = await signedIn({ allow: (url) => url.startsWith(`${fake.origin}/as/`) });
     await page.goto("/settings/mcp-servers");
     await page.getByText("No servers yet.").waitFor();
     await page.getByRole("button", { name: "Add server" }).click();
