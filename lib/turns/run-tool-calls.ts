@@ -6,7 +6,6 @@ import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import type { SubagentWork } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
-import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
 import { decisionOn, effectOf } from "./approve-calls.ts";
 import { type ContextParts, contextBudget } from "./fit-context.ts";
@@ -20,7 +19,12 @@ import {
   type Subagent,
   startTools,
 } from "./store/turns.ts";
-import { type ToolEnvironment, toolEnvironment, writeLoadedSkills } from "./tool-environment.ts";
+import {
+  type ToolEnvironment,
+  type ToolWork,
+  toolEnvironment,
+  writeLoadedSkills,
+} from "./tool-environment.ts";
 import { writeFiles } from "./turn-sandbox.ts";
 
 type OutputChunk = Extract<
@@ -28,21 +32,14 @@ type OutputChunk = Extract<
   { type: "tool-output-available" | "tool-output-error" | "tool-output-denied" }
 >;
 
-export interface ToolCalls {
-  readonly turnId: string;
+export interface ToolCalls extends ToolWork {
   /** The index of the step that runs the calls. */
   readonly index: number;
-  readonly turn: ActiveTurn;
-  readonly credential?: RunCredentialForm;
-  readonly calls: readonly ToolCall[];
   /** The calls that were recorded before, where they are recorded already. */
   readonly known: readonly KnownCall[] | undefined;
   /** Why calls must not run, by the ids of the calls, and whether a person has denied them. */
   readonly denials: ReadonlyMap<string, { readonly error: string; readonly isAnswer: boolean }>;
-  readonly signal: AbortSignal;
   readonly write: (chunk: OutputChunk) => void;
-  /** Returns the untrusted content of the turn until now. */
-  readonly untrusted: () => readonly UntrustedSource[];
   /** Notes the untrusted content that a tool has met. */
   readonly meet: (sources: readonly UntrustedSource[]) => void;
 }

@@ -1,11 +1,14 @@
 /** The environment of the tools of a turn. */
+import type { ToolCall } from "../agent/step-result.ts";
 import { writeSkill } from "../agent/tools/skill.ts";
 import type { ToolContext } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
+import type { UntrustedSource } from "../contract/approvals.ts";
 import type { TurnPolicies } from "../contract/network-policy.ts";
 import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import {
   deriveRunCredential,
+  type RunCredentialForm,
   runCredentialHeader,
 } from "../identity/keys/derive-run-credential.ts";
 import { callMcpTool } from "../mcp-servers/call-tool.ts";
@@ -16,9 +19,19 @@ import { serviceOrigin } from "../platform/service-origin.ts";
 import { isSandboxError } from "../sandbox/port.ts";
 import { skillLibrary } from "../skills/skills.ts";
 import { decisionOn } from "./approve-calls.ts";
-import type { ToolCalls } from "./run-tool-calls.ts";
 import type { ActiveTurn } from "./store/turns.ts";
 import { openSandbox } from "./turn-sandbox.ts";
+
+/** The calls of a step that are to run. */
+export interface ToolWork {
+  readonly turnId: string;
+  readonly turn: ActiveTurn;
+  readonly credential?: RunCredentialForm;
+  readonly calls: readonly ToolCall[];
+  readonly signal: AbortSignal;
+  /** Returns the untrusted content of the turn until now. */
+  readonly untrusted: () => readonly UntrustedSource[];
+}
 
 export interface ToolEnvironment extends Omit<ToolContext, "meet" | "runSubagent" | "searchWeb"> {
   /** Whether commands can reach hosts other than the service. */
@@ -53,7 +66,7 @@ function organizationOf({ account_id, artist_id, options }: ActiveTurn): Promise
 
 export async function toolEnvironment(
   app: Pick<App, "describeApi" | "queues" | "sandboxes">,
-  { turn, turnId, calls, credential = "key", signal, untrusted }: ToolCalls,
+  { turn, turnId, calls, credential = "key", signal, untrusted }: ToolWork,
 ): Promise<ToolEnvironment> {
   const { options } = turn;
   // What the tool fetch must ask for, commands cannot do without a question.
