@@ -576,7 +576,8 @@ language sql stable set search_path = '' as $$
       else jsonb_build_object('skills', v.options -> 'skills') end || c.options
     || jsonb_build_object(
       'limits', public.narrowest_limits(array[v.options -> 'limits', c.options -> 'limits']),
-      'approvals', public.approval_policies(p_account_id, p_chat_id, c.options,
+      'approvals', public.approval_policies(p_account_id, p_chat_id,
+        case when t.account_id = p_account_id then v.options else '{}' end || c.options,
         case when t.account_id = p_account_id then v.options -> 'approvals' end,
         case when t.account_id <> p_account_id then v.options -> 'approvals' end))
     || jsonb_build_object('network_policies', (
