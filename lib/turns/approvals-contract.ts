@@ -110,7 +110,7 @@ export const deleteApprovalRuleContract = contract({
   path: "/api/approval-rules/{id}",
   summary: "Forget a remembered approval",
   description: "Later calls are asked for again.",
-  params: z.object({ id: uuid }),
+  params: z.object({ id: uuid.meta({ description: "The `id` of the remembered approval" }) }),
   responses: successResponse("The approval is forgotten", {}),
   errors: ["not_found"],
 });

@@ -85,10 +85,10 @@ export function effectOf(
       return {
         category: "write",
         effect: [
-          { label: "File", value: shown(given.path) },
+          { label: "File", value: shown(given.filePath) },
           { label: "Characters", value: String(shownLength(given.content)) },
         ],
-        fields: { path: given.path },
+        fields: { filePath: given.filePath },
       };
     case "fetch":
       return effectOfRequest(given);

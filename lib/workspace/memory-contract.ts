@@ -21,7 +21,7 @@ export type MemoryProposal = z.output<typeof memoryProposal>;
 
 const shared = { tag: "Workspace", family: "error", auth: "required" } as const;
 const decided = { proposal: memoryProposal };
-const params = z.object({ id: uuid });
+const params = z.object({ id: uuid.meta({ description: "The `id` of the proposal" }) });
 
 export const listMemoryProposalsContract = contract({
   ...shared,

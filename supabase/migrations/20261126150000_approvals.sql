@@ -150,10 +150,13 @@ begin
         select jsonb_agg(jsonb_build_object('kind', 'skill', 'name', k.value -> 'name'))
         from jsonb_array_elements(p_turn.skills -> 'loaded') k
         where public.is_foreign_skill(p_turn.account_id, k.value ->> 'name')), '[]')
+      || coalesce((
+        select jsonb_agg(distinct jsonb_build_object('kind', 'mcp', 'name', m.value -> 'server'))
+        from jsonb_array_elements(p_turn.mcp_tools) m), '[]')
     from public.sessions s where s.id = p_turn.session_id));
 end
 $$;
-comment on function public.sources_of_turn is 'The untrusted content of a turn: that which it has met, and at its start that of the earlier turns of its session, another account''s template or skill, and a memory that was written from untrusted content.';
+comment on function public.sources_of_turn is 'The untrusted content of a turn: that which it has met, and at its start that of the earlier turns of its session, another account''s template or skill, the descriptions of MCP servers'' tools, and a memory that was written from untrusted content.';
 
 create function public.is_foreign_skill(p_account_id uuid, p_name text) returns boolean
 language plpgsql stable set search_path = '' as $$

@@ -104,6 +104,12 @@ begin
     if v_changed ? 'refused' then
       return v_changed;
     end if;
+    -- A shorter text of untrusted content is untrusted, too.
+    update public.workspace_versions v set untrusted = true
+    where v.file_id = v_proposal.file_id and v.number > v_proposal.base_version
+      and exists (
+        select from public.workspace_versions b
+        where b.file_id = v.file_id and b.number = v_proposal.base_version and b.untrusted);
     -- A text that is still long is not condensed again.
     delete from public.memory_proposals
     where file_id = v_proposal.file_id and base_version > v_proposal.base_version;

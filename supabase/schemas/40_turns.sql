@@ -895,6 +895,11 @@ begin
       options = v_turn.options, skills = v_turn.skills, untrusted = v_turn.untrusted,
       mcp_tools = v_turn.mcp_tools
     where id = p_turn_id returning * into v_turn;
+    -- Its words will be in the messages and files of the session.
+    if v_turn.untrusted <> '[]' then
+      update public.sessions s set untrusted = public.with_sources(s.untrusted, v_turn.untrusted)
+      where s.id = v_turn.session_id and not s.untrusted @> v_turn.untrusted;
+    end if;
     perform public.record_turn_skill(v_turn.account_id, p_turn_id, l.value)
     from jsonb_array_elements(v_turn.skills -> 'loaded') l;
     update public.api_keys set run_id = p_run_id where id = v_turn.key_id;

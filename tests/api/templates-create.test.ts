@@ -31,6 +31,7 @@ describe("POST /api/agents/templates 201", () => {
       },
       is_favourite: false,
       favorites_count: 0,
+      version: 1,
       shared_emails: [],
       created_at: expect.any(String),
       updated_at: created.created_at,
