@@ -312,6 +312,15 @@ begin
         reason = v_answer.reason, answered_at = clock_timestamp(), answered_by = p_answered_by,
         answered_key_id = p_answered_key_id
       where a.id = v_answer.id;
+      if v_approval.category = 'delivery' then
+        update public.turns set deliver = case
+            when v_answer.approved then deliver - array['state', 'reason']
+            else deliver || '{"reason": "A person has denied it"}' end
+        where id = v_turn.id returning * into v_turn;
+        if v_answer.approved then
+          perform public.send_results(v_turn);
+        end if;
+      end if;
       if v_answer.approved and v_answer.remember is not null then
         insert into public.approval_rules (account_id, chat_id, task_id, tool, fields, approval_id)
         values (p_account_id, case when v_answer.remember = 'chat' then v_turn.chat_id end,
@@ -390,3 +399,58 @@ begin
 end
 $$;
 comment on function public.delete_approval_rule is 'Forgets a remembered approval; false if the account has no such one. Calls that it has approved stay so.';
+
+create function public.ask_delivery(p_turn public.turns) returns text
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_policy constant text :=
+    coalesce(p_turn.options -> 'approvals' ->> 'delivery', public.default_policy('delivery'));
+  v_to constant jsonb := (
+    select jsonb_agg(recipient.value order by recipient.value)
+    from jsonb_array_elements(p_turn.deliver -> 'entries') as entry,
+      jsonb_array_elements_text(entry.value -> 'to') as recipient);
+  v_state text;
+begin
+  if v_policy = 'deny' then
+    return 'The policy of the account denies it (approvals.delivery)';
+  end if;
+  if v_policy = 'auto' or (v_policy = 'ask_when_untrusted' and p_turn.untrusted = '[]') then
+    return null;
+  end if;
+  insert into public.approvals (id, account_id, turn_id, call_id, tool_call_id, tool, category,
+    input, effect, fields, sources, resume_index, expires_at, state, rule_id, answered_at)
+  select gen_random_uuid(), p_turn.account_id, p_turn.id, 'deliver', 'deliver', 'deliver',
+    'delivery', p_turn.deliver -> 'entries',
+    jsonb_build_array(jsonb_build_object('label', 'Mail to', 'value',
+      array_to_string(array(select jsonb_array_elements_text(v_to)), ', '))),
+    jsonb_build_object('to', v_to), p_turn.untrusted, 0, now() + interval '7 days',
+    case when r.id is null then 'requested' else 'approved' end, r.id,
+    case when r.id is not null then clock_timestamp() end
+  from (select) one
+  left join lateral (
+    select r.id from public.approval_rules r
+    where r.account_id = p_turn.account_id and r.tool = 'deliver'
+      and r.fields = jsonb_build_object('to', v_to)
+      and (r.chat_id = p_turn.chat_id or r.task_id = (
+        select f.task_id from public.scheduled_firings f
+        where f.id = p_turn.effect_id and f.account_id = p_turn.account_id))
+    order by r.created_at limit 1) r on true
+  on conflict (turn_id, call_id) do nothing
+  returning state into v_state;
+  return case when v_state = 'requested' then 'It waits for an approval' end;
+end
+$$;
+comment on function public.ask_delivery is 'Why the result of a completed turn is not mailed, because of a policy or until it is approved, within seven days; null if it is.';
+
+create function public.send_results(p_turn public.turns) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into public.deliveries (account_id, turn_id, run_id, kind, recipient, entry)
+  select p_turn.account_id, p_turn.id, p_turn.run_id, entry.value ->> 'kind', recipient.value,
+    entry.value - array['kind', 'to']
+  from jsonb_array_elements(p_turn.deliver -> 'entries') as entry
+  cross join jsonb_array_elements_text(entry.value -> 'to') as recipient
+  on conflict (turn_id, kind, recipient) do nothing;
+end
+$$;
+comment on function public.send_results is 'Queues the mails of a turn.';

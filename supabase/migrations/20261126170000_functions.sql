@@ -1000,7 +1000,7 @@ begin
     finished_at = now()
   where id = p_turn_id and finished_at is null;
   update public.approvals set state = 'cancelled', answered_at = clock_timestamp()
-  where turn_id = p_turn_id and state = 'requested';
+  where turn_id = p_turn_id and state = 'requested' and category <> 'delivery';
   delete from public.turn_steps where turn_id = p_turn_id;
   delete from public.subagent_steps where turn_id = p_turn_id;
   delete from public.tool_runs where turn_id = p_turn_id;
@@ -1229,3 +1229,27 @@ begin
 end
 $$;
 comment on function public.record_started_run is 'Records the run that a firing has started, even if it was given up. It is safe to repeat.';
+
+create or replace function public.queue_deliveries() returns trigger
+language plpgsql set search_path = '' as $$
+declare
+  v_reason constant text := case
+    when new.status = 'cancelled' then 'The run was cancelled'
+    when new.status <> 'completed' then 'The run failed'
+    when public.answer_of_turn(new) is null then 'The answer is empty'
+    else public.ask_delivery(new) end;
+begin
+  if v_reason is null then
+    perform public.send_results(new);
+    return null;
+  end if;
+  update public.turns set deliver = deliver
+    || jsonb_build_object('state', 'withheld', 'reason', v_reason)
+  where id = new.id;
+  if new.status <> 'cancelled' then
+    perform public.queue_delivery_notice(new, v_reason);
+  end if;
+  return null;
+end
+$$;
+comment on function public.queue_deliveries is 'Queues the mails of a turn that has completed, or withholds its result and has the owner notified.';

@@ -1505,7 +1505,7 @@ begin
     finished_at = now()
   where id = p_turn_id and finished_at is null;
   update public.approvals set state = 'cancelled', answered_at = clock_timestamp()
-  where turn_id = p_turn_id and state = 'requested';
+  where turn_id = p_turn_id and state = 'requested' and category <> 'delivery';
   delete from public.turn_steps where turn_id = p_turn_id;
   delete from public.subagent_steps where turn_id = p_turn_id;
   delete from public.tool_runs where turn_id = p_turn_id;

@@ -283,21 +283,30 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.answer_of_turn is 'The result of a turn as Markdown: the text of its last step, and its output; null if there is none.';
 
+create function public.send_results(p_turn public.turns) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into public.deliveries (account_id, turn_id, run_id, kind, recipient, entry)
+  select p_turn.account_id, p_turn.id, p_turn.run_id, entry.value ->> 'kind', recipient.value,
+    entry.value - array['kind', 'to']
+  from jsonb_array_elements(p_turn.deliver -> 'entries') as entry
+  cross join jsonb_array_elements_text(entry.value -> 'to') as recipient
+  on conflict (turn_id, kind, recipient) do nothing;
+end
+$$;
+comment on function public.send_results is 'Queues the mails of a turn.';
+
 create function public.queue_deliveries() returns trigger
 language plpgsql set search_path = '' as $$
 declare
   v_reason constant text := case
     when new.status = 'cancelled' then 'The run was cancelled'
     when new.status <> 'completed' then 'The run failed'
-    when public.answer_of_turn(new) is null then 'The answer is empty' end;
+    when public.answer_of_turn(new) is null then 'The answer is empty'
+    else public.ask_delivery(new) end;
 begin
   if v_reason is null then
-    insert into public.deliveries (account_id, turn_id, run_id, kind, recipient, entry)
-    select new.account_id, new.id, new.run_id, entry.value ->> 'kind', recipient.value,
-      entry.value - array['kind', 'to']
-    from jsonb_array_elements(new.deliver -> 'entries') as entry
-    cross join jsonb_array_elements_text(entry.value -> 'to') as recipient
-    on conflict (turn_id, kind, recipient) do nothing;
+    perform public.send_results(new);
     return null;
   end if;
   update public.turns set deliver = deliver

@@ -149,6 +149,42 @@ describe("a headless run", () => {
   });
 });
 
+describe("a result that is to be mailed", () => {
+  const mailed = async (approvals: object) => {
+    place.model.script("mailed", () => [{ text: "All figures." }]);
+    const me = await caller.get("/api/accounts/me");
+    const deliver = [{ kind: "email", to: [Object(me.body).account.email] }];
+    const run = await startRun(caller, { prompt: "[script:mailed]", approvals, deliver });
+    await waitForRun(caller, run);
+    return run;
+  };
+
+  it("waits for the approval of its recipients, and is then mailed once", async () => {
+    const run = await mailed({ delivery: "ask" });
+    expect(await readRun(caller, run)).toMatchObject({
+      delivery: "withheld",
+      delivery_reason: "It waits for an approval",
+    });
+    const { body } = await caller.get("/api/approvals?state=requested&limit=1");
+    const [asked] = z
+      .object({ approvals: z.array(z.object({ id: z.string() }).loose()) })
+      .parse(body).approvals;
+    expect(asked).toMatchObject({ run_id: run.runId, category: "delivery" });
+    for (const _ of [1, 2]) {
+      expect((await answer(caller, run, asked?.id, { approved: true })).status).toBe(200);
+    }
+    await expect.poll(async () => (await readRun(caller, run)).delivery).toBe("sent");
+    const { body: sent } = await caller.get(`/api/chat/runs/${run.runId}/deliveries`);
+    expect(Object(sent).deliveries).toMatchObject([{ kind: "email", status: "sent" }]);
+  });
+
+  it("is not mailed if a policy denies it", async () => {
+    const run = await readRun(caller, await mailed({ delivery: "deny" }));
+    expect(run).toMatchObject({ delivery: "withheld" });
+    expect(run.delivery_reason).toContain("approvals.delivery");
+  });
+});
+
 describe("a chat", () => {
   it("ends its stream at the question, and continues with the answer in the message", async () => {
     place.model.script("in-chat", writing);
