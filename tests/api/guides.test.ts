@@ -29,6 +29,8 @@ const variables = [
   ["TRIGGER_SECRET", ["secret"]],
   ["RUN_ID", ["runId"]],
   ["CALL_ID", ["required_action", "tool_calls", "0", "id"]],
+  ["APPROVAL_ID", ["required_action", "approvals", "0", "id"]],
+  ["RULE_ID", ["rules", "0", "id"]],
 ] as const;
 
 type Environment = NodeJS.ProcessEnv & Record<string, string>;

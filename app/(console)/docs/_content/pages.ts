@@ -78,6 +78,12 @@ export const groups: readonly DocsGroup[] = [
         "Tools that your own program runs.",
       ),
       page(
+        "approvals",
+        "docs/guides/approvals.md",
+        "Approvals",
+        "Agents that ask before they act.",
+      ),
+      page(
         "mcp-servers",
         "docs/guides/mcp-servers.md",
         "MCP servers",

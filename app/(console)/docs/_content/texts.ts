@@ -1,6 +1,7 @@
 /** The documents themselves; the bundler makes texts of them (`turbopack.rules` in `next.config.ts`). */
 import deploy from "@/docs/deploy.md";
 import glossary from "@/docs/glossary.md";
+import approvals from "@/docs/guides/approvals.md";
 import clientTools from "@/docs/guides/client-tools.md";
 import delivery from "@/docs/guides/delivery.md";
 import errors from "@/docs/guides/errors.md";
@@ -26,6 +27,7 @@ import { type ParsedDocument, parseDocument } from "./parse-document.ts";
 const texts: Readonly<Record<string, string>> = {
   "docs/deploy.md": deploy,
   "docs/glossary.md": glossary,
+  "docs/guides/approvals.md": approvals,
   "docs/guides/client-tools.md": clientTools,
   "docs/guides/delivery.md": delivery,
   "docs/guides/errors.md": errors,
