@@ -1,6 +1,7 @@
 /** The client from the archive that npm would publish. */
 import { afterAll, beforeAll, describe } from "vitest";
 import { installPackedClient, type PackedClient } from "../support/harness/packed-client.ts";
+import { approvalsSuite } from "./approvals-suite.ts";
 import { clientToolsSuite } from "./client-tools-suite.ts";
 import { commandLineSuite } from "./command-line-suite.ts";
 import { librarySuite } from "./library-suite.ts";
@@ -16,5 +17,6 @@ afterAll(() => packed?.remove());
 describe("the library", () => librarySuite(() => packed));
 describe("the runs of the library", () => runSuite(() => packed));
 describe("the client tools of the library", () => clientToolsSuite(() => packed));
+describe("the approvals of the library", () => approvalsSuite(() => packed));
 describe("the code that the console shows", () => snippetSuite(() => packed));
 describe("the command line", () => commandLineSuite(() => packed));

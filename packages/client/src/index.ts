@@ -14,4 +14,10 @@ export type {
   TurnOptions,
 } from "./stream-turn.ts";
 export { verifyWebhook, type WebhookEvent, WebhookVerificationError } from "./verify-webhook.ts";
-export type { Run, ToolCall, WaitOptions } from "./wait-for-run.ts";
+export type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Run,
+  ToolCall,
+  WaitOptions,
+} from "./wait-for-run.ts";

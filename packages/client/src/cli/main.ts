@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The command line. Exit codes: 0 success, 1 failure, 2 a wrong command line, 3 a credential that is
- * missing or refused, 130 Ctrl-C.
+ * missing or refused, 4 a run that waits for approvals, 130 Ctrl-C.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";

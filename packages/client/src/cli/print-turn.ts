@@ -6,6 +6,8 @@ export async function printTurn(events: AsyncIterable<TurnEvent>, out: Output): 
   let printed = "";
   /** Whether the next text is the first of its part. */
   let isNewPart = false;
+  /** The run of a turn that waits for an approval. */
+  let asking: string | undefined;
   let code = 0;
   for await (const event of events) {
     out.event(event);
@@ -15,6 +17,7 @@ export async function printTurn(events: AsyncIterable<TurnEvent>, out: Output): 
       out.text(rest);
       printed = whole;
       isNewPart = false;
+      asking = undefined;
       continue;
     }
     const { chunk } = event;
@@ -30,13 +33,19 @@ export async function printTurn(events: AsyncIterable<TurnEvent>, out: Output): 
       out.progress(`${chunk.toolName} ${JSON.stringify(chunk.input).slice(0, 200)}`);
     } else if (chunk.type === "steering-message") {
       out.progress(`> ${textOf({ parts: chunk.parts as StoredMessage["parts"] })}`);
+    } else if (chunk.type === "tool-approval-request") {
+      asking = String(Object(chunk.approvalDescriptor).run_id);
+    } else if (chunk.type === "finish") {
+      asking = undefined;
     } else if (chunk.type === "error") {
       out.error(String(chunk.errorText));
       code = 1;
     }
   }
   if (printed !== "") out.text("\n");
-  return code;
+  if (asking === undefined) return code;
+  out.error(`The agent asks for an approval. Answer it with: agent-platform runs get ${asking}`);
+  return 4;
 }
 
 /** Between two texts of an answer, such as those before and after a tool call. */

@@ -1,12 +1,12 @@
 import { type Command, required, take, text } from "./command.ts";
 import { columns } from "./output.ts";
-import { printRun } from "./run.ts";
+import { answersOf, approvalOptions, printRun } from "./run.ts";
 import { UsageError } from "./usage-error.ts";
 
 export const runs: Command = {
-  usage: ["runs list [--limit N]", "runs get ID", "runs cancel ID"],
+  usage: ["runs list [--limit N]", "runs get [--approve KIND]... [--deny] ID", "runs cancel ID"],
   about: "The newest runs; wait for a run and print its answer; end a run.",
-  options: { limit: { type: "string" } },
+  options: { limit: { type: "string" }, ...approvalOptions },
   async run(context) {
     const { args, client, options, out, signal } = context;
     const [action, id] = args;
@@ -19,7 +19,7 @@ export const runs: Command = {
       );
       return 0;
     }
-    if (action === "get") return printRun(context, required(id, "ID"));
+    if (action === "get") return printRun(context, required(id, "ID"), answersOf(options));
     if (action === "cancel") {
       const path = { runId: required(id, "ID") };
       const done = await take(
