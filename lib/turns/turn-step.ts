@@ -269,8 +269,7 @@ export class TurnStep {
 
     const shown = this.#progress?.approvals ?? new Map();
     await log.flushed();
-    const unseen = requests.filter(({ id }) => !shown.has(id)).length;
-    const decisions = await askApprovals(this.#key, requests, log.committed().length + unseen);
+    const decisions = await askApprovals(this.#key, requests, log.committed().length);
     let isOpen = false;
     for (const { id, state, reason } of decisions) {
       const { call, chunk } = asked.get(id) ?? {};

@@ -205,7 +205,7 @@ comment on function public.run_asks is 'The categories of effects for which a tu
 -- Requests and answers ----------------------------------------------------------------------------
 
 create function public.ask_approvals(
-  p_account_id uuid, p_turn_id uuid, p_load integer, p_calls jsonb, p_resume_index integer,
+  p_account_id uuid, p_turn_id uuid, p_load integer, p_calls jsonb, p_request_index integer,
   p_days integer
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
@@ -225,31 +225,40 @@ begin
   insert into public.approvals (id, account_id, turn_id, call_id, tool_call_id, tool, category,
     input, effect, fields, sources, resume_index, expires_at, state, rule_id, answered_at)
   select c.id, p_account_id, p_turn_id, c.call_id, c.tool_call_id, c.tool, c.category, c.input,
-    c.effect, c.fields, v_turn.untrusted, p_resume_index, now() + make_interval(days => p_days),
+    c.effect, c.fields, v_turn.untrusted,
+    p_request_index + count(*) filter (where r.id is null) over (),
+    now() + make_interval(days => p_days),
     case when r.id is null then 'requested' else 'approved' end, r.id,
     case when r.id is not null then clock_timestamp() end
-  from jsonb_to_recordset(p_calls) as c (id uuid, call_id text, tool_call_id text, tool text,
-    category text, input jsonb, effect jsonb, fields jsonb)
+  from rows from (jsonb_to_recordset(p_calls) as (id uuid, call_id text, tool_call_id text,
+    tool text, category text, input jsonb, effect jsonb, fields jsonb)) with ordinality
+    as c (id, call_id, tool_call_id, tool, category, input, effect, fields, place)
   left join lateral (
     select r.id from public.approval_rules r
     where r.account_id = p_account_id and (r.chat_id = v_turn.chat_id or r.task_id = v_task_id)
       and r.tool = c.tool and r.fields = c.fields
     order by r.created_at limit 1) r on true
+  -- A call that has started was allowed, even if its turn has become untrusted since.
+  where not exists (
+    select from public.tool_runs u where u.turn_id = p_turn_id and u.tool_call_id = c.call_id)
+  order by c.place
   on conflict (turn_id, call_id) do nothing;
-  -- What was approved is denied if its policy has become so since.
+  -- What was approved, and has not started, is denied if its policy has become so since.
   update public.approvals a set state = 'denied', reason = 'Its policy denies it now'
   where a.turn_id = p_turn_id and a.state = 'approved'
     and a.call_id in (select c.value ->> 'call_id' from jsonb_array_elements(p_calls) c)
-    and public.chat_options(p_account_id, v_turn.chat_id) -> 'approvals' ->> a.category = 'deny';
+    and public.chat_options(p_account_id, v_turn.chat_id) -> 'approvals' ->> a.category = 'deny'
+    and not exists (
+      select from public.tool_runs u where u.turn_id = p_turn_id and u.tool_call_id = a.call_id);
   return jsonb_build_object('superseded', false, 'decisions', (
-    select jsonb_agg(jsonb_build_object(
-      'id', a.id, 'call_id', a.call_id, 'state', a.state, 'reason', a.reason))
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'id', a.id, 'call_id', a.call_id, 'state', a.state, 'reason', a.reason)), '[]')
     from public.approvals a
     where a.turn_id = p_turn_id
       and a.call_id in (select c.value ->> 'call_id' from jsonb_array_elements(p_calls) c)));
 end
 $$;
-comment on function public.ask_approvals is 'Asks for calls [{id, call_id, tool_call_id, tool, category, input, effect, fields}] of a turn, each once, unless a remembered approval applies, and answers how each stands: {superseded, decisions: [{id, call_id, state, reason}]}.';
+comment on function public.ask_approvals is 'Asks for calls [{id, call_id, tool_call_id, tool, category, input, effect, fields}] of a turn, each once, unless it has started or a remembered approval applies, and answers how each that was asked for stands: {superseded, decisions: [{id, call_id, state, reason}]}. p_request_index is the index of the chunk of the first request.';
 
 create function public.open_approvals(p_turn_id uuid) returns jsonb
 language sql stable as $$

@@ -87,7 +87,7 @@ export const lookups: Readonly<
     ...{ turn_id, load: 0, step: 1, tool_calls: [], wait_seconds: 60 },
   }),
   ask_approvals: ({ turn: turn_id }) => ({
-    ...{ turn_id, load: 0, calls: [], resume_index: 0, days: 1 },
+    ...{ turn_id, load: 0, calls: [], request_index: 0, days: 1 },
   }),
   answer_approvals: ({ run: run_id, approval: id }) => ({
     ...{ run_id, chat_id: null, answers: [{ id, approved: true }] },

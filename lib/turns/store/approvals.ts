@@ -35,21 +35,21 @@ export interface ApprovalRequest {
 }
 
 /**
- * Asks for calls, each once, and returns how each stands.
- * @param resumeIndex the chunk with which the stream continues after the answers
+ * Asks for calls, each once, and returns how each stands, except those that have started.
+ * @param requestIndex the index of the chunk of the first request
  * @throws if the turn was loaded again
  */
 export async function askApprovals(
   { accountId, turnId, load }: LoadedTurnKey,
   calls: readonly ApprovalRequest[],
-  resumeIndex: number,
+  requestIndex: number,
 ) {
   const args = {
     p_account_id: accountId,
     p_turn_id: turnId,
     p_load: load,
     p_calls: calls,
-    p_resume_index: resumeIndex,
+    p_request_index: requestIndex,
     p_days: config().APPROVAL_DAYS,
   };
   const answer = await call("ask_approvals", args, decisions);

@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { claimOf, claimTurn, openChat } from "./open-chat.ts";
+import { rolledBack, type Transaction } from "./transaction.ts";
+
+/** A turn that one process has loaded, and what it can do. */
+async function openTurn(transaction: Transaction) {
+  const chat = await openChat(transaction);
+  const claim = claimOf(chat);
+  await claimTurn(transaction, claim);
+  const key = { account_id: chat.account, turn_id: claim.turn_id };
+  await transaction.call("load_turn", { turn_id: key.turn_id, run_id: "run-1" });
+  const { sql } = transaction;
+  /** Calls of commands, by the command. */
+  const callOf = (command: string) => ({
+    ...{ id: randomUUID(), call_id: `1 ${command}`, tool_call_id: command, tool: "bash" },
+    ...{ category: "bash", input: { command }, effect: [], fields: { command } },
+  });
+  return {
+    chat,
+    key,
+    callOf,
+    ask: (...calls: ReturnType<typeof callOf>[]) =>
+      transaction.call("ask_approvals", { ...key, load: 1, calls, request_index: 5, days: 7 }),
+    answer: (id: string, more: Readonly<Record<string, unknown>> = {}) =>
+      transaction.call("answer_approvals", {
+        ...{ account_id: chat.account, run_id: "run-1", chat_id: null, max_active: 0 },
+        ...{ answers: [{ id, approved: true, ...more }] as never },
+        ...{ answered_by: chat.account, answered_key_id: null },
+      }),
+    suspend: () =>
+      transaction.call("suspend_turn", {
+        ...{ ...key, load: 1, step: 1, tool_calls: [], wait_seconds: 60 },
+      }),
+    setPolicy: (policy: string) =>
+      sql`update chats set options = ${sql.json({ approvals: { bash: policy } })}
+        where id = ${chat.chat}`,
+  };
+}
+
+const decided = (...decisions: object[]) => ({ superseded: false, decisions });
+
+describe("an approval", () => {
+  test("that is given before its turn waits lets it continue at once", () =>
+    rolledBack(async (transaction) => {
+      const { ask, answer, suspend, callOf, key } = await openTurn(transaction);
+      const call = callOf("one");
+      const { id, call_id } = call;
+      const open = { id, call_id, state: "requested", reason: null };
+      expect(await ask(call)).toEqual(decided(open));
+      // Asked again after a crash, it is the same.
+      expect(await ask({ ...call, id: randomUUID() })).toEqual(decided(open));
+      expect(await answer(id)).toMatchObject({ outcome: "recorded", resume_index: 6 });
+      await suspend();
+      const [waiting] = await transaction.sql`
+        select wakes_at <= now() as is_due from required_actions where turn_id = ${key.turn_id}`;
+      expect(waiting).toEqual({ is_due: true });
+    }));
+
+  test("comes too late after it has expired, and says nothing about other runs", () =>
+    rolledBack(async (transaction) => {
+      const { ask, answer, suspend, callOf, key } = await openTurn(transaction);
+      const call = callOf("one");
+      await ask(call);
+      await suspend();
+      await transaction.sql`update approvals set expires_at = now() where id = ${call.id}`;
+      expect(await answer(call.id)).toEqual({ outcome: "over" });
+      expect(await ask(call)).toMatchObject(decided({ state: "expired" }));
+      expect(await answer(call.id, { approved: false })).toEqual({ outcome: "over" });
+      await transaction.sql`delete from turns where id = ${key.turn_id}`;
+      expect(await answer(call.id)).toEqual({ outcome: "missing" });
+    }));
+
+  test("is void if its policy denies the call by then, unless the call has started", () =>
+    rolledBack(async (transaction) => {
+      const { ask, answer, callOf, setPolicy, key } = await openTurn(transaction);
+      const [started, other] = [callOf("started"), callOf("other")];
+      await ask(started, other);
+      await answer(started.id);
+      await answer(other.id);
+      await transaction.call("start_tools", {
+        ...{ turn_id: key.turn_id, call_ids: [started.call_id] },
+      });
+      await setPolicy("deny");
+      expect(await ask(started, other)).toMatchObject({
+        decisions: expect.arrayContaining([
+          expect.objectContaining({ id: started.id, state: "approved" }),
+          expect.objectContaining({
+            ...{ id: other.id, state: "denied", reason: "Its policy denies it now" },
+          }),
+        ]),
+      });
+    }));
+
+  test("is not asked for when the call has started", () =>
+    rolledBack(async (transaction) => {
+      const { ask, callOf, key } = await openTurn(transaction);
+      const [started, other] = [callOf("started"), callOf("other")];
+      await transaction.call("start_tools", {
+        ...{ turn_id: key.turn_id, call_ids: [started.call_id] },
+      });
+      expect(await ask(started)).toEqual(decided());
+      expect(await ask(started, other)).toMatchObject(decided({ id: other.id }));
+    }));
+
+  test("continues the stream after the requests, of which a remembered one has none", () =>
+    rolledBack(async (transaction) => {
+      const { ask, answer, callOf } = await openTurn(transaction);
+      const first = callOf("same");
+      await ask(first);
+      await answer(first.id, { remember: "chat" });
+      const [again, other] = [{ ...callOf("same"), call_id: "2 same" }, callOf("other")];
+      expect(await ask(again, other)).toMatchObject({
+        decisions: expect.arrayContaining([
+          expect.objectContaining({ id: again.id, state: "approved" }),
+          expect.objectContaining({ id: other.id, state: "requested" }),
+        ]),
+      });
+      expect(await answer(other.id)).toMatchObject({ resume_index: 6 });
+    }));
+});
