@@ -1,6 +1,7 @@
 /** The turn suites on the Worlds of the Workflow SDK, through the generic adapter. */
 import { describe } from "vitest";
 import { worlds } from "../support/harness/worlds.ts";
+import { approvalsSuite } from "./suites/approvals.ts";
 import { claimsSuite } from "./suites/claims.ts";
 import { clientToolsSuite } from "./suites/client-tools.ts";
 import { crashSuite } from "./suites/crash.ts";
@@ -15,6 +16,7 @@ describe.each(worlds)("$name", (world) => {
   describe("claims", () => claimsSuite(world));
   describe("crash", () => crashSuite(world));
   describe("client tools", () => clientToolsSuite(world));
+  describe("approvals", () => approvalsSuite(world));
   describe("paid generations", () => paidGenerationsSuite(world));
   describe.skipIf(world.cannot["several processes"])("two servers", () => twoServersSuite(world));
 });

@@ -4,7 +4,13 @@ import type { Script } from "../../support/fakes/openai.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
-import { conversationOf, readRun, startRun, waitForRun } from "../../support/harness/runs.ts";
+import {
+  answerApproval as answer,
+  conversationOf,
+  startRun,
+  waitForApprovals,
+  waitForRun,
+} from "../../support/harness/runs.ts";
 import { sql } from "../../support/harness/stack.ts";
 import {
   assemble,
@@ -25,23 +31,6 @@ const writing: Script = function* ({ step, toolResults }) {
     yield { tool: "bash", id: "two", input: { command: "echo ran >> two.txt; cat two.txt" } };
   } else yield { text: `Told: ${toolResults.join(" | ")}` };
 };
-
-const requests = z.array(z.object({ id: z.string(), tool: z.string() }).loose());
-
-async function waitForApprovals(
-  asker: Client,
-  run: { runId: string; chatId: string; sessionId: string },
-) {
-  await expect.poll(async () => (await readRun(asker, run)).status).toBe("requires_action");
-  return requests.parse((await readRun(asker, run)).required_action?.approvals);
-}
-
-const answer = (
-  asker: Client,
-  { runId }: { runId: string },
-  id: string | undefined,
-  body: object,
-) => asker.post(`/api/chat/runs/${runId}/approvals/${id}`, body);
 
 /** The message as a client holds it, with these answers, as `addToolApprovalResponse` gives them. */
 async function answered(stream: TurnStream, approved: boolean) {

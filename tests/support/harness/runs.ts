@@ -43,5 +43,18 @@ export async function waitForCalls(caller: Client, run: Started) {
 export const sendResults = (caller: Client, { runId }: Started, results: unknown) =>
   caller.post(`/api/chat/runs/${runId}/tool_results`, { results });
 
+/** Waits until a run waits for approvals, and returns what it asks for. */
+export async function waitForApprovals(caller: Client, run: Started) {
+  await expect.poll(async () => (await readRun(caller, run)).status).toBe("requires_action");
+  return (await readRun(caller, run)).required_action?.approvals ?? [];
+}
+
+export const answerApproval = (
+  caller: Client,
+  { runId }: Pick<Started, "runId">,
+  id: string | undefined,
+  body: object,
+) => caller.post(`/api/chat/runs/${runId}/approvals/${id}`, body);
+
 export const conversationOf = (caller: Client, { sessionId, chatId }: Started): Conversation =>
   new Conversation(caller, sessionId, chatId);

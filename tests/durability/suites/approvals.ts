@@ -1,0 +1,175 @@
+/** Turns that wait for an approval: no process has them, and kill -9 of any process runs no call without or twice. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Script } from "../../support/fakes/openai.ts";
+import { blockUpdates } from "../../support/harness/block-updates.ts";
+import type { Client } from "../../support/harness/clients.ts";
+import {
+  answerApproval,
+  conversationOf,
+  type Started,
+  startRun,
+  waitForApprovals,
+  waitForRun,
+} from "../../support/harness/runs.ts";
+import { assemble, expectCompleteTurn } from "../../support/harness/turn-stream.ts";
+import {
+  clientAt,
+  crash,
+  startWorkspace,
+  type Workspace,
+} from "../../support/harness/workspace.ts";
+import type { World } from "../../support/harness/worlds.ts";
+
+/** Runs one command, which must be approved. */
+const running =
+  (command: string): Script =>
+  ({ step }) =>
+    step === 0 ? [{ tool: "bash", id: "ask", input: { command } }] : [{ text: "Done" }];
+
+/** @param world the World that runs the turns; without one, our own engine. */
+export function approvalsSuite(world?: World): void {
+  let workspace: Workspace;
+  let caller: Client;
+  beforeAll(async () => {
+    workspace = await startWorkspace({}, world);
+    caller = await workspace.createCaller();
+  });
+  afterAll(() => workspace?.stop());
+
+  const here = () => clientAt(workspace.server.url, caller);
+  const start = (script: string, command = "echo run >> effects") => {
+    workspace.model.script(script, running(command));
+    return startRun(here(), { prompt: `[script:${script}]`, approvals: { bash: "ask" } });
+  };
+  const effects = ({ sessionId }: Started) => workspace.readSandboxFile(sessionId, "effects");
+  const restart = async () => {
+    await crash(workspace.server);
+    await workspace.startServer();
+  };
+
+  /** The run has completed, and its stream asks once and is what is stored. Returns the part of the command. */
+  async function commandOf(run: Started) {
+    expect(await waitForRun(here(), run)).toMatchObject({ status: "completed", error: null });
+    const conversation = conversationOf(here(), run);
+    const stream = await conversation.resume({ runId: run.runId });
+    expectCompleteTurn(await stream.ended);
+    const types = stream.chunks.map(({ type }) => type);
+    expect(types.filter((type) => type === "tool-approval-request")).toHaveLength(1);
+    expect(types.filter((type) => type === "tool-approval-response")).toHaveLength(1);
+    const stored = await conversation.answer();
+    expect(await assemble(stream.chunks)).toEqual(stored);
+    return stored.parts.find(({ type }) => type === "tool-bash");
+  }
+
+  it("a server that dies while a turn waits takes nothing with it, and the answer continues it", async () => {
+    const run = await start("killed-while-waiting");
+    const asked = await waitForApprovals(here(), run);
+    await restart();
+    expect(await waitForApprovals(here(), run)).toEqual(asked);
+    expect(await effects(run)).toBe("");
+    // Only the answer can wake it.
+    const { sql } = workspace;
+    await sql`alter function turns_to_wake rename to all_turns_to_wake`;
+    await sql`create function turns_to_wake(p_limit integer, p_due_seconds integer) returns jsonb
+      language sql return '[]'::jsonb`;
+    const answered = await answerApproval(here(), run, asked[0]?.id, { approved: true });
+    expect(answered.body).toMatchObject({ status: "running" });
+    expect(await commandOf(run)).toMatchObject({
+      state: "output-available",
+      approval: { id: asked[0]?.id, approved: true },
+    });
+    expect(await effects(run)).toBe("run\n");
+    await sql`drop function turns_to_wake`;
+    await sql`alter function all_turns_to_wake rename to turns_to_wake`;
+  });
+
+  describe("a server that dies", () => {
+    it("between the question and the wait has asked once", async () => {
+      // A turn that waits extends its key last.
+      const held = await blockUpdates(workspace.env.DATABASE_URL ?? "", {
+        lock: 20_261_997,
+        table: "api_keys",
+        when: "new.expires_at > old.expires_at",
+      });
+      const run = await start("killed-between");
+      await expect.poll(held.waiting).toBeGreaterThan(0);
+      await crash(workspace.server);
+      await held.drop();
+      await workspace.startServer();
+      const [asked] = await waitForApprovals(here(), run);
+      const denial = { approved: false, reason: "Not now" };
+      await answerApproval(here(), run, asked?.id, denial);
+      expect(await commandOf(run)).toMatchObject({
+        state: "output-denied",
+        approval: { id: asked?.id, reason: "Not now" },
+      });
+      expect(await effects(run)).toBe("");
+    });
+
+    it("after an approval and before the command leaves it to the next server", async () => {
+      const run = await start("killed-before-command");
+      const [asked] = await waitForApprovals(here(), run);
+      const held = await blockUpdates(workspace.env.DATABASE_URL ?? "", {
+        lock: 20_261_998,
+        table: "turns",
+        when: "new.loads > 1",
+      });
+      await answerApproval(here(), run, asked?.id, { approved: true });
+      await expect.poll(held.waiting).toBeGreaterThan(0);
+      expect(await effects(run)).toBe("");
+      await crash(workspace.server);
+      await held.drop();
+      await workspace.startServer();
+      expect(await commandOf(run)).toMatchObject({ output: { exitCode: 0 } });
+      expect(await effects(run)).toBe("run\n");
+    });
+
+    it("while the approved command runs does not have it run again", async () => {
+      const waits = "echo run >> effects; while [ ! -e go ]; do sleep 0.05; done";
+      const run = await start("killed-in-command", waits);
+      const [asked] = await waitForApprovals(here(), run);
+      await answerApproval(here(), run, asked?.id, { approved: true });
+      await expect.poll(() => effects(run)).toBe("run\n");
+      await restart();
+      expect(await commandOf(run)).toMatchObject({
+        approval: { approved: true },
+        output: { error: expect.stringContaining("outcome is unknown") },
+      });
+      expect(await effects(run)).toBe("run\n");
+    });
+  });
+
+  it.skipIf(world?.cannot["several processes"])(
+    "one of two opposite answers at two servers wins, and the other is refused",
+    async () => {
+      const run = await start("two-answers");
+      const one = here();
+      const [asked] = await waitForApprovals(one, run);
+      const other = clientAt((await workspace.startServer()).url, caller);
+      const answer = (by: Client, approved: boolean) =>
+        answerApproval(by, run, asked?.id, { approved });
+      const answers = await Promise.all([answer(one, true), answer(other, false)]);
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.toSorted()).toEqual([200, 409]);
+      const isApproved = statuses[0] === 200;
+      expect(await commandOf(run)).toMatchObject({
+        state: isApproved ? "output-available" : "output-denied",
+      });
+      expect(await effects(run)).toBe(isApproved ? "run\n" : "");
+    },
+  );
+
+  it("the deletion of the chat leaves nothing to answer", async () => {
+    const run = await start("deleted");
+    const [asked] = await waitForApprovals(here(), run);
+    const path = `/api/sessions/${run.sessionId}/chats/${run.chatId}`;
+    expect((await here().delete(path)).status).toBe(200);
+    const answered = await answerApproval(here(), run, asked?.id, { approved: true });
+    expect(answered.status).toBe(404);
+    const [left] = await workspace.sql`
+      select (select count(*)::int from approvals where id = ${asked?.id ?? ""}) as approvals,
+        (select count(*)::int from required_actions) as waiting`;
+    expect(left).toEqual({ approvals: 0, waiting: 0 });
+    expect(await effects(run)).toBe("");
+  });
+}
