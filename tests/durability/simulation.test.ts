@@ -108,6 +108,28 @@ describe("a simulation", () => {
     );
   });
 
+  it("runs what was approved although servers die with the question, the wait and the answer", () => {
+    const turn: TurnPlan = { tools: [1], end: "text", pause: null };
+    const post = { name: "queue", chat: 3, server: 0, turn, onBusy: "enqueue" } as const;
+    const points = ["ask approvals", "suspend turn", "answer approvals"] as const;
+    return simulate(
+      cluster,
+      {
+        servers: 2,
+        commands: [
+          ...points.flatMap((point) => [
+            { name: "crash at", point, phase: "after" } as const,
+            post,
+            { name: "decide", server: 1, approved: true, also: "opposite" } as const,
+          ]),
+          post,
+          { name: "stop", chat: 3, server: 0 },
+        ],
+      },
+      "This",
+    );
+  });
+
   it("ends a turn at its limit although servers die with its reservation and its note", () => {
     const turn: TurnPlan = { tools: [1, 1, 1, 1, 1], end: "text", pause: null };
     const of = { chat: 0, server: 0 };

@@ -8,6 +8,7 @@ import {
   type StoredMessage,
 } from "../../support/harness/conversation.ts";
 import { registerSecret } from "../../support/secrets/register.ts";
+import { decide, setPolicy } from "./approvals.ts";
 import type { Cluster, Node } from "./cluster.ts";
 import type { Effect } from "./faults.ts";
 import type { Chat, Model } from "./model.ts";
@@ -31,7 +32,18 @@ export async function execute(model: Model, command: Command): Promise<string> {
   if (command.name === "set budget") return setBudget(model, command.calls);
   const { cluster } = model;
   if (command.name === "submit") {
-    return submit(model, await cluster.pick(command.server), command.outputs);
+    const { server, outputs, asks = false } = command;
+    return submit(model, await cluster.pick(server), outputs, asks);
+  }
+  if (command.name === "decide") {
+    const [one, other] = [
+      await cluster.pick(command.server),
+      await cluster.pick(command.server + 1),
+    ];
+    return decide(model, one, other, command);
+  }
+  if (command.name === "set policy") {
+    return setPolicy(model, await cluster.pick(command.server), command.policy);
   }
   if (!("chat" in command)) return strike(model, command);
   const chat = model.chat(command.chat);
@@ -233,7 +245,7 @@ const keyList = z.object({ keys: z.array(z.object({ id: z.string() })) });
 
 type Strike = Exclude<
   Command,
-  { readonly chat: number } | { readonly name: "set budget" | "submit" }
+  { readonly chat: number } | { readonly name: "set budget" | "submit" | "decide" | "set policy" }
 >;
 const effects: Readonly<Record<string, Effect>> = {
   "crash at": "crash",

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { textOf } from "../../support/fakes/openai.ts";
 import type { Frame } from "../../support/harness/turn-stream.ts";
+import { violationsInApprovals } from "./approvals.ts";
 import type { Node } from "./cluster.ts";
 import type { Chat, Model } from "./model.ts";
 import { readChat } from "./requests.ts";
@@ -16,6 +17,7 @@ export async function expectInvariants(model: Model, node: Node): Promise<void> 
     ...(await violationsOfLimits(model)),
     ...(await violationsInLogs(model)),
     ...(await violationsInContext(model)),
+    ...(await violationsInApprovals(model)),
   ];
   const inChats = model.chats.flatMap((chat) => [
     violationsInEffects(model, chat),

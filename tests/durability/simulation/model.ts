@@ -75,6 +75,11 @@ export class Model {
     }));
   }
 
+  /** The chat whose commands must be approved. */
+  get asking(): Chat {
+    return this.chat(this.chats.length - 1);
+  }
+
   chat(choice: number): Chat {
     const chat = this.chats[choice % this.chats.length];
     if (!chat) throw new Error("The simulation has no chat");

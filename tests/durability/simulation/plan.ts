@@ -20,6 +20,12 @@ interface Target {
   readonly server: number;
 }
 
+/** An answer to a request, and another one at the same time. */
+export interface Decision {
+  readonly approved: boolean;
+  readonly also: "nothing" | "same" | "opposite";
+}
+
 export type Command =
   | (Target & { readonly name: "post"; readonly turn: TurnPlan })
   /** A message that waits for the active turn, steers it or stops it. */
@@ -41,8 +47,17 @@ export type Command =
   /** Answers the question that the chat's newest turn has asked. */
   | (Target & { readonly name: "answer" })
   | (Target & { readonly name: "stop" | "compact" })
-  /** Starts a run that submits these outputs, of which only numbers are valid. */
-  | { readonly name: "submit"; readonly server: number; readonly outputs: readonly unknown[] }
+  /** Starts a run that submits these outputs, of which only numbers are valid; with a command before that asks. */
+  | {
+      readonly name: "submit";
+      readonly server: number;
+      readonly outputs: readonly unknown[];
+      readonly asks?: boolean;
+    }
+  /** Answers the newest request for an approval of the account, if there is one. */
+  | (Decision & { readonly name: "decide"; readonly server: number })
+  /** Changes the policy of the chat whose commands must be approved. */
+  | { readonly name: "set policy"; readonly server: number; readonly policy: "ask" | "deny" }
   /** Each later turn of the chat may cost about so many model calls; null removes the limit. */
   | (Target & { readonly name: "set limit"; readonly calls: number | null })
   /** Lets the turn go on that is paused. */
@@ -105,7 +120,24 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [4, fc.record({ ...named("regenerate", "switch"), ...target })],
   [14, fc.record({ ...named("retry", "answer", "stop"), ...target })],
   [3, fc.record({ ...named("compact"), ...target })],
-  [4, fc.record({ ...named("submit"), server: choice, outputs })],
+  [6, fc.record({ ...named("submit"), server: choice, outputs, asks: fc.boolean() })],
+  [
+    12,
+    fc.record({
+      ...named("decide"),
+      server: choice,
+      approved: fc.boolean(),
+      also: fc.constantFrom("nothing" as const, "same" as const, "opposite" as const),
+    }),
+  ],
+  [
+    3,
+    fc.record({
+      ...named("set policy"),
+      server: choice,
+      policy: fc.constantFrom("ask" as const, "deny" as const),
+    }),
+  ],
   [2, fc.record({ ...named("reuse id"), ...target })],
   [6, fc.record({ ...named("resume"), ...target, from: fc.nat(20), byRun: fc.boolean() })],
   [8, fc.record({ ...named("proceed"), ...target })],

@@ -52,11 +52,12 @@ export async function queue(
 }
 
 /** Starts a run that submits outputs. */
-export async function submit(model: Model, node: Node, outputs: readonly unknown[]) {
+export async function submit(model: Model, node: Node, outputs: readonly unknown[], asks: boolean) {
   const name = model.newName();
-  model.cluster.workspace.model.script(name, submitting(outputs));
+  model.cluster.workspace.model.script(name, submitting(outputs, asks));
   const output_schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
-  const body = { prompt: `[script:${name}]`, output_schema };
+  const policy = asks && { approvals: { bash: "ask" } };
+  const body = { prompt: `[script:${name}]`, output_schema, ...policy };
   const started = await attempt(() => callerAt(model, node).post("/api/chat/runs", body));
   return expectOneOf({ state: "there" }, started, [202, ...overBudget(model)]);
 }

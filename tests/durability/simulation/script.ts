@@ -63,11 +63,17 @@ export function scriptOf(name: string, plan: TurnPlan, gate: Gate): Script {
   };
 }
 
-/** Submits each of these outputs at the call of its number, then stops. */
-export function submitting(outputs: readonly unknown[]): Script {
+/** Submits each of these outputs at the call of its number, then stops. @param asks whether it has an effect first */
+export function submitting(outputs: readonly unknown[], asks: boolean): Script {
   return function* ({ messages }) {
-    const step = messages.flatMap(({ tool_calls = [] }) => tool_calls).length;
-    yield { text: `Step ${step} goes on. ` };
+    const called = messages.flatMap(({ tool_calls = [] }) => tool_calls).length;
+    yield { text: `Step ${called} goes on. ` };
+    if (asks && called === 0) {
+      const id = randomUUID();
+      yield { tool: "bash", id, input: { command: `echo ${id} >> effects` } };
+      return;
+    }
+    const step = asks ? called - 1 : called;
     if (step < outputs.length) yield { tool: "submit_output", input: { n: outputs[step] } };
   };
 }

@@ -3,6 +3,7 @@ import type { UIMessage } from "ai";
 import { expect } from "vitest";
 import { asClientHolds, type StoredMessage } from "../../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn, type Frame } from "../../support/harness/turn-stream.ts";
+import { approveAll } from "./approvals.ts";
 import type { Node } from "./cluster.ts";
 import { letAMinutePass } from "./commands.ts";
 import { expectInvariants, readLogs } from "./invariants.ts";
@@ -79,21 +80,28 @@ async function expectStopsDone({ cluster, stopped }: Model): Promise<void> {
   await expect.poll(running, { message: "turns that do not stop", interval: 20 }).toEqual([]);
 }
 
-async function expectAllEnded({ cluster, chats, accountId }: Model): Promise<void> {
+async function expectAllEnded(model: Model): Promise<void> {
+  const { cluster, chats, accountId } = model;
   const { workspace } = cluster;
   for (const { conversation, turns } of chats) {
     for (const turn of turns) await letProceed(workspace, conversation, turn);
   }
   // Runs are nobody's; those from before this simulation may be left over from one that failed.
-  const running = () => workspace.sql`
+  const running = async () => {
+    await approveAll(model);
+    return workspace.sql`
     select r.run_id, r.owner, t.message_id, s.status, s.attempt
     from accounts a
     join engine.runs r on r.created_at > a.created_at and r.status = 'running'
     left join turns t on t.run_id = r.run_id
     left join engine.steps s on s.run_id = r.run_id and s.completed_at is null
     where a.id = ${accountId}`;
-  const waiting = () => workspace.sql`
+  };
+  const waiting = async () => {
+    await approveAll(model);
+    return workspace.sql`
     select turn_id, begun_at from queued_turns where account_id = ${accountId}`;
+  };
   const message = "turns that never begin";
   await expect.poll(waiting, { message, interval: 20 }).toEqual([]);
   await expect.poll(running, { message: "runs that never end", interval: 20 }).toEqual([]);

@@ -1,5 +1,6 @@
 /** Runs the commands of a plan, and checks the invariants after each. */
 import { openConversation } from "../../support/harness/conversation.ts";
+import { setPolicy } from "./approvals.ts";
 import type { Cluster } from "./cluster.ts";
 import { execute } from "./commands.ts";
 import { expectInvariants } from "./invariants.ts";
@@ -7,7 +8,8 @@ import { Model } from "./model.ts";
 import type { Plan } from "./plan.ts";
 import { settle } from "./settle.ts";
 
-const CHATS = 3;
+/** The last one must be asked for its commands. */
+const CHATS = 4;
 /** Only ends what hangs: first with its history, then without. */
 const HANG_MS = 270_000;
 export const TIMEOUT_MS = 300_000;
@@ -53,5 +55,7 @@ async function openModel(cluster: Cluster): Promise<Model> {
   const chats = await Promise.all(Array.from({ length: CHATS }, () => openConversation(caller)));
   const [row] = await cluster.workspace.sql`
     select account_id from chats where id = ${chats[0]?.chatId ?? ""}`;
-  return new Model(cluster, caller, String(row?.account_id), chats);
+  const model = new Model(cluster, caller, String(row?.account_id), chats);
+  await setPolicy(model, await cluster.pick(0), "ask");
+  return model;
 }
