@@ -7,6 +7,7 @@ import { type Conversation, openConversation } from "../../support/harness/conve
 import {
   answerApproval as answer,
   conversationOf,
+  readRun,
   startRun,
   waitForApprovals,
   waitForRun,
