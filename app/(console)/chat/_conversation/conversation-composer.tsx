@@ -1,12 +1,14 @@
 "use client";
 import type { FileUIPart } from "ai";
 import { type ReactNode, useEffect } from "react";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import type { Attachments } from "../_state/attachments.ts";
 import type { WrittenMessage } from "../_state/message-parts.ts";
 import { Composer } from "./composer.tsx";
 import { Notices } from "./notices.tsx";
-import { QueuedMessages } from "./queued-messages.tsx";
 import type { ShownConversation } from "./use-conversation.ts";
+
+const QueuedMessages = lazyComponent(() => import("./queued-messages.tsx"), "QueuedMessages");
 
 /** The end of a conversation: its notices, the messages that wait, and the form for the next one. */
 export function ConversationComposer({
@@ -40,7 +42,9 @@ export function ConversationComposer({
         onRetry={onRetry}
         onDismiss={() => conversation.dismissError()}
       />
-      <QueuedMessages conversation={conversation} queued={view.queued} messages={messages} />
+      {view.queued.length > 0 && (
+        <QueuedMessages conversation={conversation} queued={view.queued} messages={messages} />
+      )}
       <Composer
         draftKey={conversation.chatId}
         attachments={attachments}
