@@ -1,11 +1,11 @@
 "use client";
 import { MessageSquareText, ThumbsDown, ThumbsUp } from "lucide-react";
-import { type ReactNode, useRef, useState, useTransition } from "react";
-import { Button, IconButton } from "../../_ui/button.tsx";
-import { TextareaField } from "../../_ui/form.tsx";
+import { type ReactNode, useRef, useState } from "react";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
+import { IconButton } from "../../_ui/button.tsx";
 import { useMessageActions } from "./message-actions.ts";
 
-const MAX_COMMENT_CHARS = 2000;
+const CommentForm = lazyComponent(() => import("./comment-form.tsx"), "CommentForm");
 
 interface RateAnswerProps {
   readonly messageId: string;
@@ -74,49 +74,5 @@ export function RateAnswer({ messageId, className, children }: RateAnswerProps) 
         />
       )}
     </div>
-  );
-}
-
-interface CommentFormProps {
-  readonly initial: string;
-  readonly isBad: boolean;
-  readonly onCancel: () => void;
-  readonly onSave: (comment: string) => Promise<void>;
-}
-
-function CommentForm({ initial, isBad, onCancel, onSave }: CommentFormProps) {
-  const [text, setText] = useState(initial);
-  const [isSaving, startSaving] = useTransition();
-  return (
-    <form
-      className="mt-1 flex max-w-lg flex-col gap-2 rounded-lg border bg-surface p-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        startSaving(() => onSave(text.trim()));
-      }}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
-        event.preventDefault();
-        onCancel();
-      }}
-    >
-      <TextareaField
-        label={isBad ? "What was wrong?" : "What was good?"}
-        rows={2}
-        value={text}
-        maxLength={MAX_COMMENT_CHARS}
-        placeholder={isBad ? "The release date is a week off" : "The split sheet is complete"}
-        autoFocus
-        onChange={setText}
-      />
-      <div className="flex justify-end gap-2">
-        <Button variant="ghost" size="sm" onClick={onCancel}>
-          {initial === "" ? "Skip" : "Cancel"}
-        </Button>
-        <Button type="submit" size="sm" busy={isSaving} disabled={text.trim() === initial}>
-          Save comment
-        </Button>
-      </div>
-    </form>
   );
 }

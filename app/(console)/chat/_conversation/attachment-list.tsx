@@ -1,0 +1,96 @@
+"use client";
+import { RotateCw, X } from "lucide-react";
+import { IconButton } from "../../_ui/button.tsx";
+import { formatBytes } from "../../_ui/format.ts";
+import { FileTypeIcon } from "../_message/file-type-icon.tsx";
+import type { Attachment } from "../_state/attachment.ts";
+import type { Attachments } from "../_state/attachments.ts";
+
+interface AttachmentListProps {
+  readonly attachments: Attachments;
+  readonly files: readonly Attachment[];
+}
+
+/** The attached files, each with its progress and a button to remove it. */
+export function AttachmentList({ attachments, files }: AttachmentListProps) {
+  return (
+    <ul
+      aria-label="Attachments"
+      className="flex max-h-44 flex-wrap gap-2 overflow-y-auto px-3 pt-3"
+    >
+      {files.map((file) => (
+        <AttachmentChip
+          key={file.id}
+          file={file}
+          onRetry={() => attachments.retry(file.id)}
+          onRemove={() => attachments.remove(file.id)}
+        />
+      ))}
+    </ul>
+  );
+}
+
+function AttachmentChip({
+  file: { name, size, mediaType, previewUrl, state },
+  onRetry,
+  onRemove,
+}: {
+  readonly file: Attachment;
+  readonly onRetry: () => void;
+  readonly onRemove: () => void;
+}) {
+  const isFailed = state.kind === "failed";
+  return (
+    <li
+      className={`relative flex w-60 max-w-full items-center gap-2.5 overflow-hidden rounded-xl border p-1.5 ${isFailed ? "border-danger-text/40 bg-danger-soft" : "bg-background"}`}
+    >
+      {previewUrl === null ? (
+        <FileTypeIcon name={name} mediaType={mediaType} />
+      ) : (
+        // biome-ignore lint/performance/noImgElement: it is an object URL
+        <img src={previewUrl} alt="" className="size-10 shrink-0 rounded-lg object-cover" />
+      )}
+      <span className="min-w-0 flex-1 text-sm leading-tight">
+        <span title={name} className="block truncate font-medium">
+          {name}
+        </span>
+        <span
+          className={`block text-xs ${isFailed ? "text-danger-text" : "truncate text-muted-foreground"}`}
+        >
+          {describe(state, size)}
+        </span>
+      </span>
+      {isFailed && state.canRetry && (
+        <IconButton icon={RotateCw} className="size-6" label={`Retry ${name}`} onClick={onRetry} />
+      )}
+      <IconButton className="size-6" label={`Remove ${name}`} onClick={onRemove}>
+        <X aria-hidden />
+      </IconButton>
+      {state.kind === "uploading" && (
+        <span
+          role="progressbar"
+          aria-label={`Uploading ${name}`}
+          aria-valuenow={percent(state.sentBytes, size)}
+          className="absolute inset-x-0 bottom-0 h-0.5 bg-muted"
+        >
+          <span
+            className="block h-full bg-accent transition-[width]"
+            style={{ width: `${percent(state.sentBytes, size)}%` }}
+          />
+        </span>
+      )}
+    </li>
+  );
+}
+
+function describe(state: Attachment["state"], size: number | null): string {
+  if (state.kind === "failed") return state.text;
+  if (size === null) return "Uploaded";
+  if (state.kind === "ready") return formatBytes(size);
+  return state.sentBytes === 0
+    ? `${formatBytes(size)} · Waiting…`
+    : `${formatBytes(size)} · ${percent(state.sentBytes, size)}%`;
+}
+
+const percent = (sentBytes: number, size: number | null): number =>
+  size === null || size === 0 ? 0 : Math.min(100, Math.round((100 * sentBytes) / size));
