@@ -11,7 +11,7 @@ import { type Poll, type Query, useQuery } from "./use-query.ts";
 
 /** The response of `GET /api/accounts/me`. */
 export type Me = Answer<typeof getAccountContract>;
-type Runs = Answer<typeof listRunsContract>;
+export type Runs = Answer<typeof listRunsContract>;
 export type KeyList = Answer<typeof listKeysContract>;
 export type Model = ModelList["models"][number];
 

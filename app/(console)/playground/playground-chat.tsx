@@ -137,7 +137,7 @@ function StartedChat({
           messages={messages}
           sentMessageId={view.sentMessageId}
           isBusy={view.isReading}
-          onAnswer={conversation.answer}
+          answering={conversation}
         />
       </FilesSessionContext>
       <ConversationComposer

@@ -11,7 +11,7 @@ import { titleOfChat } from "../_list/use-chat-list.ts";
 import { MessageActionsContext } from "../_message/message-actions.ts";
 import { attachmentsOf } from "../_state/attachments.ts";
 import type { ConnectionState } from "../_state/live-chat.ts";
-import { fromParts, isOpenQuestion } from "../_state/message-parts.ts";
+import { askingRun, fromParts, isOpenQuestion } from "../_state/message-parts.ts";
 import { textAt } from "../_state/tool-call.ts";
 import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
 import { ContextGauge } from "./context-gauge.tsx";
@@ -48,8 +48,9 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
   const last = messages.at(-1);
   const lastMessageId = last?.id;
   const hasError = error !== null;
+  const isAsking = askingRun(last) !== null;
   // A turn that was there when the chat was read is joined in a moment.
-  const isAnswering = isBusy || (chat !== null && chat.activeStreamId !== null);
+  const isAnswering = isBusy || isAsking || (chat !== null && chat.activeStreamId !== null);
   const canRetry =
     !isAnswering && (last?.role === "user" || textAt(last?.metadata, "finishReason") === "error");
   const actions = useMemo(
@@ -85,7 +86,7 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
       </div>
     );
   }
-  const hasQuestion = messages.at(-1)?.parts.some(isOpenQuestion) === true && !isReading;
+  const hasQuestion = (isAsking || last?.parts.some(isOpenQuestion) === true) && !isReading;
   return (
     <OpenFileContext value={openFile}>
       <div className="flex h-full min-w-0">
@@ -126,7 +127,7 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
                   messages={messages}
                   sentMessageId={view.sentMessageId}
                   isBusy={isReading}
-                  onAnswer={conversation.answer}
+                  answering={conversation}
                 />
               </MessageActionsContext>
             </FilesSessionContext>

@@ -1,11 +1,11 @@
 "use client";
 import type { UIMessage } from "ai";
 import { ArrowDown } from "lucide-react";
-import { useCallback, useRef } from "react";
+import { useRef } from "react";
 import { Button } from "../../_ui/button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { useMessageActions } from "../_message/message-actions.ts";
-import { MessageView } from "../_message/message-view.tsx";
+import { type Answering, MessageView } from "../_message/message-view.tsx";
 import { useEarlierMessages } from "./use-earlier-messages.ts";
 import { useStickToEnd } from "./use-stick-to-end.ts";
 
@@ -29,14 +29,14 @@ export function MessageList({
   messages,
   sentMessageId,
   isBusy,
-  onAnswer,
+  answering,
 }: {
   readonly label?: string;
   readonly messages: readonly UIMessage[];
   /** A new one scrolls to the end. */
   readonly sentMessageId: string | null;
   readonly isBusy: boolean;
-  readonly onAnswer: (toolCallId: string, output: unknown) => void;
+  readonly answering: Answering;
 }) {
   const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -44,10 +44,6 @@ export function MessageList({
   const { shown, hidden, marker, showEarlier } = useEarlierMessages(messages, scroller);
   const last = messages.at(-1);
   const hasFooters = useMessageActions() !== null;
-  const answerable = useCallback(
-    (message: UIMessage) => (message === last && !isBusy ? onAnswer : null),
-    [last, isBusy, onAnswer],
-  );
   return (
     <div className="relative min-h-0 flex-1">
       <ScrollBox
@@ -77,7 +73,7 @@ export function MessageList({
               <MessageView
                 message={message}
                 isStreaming={isBusy && message === last && message.role === "assistant"}
-                onAnswer={answerable(message)}
+                answering={message === last && !isBusy ? answering : null}
               />
             </div>
           ))}

@@ -6,7 +6,7 @@ import { useEffect, useState } from "react";
 import { Button, buttonStyle, IconButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import type { ConversationView } from "../_state/conversation.ts";
-import { isOpenQuestion } from "../_state/message-parts.ts";
+import { askingRun, isOpenQuestion } from "../_state/message-parts.ts";
 import { textAt } from "../_state/tool-call.ts";
 
 /** Shorter interruptions are not shown. */
@@ -89,6 +89,7 @@ export function Notices({
 
 function endOf(last: UIMessage | undefined): string {
   if (last?.parts.some(isOpenQuestion)) return "The agent has a question";
+  if (askingRun(last) !== null) return "The agent asks for your approval";
   return textAt(last?.metadata, "finishReason") === "interrupted"
     ? "The answer was stopped"
     : "The agent has answered";

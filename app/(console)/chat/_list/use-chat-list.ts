@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
 import type { Chat, FoundChat } from "@/lib/sessions/session.ts";
 import type { ApiError } from "../../_api/request.ts";
-import { useNewestRuns } from "../../_hooks/shared-reads.ts";
+import { type Runs, useNewestRuns } from "../../_hooks/shared-reads.ts";
 import { usePages } from "../../_hooks/use-pages.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { onChatEvent } from "../_state/chat-events.ts";
@@ -102,11 +102,14 @@ export function useChatList(
 
   const shown = current ? [...chats, current] : chats;
   const running = shown.filter(({ activeStreamId }) => activeStreamId !== null);
-  const newest = useNewestRuns(running.length > 0 && POLL_MS);
+  const newest = useNewestRuns((data) => {
+    // A run may wait for a person for days.
+    const isWaiting = ({ id }: Chat) => runOf(data, id)?.status === "requires_action";
+    return !running.every(isWaiting) && POLL_MS;
+  });
   // biome-ignore lint/correctness/useExhaustiveDependencies: each response counts once
   useEffect(() => {
-    const runOf = ({ id }: Chat) => newest.data?.runs.find(({ chatId }) => chatId === id);
-    const ended = running.find((chat) => runOf(chat)?.finishedAt);
+    const ended = running.find(({ id }) => runOf(newest.data, id)?.finishedAt);
     if (ended) refresh(ended.sessionId);
   }, [newest.readAt]);
 
@@ -119,6 +122,10 @@ export function useChatList(
     loadMore: (!isLoadingMore && next?.pages.loadMore) || null,
   };
 }
+
+/** Returns the newest run of a chat, if it is among the newest of all. */
+const runOf = (data: Runs | undefined, id: string) =>
+  data?.runs.find(({ chatId }) => chatId === id);
 
 function useSection(
   { query, artistId }: ChatFilter,

@@ -3,6 +3,7 @@ import type { UIMessage } from "ai";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { keyed } from "../../_ui/keyed.ts";
+import type { Conversation } from "../_state/conversation.ts";
 import { fromParts } from "../_state/message-parts.ts";
 import { readToolCall, type ToolCall } from "../_state/tool-call.ts";
 import { ToolRow } from "../_tools/tool-row.tsx";
@@ -15,26 +16,32 @@ import { Reasoning } from "./reasoning.tsx";
 
 const DataPart = lazyComponent(() => import("./data-part.tsx"), "DataPart");
 const EditMessage = lazyComponent(() => import("./edit-message.tsx"), "EditMessage");
-const ApprovalCard = lazyComponent(() => import("../_tools/approval-card.tsx"), "ApprovalCard");
+const ApprovalCard = lazyComponent(
+  () => import("../../_approvals/approval-card.tsx"),
+  "ApprovalCard",
+);
 const QuestionCard = lazyComponent(() => import("../_tools/question-card.tsx"), "QuestionCard");
 const TodoList = lazyComponent(() => import("../_tools/todo-list.tsx"), "TodoList");
+
+/** How the questions and the requests of the agent are answered. */
+export type Answering = Pick<Conversation, "answer" | "approve">;
 
 /** One message. It is memoized, so that only a changed message is rendered again. */
 export const MessageView = memo(function MessageView({
   message,
   isStreaming,
-  onAnswer,
+  answering,
 }: {
   readonly message: UIMessage;
   /** True while its turn is being read, so that it may still change. */
   readonly isStreaming: boolean;
-  /** Null unless the questions of the message can be answered now. */
-  readonly onAnswer: ((toolCallId: string, output: unknown) => void) | null;
+  /** Null unless the agent can be answered now. */
+  readonly answering: Answering | null;
 }) {
   return message.role === "user" ? (
     <UserMessage message={message} />
   ) : (
-    <AssistantMessage message={message} isStreaming={isStreaming} onAnswer={onAnswer} />
+    <AssistantMessage message={message} isStreaming={isStreaming} answering={answering} />
   );
 });
 
@@ -96,10 +103,10 @@ function WrittenParts({ parts }: { readonly parts: readonly Part[] }) {
 interface AssistantMessageProps {
   readonly message: UIMessage;
   readonly isStreaming: boolean;
-  readonly onAnswer: ((toolCallId: string, output: unknown) => void) | null;
+  readonly answering: Answering | null;
 }
 
-function AssistantMessage({ message, isStreaming, onAnswer }: AssistantMessageProps) {
+function AssistantMessage({ message, isStreaming, answering }: AssistantMessageProps) {
   const calls = useToolCalls(message);
   const lastPlan = [...calls.values()].findLast((call) => call.name === "todo");
   return (
@@ -116,7 +123,7 @@ function AssistantMessage({ message, isStreaming, onAnswer }: AssistantMessagePr
                 call={call}
                 isLastPlan={call === lastPlan}
                 isStreaming={isStreaming}
-                onAnswer={onAnswer}
+                answering={answering}
               />
             );
           })}
@@ -134,10 +141,10 @@ interface PartViewProps {
   readonly call: ToolCall | undefined;
   readonly isLastPlan: boolean;
   readonly isStreaming: boolean;
-  readonly onAnswer: ((toolCallId: string, output: unknown) => void) | null;
+  readonly answering: Answering | null;
 }
 
-function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewProps): ReactNode {
+function PartView({ part, call, isLastPlan, isStreaming, answering }: PartViewProps): ReactNode {
   if (part.type === "text") {
     return <Markdown text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }
@@ -155,12 +162,19 @@ function PartView({ part, call, isLastPlan, isStreaming, onAnswer }: PartViewPro
   if (!call) return null;
   if (call.name === "ask_user_question" && call.state !== "failed" && call.state !== "stopped") {
     return (
-      <QuestionCard call={call} onAnswer={onAnswer && ((output) => onAnswer(call.id, output))} />
+      <QuestionCard
+        call={call}
+        onAnswer={answering && ((output) => void answering.answer(call.id, output))}
+      />
     );
   }
-  if (call.state === "asks") {
+  const { approval, input } = call;
+  if (approval) {
     return (
-      <ApprovalCard call={call} onAnswer={onAnswer && ((output) => onAnswer(call.id, output))} />
+      <ApprovalCard
+        call={{ ...approval, input }}
+        onAnswer={answering && ((answer) => answering.approve(approval.id, answer))}
+      />
     );
   }
   if (call.name === "todo" && isLastPlan && call.state === "done") {

@@ -10,8 +10,10 @@
 import type { FileUIPart } from "ai";
 import type { ChatChanges } from "@/lib/sessions/contract.ts";
 import type { Chat as ChatRow } from "@/lib/sessions/session.ts";
+import type { Run } from "@/lib/turns/run-contract.ts";
 import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
 import { type Connection, createConnection } from "@/packages/client/src/connection.ts";
+import type { ApprovalAnswer } from "../../_approvals/approval-card.tsx";
 import {
   type ChatError,
   outdatedPage,
@@ -24,10 +26,10 @@ import type { Outbox, SentMessage } from "./drafts.ts";
 import { type ConnectionState, LiveChat } from "./live-chat.ts";
 import { type Marks, MessageBranches, noMarks } from "./message-branches.ts";
 import {
+  askingRun,
   fromParts,
   hasMessage,
   isOpenQuestion,
-  openApproval,
   reuseUnchanged,
   type StoredChat,
   toParts,
@@ -176,9 +178,10 @@ export class Conversation {
       // Without a delay, a turn that cannot be read would be requested in a tight loop.
       if (attempt > 0 || !stored.isStreaming) await this.#waitForRetry(attempt);
       if (stored.isStreaming) {
-        await this.#read(() => this.#join());
         // A turn that waits for an approval has no more to read.
-        if (this.chat.lastMessage && openApproval(this.chat.lastMessage)) break;
+        if (await this.#isStillAsking(stored)) continue;
+        await this.#read(() => this.#join());
+        if (askingRun(this.chat.lastMessage) !== null) continue;
         const { error } = this.chat;
         if (error instanceof ApiError && error.status >= 500) break;
         attempt = 0;
@@ -225,24 +228,34 @@ export class Conversation {
     await this.refresh();
   }
 
-  /** Approves or denies a call. The turn continues, and is read again, once no call waits. */
-  async #approve(path: string, answer: unknown): Promise<void> {
-    const response = await this.#repeat(path, { method: "POST", body: JSON.stringify(answer) });
-    if (response && !response.ok)
-      return this.#show({ error: toChatError(await toApiError(response)) });
-    await this.refresh();
-  }
-
-  /** Answers one question, or a call that asks. The turn continues once no question is open. */
+  /** Answers one question. The turn continues once no question is open. */
   answer = async (toolCallId: string, output: unknown): Promise<void> => {
     if (this.isReading) return;
     this.#show({ error: null });
-    const approval = this.chat.lastMessage && openApproval(this.chat.lastMessage, toolCallId);
-    if (approval) return this.#approve(approval, output);
     await this.chat.addToolOutput({ tool: "ask_user_question", toolCallId, output });
     if (this.chat.lastMessage?.parts.some(isOpenQuestion)) return;
     await this.#read(() => this.chat.sendMessage());
     await this.refresh();
+  };
+
+  /**
+   * Approves or denies one call. The turn continues once none is to be approved. Resolves to false, when the
+   * chat is up to date, if the answer was not accepted.
+   */
+  approve = async (id: string, answer: ApprovalAnswer): Promise<boolean> => {
+    this.#show({ error: null });
+    const path = `${askingRun(this.chat.lastMessage)}/approvals/${id}`;
+    const response = await this.#repeat(path, { method: "POST", body: JSON.stringify(answer) });
+    if (!response?.ok) {
+      if (response) this.#show({ error: toChatError(await toApiError(response)) });
+      await this.refresh();
+      return false;
+    }
+    await this.chat.addToolApprovalResponse({ id, approved: answer.approved });
+    if (askingRun(this.chat.lastMessage) !== null) return true;
+    await this.#read(() => this.chat.sendMessage());
+    await this.refresh();
+    return true;
   };
 
   /** Takes a waiting message back, for `returned` if it is to be `edited`. */
@@ -316,6 +329,20 @@ export class Conversation {
 
   get #isWaiting(): boolean {
     return this.#view.queued.length > 0;
+  }
+
+  /**
+   * Returns whether the turn of the last message still waits for an approval. If it continues, elsewhere, only what
+   * is stored stays, to which the turn is read.
+   */
+  async #isStillAsking({ messages }: StoredChat): Promise<boolean> {
+    const path = askingRun(this.chat.lastMessage);
+    if (path === null) return false;
+    const response = await this.#fetch(path, {});
+    const run = ((await response?.json()) ?? null) as Run | null;
+    if (run?.status === "requires_action") return true;
+    this.chat.messages = reuseUnchanged(this.chat.messages, messages);
+    return false;
   }
 
   /** Returns the messages that did not arrive before the page was left. */
@@ -412,7 +439,14 @@ export class Conversation {
     this.queue.show(stored);
     // A turn that started or ended during the request is newer than this response.
     if (this.isReading !== wasReading || this.#closed.signal.aborted) return null;
-    this.chat.messages = reuseUnchanged(this.chat.messages, stored.messages);
+    const { lastMessage } = this.chat;
+    const messages = reuseUnchanged(this.chat.messages, stored.messages);
+    // What a turn has asked for is stored when the turn ends.
+    if (lastMessage && stored.isStreaming && askingRun(lastMessage) !== null) {
+      if (messages.at(-1)?.id === lastMessage.id) messages.pop();
+      if (!hasMessage(messages, lastMessage.id)) messages.push(lastMessage);
+    }
+    this.chat.messages = messages;
     this.#show({ phase: "ready", chat: stored.chat });
     return stored;
   }

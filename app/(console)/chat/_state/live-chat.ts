@@ -113,6 +113,12 @@ export class LiveChat implements ChatState<UIMessage> {
     await (await this.#load())?.addToolOutput(...output);
   }
 
+  async addToolApprovalResponse(
+    ...answer: Parameters<TurnReader["addToolApprovalResponse"]>
+  ): Promise<void> {
+    await (await this.#load())?.addToolApprovalResponse(...answer);
+  }
+
   async stop(): Promise<void> {
     await this.#reader?.stop();
   }

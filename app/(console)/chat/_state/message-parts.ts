@@ -54,18 +54,16 @@ export const hasMessage = (
       message.parts.some((part) => part.type === "steering-message" && part.id === id),
   );
 
-/** Returns true for a question of the agent that nobody has answered yet. */
-/** Returns the path of the approval that a call of a message asks for, by default of any call; null for none. */
-export function openApproval({ parts }: UIMessage, toolCallId?: string): string | null {
-  for (const part of parts) {
+/** Returns the path of the run of a message that waits for an approval; null for any other message. */
+export function askingRun(message: UIMessage | undefined): string | null {
+  for (const part of message?.parts ?? []) {
     if (!("state" in part) || part.state !== "approval-requested") continue;
-    if (toolCallId !== undefined && part.toolCallId !== toolCallId) continue;
-    const runId = Object(part.approval.descriptor).run_id;
-    return `/api/chat/runs/${encodeURIComponent(runId)}/approvals/${part.approval.id}`;
+    return `/api/chat/runs/${encodeURIComponent(Object(part.approval.descriptor).run_id)}`;
   }
   return null;
 }
 
+/** Returns true for a question of the agent that nobody has answered yet. */
 export function isOpenQuestion(part: UIMessage["parts"][number]): boolean {
   return (
     part.type === "tool-ask_user_question" && "state" in part && part.state === "input-available"

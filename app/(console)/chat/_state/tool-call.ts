@@ -1,5 +1,6 @@
 /** Reads the tool calls of a message and describes each in one line. */
 import type { UIMessage } from "ai";
+import type { Approval } from "@/lib/turns/approvals-contract.ts";
 
 export interface ToolCall {
   readonly id: string;
@@ -12,8 +13,8 @@ export interface ToolCall {
   readonly input: unknown;
   readonly output: unknown;
   readonly error: string | null;
-  /** The description of a call that asks for an approval. */
-  readonly approval?: unknown;
+  /** What a call that is to be approved would do. */
+  readonly approval?: Pick<Approval, "id" | "category" | "effect" | "sources">;
 }
 
 type Part = UIMessage["parts"][number];
@@ -35,8 +36,11 @@ export function readToolCall(part: Part): ToolCall | null {
   const ended = error === null ? null : /^(?:Stopped|Denied)\b/.test(error) ? "stopped" : "failed";
   const asks = part.state === "approval-requested";
   const state = ended ?? (isOpen ? "open" : asks ? "asks" : isDone ? "done" : "running");
-  const approval = asks ? part.approval.descriptor : undefined;
-  return { id: part.toolCallId, name, state, input: part.input, output, error, approval };
+  const call = { id: part.toolCallId, name, state, input: part.input, output, error } as const;
+  if (!asks) return call;
+  const { id, descriptor } = part.approval;
+  // The service has written it.
+  return { ...call, approval: { ...(descriptor as Omit<Approval, "id">), id } };
 }
 
 /** A tool call in one line. */

@@ -1,0 +1,99 @@
+/** The calls that an agent asks for in a chat: approving, denying, remembering, and what happens while one waits. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { describeInBrowser, expectGood, type TabOptions } from "../support/harness/browser.ts";
+import {
+  answers,
+  goTo,
+  openChatPage,
+  provideChatServer,
+  sendMessage,
+  waitUntilIdle,
+} from "../support/harness/chat-browser.ts";
+import { sql } from "../support/harness/stack.ts";
+
+const place = provideChatServer();
+
+/** Runs a command, and then says what came of it. */
+function scriptCommand(name: string): void {
+  place.model.script(name, function* ({ step, toolResults }) {
+    if (step > 0) yield { text: `Told: ${toolResults.at(-1)}` };
+    else yield { tool: "bash", id: name, input: { command: "echo done" } };
+  });
+}
+
+const cardOf = (page: Page) => page.getByRole("region", { name: "Approval" });
+
+describeInBrowser("a call to approve", (browsing) => {
+  const openAskingChat = async (options: TabOptions) => {
+    const opened = await openChatPage(browsing, place.server, options);
+    const { sessionId, chatId } = opened.conversation;
+    const path = `/api/sessions/${sessionId}/chats/${chatId}`;
+    await opened.caller.patch(path, { approvals: { bash: "ask" } });
+    return opened;
+  };
+  const button = (page: Page, name: string) => cardOf(page).getByRole("button", { name });
+
+  it("waits through reloads and in all tabs, and continues in the same answer", async () => {
+    scriptCommand("approve");
+    const { tab, page, conversation } = await openAskingChat({ width: 1440, height: 900 });
+    const { sessionId } = conversation;
+    await sql`update sessions set untrusted = '[{"kind": "web", "name": "example.com"}]'
+      where id = ${sessionId}`;
+    await sendMessage(page, "[script:approve]");
+    await page.getByRole("status").getByText("The agent asks for your approval").waitFor();
+    await cardOf(page).getByText("echo done", { exact: true }).first().waitFor();
+    await cardOf(page).getByText("Web page: example.com").waitFor();
+    await waitUntilIdle(page);
+    await cardOf(page).getByText("Exact input").click();
+    await expectGood(page);
+    await page.reload();
+    await button(page, "Approve").waitFor();
+    const second = (await browsing.anotherTab(tab, { url: place.server.url })).page;
+    await goTo(second, conversation);
+    await button(second, "Approve").waitFor();
+    // The tabs do not make each other read the turn again and again.
+    await second.waitForLoadState("networkidle", { timeout: 20_000 });
+    // A card that is read again in the moment of a click would lose it.
+    await cardOf(page).evaluate((card) => Object.assign(card, { isFirst: true }));
+    const isRead = page.waitForResponse(/\/api\/chat\/runs\/[^?/]+$/);
+    await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+    await (await isRead).finished();
+    expect(await cardOf(page).evaluate((card) => "isFirst" in card)).toBe(true);
+
+    await button(page, "Approve").press("Enter");
+    const focused = () => page.evaluate(() => document.activeElement?.ariaLabel);
+    await expect.poll(focused).toBe("Conversation");
+    for (const one of [page, second]) {
+      await one.getByText(/Told: .*done/).waitFor();
+      await waitUntilIdle(one);
+      expect(await cardOf(one).count()).toBe(0);
+      expect(await answers(one).count()).toBe(1);
+    }
+  });
+
+  it("is denied by its button or by another message, and remembered on a phone", async () => {
+    for (const name of ["deny", "instead", "always", "again"]) scriptCommand(name);
+    place.model.script("next", () => [{ text: "Something else" }]);
+    const { page } = await openAskingChat({ width: 390, height: 844 });
+    await sendMessage(page, "[script:deny]");
+    await button(page, "Deny").click();
+    await page.getByText(/Told: .*denied/).waitFor();
+    await answers(page).last().getByText("Denied", { exact: true }).waitFor();
+
+    await waitUntilIdle(page);
+    await sendMessage(page, "[script:instead]");
+    await cardOf(page).waitFor();
+    await sendMessage(page, "[script:next]");
+    await page.getByText("Something else").waitFor();
+    await answers(page).nth(1).getByText("Denied", { exact: true }).waitFor();
+
+    await waitUntilIdle(page);
+    await sendMessage(page, "[script:always]");
+    await button(page, "Always in this chat").click();
+    await expect.poll(() => page.getByText(/Told: .*done/).count()).toBe(1);
+    await waitUntilIdle(page);
+    await sendMessage(page, "[script:again]");
+    await expect.poll(() => page.getByText(/Told: .*done/).count()).toBe(2);
+  });
+});
