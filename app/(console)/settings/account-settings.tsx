@@ -12,6 +12,7 @@ import { Field, Input, SelectField, TextField, timeZoneOptions } from "../_ui/fo
 import { download } from "../_ui/save-file.ts";
 import { ErrorNote, Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
+import { ApprovalSettings } from "./approval-settings.tsx";
 import { NetworkSettings } from "./network-settings.tsx";
 
 export function AccountSettings() {
@@ -24,6 +25,7 @@ export function AccountSettings() {
         <>
           <ProfileForm account={account} />
           <NetworkSettings account={account} />
+          <ApprovalSettings account={account} />
           <ExportAccount />
           {account.email !== null && <DeleteAccount email={account.email} />}
         </>
