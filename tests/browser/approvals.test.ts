@@ -10,6 +10,7 @@ import {
   sendMessage,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
+import { startRun } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const place = provideChatServer();
@@ -95,5 +96,32 @@ describeInBrowser("a call to approve", (browsing) => {
     await waitUntilIdle(page);
     await sendMessage(page, "[script:again]");
     await expect.poll(() => page.getByText(/Told: .*done/).count()).toBe(2);
+  });
+
+  it("is in one list with a badge, and what is remembered is in the settings", async () => {
+    scriptCommand("list");
+    const { page, caller } = await openChatPage(browsing, place.server, {
+      width: 1440,
+      height: 900,
+    });
+    await startRun(caller, { prompt: "[script:list]", approvals: { bash: "ask" } });
+    await page.goto("/runs?tab=waiting");
+    await cardOf(page).getByText("echo done", { exact: true }).first().waitFor();
+    const runs = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Runs" });
+    await runs.getByText("1 waiting").waitFor();
+    await expectGood(page);
+    await button(page, "Always in this chat").click();
+    await page.getByText("Nothing is waiting").waitFor();
+    await runs.getByText("1 waiting").waitFor({ state: "detached" });
+
+    await page.goto("/settings");
+    await page.getByLabel("Run commands").selectOption("Ask me");
+    await page.getByRole("button", { name: "Save approvals" }).click();
+    await page.getByText("Your changes were saved.").waitFor();
+    await expectGood(page);
+    await page.getByRole("button", { name: "Forget bash · echo done" }).click();
+    await page.getByText("None yet.").waitFor();
+    await page.reload();
+    await expect.poll(() => page.getByLabel("Run commands").inputValue()).toBe("ask");
   });
 });

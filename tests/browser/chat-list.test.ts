@@ -87,7 +87,7 @@ describeInBrowser("the list of chats", (browsing) => {
       });
       await route.fulfill({ response, json: { ...rest, chats: running } });
     });
-    await page.route("**/api/chat/runs?*", (route) => {
+    await page.route("**/api/chat/runs?limit=*", (route) => {
       reads++;
       const runs = [...chatIds].map((chatId) => ({
         ...{ runId: chatId, chatId, sessionId: chatId, title: "" },

@@ -63,6 +63,7 @@ describeInBrowser("the chat", (browsing) => {
     expect([...new Set(asked)].sort()).toEqual(
       [
         "/api/chat/runs?limit=50",
+        "/api/chat/runs?status=requires_action&limit=50",
         "/api/chats?limit=40&archived=false&pinned=false",
         "/api/chats?limit=40&archived=false&pinned=true",
         "/api/models",

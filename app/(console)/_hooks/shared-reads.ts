@@ -1,4 +1,5 @@
 /** The reads that several pages share: one request and one copy for all of them. */
+import { useEffect } from "react";
 import type { getAccountContract, getAccountIdContract } from "@/lib/accounts/contract.ts";
 import type { ModelList } from "@/lib/agent/models/contract.ts";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -7,6 +8,7 @@ import type { Organization } from "@/lib/organizations/organization.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import type { listRunsContract } from "@/lib/turns/run-contract.ts";
 import type { Answer } from "../_api/request.ts";
+import { onChatEvent } from "../chat/_state/chat-events.ts";
 import { type Poll, type Query, useQuery } from "./use-query.ts";
 
 /** The response of `GET /api/accounts/me`. */
@@ -26,6 +28,14 @@ export const useModels = (): Query<ModelList> => useQuery<ModelList>("/api/model
 /** Reads the newest runs of the account. */
 export const useNewestRuns = (poll: Poll<Runs>): Query<Runs> =>
   useQuery<Runs>("/api/chat/runs?limit=50", poll);
+
+/** Returns how many runs wait for a person or a client, up to 50; 0 until they are read, or if they are not wanted. */
+export function useWaitingRuns(isWanted: boolean): number {
+  const path = "/api/chat/runs?status=requires_action&limit=50";
+  const { data, reload } = useQuery<Runs>(isWanted ? path : null, 60_000);
+  useEffect(() => (isWanted ? onChatEvent(reload) : undefined), [isWanted, reload]);
+  return data?.runs.length ?? 0;
+}
 
 /** Reads the API keys; nothing if they are not wanted. */
 export const useKeys = (isWanted = true, poll: Poll<KeyList> = false): Query<KeyList> =>

@@ -3,6 +3,7 @@ import { AudioLines, ChevronRight, LogOut } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useId, useSyncExternalStore } from "react";
+import { useWaitingRuns } from "../_hooks/shared-reads.ts";
 import { signOut, useSession } from "../_session/auth.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
@@ -12,12 +13,14 @@ import { ThemeToggle } from "./theme-toggle.tsx";
 
 /** The pages in groups. All but the first can be folded, which leaves their page that is open. */
 export function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
+  const waiting = useWaitingRuns(useSession().status === "signed-in");
   return (
     <nav aria-label="Main" className="flex flex-col gap-2">
       {navGroups.map((group, index) => (
         <Group
           key={group.label}
           {...group}
+          waiting={waiting}
           isFoldable={index > 0}
           {...(onNavigate === undefined ? {} : { onNavigate })}
         />
@@ -29,15 +32,19 @@ export function Navigation({ onNavigate }: { readonly onNavigate?: () => void })
 interface GroupProps {
   readonly label: string;
   readonly items: readonly NavItem[];
+  /** The number of runs that wait, which shows their page even where it is folded away. */
+  readonly waiting: number;
   readonly isFoldable: boolean;
   readonly onNavigate?: () => void;
 }
 
-function Group({ label, items, isFoldable, onNavigate }: GroupProps) {
+function Group({ label, items, waiting, isFoldable, onNavigate }: GroupProps) {
   const id = useId();
   const path = usePathname();
   const { isOpen, setOpen } = useGroupState(label);
-  const shown = isFoldable && !isOpen ? items.filter(({ href }) => isWithin(path, href)) : items;
+  const waitingAt = (href: string) => (href === "/runs" ? waiting : 0);
+  const isPinned = ({ href }: NavItem) => isWithin(path, href) || waitingAt(href) > 0;
+  const shown = isFoldable && !isOpen ? items.filter(isPinned) : items;
   return (
     <div>
       {isFoldable ? (
@@ -62,7 +69,7 @@ function Group({ label, items, isFoldable, onNavigate }: GroupProps) {
       <ul aria-labelledby={id} className="flex flex-col gap-px">
         {shown.map((item) => (
           <li key={item.href}>
-            <NavLink item={item} onNavigate={onNavigate} />
+            <NavLink item={item} waiting={waitingAt(item.href)} onNavigate={onNavigate} />
           </li>
         ))}
       </ul>
@@ -75,15 +82,16 @@ const isWithin = (path: string, href: string): boolean =>
 
 interface NavLinkProps {
   readonly item: NavItem;
+  readonly waiting: number;
   readonly onNavigate: (() => void) | undefined;
 }
 
-function NavLink({ item: { href, label, icon: Icon }, onNavigate }: NavLinkProps) {
+function NavLink({ item: { href, label, icon: Icon }, waiting, onNavigate }: NavLinkProps) {
   const path = usePathname();
   const current = isWithin(path, href);
   return (
     <Link
-      href={href}
+      href={waiting > 0 ? `${href}?tab=waiting` : href}
       prefetch={false}
       aria-current={current ? "page" : undefined}
       {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
@@ -94,6 +102,12 @@ function NavLink({ item: { href, label, icon: Icon }, onNavigate }: NavLinkProps
     >
       <Icon aria-hidden className={cn("size-4 shrink-0", current && "text-accent-text")} />
       {label}
+      {waiting > 0 && (
+        <span className="ml-auto rounded-full bg-warning-soft px-1.5 text-xs font-medium text-warning-text">
+          {waiting}
+          <span className="sr-only"> waiting</span>
+        </span>
+      )}
     </Link>
   );
 }

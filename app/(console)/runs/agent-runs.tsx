@@ -91,7 +91,7 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
         }
         keyOf={(run) => run.runId}
       >
-        {(run) => <Row run={run} artist={artistOf(run.artist_id)} now={now} />}
+        {(run) => <RunRow run={run} artist={artistOf(run.artist_id)} now={now} />}
       </PagedList>
     </>
   );
@@ -107,7 +107,8 @@ interface RowProps {
   readonly now: number;
 }
 
-function Row({ run, artist, now }: RowProps) {
+/** One run, with a link to it. */
+export function RunRow({ run, artist, now }: RowProps) {
   const Icon = icons[run.kind];
   const kind = RUN_KIND_LABELS[run.kind];
   const duration = formatDuration(run.duration_ms ?? runDurationOf(run, now));

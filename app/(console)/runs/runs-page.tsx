@@ -8,6 +8,7 @@ import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { AgentRuns } from "./agent-runs.tsx";
 import { TaskRuns } from "./task-runs.tsx";
+import { Waiting } from "./waiting.tsx";
 
 const StartRunDialog = lazyComponent(() => import("./start-run-dialog.tsx"), "StartRunDialog");
 const TaskRunPanel = lazyComponent(() => import("./task-run-panel.tsx"), "TaskRunPanel");
@@ -18,7 +19,8 @@ export function RunsPage() {
   const router = useRouter();
   const [isStarting, setIsStarting] = useState(false);
   const taskRunId = query.get("runId");
-  const tab = query.get("tab") === "tasks" || taskRunId !== null ? "tasks" : "agent";
+  const asked = query.get("tab");
+  const tab = asked === "tasks" || taskRunId !== null ? "tasks" : (asked ?? "agent");
   const show = (next: Readonly<Record<string, string>>) => {
     const text = new URLSearchParams(next).toString();
     // `pushState` avoids a request, because the page stays the same.
@@ -34,16 +36,20 @@ export function RunsPage() {
           Start agent run
         </Button>
       </PageHeader>
-      <Tabs value={tab} onValueChange={(next) => show(next === "tasks" ? { tab: "tasks" } : {})}>
+      <Tabs value={tab} onValueChange={(next) => show(next === "agent" ? {} : { tab: next })}>
         <TabsList aria-label="Run type">
           <TabsTrigger value="agent">Agent runs</TabsTrigger>
           <TabsTrigger value="tasks">Task runs</TabsTrigger>
+          <TabsTrigger value="waiting">Waiting</TabsTrigger>
         </TabsList>
         <TabsContent value="agent">
           <AgentRuns onStart={() => setIsStarting(true)} />
         </TabsContent>
         <TabsContent value="tasks">
           <TaskRuns onOpen={(id) => show({ tab: "tasks", runId: id })} />
+        </TabsContent>
+        <TabsContent value="waiting">
+          <Waiting />
         </TabsContent>
       </Tabs>
       {taskRunId !== null && (

@@ -1,0 +1,101 @@
+"use client";
+import { useQueryClient } from "@tanstack/react-query";
+import { Inbox } from "lucide-react";
+import Link from "next/link";
+import type { Approval } from "@/lib/turns/approvals-contract.ts";
+import { type ApprovalAnswer, ApprovalCard } from "../_approvals/approval-card.tsx";
+import { useArtists } from "../_hooks/shared-reads.ts";
+import { useClock } from "../_hooks/use-clock.ts";
+import { usePages } from "../_hooks/use-pages.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
+import { RelativeTime } from "../_ui/relative-time.tsx";
+import { EmptyState, ErrorNote, ErrorState, Loading, LoadMore, PagedList } from "../_ui/states.tsx";
+import type { RunItem } from "./_state/run-state.ts";
+import { RunRow } from "./agent-runs.tsx";
+
+const POLL_MS = 10_000;
+const poll = () => POLL_MS;
+
+/** Everything for which the agents wait: approvals, with their cards, and the results of client tools. */
+export function Waiting() {
+  const client = useQueryClient();
+  const approvals = usePages<Approval>(
+    "/api/approvals?state=requested&limit=100",
+    "approvals",
+    poll,
+  );
+  const runs = usePages<RunItem>("/api/chat/runs?status=requires_action&limit=100", "runs", poll);
+  const artists = useArtists();
+  const now = useClock(true);
+  const { send, error } = useSubmit();
+  const answer = async ({ id, run_id }: Approval, body: ApprovalAnswer) => {
+    const path = `/api/chat/runs/${encodeURIComponent(run_id)}/approvals/${id}`;
+    const { ok } = await send(path, { body });
+    for (const path of ["/api/approvals", "/api/chat/runs"]) {
+      void client.invalidateQueries({ queryKey: [path] });
+    }
+    return ok;
+  };
+  const asked = approvals.items;
+  const failure = approvals.error ?? runs.error;
+  if (failure !== null) return <ErrorState error={failure} onRetry={approvals.loadMore} />;
+  if (!asked || !runs.items) return <Loading label="Loading…" className="h-48 rounded-xl" />;
+  const kindOf = (id: string) => runs.items?.find(({ runId }) => runId === id)?.kind;
+  const others = runs.items.filter(({ runId }) => !asked.some(({ run_id }) => run_id === runId));
+  if (asked.length + others.length === 0) {
+    return (
+      <EmptyState
+        icon={Inbox}
+        title="Nothing is waiting"
+        text="When an agent asks before it does something, or needs a result from a client, you find it here."
+      />
+    );
+  }
+  return (
+    <div className="flex flex-col gap-6">
+      <ErrorNote>{error?.message ?? null}</ErrorNote>
+      {asked.map((approval) => (
+        <article key={approval.id} aria-label={approval.title || "Untitled"} className="max-w-3xl">
+          <p className="mb-1.5 flex flex-wrap items-baseline gap-x-2 text-sm text-muted-foreground">
+            <Link
+              href={`/chat/${approval.session_id}/${approval.chat_id}`}
+              prefetch={false}
+              className="font-medium text-foreground underline underline-offset-2 [overflow-wrap:anywhere]"
+            >
+              {approval.title.trim() || "Untitled"}
+            </Link>
+            <RelativeTime date={approval.created_at} />
+          </p>
+          <ApprovalCard
+            call={approval}
+            isOfTask={kindOf(approval.run_id) === "task"}
+            onAnswer={(given) => answer(approval, given)}
+          />
+        </article>
+      ))}
+      <LoadMore pages={approvals} items="approvals" />
+      {others.length > 0 && (
+        <section aria-labelledby="waiting-runs">
+          <h2 id="waiting-runs" className="mb-2 font-semibold">
+            Runs that need a client’s result
+          </h2>
+          <PagedList
+            label="Waiting runs"
+            pages={{ ...runs, items: others }}
+            more="runs"
+            empty={null}
+            keyOf={(run) => run.runId}
+          >
+            {(run) => (
+              <RunRow
+                run={run}
+                artist={artists.find(({ account_id }) => account_id === run.artist_id)}
+                now={now}
+              />
+            )}
+          </PagedList>
+        </section>
+      )}
+    </div>
+  );
+}
