@@ -18,6 +18,7 @@ import {
   recordUsage,
   type Subagent,
   startTools,
+  type ToolEnd,
 } from "./store/turns.ts";
 import {
   type ToolEnvironment,
@@ -40,8 +41,8 @@ export interface ToolCalls extends ToolWork {
   /** Why calls must not run, by the ids of the calls, and whether a person has denied them. */
   readonly denials: ReadonlyMap<string, { readonly error: string; readonly isAnswer: boolean }>;
   readonly write: (chunk: OutputChunk) => void;
-  /** Notes the untrusted content that a tool has met. */
-  readonly meet: (sources: readonly UntrustedSource[]) => void;
+  /** Notes the state of the turn after a tool has ended. */
+  readonly update: (end: ToolEnd) => void;
 }
 
 /** How many subagents of one step work at the same time. */
@@ -180,7 +181,8 @@ async function runAndRecord(
   const output = denial
     ? { error: denial.error }
     : await runTool(call.name, call.input, context, turn);
-  step.meet(await finishTool({ accountId: turn.account_id, turnId }, callId, output, met));
+  const end = await finishTool({ accountId: turn.account_id, turnId }, callId, output, met);
+  if (end) step.update(end);
   return output;
 }
 

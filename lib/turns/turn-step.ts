@@ -321,7 +321,10 @@ export class TurnStep {
       known: knownCalls,
       denials,
       untrusted: () => this.#current.turn.untrusted,
-      meet: (sources) => this.#meet(sources),
+      update: ({ untrusted, has_budget }) => {
+        this.#meet(untrusted);
+        this.#current = { ...this.#current, turn: { ...this.#current.turn, has_budget } };
+      },
       signal: this.#stop,
       write: (chunk) => {
         const isWritten = this.#isRestarted || this.#progress?.outputs.has(chunk.toolCallId);

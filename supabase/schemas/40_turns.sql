@@ -1291,13 +1291,15 @@ begin
   from public.turns t
   where r.turn_id = p_turn_id and r.tool_call_id = p_call_id
     and t.id = r.turn_id and t.account_id = coalesce(p_account_id, t.account_id);
-  -- A command may have met more by the API.
-  return coalesce(
-    (select t.untrusted from public.turns t where t.id = p_turn_id and t.account_id = p_account_id),
-    '[]');
+  -- A command may have met more by the API, and a budget may have been set meanwhile.
+  return (
+    select jsonb_build_object('untrusted', t.untrusted,
+      'has_budget', a.monthly_budget_usd is not null)
+    from public.turns t join public.accounts a on a.id = t.account_id
+    where t.id = p_turn_id and t.account_id = p_account_id);
 end
 $$;
-comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns all of the turn. p_account_id is null from the version before.';
+comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns {untrusted, has_budget} of the turn. p_account_id is null from the version before.';
 
 create function public.finished_tools(p_turn_id uuid, p_call_ids text[]) returns jsonb
 language sql stable set search_path = '' as $$

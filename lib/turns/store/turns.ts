@@ -203,17 +203,20 @@ export function startTools(turnId: string, callIds: readonly string[]): Promise<
   return call("start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
 }
 
+const toolEnd = z.object({ untrusted: z.array(untrustedSource), has_budget: z.boolean() });
+export type ToolEnd = z.output<typeof toolEnd>;
+
 /**
  * Records the output of a call.
  * @param met the untrusted content of the output
- * @returns all that the turn has met
+ * @returns all that the turn has met, and whether its account has a budget; null if it is gone
  */
 export function finishTool(
   { accountId, turnId }: TurnKey,
   callId: string,
   output: unknown,
   met: readonly UntrustedSource[] = [],
-): Promise<UntrustedSource[]> {
+): Promise<ToolEnd | null> {
   const args = {
     p_turn_id: turnId,
     p_call_id: callId,
@@ -222,7 +225,7 @@ export function finishTool(
     p_account_id: accountId,
     p_sources: met.length > 0 ? met : null,
   };
-  return call("finish_tool", args, z.array(untrustedSource));
+  return call("finish_tool", args, toolEnd.nullable());
 }
 
 /** Records untrusted content that the turn has met outside of its tools. Returns all of the turn. */
