@@ -23,6 +23,7 @@ import { selectSkill, selectSkills } from "../skills/store.ts";
 import { storedTemplate } from "../templates/store.ts";
 import type { Trigger } from "../triggers/contract.ts";
 import { selectTriggers } from "../triggers/store.ts";
+import { selectApprovals } from "../turns/store/approvals.ts";
 import { selectWebhooks } from "../webhooks/store.ts";
 import { selectFiles, type WorkspacePlace } from "../workspace/store.ts";
 import { openWorkspaceFile } from "../workspace/workspace-files.ts";
@@ -62,6 +63,7 @@ export async function* exportAccount(app: Parts, request: ExportRequest): AsyncG
   // Webhooks and MCP servers come without their secrets.
   const lists = {
     tasks: selectTasks,
+    approvals: selectApprovals,
     shares: selectShares,
     webhooks: selectWebhooks,
     "mcp-servers": selectServers,

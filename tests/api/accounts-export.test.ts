@@ -74,6 +74,7 @@ test("200: has everything that the account owns, and nothing of others", async (
       "account.json",
       "agent-template-versions.json",
       "agent-templates.json",
+      "approvals.json",
       "api-keys.json",
       "artists.json",
       "connections.json",
