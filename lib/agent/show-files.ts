@@ -43,12 +43,13 @@ export const isUnfetchable = ({ providerMetadata }: FileUIPart): boolean =>
   providerMetadata?.agentPlatform?.unfetchable !== undefined;
 
 /** Returns whether a message has a PDF. */
+export const isPdf = ({ mediaType }: { readonly mediaType: string }): boolean =>
+  PDF.test(mediaType);
+
 export const hasPdf = (messages: readonly Pick<UIMessage, "parts">[]): boolean =>
   messages.some(({ parts }) =>
     parts.some((part) =>
-      part.type === "steering-message"
-        ? hasPdf([part])
-        : part.type === "file" && PDF.test(part.mediaType),
+      part.type === "steering-message" ? hasPdf([part]) : part.type === "file" && isPdf(part),
     ),
   );
 

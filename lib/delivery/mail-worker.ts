@@ -1,7 +1,6 @@
 /**
  * Sends the results of runs. A mail whose content may have reached the mail server is never sent again (docs/decisions/0035-delivery.md).
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "../app.ts";
 import type { MailOutcome } from "../mail/port.ts";
 import { config } from "../platform/config.ts";
@@ -22,7 +21,6 @@ import {
 const SLOTS = 4;
 const LEASE_MARGIN_SECONDS = 30;
 const POLL_SECONDS = 5;
-const DRAIN_CHECK_MS = 50;
 /** Seconds between the attempts of 24 hours. */
 const RETRY_DELAYS = [10, 60, 300, 1_200, 3_600, 7_200, 14_400, 21_600] as const;
 
@@ -35,6 +33,8 @@ export class MailWorker {
   get isIdle(): boolean {
     return this.#worker.isIdle;
   }
+
+  untilIdle = (deadline: AbortSignal): Promise<void> => this.#worker.untilIdle(deadline);
 
   /** Claims deliveries that are due. Never throws. */
   wake(app: Parts): void {
@@ -104,8 +104,6 @@ function endOf(sent: MailOutcome): DeliveryEnd {
  * the outcome of one that it cuts is unknown.
  */
 export function scheduleMails(app: Parts & Pick<App, "mailWorker">): void {
-  drain().add(async (deadline) => {
-    while (!app.mailWorker.isIdle && !deadline.aborted) await sleep(DRAIN_CHECK_MS);
-  });
+  drain().add((deadline) => app.mailWorker.untilIdle(deadline));
   runPeriodically("deliveries", POLL_SECONDS, async () => app.mailWorker.wake(app));
 }

@@ -1,8 +1,11 @@
 /** Works off a queue in the database. Any number of processes do so: each leases the jobs that it takes. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { waitUntil } from "@vercel/functions";
 import { drain } from "./drain.ts";
 import { log } from "./log.ts";
 import { continueTrace } from "./telemetry/spans.ts";
+
+const IDLE_CHECK_MS = 50;
 
 export interface Queue<Job> {
   /** Jobs of a process at a time. */
@@ -23,6 +26,11 @@ export class QueueWorker<Job extends { readonly id: string }> {
   /** Whether it attempts no job, and claims none. */
   get isIdle(): boolean {
     return !this.#isClaiming && this.#underWay === 0;
+  }
+
+  /** Resolves when it is idle, or the deadline is over: a process that exits would cut its jobs. */
+  async untilIdle(deadline: AbortSignal): Promise<void> {
+    while (!this.isIdle && !deadline.aborted) await sleep(IDLE_CHECK_MS);
   }
 
   /** Claims jobs that are due; calls during a claim are coalesced into one more claim. Never throws. */

@@ -1,6 +1,7 @@
 /** The secrets of triggers, and the checks that a request is from someone who has the secret. */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { config } from "../platform/config.ts";
+import { areEqualTexts } from "../platform/equal-texts.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
 import type { Signature } from "./contract.ts";
 
@@ -42,7 +43,7 @@ export interface SecretOfTrigger {
 
 /** Returns whether a request that carries this secret is authentic. */
 export const isSecret = (trigger: SecretOfTrigger, given: string | null | undefined): boolean =>
-  given !== null && given !== undefined && isEqual(hashSecret(given), trigger.secret);
+  given !== null && given !== undefined && areEqualTexts(hashSecret(given), trigger.secret);
 
 /**
  * Returns whether a body was signed with the trigger's secret, and within five minutes where the signature
@@ -63,16 +64,16 @@ export function isSigned(
       const key = Buffer.from(WHSEC.exec(secret)?.[1] ?? "", "base64");
       const signed = sign(key, `${header("webhook-id")}.${time}.`, body).toString("base64");
       const given = header("webhook-signature").split(" ");
-      return isRecent(time) && given.some((one) => isEqual(one, `v1,${signed}`));
+      return isRecent(time) && given.some((one) => areEqualTexts(one, `v1,${signed}`));
     }
     case "github": {
       const signed = sign(secret, "", body).toString("hex");
-      return isEqual(header("x-hub-signature-256"), `sha256=${signed}`);
+      return areEqualTexts(header("x-hub-signature-256"), `sha256=${signed}`);
     }
     case "slack": {
       const time = header("x-slack-request-timestamp");
       const signed = sign(secret, `v0:${time}:`, body).toString("hex");
-      return isRecent(time) && isEqual(header("x-slack-signature"), `v0=${signed}`);
+      return isRecent(time) && areEqualTexts(header("x-slack-signature"), `v0=${signed}`);
     }
   }
 }
@@ -82,9 +83,3 @@ const sign = (key: string | Buffer, start: string, body: Uint8Array): Buffer =>
 
 const isRecent = (time: string): boolean =>
   /^\d{1,12}$/.test(time) && Math.abs(Date.now() / 1_000 - Number(time)) <= TOLERANCE_SECONDS;
-
-/** Compares in constant time. */
-function isEqual(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
-}

@@ -4,6 +4,7 @@ import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { tooManyTurns } from "../contract/quota.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
+import { areEqualTexts } from "../platform/equal-texts.ts";
 import { signApproval } from "./approve-calls.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { getRun } from "./get-run.ts";
@@ -56,7 +57,8 @@ export async function answerByMessage(
     if (!isToolUIPart(part) || part.state !== "approval-responded") continue;
     const { id, approved, reason, signature } = part.approval;
     const name = part.type === "dynamic-tool" ? part.toolName : getStaticToolName(part);
-    if (signature !== signApproval(id, { id: part.toolCallId, name, input: part.input })) {
+    const call = { id: part.toolCallId, name, input: part.input };
+    if (!areEqualTexts(signature ?? "", signApproval(id, call))) {
       return appError(
         "invalid_request",
         `The approval of ${part.toolCallId} is not as it was sent`,

@@ -35,6 +35,22 @@ const shown = (value: unknown): string => {
   return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text;
 };
 
+const MAX_LINES = 20;
+
+/** Returns the fields of an input as lines: first the addressees, at the end the number of fields that are left out. */
+function linesOf(input: Readonly<Record<string, unknown>>): Effect[] {
+  const names = Object.keys(input);
+  const ordered = [
+    ...names.filter((name) => ADDRESSEE.test(name)),
+    ...names.filter((name) => !ADDRESSEE.test(name)),
+  ];
+  const lines = ordered
+    .slice(0, MAX_LINES)
+    .map((name) => ({ label: name, value: shown(input[name]) }));
+  const more = names.length - lines.length;
+  return more > 0 ? [...lines, { label: "Further fields", value: String(more) }] : lines;
+}
+
 /** The effects for which the default is to ask. */
 const ASKED: readonly ApprovalCategory[] = ["connectors", "mcp"];
 
@@ -67,9 +83,7 @@ export function effectOf(
       effect: [
         { label: "MCP server", value: server },
         { label: "Tool", value: tool },
-        ...Object.entries(given)
-          .slice(0, 20)
-          .map(([label, value]) => ({ label, value: shown(value) })),
+        ...linesOf(given),
       ],
       fields: { ...addressees(given), server, tool },
     };
@@ -131,9 +145,7 @@ function effectOfRequest(given: Readonly<Record<string, unknown>>): CallEffect |
       effect: [
         { label: "Service", value: connector },
         { label: "Action", value: name },
-        ...Object.entries(input)
-          .slice(0, 20)
-          .map(([label, value]) => ({ label, value: shown(value) })),
+        ...linesOf(input),
       ],
       fields: { connector, action: name, ...addressees(input) },
     };
@@ -141,12 +153,7 @@ function effectOfRequest(given: Readonly<Record<string, unknown>>): CallEffect |
   if (!MEDIA.test(url.pathname)) return null;
   return {
     category: "media",
-    effect: [
-      { label: "Request", value: `${method} ${url.pathname}` },
-      ...Object.entries(body)
-        .slice(0, 20)
-        .map(([label, value]) => ({ label, value: shown(value) })),
-    ],
+    effect: [{ label: "Request", value: `${method} ${url.pathname}` }, ...linesOf(body)],
     fields: { path: url.pathname },
   };
 }
@@ -161,7 +168,7 @@ function parsed(body: unknown): unknown {
 }
 
 const ADDRESSEE =
-  /^(?:to|cc|bcc|.*(?:recipient|email|channel|user|host|url|address|account|phone).*)$/i;
+  /^(?:to|cc|bcc|.*(?:recipient|email|channel|user|host|url|address|account|phone|attendee|participant|guest|invitee|member|contact).*)$/i;
 
 /** Returns the fields of an input that say whom it reaches; all of it if none does. */
 function addressees(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

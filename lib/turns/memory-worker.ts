@@ -2,14 +2,13 @@
  * Condenses memories that are nearly full: a model writes a shorter text, which a person accepts, or this worker if
  * the account allows it. The account that has filled the memory pays for it.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-import { createTwoFilesPatch } from "diff";
 import { consolidateMemory } from "../agent/consolidate-memory.ts";
 import { BudgetRefusal, budgetRefusalIn } from "../agent/models/budget-refusal.ts";
 import type { App } from "../app.ts";
 import { config } from "../platform/config.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { QueueWorker } from "../platform/queue-worker.ts";
+import { unifiedDiff } from "../platform/unified-diff.ts";
 import { acceptProposal } from "../workspace/accept-proposal.ts";
 import {
   claimProposals,
@@ -24,7 +23,6 @@ import { answeringModels, type ModelCallParts } from "./model-call.ts";
 /** Memories of a process at a time. */
 const SLOTS = 2;
 const POLL_SECONDS = 5;
-const DRAIN_CHECK_MS = 50;
 const DEADLINE_MS = 2 * 60_000;
 /** Longer than the deadline, so only the lease of a process that has died is taken over. */
 const LEASE_SECONDS = 3 * 60;
@@ -35,17 +33,13 @@ const REFUSED_SECONDS = 60 * 60;
 const SUMMARY_CALLS = -1;
 /** A text that keeps less may have lost facts, so a person must accept it. */
 const MIN_KEPT_SHARE = 0.25;
-const MAX_EDITS = 2_000;
 
 type Parts = ModelCallParts & Pick<App, "contents">;
 
 export class MemoryWorker {
   readonly #worker = new QueueWorker<MemoryJob>();
 
-  /** Whether it condenses nothing, and claims nothing. */
-  get isIdle(): boolean {
-    return this.#worker.isIdle;
-  }
+  untilIdle = (deadline: AbortSignal): Promise<void> => this.#worker.untilIdle(deadline);
 
   /** Claims proposals that are due. Never throws. */
   wake(app: Parts): void {
@@ -96,18 +90,14 @@ function endOf(
   const { text } = answer;
   if (text === null) return { written: null, mayAccept: false, retrySeconds: null };
   const names = ["a/MEMORY.md", "b/MEMORY.md"] as const;
-  const options = { maxEditLength: MAX_EDITS };
   const diff =
-    createTwoFilesPatch(...names, base, text, undefined, undefined, options) ??
-    `--- ${names[0]}\n+++ ${names[1]}\nThe file is replaced.\n`;
+    unifiedDiff(names, base, text) ?? `--- ${names[0]}\n+++ ${names[1]}\nThe file is replaced.\n`;
   const mayAccept = text.length >= base.length * MIN_KEPT_SHARE;
   return { written: { text, diff }, mayAccept, retrySeconds: null };
 }
 
 /** Starts the timer of this process for memories that are due. It exits once no model is at work, which would be paid for again. */
 export function scheduleConsolidations(app: Parts & Pick<App, "memoryWorker">): void {
-  drain().add(async (deadline) => {
-    while (!app.memoryWorker.isIdle && !deadline.aborted) await sleep(DRAIN_CHECK_MS);
-  });
+  drain().add((deadline) => app.memoryWorker.untilIdle(deadline));
   runPeriodically("consolidations", POLL_SECONDS, async () => app.memoryWorker.wake(app));
 }

@@ -1,8 +1,3 @@
-/**
- * A durable step of a turn: it makes model calls, with the tools between them, while these are quick.
- */
-import { fileDownloader } from "../agent/download-file.ts";
-import { showFiles } from "../agent/show-files.ts";
 import { builtInsToLoad } from "../agent/skills/prompt-skills.ts";
 import type { App } from "../app.ts";
 import type { TurnLog } from "../engine/port.ts";
@@ -10,14 +5,13 @@ import { startTimer } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan } from "../platform/telemetry/spans.ts";
 import { recordTurnSkill } from "../skills/store.ts";
 import { writeLastChunks } from "./finish-stream.ts";
-import { hasFiles, landFiles } from "./land-files.ts";
+import { hasFiles } from "./land-files.ts";
+import { type FileParts, landMessages, meetFiles } from "./message-files.ts";
 import type { ModelCall } from "./model-call.ts";
-import { type PdfParts, pdfInputFor } from "./pdf-input.ts";
 import { parseChunks, readProgress } from "./read-chunks.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import { withSteeringFiles } from "./steer-turn.ts";
 import { type ActiveTurn, loadTurn, storeFileParts } from "./store/turns.ts";
-import { openSandbox } from "./turn-sandbox.ts";
 import { type ModelSteps, type StepParts, TurnStep } from "./turn-step.ts";
 
 /**
@@ -164,17 +158,16 @@ async function recordBuiltIns(turnId: string, { account_id, skills, options }: A
 
 /** Returns the turn with its messages as the model gets them. */
 async function withFiles(
-  app: PdfParts,
+  app: FileParts,
   turnId: string,
   turn: ActiveTurn,
   signal: AbortSignal,
 ): Promise<ActiveTurn> {
+  const untrusted = await meetFiles(turn, turnId, [...turn.history, ...turn.steering]);
   const steering = await withSteeringFiles(app, turnId, turn, turn.steering, signal);
-  if (!hasFiles(turn.history)) return { ...turn, steering };
-  const sandbox = openSandbox(app, turn);
-  const fetchFile = fileDownloader(signal, turn.options.network_policies);
-  const { history, changed } = await landFiles(turn.history, sandbox, fetchFile, signal);
-  if (changed.length > 0) await storeFileParts(turnId, changed, history);
-  const pdf = await pdfInputFor(app, turn, history, signal);
-  return { ...turn, steering, history: [...(await showFiles(history, sandbox, pdf))] };
+  if (!hasFiles(turn.history)) return { ...turn, untrusted, steering };
+  const { shown } = await landMessages(app, turn, turn.history, signal, (changed, history) =>
+    storeFileParts(turnId, changed, history),
+  );
+  return { ...turn, untrusted, steering, history: [...shown] };
 }

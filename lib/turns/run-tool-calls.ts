@@ -14,6 +14,7 @@ import {
   type ActiveTurn,
   finishTool,
   type KnownCall,
+  markUntrusted,
   recordedOutput,
   recordUsage,
   type Subagent,
@@ -166,9 +167,7 @@ async function runAndRecord(
           write: () => {},
         }),
     });
-  // A command that can reach the web may have read it.
-  let met: readonly UntrustedSource[] =
-    call.name === "bash" && environment.canReachWeb ? [{ kind: "web", name: "commands" }] : [];
+  let met: readonly UntrustedSource[] = [];
   const context = {
     ...environment,
     runSubagent: runWork,
@@ -178,6 +177,12 @@ async function runAndRecord(
     },
   };
   const denial = step.denials.get(call.id);
+  // A command that can reach the web may store what it reads there before it ends.
+  if (call.name === "bash" && environment.canReachWeb && !denial) {
+    await markUntrusted({ accountId: turn.account_id, turnId }, [
+      { kind: "web", name: "commands" },
+    ]);
+  }
   const output = denial
     ? { error: denial.error }
     : await runTool(call.name, call.input, context, turn);

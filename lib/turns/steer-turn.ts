@@ -3,29 +3,30 @@
  * transaction, so each is either in the queue, where it starts a turn, or belongs to one running turn.
  */
 import type { SteeringMessage } from "../agent/conversation.ts";
-import { fileDownloader } from "../agent/download-file.ts";
-import { showFiles } from "../agent/show-files.ts";
-import { hasFiles, landFiles } from "./land-files.ts";
-import { type PdfParts, pdfInputFor } from "./pdf-input.ts";
+import { hasFiles } from "./land-files.ts";
+import { type FileParts, landMessages, meetFiles } from "./message-files.ts";
 import type { LoadedTurnKey } from "./store/model-calls.ts";
 import { type ActiveTurn, storeSteeringFiles, takeSteeringMessages } from "./store/turns.ts";
-import { openSandbox } from "./turn-sandbox.ts";
 
-/** Takes the messages that steer the turn, before its model call `step`, with their files. */
+/**
+ * Takes the messages that steer the turn, before its model call `step`, with their files. Returns also all
+ * untrusted content of the turn.
+ */
 export async function steerTurn(
-  app: PdfParts,
+  app: FileParts,
   key: LoadedTurnKey,
   turn: ActiveTurn,
   step: number,
   signal: AbortSignal,
-): Promise<readonly SteeringMessage[]> {
-  const taken = await takeSteeringMessages(key, step);
-  return withSteeringFiles(app, key.turnId, turn, taken, signal);
+): Promise<{ taken: readonly SteeringMessage[]; untrusted: ActiveTurn["untrusted"] }> {
+  const messages = await takeSteeringMessages(key, step);
+  const untrusted = await meetFiles(turn, key.turnId, messages);
+  return { taken: await withSteeringFiles(app, key.turnId, turn, messages, signal), untrusted };
 }
 
 /** Stores the files of the messages in the sandbox, and returns the messages also as the model gets them. */
 export async function withSteeringFiles(
-  app: PdfParts,
+  app: FileParts,
   turnId: string,
   turn: ActiveTurn,
   steering: SteeringMessage[],
@@ -33,12 +34,9 @@ export async function withSteeringFiles(
 ): Promise<SteeringMessage[]> {
   if (!hasFiles(steering)) return steering;
   const messages = steering.map(({ id, parts }) => ({ id, role: "user" as const, parts }));
-  const sandbox = openSandbox(app, turn);
-  const fetchFile = fileDownloader(signal, turn.options.network_policies);
-  const { history, changed } = await landFiles(messages, sandbox, fetchFile, signal);
-  if (changed.length > 0) await storeSteeringFiles(turnId, changed);
-  const pdf = await pdfInputFor(app, turn, history, signal);
-  const shown = await showFiles(history, sandbox, pdf);
+  const { history, shown } = await landMessages(app, turn, messages, signal, (changed) =>
+    storeSteeringFiles(turnId, changed),
+  );
   return steering.map((one, place) => ({
     ...one,
     // Files of a user's message stay files.

@@ -156,24 +156,29 @@ async function* untilItWaits(
   mayWait: boolean,
 ): Reading {
   let looks = mayWait;
-  for (;;) {
-    const next = reading.next();
-    for (let delay = FIRST_LOOK_MS; looks; delay = Math.min(2 * delay, LOOK_MS)) {
-      const pause = new AbortController();
-      const paused = setTimeout(delay, false, { signal: pause.signal }).catch(() => false);
-      if (await Promise.race([next.then(() => true), paused])) {
-        pause.abort();
-        break;
+  try {
+    for (;;) {
+      const next = reading.next();
+      for (let delay = FIRST_LOOK_MS; looks; delay = Math.min(2 * delay, LOOK_MS)) {
+        const pause = new AbortController();
+        const paused = setTimeout(delay, false, { signal: pause.signal }).catch(() => false);
+        if (await Promise.race([next.then(() => true), paused])) {
+          pause.abort();
+          break;
+        }
+        if (!(await awaitsApproval(turnId))) continue;
+        stop();
+        await next;
+        return "ended";
       }
-      if (!(await awaitsApproval(turnId))) continue;
-      stop();
-      await next;
-      return "ended";
+      const { value, done } = await next;
+      if (done) return value;
+      yield value;
+      looks = value.chunks.at(-1)?.startsWith(APPROVAL_REQUEST) ?? false;
     }
-    const { value, done } = await next;
-    if (done) return value;
-    yield value;
-    looks = value.chunks.at(-1)?.startsWith(APPROVAL_REQUEST) ?? false;
+  } finally {
+    // Also where its reader leaves.
+    stop();
   }
 }
 

@@ -377,9 +377,10 @@ export class TurnStep {
   /** Takes the messages that steer the turn, and shows them before the step. */
   async #steer(): Promise<void> {
     const { turn } = this.#current;
-    const taken = await steerTurn(this.#app, this.#key, turn, this.#index, this.#stop);
-    const steering = [...turn.steering, ...taken];
+    const steered = await steerTurn(this.#app, this.#key, turn, this.#index, this.#stop);
+    const steering = [...turn.steering, ...steered.taken];
     this.#current = { ...this.#current, turn: { ...turn, steering } };
+    this.#meet(steered.untrusted);
     const ofStep = steering.filter(({ step }) => step === this.#index);
     for (const chunk of steeringChunks(ofStep, this.#progress?.steering)) this.#write(chunk);
   }

@@ -91,14 +91,21 @@ async function waitForApprovals(caller: Client, run: Started) {
 }
 
 /** Starts a run that makes these calls, one in each step, before it does as the stranger says. */
-async function obey(caller: Client, calls: readonly ScriptPart[], more: object = {}) {
+async function obey(
+  caller: Client,
+  calls: readonly ScriptPart[],
+  more: object = {},
+  files: readonly object[] = [],
+) {
   const script = randomUUID();
   const steps: ScriptPart[][] = [...calls.map((call) => [call]), [sneak()], [send, act()]];
   let next = 0;
   model.script(script, function* () {
     yield* steps[next++] ?? [{ text: "Done." }];
   });
-  const body = { prompt: `[script:${script}]`, connectors: ["gmail"], ...more };
+  const parts = [{ type: "text", text: `[script:${script}]` }, ...files];
+  const messages = [{ id: randomUUID(), role: "user", parts }];
+  const body = { messages, connectors: ["gmail"], ...more };
   return {
     run: await startRun(caller, body),
     results: () => model.callsOf(script).at(-1)?.toolResults,
@@ -148,6 +155,26 @@ describe("words of a stranger, obeyed", () => {
     const write: ScriptPart = { tool: "write", input: { filePath: name, content: text } };
     const run = await obey(victim.withKey, [write, read(name)]);
     await expectAsked(victim.withKey, run, { kind: "file", name });
+  });
+
+  it("in a PDF that is attached, which a model may get without a tool", async () => {
+    const url = `data:application/pdf;base64,${Buffer.from("%PDF-1.4").toString("base64")}`;
+    const file = { type: "file", mediaType: "application/pdf", filename: "deal.pdf", url };
+    const run = await obey(victim.withKey, [], {}, [file]);
+    await expectAsked(victim.withKey, run, { kind: "file", name: "deal.pdf" });
+  });
+
+  it("in a page that a command stores in the workspace before it ends", async () => {
+    const { withKey } = await newVictim();
+    const store = say(
+      `curl -sS ${page}/ > page.txt; curl -sS -X PUT -H "$AGENT_API_AUTH_HEADER" --data-binary @page.txt "$AGENT_API_URL/api/workspace/files/content?path=page.txt"`,
+    );
+    await expectAsked(withKey, await obey(withKey, [store]), { kind: "web", name: "commands" });
+    const [version] = await sql`
+      select v.untrusted from workspace_versions v join workspace_files f on f.id = v.file_id
+      join accounts a on a.id = f.workspace_id
+      where f.path = 'page.txt' and v.account_id = a.id and v.created_at > now() - interval '1 minute'`;
+    expect(version).toEqual({ untrusted: true });
   });
 
   it("in another account's template", async () => {

@@ -1,5 +1,6 @@
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { config } from "../../platform/config.ts";
+import { areEqualTexts } from "../../platform/equal-texts.ts";
 
 /** Is set on requests of the agent itself, never on those of its sandbox, which does not get to know its values. */
 export const APPROVED_CALL = "x-agent-approved-call";
@@ -23,8 +24,5 @@ export function markOf({ turnId, method, path, body }: ApprovedCall): string {
     .digest("base64url");
 }
 
-export function isMarked(mark: string | null, call: ApprovedCall): boolean {
-  const expected = Buffer.from(markOf(call));
-  const given = Buffer.from(mark ?? "");
-  return given.length === expected.length && timingSafeEqual(given, expected);
-}
+export const isMarked = (mark: string | null, call: ApprovedCall): boolean =>
+  areEqualTexts(mark ?? "", markOf(call));

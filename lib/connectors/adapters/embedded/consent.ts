@@ -2,10 +2,11 @@
  * The page on which a person allows or refuses a connection of the embedded provider: `GET` asks,
  * `POST` decides once and redirects to the callback.
  */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import type { App } from "../../../app.ts";
 import { config } from "../../../platform/config.ts";
 import { isDatabaseUnavailable } from "../../../platform/database/unavailable.ts";
+import { areEqualTexts } from "../../../platform/equal-texts.ts";
 import { escapeHtml, renderNotice, renderPage } from "../../../platform/html-page.ts";
 import { log } from "../../../platform/log.ts";
 import { serviceOrigin } from "../../../platform/service-origin.ts";
@@ -130,10 +131,7 @@ function formToken(state: string, browserId: string): string {
 /** Returns whether this service issued the token to this browser. */
 function isOwnForm(headers: Headers, state: string, token: string): boolean {
   const browserId = readBrowserId(headers);
-  if (browserId === undefined) return false;
-  const expected = Buffer.from(formToken(state, browserId));
-  const actual = Buffer.from(token);
-  return actual.length === expected.length && timingSafeEqual(actual, expected);
+  return browserId !== undefined && areEqualTexts(token, formToken(state, browserId));
 }
 
 function readBrowserId(headers: Headers): string | undefined {
