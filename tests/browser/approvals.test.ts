@@ -5,6 +5,7 @@ import { describeInBrowser, expectGood, type TabOptions } from "../support/harne
 import {
   answers,
   goTo,
+  messageBox,
   openChatPage,
   provideChatServer,
   sendMessage,
@@ -74,28 +75,39 @@ describeInBrowser("a call to approve", (browsing) => {
   });
 
   it("is denied by its button or by another message, and remembered on a phone", async () => {
-    for (const name of ["deny", "instead", "always", "again"]) scriptCommand(name);
-    place.model.script("next", () => [{ text: "Something else" }]);
+    for (const name of ["card-deny", "card-instead", "card-always", "card-again"])
+      scriptCommand(name);
+    place.model.script("card-next", () => [{ text: "Something else" }]);
     const { page } = await openAskingChat({ width: 390, height: 844 });
-    await sendMessage(page, "[script:deny]");
+    await sendMessage(page, "[script:card-deny]");
     await button(page, "Deny").click();
     await page.getByText(/Told: .*denied/).waitFor();
     await answers(page).last().getByText("Denied", { exact: true }).waitFor();
 
     await waitUntilIdle(page);
-    await sendMessage(page, "[script:instead]");
+    await sendMessage(page, "[script:card-instead]");
     await cardOf(page).waitFor();
-    await sendMessage(page, "[script:next]");
+    await sendMessage(page, "[script:card-next]");
     await page.getByText("Something else").waitFor();
     await answers(page).nth(1).getByText("Denied", { exact: true }).waitFor();
 
     await waitUntilIdle(page);
-    await sendMessage(page, "[script:always]");
+    await sendMessage(page, "[script:card-always]");
+    const written = Promise.withResolvers<void>();
+    await page.route("**/approvals/*", async (route) => {
+      await written.promise;
+      await route.continue();
+    });
     await button(page, "Always in this chat").click();
-    await expect.poll(() => page.getByText(/Told: .*done/).count()).toBe(1);
+    await sendMessage(page, "[script:card-again] at once");
+    await expect.poll(() => messageBox(page).inputValue()).toBe("");
+    written.resolve();
+    const told = page.getByText(/^Told: .*done/);
+    await told.last().waitFor();
     await waitUntilIdle(page);
-    await sendMessage(page, "[script:again]");
-    await expect.poll(() => page.getByText(/Told: .*done/).count()).toBe(2);
+    const before = await told.count();
+    await sendMessage(page, "[script:card-again]");
+    await expect.poll(() => told.count()).toBe(before + 1);
   });
 
   it("is in one list with a badge, and what is remembered is in the settings", async () => {

@@ -90,7 +90,7 @@ describeInBrowser("useChat on another origin", ({ newTab }) => {
   });
 
   it("answers what an agent asks: at once, after a reload, and for a run that has no page", async () => {
-    place.model.script("asks", function* ({ step, toolResults }) {
+    place.model.script("sdk-asks", function* ({ step, toolResults }) {
       if (step === 0) yield { tool: "bash", id: "ask", input: { command: "echo has run" } };
       else yield { text: `Told ${toolResults.join()}` };
     });
@@ -111,7 +111,7 @@ describeInBrowser("useChat on another origin", ({ newTab }) => {
     const lastAnswer = () => page.locator("[data-role=assistant]").last().textContent();
     const send = async () => {
       const box = page.getByRole("textbox", { name: "Message" });
-      await box.fill("[script:asks]");
+      await box.fill("[script:sdk-asks]");
       await box.press("Enter");
       await button("Approve").waitFor();
       expect(await lastAnswer()).toContain('bash: {"command":"echo has run"}');
@@ -126,7 +126,7 @@ describeInBrowser("useChat on another origin", ({ newTab }) => {
     await button("Approve").click();
     await expect.poll(lastAnswer).toMatch(/^Told .*has run/);
 
-    const run = await startRun(withKey, { prompt: "[script:asks]", approvals });
+    const run = await startRun(withKey, { prompt: "[script:sdk-asks]", approvals });
     await expect
       .poll(() => withKey.get(`/api/chat/runs/${run.runId}`))
       .toMatchObject({
@@ -137,6 +137,6 @@ describeInBrowser("useChat on another origin", ({ newTab }) => {
     await button("Approve").click();
     await expect.poll(lastAnswer).toMatch(/^Told .*has run/);
     expect(await waitForRun(withKey, run)).toMatchObject({ status: "completed" });
-    expect(place.model.callsOf("asks").map(({ step }) => step)).toEqual([0, 1, 0, 1, 0, 1]);
+    expect(place.model.callsOf("sdk-asks").map(({ step }) => step)).toEqual([0, 1, 0, 1, 0, 1]);
   });
 });

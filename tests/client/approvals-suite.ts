@@ -65,7 +65,7 @@ export function approvalsSuite(packed: () => PackedClient): void {
   });
 
   it("ends the waiting with what onApproval throws, and continues when another client is faster", async () => {
-    const runId = await start("faster");
+    const runId = await start("approval-faster");
     const failing = connect().waitForRun(runId, {
       onApproval: () => Promise.reject(new Error("No one is there")),
     });
@@ -78,7 +78,7 @@ export function approvalsSuite(packed: () => PackedClient): void {
       },
     });
     expect(status).toBe("completed");
-    expect(resultsOf("faster")?.join()).not.toContain("has run");
+    expect(resultsOf("approval-faster")?.join()).not.toContain("has run");
   });
 
   it("works as the guide says", async () => {
@@ -127,9 +127,9 @@ export function approvalsSuite(packed: () => PackedClient): void {
     });
 
     it("of a chat says how to answer", async () => {
-      place.model.script("chat", asking);
+      place.model.script("approval-chat", asking);
       await person.withKey.patch("/api/accounts/me", { approvals });
-      const asked = await command("chat", "[script:chat]");
+      const asked = await command("chat", "[script:approval-chat]");
       await person.withKey.patch("/api/accounts/me", { approvals: {} });
       expect(asked).toMatchObject({
         code: 4,

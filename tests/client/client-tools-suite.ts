@@ -90,7 +90,7 @@ export function clientToolsSuite(packed: () => PackedClient): void {
       },
       "No speakers",
     ],
-    ["long", () => Promise.reject(new Error("x".repeat(20_000))), "xxxxx"],
+    ["long-message", () => Promise.reject(new Error("x".repeat(20_000))), "xxxxx"],
     ["bigint", () => 1n, "Do not know how to serialize a BigInt"],
   ])("tells the agent why a tool failed: %s", async (script, onToolCall, error) => {
     place.model.script(script, calling(["play"]));
@@ -159,11 +159,11 @@ export function clientToolsSuite(packed: () => PackedClient): void {
   });
 
   it("runs a tool again whose result a client has not sent, with waitForRun", async () => {
-    place.model.script("again", calling(["look_up_track", "play"]));
+    place.model.script("unsent", calling(["look_up_track", "play"]));
     const crash = new AbortController();
     let runId = "";
     const crashed = connect().run({
-      prompt: "[script:again]",
+      prompt: "[script:unsent]",
       clientTools,
       signal: crash.signal,
       onState: (run) => {
@@ -187,7 +187,7 @@ export function clientToolsSuite(packed: () => PackedClient): void {
       },
     });
     expect({ status, calls }).toEqual({ status: "completed", calls: ["play"] });
-    expect(resultsOf("again")).toEqual(["by the first", "by the second"]);
+    expect(resultsOf("unsent")).toEqual(["by the first", "by the second"]);
   });
 
   it("continues when another client is faster, also while the next call is open", async () => {

@@ -25,7 +25,7 @@ const answered = (asked: UIMessage, results: Readonly<Record<string, object>>): 
 describe("a chat", () => {
   it("ends its turn with the calls, and continues with the answered message", async () => {
     place.model.script(
-      "chat",
+      "chat-tools",
       calling(
         { tool: "look_up_track", id: "one" },
         { tool: "bash", id: "two", input: { command: "echo hello" } },
@@ -33,7 +33,7 @@ describe("a chat", () => {
       ),
     );
     const conversation = await openConversation(caller);
-    const turn = await conversation.send("[script:chat]", { client_tools });
+    const turn = await conversation.send("[script:chat-tools]", { client_tools });
     expectCompleteTurn(await turn.ended);
     expect(turn.chunks.at(-1)).toMatchObject({ type: "finish", finishReason: "tool-calls" });
     const asked = await conversation.answer();
@@ -50,7 +50,7 @@ describe("a chat", () => {
     };
     const next = await conversation.send([answered(asked, results)], { client_tools });
     expectCompleteTurn(await next.ended);
-    const given = place.model.callsOf("chat")[1]?.toolResults ?? [];
+    const given = place.model.callsOf("chat-tools")[1]?.toolResults ?? [];
     expect(JSON.parse(given[0] ?? "")).toEqual({ title: "Nightjar" });
     expect(given[1]).toContain("hello");
     expect(given[2]).toContain("No speakers");
@@ -61,10 +61,13 @@ describe("a chat", () => {
   });
 
   it("gives the tools to a message that waits, and closes calls that nobody answers", async () => {
-    place.model.script("ignored", calling({ tool: "play", id: "one" }));
+    place.model.script("tools-ignored", calling({ tool: "play", id: "one" }));
     const conversation = await openConversation(caller);
     const busy = await conversation.send("run: sleep 1");
-    const queued = await conversation.send("[script:ignored]", { client_tools, onBusy: "enqueue" });
+    const queued = await conversation.send("[script:tools-ignored]", {
+      client_tools,
+      onBusy: "enqueue",
+    });
     await busy.ended;
     await queued.ended;
     expect((await conversation.answer()).parts.at(-1)).toMatchObject({

@@ -193,8 +193,8 @@ describe("a headless run", () => {
   });
 
   it("refuses results that it does not wait for", async () => {
-    place.model.script("refused", calling({ tool: "play", id: "one" }));
-    const run = await start("refused");
+    place.model.script("results-refused", calling({ tool: "play", id: "one" }));
+    const run = await start("results-refused");
     await waitForCalls(caller, run);
     const refused = async (results: unknown) => {
       const { status, body } = await sendResults(caller, run, results);

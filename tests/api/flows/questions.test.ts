@@ -53,8 +53,8 @@ const answered = (asked: UIMessage, output: unknown): Entry => ({
 
 describe("a question", () => {
   it("ends the turn, stays open in the stored message, and leaves the chat free", async () => {
-    scriptQuestion("open");
-    const { conversation, asked } = await ask("open");
+    scriptQuestion("left-open");
+    const { conversation, asked } = await ask("left-open");
     expect(asked.parts.at(-1)).toMatchObject({
       type: "tool-ask_user_question",
       state: "input-available",
@@ -103,8 +103,8 @@ describe("a question", () => {
 
   it("answered again while its run goes on is the same run; when that is over, a conflict", async () => {
     const held = gate();
-    scriptQuestion("again", () => held.pass());
-    const { conversation, asked } = await ask("again");
+    scriptQuestion("answered-again", () => held.pass());
+    const { conversation, asked } = await ask("answered-again");
     const entry = answered(asked, { answers: { "Which one?": "Left" } });
     const first = await conversation.send([entry]);
     await held.reached;

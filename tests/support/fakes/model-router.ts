@@ -16,15 +16,23 @@ export async function startModelRouter(startServer: (modelUrl: string) => Promis
   const builtIn = await startFakeOpenAI();
   /** Origins of the models of the files. */
   const files = new Set<string>();
+  /** Scripts that were called, and the models that have them, also of files that have ended. */
+  const owners = new Map<string, string>();
   let server: Promise<SharedServer> | undefined;
 
-  /** Returns who follows a script. The model of a file that has ended refuses connections. */
+  /**
+   * Returns who follows a script. The model of a file that has ended refuses connections.
+   * @throws Error if two files have a script of this name, even if they do not run at the same time
+   */
   const ownerOf = async (script: string): Promise<string> => {
     for (const origin of files) {
       const response = await fetch(`${origin}/scripts/${script}`).catch(() => files.delete(origin));
-      if (response instanceof Response && response.ok) return origin;
+      if (!(response instanceof Response && response.ok)) continue;
+      const owner = owners.get(script) ?? origin;
+      if (owner !== origin) throw new Error(`Two test files have a script "${script}"`);
+      owners.set(script, origin);
     }
-    return builtIn.origin;
+    return owners.get(script) ?? builtIn.origin;
   };
 
   const router = await serveHandlers([

@@ -93,6 +93,8 @@ export class Conversation {
   };
   /** What waited when the turn was stopped. */
   #dropped: readonly QueuedMessage[] = [];
+  /** Resolves when an approval has reached the service, and its turn is read. */
+  #approved: Promise<unknown> = Promise.resolve();
   /** What was being sent when the page was left. */
   #unsent: readonly SentMessage[];
   #onStored = () => {};
@@ -199,6 +201,7 @@ export class Conversation {
     this.#show({ error: null });
     const id = crypto.randomUUID();
     this.#options.outbox.keep({ id, text, files });
+    await this.#approved;
     if (!this.isReading && !this.#isWaiting) return this.#send({ id, text, files });
     const error = await this.queue.add(id, toParts(text, files));
     if (error) this.#show({ error, returned: { text, files } });
@@ -243,19 +246,19 @@ export class Conversation {
    * chat is up to date, if the answer was not accepted.
    */
   approve = async (id: string, answer: ApprovalAnswer): Promise<boolean> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#approved = promise;
     this.#show({ error: null });
     const path = `${askingRun(this.chat.lastMessage)}/approvals/${id}`;
     const response = await this.#repeat(path, { method: "POST", body: JSON.stringify(answer) });
-    if (!response?.ok) {
-      if (response) this.#show({ error: toChatError(await toApiError(response)) });
-      await this.refresh();
-      return false;
-    }
-    await this.chat.addToolApprovalResponse({ id, approved: answer.approved });
-    if (askingRun(this.chat.lastMessage) !== null) return true;
-    await this.#read(() => this.chat.sendMessage());
-    await this.refresh();
-    return true;
+    if (response?.ok) await this.chat.addToolApprovalResponse({ id, approved: answer.approved });
+    else if (response) this.#show({ error: toChatError(await toApiError(response)) });
+    const isContinued = response?.ok && askingRun(this.chat.lastMessage) === null;
+    const turn = isContinued ? this.#read(() => this.chat.sendMessage()) : null;
+    resolve();
+    await turn;
+    if (!response?.ok || isContinued) await this.refresh();
+    return response?.ok ?? false;
   };
 
   /** Takes a waiting message back, for `returned` if it is to be `edited`. */
