@@ -128,6 +128,24 @@ describe("a simulation", () => {
     );
   });
 
+  it("stores the files of all chats although servers die before and after they note and store them", () => {
+    const turn: TurnPlan = { tools: [1, 1], end: "text", pause: null };
+    const points = ["use workspace", "store file", "save checkout"] as const;
+    return simulate(
+      cluster,
+      {
+        servers: 3,
+        commands: points.flatMap((point, server) => [
+          { name: "crash at", point, phase: "before" } as const,
+          { name: "crash at", point, phase: "after" } as const,
+          ...[0, 1, 2].map((chat) => ({ name: "post", chat, server, turn }) as const),
+          { name: "let a minute pass" } as const,
+        ]),
+      },
+      "This",
+    );
+  });
+
   it("ends a turn at its limit although servers die with its reservation and its note", () => {
     const turn: TurnPlan = { tools: [1, 1, 1, 1, 1], end: "text", pause: null };
     const of = { chat: 0, server: 0 };

@@ -19,8 +19,13 @@ type Where = (typeof PAUSES)[number];
 /** What a command prints, so that a few turns fill the context of a small model. */
 const NOISE = "seq 1000 1350";
 
+/** Writes the id of a call to a file of its own and to one of all chats, both in the workspace, then to `effects`. */
+const leave = (id: string): string =>
+  `mkdir -p workspace/calls && echo ${id} > workspace/calls/${id} && ` +
+  `echo ${id} >> workspace/all && echo ${id} >> effects`;
+
 /**
- * Each command adds the id of its call to the file `effects`. A paused one then waits for a file of
+ * Each command leaves the id of its call in three files. A paused one then waits for a file of
  * the turn's name. Without tools, the request is one for a summary.
  */
 export function scriptOf(name: string, plan: TurnPlan, gate: Gate): Script {
@@ -49,7 +54,7 @@ export function scriptOf(name: string, plan: TurnPlan, gate: Gate): Script {
     const wait = pausesAt("command") ? `; while [ ! -e ${name} ]; do sleep 0.05; done` : "";
     for (let call = 0; call < (plan.tools[step] ?? 0); call++) {
       const id = newCall();
-      const input = { command: `echo ${id} >> effects; ${NOISE}${call === 0 ? wait : ""}` };
+      const input = { command: `${leave(id)}; ${NOISE}${call === 0 ? wait : ""}` };
       yield { tool: "bash", id, input, pieces: 2, between: () => at("input") };
     }
     // What follows the answer to a question has a higher number.

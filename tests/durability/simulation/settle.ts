@@ -12,6 +12,7 @@ import type { TurnPlan } from "./plan.ts";
 import { readChat, send, talkAt } from "./requests.ts";
 import { isScripted, letProceed, withAnswer } from "./script.ts";
 import { setBudget } from "./set-limits.ts";
+import { expectFilesStored } from "./stored-files.ts";
 
 const lastTurn: TurnPlan = { tools: [1], end: "text", pause: null };
 
@@ -46,6 +47,7 @@ export async function settle(model: Model): Promise<void> {
   // Those before may have been cut by a fault.
   for (const { isDone } of model.readers.slice(cut)) expect(isDone, "[DONE]").toBe(true);
   await expectReadToEnd(model, node);
+  await expectFilesStored(model, node);
   await expectInvariants(model, node);
   const logs = await readLogs(model);
   await Promise.all(model.chats.map((chat) => expectStored(model, chat, logs)));
