@@ -14,6 +14,7 @@ export const functions = {
   authenticate_bearer: { args: { p_email: "text", p_identity_hash: "text", p_session_id: "uuid", p_issued_at: "timestamp with time zone", p_account_id: "uuid", p_organization_id: "uuid", p_artist_id: "uuid", p_address: "text", p_address_limit: "integer", p_account_limit: "integer" }, returns: "value" },
   authenticate_key: { args: { p_hash: "text", p_account_id: "uuid", p_organization_id: "uuid", p_artist_id: "uuid", p_address: "text", p_address_limit: "integer", p_account_limit: "integer" }, returns: "value" },
   awaits_approval: { args: { p_turn_id: "uuid" }, returns: "value" },
+  begin_claimed_turn: { args: { p_turn_id: "uuid", p_run_id: "text" }, returns: "value" },
   begin_compaction: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid", p_id: "uuid", p_default_model_id: "text", p_lease_seconds: "integer" }, returns: "value" },
   begin_idempotent: { args: { p_account_id: "uuid", p_key_hash: "text", p_fingerprint: "text", p_lease_seconds: "integer" }, returns: "value" },
   begin_queued_turn: { args: { p_chat_id: "uuid", p_max_active: "integer", p_stale_seconds: "integer" }, returns: "value" },

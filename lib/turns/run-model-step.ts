@@ -11,7 +11,7 @@ import type { ModelCall } from "./model-call.ts";
 import { parseChunks, readProgress } from "./read-chunks.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import { withSteeringFiles } from "./steer-turn.ts";
-import { type ActiveTurn, loadTurn, storeFileParts } from "./store/turns.ts";
+import { type ActiveTurn, beginClaimedTurn, loadTurn, storeFileParts } from "./store/turns.ts";
 import { type ModelSteps, type StepParts, TurnStep } from "./turn-step.ts";
 
 /**
@@ -128,17 +128,17 @@ async function loadLog(
   app: Parts,
   { turnId, runId, isFirst, call, signal }: Loading,
 ): Promise<RunningTurn | "waiting" | null> {
-  const started = isFirst ? call : undefined;
-  const loaded = await loadTurn(turnId, runId, { history: started?.turn.history });
+  const claimed = isFirst && call ? await beginClaimedTurn(turnId, runId, call.turn) : null;
+  const loaded = claimed ?? (await loadTurn(turnId, runId));
   if (loaded.outcome === "waiting") return loaded.outcome;
   if (loaded.outcome === "active" && isFirst) await recordBuiltIns(turnId, loaded);
-  const isLoaded = loaded.outcome === "active" && !started;
+  const isLoaded = loaded.outcome === "active" && !claimed;
   const turn = isLoaded ? await withFiles(app, turnId, loaded, signal) : loaded;
   const log = await app.engine.openLog(turnId, runId, isFirst);
   if (turn.outcome === "active") {
     // What the turn did before it waited is not repeated.
     const hasWaited = turn.steps.length > 0 && (turn.client_tools !== null || turn.has_asked);
-    return { turn, steps: turn.steps, log, hasWaited, ...(started && { call: started }) };
+    return { turn, steps: turn.steps, log, hasWaited, ...(claimed && call && { call }) };
   }
   try {
     if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);

@@ -104,12 +104,15 @@ $$;
 comment on function public.revoke_key is 'Revokes a key; false when the account has no such key, or it was revoked before.';
 
 create function public.is_key_in_force(p_key_id uuid) returns boolean
-language sql stable set search_path = '' as $$
-  select p_key_id is null or exists (
-    select from public.api_keys k
-    where k.id = p_key_id
-      and (k.revoked_at is null or k.revoked_at > now())
-      and (k.expires_at is null or k.expires_at > now()))
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select p_key_id is null or exists (
+      select from public.api_keys k
+      where k.id = p_key_id
+        and (k.revoked_at is null or k.revoked_at > now())
+        and (k.expires_at is null or k.expires_at > now())));
+end
 $$;
 comment on function public.is_key_in_force is 'Returns whether the key still authenticates; true for null, the absence of a key.';
 

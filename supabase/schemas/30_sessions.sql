@@ -36,21 +36,27 @@ comment on column public.sessions.sandbox_reserved_at is 'Which reservation sand
 comment on column public.sessions.sandbox_state is 'The provider''s reference to the sandbox; null when none is provisioned.';
 
 create function public.words_of_parts(p_parts jsonb) returns text
-language sql immutable set search_path = '' as $$
+language plpgsql immutable set search_path = '' as $$
+begin
   -- A longer text may have more words than a tsvector holds.
-  select left(string_agg(piece.value ->> 'text', ' ' order by part.ordinality, piece.ordinality), 100000)
-  from jsonb_array_elements(p_parts) with ordinality as part
-  cross join jsonb_array_elements(case part.value ->> 'type'
-    when 'steering-message' then part.value -> 'parts' else jsonb_build_array(part.value) end)
-    with ordinality as piece
-  where piece.value ->> 'type' = 'text'
+  return (
+    select left(string_agg(piece.value ->> 'text', ' ' order by part.ordinality, piece.ordinality), 100000)
+    from jsonb_array_elements(p_parts) with ordinality as part
+    cross join jsonb_array_elements(case part.value ->> 'type'
+      when 'steering-message' then part.value -> 'parts' else jsonb_build_array(part.value) end)
+      with ordinality as piece
+    where piece.value ->> 'type' = 'text');
+end
 $$;
 comment on function public.words_of_parts is 'The texts of a message and of those that steered it, at most 100,000 characters; null without any.';
 
 -- PostgreSQL would send the client a notice about each word that is too long.
 create function public.search_of_parts(p_parts jsonb) returns tsvector
-language sql immutable set search_path = '' set client_min_messages = 'warning' as $$
-  select to_tsvector('simple'::regconfig, coalesce(public.words_of_parts(p_parts), ''))
+language plpgsql immutable set search_path = '' set client_min_messages = 'warning' as $$
+begin
+  return (
+    select to_tsvector('simple'::regconfig, coalesce(public.words_of_parts(p_parts), '')));
+end
 $$;
 comment on function public.search_of_parts is 'The words of a message for the search. The index messages_words stores it.';
 
@@ -630,12 +636,15 @@ comment on function public.get_chat_body_page is 'A chat as JSON, and its messag
 -- Branches ----------------------------------------------------------------------------------------
 
 create function public.leaf_of_chat(p_chat_id uuid) returns text
-language sql stable set search_path = '' as $$
-  select coalesce((
-    select m.id from public.messages m
-    where m.chat_id = p_chat_id and m.on_path
-    order by m.created_at desc, m.id desc
-    limit 1), '')
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce((
+      select m.id from public.messages m
+      where m.chat_id = p_chat_id and m.on_path
+      order by m.created_at desc, m.id desc
+      limit 1), ''));
+end
 $$;
 comment on function public.leaf_of_chat is 'The id of the newest message that a chat shows, which the next one follows; empty without any.';
 
@@ -977,16 +986,19 @@ create trigger count_removed_chats after delete on public.chats
 create function public.message_quota_reached(
   p_account_id uuid, p_chat_id uuid, p_max_account_bytes bigint, p_max_chat_bytes bigint
 ) returns text
-language sql stable set search_path = '' as $$
-  select case
-    when p_max_account_bytes > 0 and exists (
-      select from public.message_usage u
-      where u.account_id = p_account_id and u.bytes > p_max_account_bytes)
-    then 'messages_full'
-    when p_max_chat_bytes > 0 and exists (
-      select from public.chats c where c.id = p_chat_id and c.account_id = p_account_id
-        and c.message_bytes > p_max_chat_bytes)
-    then 'chat_full' end
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select case
+      when p_max_account_bytes > 0 and exists (
+        select from public.message_usage u
+        where u.account_id = p_account_id and u.bytes > p_max_account_bytes)
+      then 'messages_full'
+      when p_max_chat_bytes > 0 and exists (
+        select from public.chats c where c.id = p_chat_id and c.account_id = p_account_id
+          and c.message_bytes > p_max_chat_bytes)
+      then 'chat_full' end);
+end
 $$;
 comment on function public.message_quota_reached is 'messages_full | chat_full, when the account or the chat has more bytes of messages than it may have, else null. A limit of 0 is none.';
 

@@ -550,46 +550,55 @@ $$;
 comment on function public.template_state is 'The state of the template of a chat or a task: {template_version, template_update: {version}}, each null for none.';
 
 create function public.chat_instructions(p_account_id uuid, p_chat_id uuid) returns text
-language sql stable set search_path = '' as $$
-  select nullif(concat_ws(chr(10) || chr(10),
-    (public.applied_template_version(p_account_id, c.template_id, c.template_version)).prompt,
-    c.instructions), '')
-  from public.chats c
-  where c.id = p_chat_id and c.account_id = p_account_id
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select nullif(concat_ws(chr(10) || chr(10),
+      (public.applied_template_version(p_account_id, c.template_id, c.template_version)).prompt,
+      c.instructions), '')
+    from public.chats c
+    where c.id = p_chat_id and c.account_id = p_account_id);
+end
 $$;
 comment on function public.chat_instructions is 'The instructions of a chat: the prompt of its template, in the version that applies, then its own text; null for nothing.';
 
 create function public.narrowest_limits(p_limits jsonb[]) returns jsonb
-language sql immutable set search_path = '' as $$
-  select jsonb_object_agg(narrowest.name, narrowest.value)
-  from (
-    select l.key as name, min(l.value::numeric) as value
-    from unnest(p_limits) as given, jsonb_each_text(given) as l
-    group by l.key) narrowest
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select jsonb_object_agg(narrowest.name, narrowest.value)
+    from (
+      select l.key as name, min(l.value::numeric) as value
+      from unnest(p_limits) as given, jsonb_each_text(given) as l
+      group by l.key) narrowest);
+end
 $$;
 comment on function public.narrowest_limits is 'The least value of each limit among objects such as {max_steps: 10}, any of which may be null; null without any.';
 
 create function public.chat_options(p_account_id uuid, p_chat_id uuid) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_strip_nulls(
-    case when t.account_id = p_account_id then v.options
-      else jsonb_build_object('skills', v.options -> 'skills') end || c.options
-    || jsonb_build_object(
-      'limits', public.narrowest_limits(array[v.options -> 'limits', c.options -> 'limits']),
-      'approvals', public.approval_policies(p_account_id, p_chat_id,
-        case when t.account_id = p_account_id then v.options else '{}' end || c.options,
-        case when t.account_id = p_account_id then v.options -> 'approvals' end,
-        case when t.account_id <> p_account_id then v.options -> 'approvals' end))
-    || jsonb_build_object('network_policies', (
-      select jsonb_agg(p.policy || jsonb_build_object('of', p.name) order by p.name)
-      from (values
-        ('account', (select a.network from public.accounts a where a.id = p_account_id)),
-        ('template', v.options -> 'network'),
-        ('chat', c.options -> 'network')) p (name, policy)
-      where p.policy ->> 'mode' <> 'open')))
-  from public.chats c
-  cross join public.applied_template_version(p_account_id, c.template_id, c.template_version) v
-  left join public.agent_templates t on t.id = v.template_id
-  where c.id = p_chat_id and c.account_id = p_account_id
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_strip_nulls(
+      case when t.account_id = p_account_id then v.options
+        else jsonb_build_object('skills', v.options -> 'skills') end || c.options
+      || jsonb_build_object(
+        'limits', public.narrowest_limits(array[v.options -> 'limits', c.options -> 'limits']),
+        'approvals', public.approval_policies(p_account_id, p_chat_id,
+          case when t.account_id = p_account_id then v.options else '{}' end || c.options,
+          case when t.account_id = p_account_id then v.options -> 'approvals' end,
+          case when t.account_id <> p_account_id then v.options -> 'approvals' end))
+      || jsonb_build_object('network_policies', (
+        select jsonb_agg(p.policy || jsonb_build_object('of', p.name) order by p.name)
+        from (values
+          ('account', (select a.network from public.accounts a where a.id = p_account_id)),
+          ('template', v.options -> 'network'),
+          ('chat', c.options -> 'network')) p (name, policy)
+        where p.policy ->> 'mode' <> 'open')))
+    from public.chats c
+    cross join public.applied_template_version(p_account_id, c.template_id, c.template_version) v
+    left join public.agent_templates t on t.id = v.template_id
+    where c.id = p_chat_id and c.account_id = p_account_id);
+end
 $$;
 comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s, in the version that applies. A template of another account sets skills, limits and network policies only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies. network_policies has the policies of the account, the template and the chat that are not open, all of which must allow a host.';

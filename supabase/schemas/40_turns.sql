@@ -469,12 +469,7 @@ begin
     end if;
     v_answer := jsonb_build_object('outcome', 'claimed');
     if p_with_turn then
-      v_turn.instructions := public.chat_instructions(v_turn.account_id, v_turn.chat_id);
-      v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
-      v_turn.skills := public.skills_of_turn(v_turn.account_id, v_turn.options -> 'skills');
-      v_turn.mcp_tools :=
-        public.mcp_tools_of_turn(v_turn.account_id, v_turn.options -> 'mcp_servers');
-      v_turn.untrusted := public.sources_of_turn(v_turn);
+      v_turn := public.prepare_turn(v_turn);
       v_answer := v_answer || jsonb_build_object('turn',
         public.turn_state(v_turn) || jsonb_build_object('history', public.history_of_turn(v_turn)));
     end if;
@@ -503,10 +498,13 @@ $$;
 comment on function public.may_steer is 'Returns false for a message that starts a branch, which no running turn can take.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
-language sql stable set search_path = '' as $$
-  select t from public.turns t
-  where t.chat_id = p_chat.id
-    and (t.run_id = p_chat.active_stream_id or 'pending:' || t.id = p_chat.active_stream_id)
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select t from public.turns t
+    where t.chat_id = p_chat.id
+      and (t.run_id = p_chat.active_stream_id or 'pending:' || t.id = p_chat.active_stream_id));
+end
 $$;
 comment on function public.active_turn is 'The turn that a chat is claimed by.';
 
@@ -518,12 +516,15 @@ $$;
 comment on function public.is_waiting is 'Returns whether a turn waits for its client. Inlined, hence no search_path.';
 
 create function public.count_active_turns(p_account_id uuid) returns bigint
-language sql stable set search_path = '' as $$
-  select count(*) from public.turns
-  where account_id = p_account_id and finished_at is null and not public.is_waiting(id)
-    -- A claim whose request died before it started a run is void after this time.
-    and (run_id is not null
-      or created_at > now() - case when headless then interval '10 minutes' else interval '60 seconds' end)
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select count(*) from public.turns
+    where account_id = p_account_id and finished_at is null and not public.is_waiting(id)
+      -- A claim whose request died before it started a run is void after this time.
+      and (run_id is not null
+        or created_at > now() - case when headless then interval '10 minutes' else interval '60 seconds' end));
+end
 $$;
 comment on function public.count_active_turns is 'The turns of an account that are queued or running, without those that wait for their client, and claims that never became a run.';
 
@@ -616,20 +617,23 @@ comment on function public.answer_of_message is 'The response to a user message 
 create function public.answer_of_steering_message(
   p_chat_id uuid, p_message_id text, p_parts jsonb
 ) returns jsonb
-language sql stable set search_path = '' as $$
-  select case
-    when s.sent_digest <> public.digest_of_parts(p_parts)
-      then jsonb_build_object('outcome', 'content_differs')
-    when t.finished_at is null
-      then jsonb_build_object('outcome', 'active', 'turn_id', t.id, 'run_id', t.run_id,
-        'message_id', s.message_id)
-    -- A message whose answer failed or was stopped is answered again.
-    when t.status = 'completed' and exists (
-      select from public.messages a where a.chat_id = t.chat_id and a.id = t.assistant_message_id)
-      then jsonb_build_object('outcome', 'answered', 'turn_id', t.id, 'run_id', t.run_id,
-        'message_id', t.assistant_message_id) end
-  from public.steering_messages s join public.turns t on t.id = s.turn_id
-  where s.chat_id = p_chat_id and s.message_id = p_message_id
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select case
+      when s.sent_digest <> public.digest_of_parts(p_parts)
+        then jsonb_build_object('outcome', 'content_differs')
+      when t.finished_at is null
+        then jsonb_build_object('outcome', 'active', 'turn_id', t.id, 'run_id', t.run_id,
+          'message_id', s.message_id)
+      -- A message whose answer failed or was stopped is answered again.
+      when t.status = 'completed' and exists (
+        select from public.messages a where a.chat_id = t.chat_id and a.id = t.assistant_message_id)
+        then jsonb_build_object('outcome', 'answered', 'turn_id', t.id, 'run_id', t.run_id,
+          'message_id', t.assistant_message_id) end
+    from public.steering_messages s join public.turns t on t.id = s.turn_id
+    where s.chat_id = p_chat_id and s.message_id = p_message_id);
+end
 $$;
 comment on function public.answer_of_steering_message is 'The response to a message that a running turn has taken and that is sent again, as an outcome of claim_turn. Null if no turn has taken it, or if it is to be answered again.';
 
@@ -760,83 +764,160 @@ comment on function public.discard_run is 'Deletes what provision_run created, u
 -- Steps -------------------------------------------------------------------------------------------
 
 create function public.lock_chat_of_turn(p_turn_id uuid) returns void
-language sql set search_path = '' as $$
-  select 1 from public.chats
+language plpgsql set search_path = '' as $$
+begin
+  perform 1 from public.chats
   where id = (select chat_id from public.turns where id = p_turn_id)
-  for update
+  for update;
+end
 $$;
 comment on function public.lock_chat_of_turn is 'Locks the chat of a turn for the transaction. To be called before the turn itself is locked.';
 
 create function public.turn_state(p_turn public.turns) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    'load', p_turn.loads,
-    'account_id', p_turn.account_id,
-    'session_id', p_turn.session_id,
-    'chat_id', p_turn.chat_id,
-    'message_id', p_turn.message_id,
-    'assistant_message_id', p_turn.assistant_message_id,
-    'model_id', p_turn.model_id,
-    'instructions', p_turn.instructions,
-    'options', p_turn.options,
-    'skills', p_turn.skills,
-    'mcp_tools', p_turn.mcp_tools,
-    'limit_note', p_turn.limit_note,
-    'untrusted', p_turn.untrusted,
-    'context_limit', p_turn.context_limit,
-    'headless', p_turn.headless,
-    'has_key', p_turn.key_id is not null,
-    'has_budget', public.has_budget(p_turn.account_id),
-    'created_at', public.iso_date(p_turn.created_at),
-    'stop_requested', p_turn.stop_requested_at is not null,
-    'artist_id', s.artist_id,
-    'workspace', jsonb_build_object('artist_id', p_turn.artist_id,
-      'memory', public.memory_of_workspace(p_turn.account_id, p_turn.artist_id, p_turn.options,
-        p_turn.created_at, 8000)),
-    'compaction', public.compaction_of_turn(p_turn),
-    'output_schema', p_turn.output_schema,
-    'client_tools', p_turn.client_tools,
-    'steering', (
-      select coalesce(jsonb_agg(jsonb_build_object('step', m.step, 'id', m.message_id,
-        'parts', m.parts) order by m.step, m.position), '[]')
-      from public.steering_messages m where m.turn_id = p_turn.id),
-    'sandbox_state', s.sandbox_state)
-  from public.sessions s where s.id = p_turn.session_id
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'load', p_turn.loads,
+      'account_id', p_turn.account_id,
+      'session_id', p_turn.session_id,
+      'chat_id', p_turn.chat_id,
+      'message_id', p_turn.message_id,
+      'assistant_message_id', p_turn.assistant_message_id,
+      'model_id', p_turn.model_id,
+      'instructions', p_turn.instructions,
+      'options', p_turn.options,
+      'skills', p_turn.skills,
+      'mcp_tools', p_turn.mcp_tools,
+      'limit_note', p_turn.limit_note,
+      'untrusted', p_turn.untrusted,
+      'context_limit', p_turn.context_limit,
+      'headless', p_turn.headless,
+      'has_key', p_turn.key_id is not null,
+      'has_budget', public.has_budget(p_turn.account_id),
+      'created_at', public.iso_date(p_turn.created_at),
+      'stop_requested', p_turn.stop_requested_at is not null,
+      'artist_id', s.artist_id,
+      'workspace', jsonb_build_object('artist_id', p_turn.artist_id,
+        'memory', public.memory_of_workspace(p_turn.account_id, p_turn.artist_id, p_turn.options,
+          p_turn.created_at, 8000)),
+      'compaction', public.compaction_of_turn(p_turn),
+      'output_schema', p_turn.output_schema,
+      'client_tools', p_turn.client_tools,
+      'steering', (
+        select coalesce(jsonb_agg(jsonb_build_object('step', m.step, 'id', m.message_id,
+          'parts', m.parts) order by m.step, m.position), '[]')
+        from public.steering_messages m where m.turn_id = p_turn.id),
+      'sandbox_state', s.sandbox_state)
+    from public.sessions s where s.id = p_turn.session_id);
+end
 $$;
 comment on function public.turn_state is 'A turn as its run continues with it, without its history and steps.';
 
 create function public.compaction_of_turn(p_turn public.turns) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object('id', c.id, 'kind', c.kind, 'state', c.state,
-    'isOwn', (c.turn_id = p_turn.id) is true,
-    'tokensBefore', c.tokens_before, 'tokensAfter', c.tokens_after)
-  from public.compactions c
-  where c.chat_id = p_turn.chat_id and c.tool_call_id is null and (
-    c.turn_id = p_turn.id
-    or exists (
-      select from public.messages m
-      where p_turn.history is null and m.chat_id = c.chat_id and m.id = c.message_id and m.on_path)
-    or exists (
-      select from jsonb_array_elements(p_turn.history) h where h ->> 'id' = c.message_id))
-  order by c.id desc
-  limit 1
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object('id', c.id, 'kind', c.kind, 'state', c.state,
+      'isOwn', (c.turn_id = p_turn.id) is true,
+      'tokensBefore', c.tokens_before, 'tokensAfter', c.tokens_after)
+    from public.compactions c
+    where c.chat_id = p_turn.chat_id and c.tool_call_id is null and (
+      c.turn_id = p_turn.id
+      or exists (
+        select from public.messages m
+        where p_turn.history is null and m.chat_id = c.chat_id and m.id = c.message_id and m.on_path)
+      or exists (
+        select from jsonb_array_elements(p_turn.history) h where h ->> 'id' = c.message_id))
+    order by c.id desc
+    limit 1);
+end
 $$;
 comment on function public.compaction_of_turn is 'The newest compaction that applies to the conversation of a turn: {id, kind, state, isOwn, tokensBefore, tokensAfter}, null for none.';
 
 create function public.history_of_turn(p_turn public.turns) returns jsonb
-language sql stable set search_path = '' as $$
+language plpgsql stable set search_path = '' as $$
+begin
   -- The messages that the chat shows up to and with the one that is answered.
-  select coalesce(p_turn.history, (
-    select coalesce(jsonb_agg(
-      jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
-      order by m.created_at, m.id), '[]')
-    from public.messages m
-    join public.messages newest
-      on newest.chat_id = m.chat_id and newest.id = p_turn.message_id
-    where m.chat_id = p_turn.chat_id and m.on_path
-      and (m.created_at, m.id) <= (newest.created_at, newest.id)))
+  return (
+    select coalesce(p_turn.history, (
+      select coalesce(jsonb_agg(
+        jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
+        order by m.created_at, m.id), '[]')
+      from public.messages m
+      join public.messages newest
+        on newest.chat_id = m.chat_id and newest.id = p_turn.message_id
+      where m.chat_id = p_turn.chat_id and m.on_path
+        and (m.created_at, m.id) <= (newest.created_at, newest.id))));
+end
 $$;
 comment on function public.history_of_turn is 'The conversation that the model of a turn gets: [{id, role, parts}].';
+
+create function public.prepare_turn(p_turn public.turns) returns public.turns
+language plpgsql volatile set search_path = '' as $$
+begin
+  p_turn.instructions := public.chat_instructions(p_turn.account_id, p_turn.chat_id);
+  p_turn.options := public.chat_options(p_turn.account_id, p_turn.chat_id);
+  p_turn.skills := public.skills_of_turn(p_turn.account_id, p_turn.options -> 'skills');
+  p_turn.mcp_tools := public.mcp_tools_of_turn(p_turn.account_id, p_turn.options -> 'mcp_servers');
+  p_turn.untrusted := public.sources_of_turn(p_turn);
+  update public.turns
+  set instructions = p_turn.instructions, options = p_turn.options, skills = p_turn.skills,
+    mcp_tools = p_turn.mcp_tools, untrusted = p_turn.untrusted,
+    (template_id, template_version) = (
+      select v.template_id, v.version
+      from public.chats c
+      cross join public.applied_template_version(c.account_id, c.template_id, c.template_version) v
+      where c.id = chat_id)
+  where id = p_turn.id returning * into p_turn;
+  return p_turn;
+end
+$$;
+comment on function public.prepare_turn is 'Gives a turn what its chat, template, account and skills say at its start, which then stays.';
+
+create function public.begin_turn(p_turn public.turns, p_run_id text) returns public.turns
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.turns
+  set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running'
+  where id = p_turn.id returning * into p_turn;
+  -- Its words will be in the messages and files of the session.
+  if p_turn.untrusted <> '[]' then
+    update public.sessions s set untrusted = public.with_sources(s.untrusted, p_turn.untrusted)
+    where s.id = p_turn.session_id and not s.untrusted @> p_turn.untrusted;
+  end if;
+  perform public.record_turn_skill(p_turn.account_id, p_turn.id, l.value)
+  from jsonb_array_elements(p_turn.skills -> 'loaded') l;
+  update public.api_keys set run_id = p_run_id where id = p_turn.key_id;
+  return p_turn;
+end
+$$;
+comment on function public.begin_turn is 'Has a turn, which was prepared, begin in a run.';
+
+create function public.begin_claimed_turn(p_turn_id uuid, p_run_id text) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_turn public.turns;
+begin
+  perform public.lock_chat_of_turn(p_turn_id);
+  select * into v_turn from public.turns
+  where id = p_turn_id and coalesce(run_id, p_run_id) = p_run_id and status = 'queued'
+    and finished_at is null
+  for update;
+  if not found then
+    return null;
+  end if;
+  update public.chats set active_stream_id = p_run_id
+  where id = v_turn.chat_id and active_stream_id in ('pending:' || p_turn_id, p_run_id);
+  if not found then
+    return null;
+  end if;
+  v_turn := public.begin_turn(v_turn, p_run_id);
+  return jsonb_build_object('load', v_turn.loads,
+    'stop_requested', v_turn.stop_requested_at is not null);
+end
+$$;
+comment on function public.begin_claimed_turn is 'Turns a claim that has answered with its turn into the run''s: {load, stop_requested}. Null if the turn does not begin with this: it is to be loaded.';
 
 create function public.load_turn(
   p_turn_id uuid, p_run_id text, p_has_history boolean default false, p_ends boolean default false
@@ -878,31 +959,7 @@ begin
   end if;
   -- A headless turn knows its run before the run starts.
   if v_turn.status = 'queued' then
-    v_turn.options := public.chat_options(v_turn.account_id, v_turn.chat_id);
-    v_turn.skills := public.skills_of_turn(v_turn.account_id, v_turn.options -> 'skills');
-    v_turn.mcp_tools :=
-      public.mcp_tools_of_turn(v_turn.account_id, v_turn.options -> 'mcp_servers');
-    v_turn.untrusted := public.sources_of_turn(v_turn);
-    update public.turns
-    set loads = loads + 1, reserved_usd = 0, run_id = p_run_id, status = 'running',
-      instructions = public.chat_instructions(account_id, chat_id),
-      (template_id, template_version) = (
-        select v.template_id, v.version
-        from public.chats c
-        cross join public.applied_template_version(
-          c.account_id, c.template_id, c.template_version) v
-        where c.id = chat_id),
-      options = v_turn.options, skills = v_turn.skills, untrusted = v_turn.untrusted,
-      mcp_tools = v_turn.mcp_tools
-    where id = p_turn_id returning * into v_turn;
-    -- Its words will be in the messages and files of the session.
-    if v_turn.untrusted <> '[]' then
-      update public.sessions s set untrusted = public.with_sources(s.untrusted, v_turn.untrusted)
-      where s.id = v_turn.session_id and not s.untrusted @> v_turn.untrusted;
-    end if;
-    perform public.record_turn_skill(v_turn.account_id, p_turn_id, l.value)
-    from jsonb_array_elements(v_turn.skills -> 'loaded') l;
-    update public.api_keys set run_id = p_run_id where id = v_turn.key_id;
+    v_turn := public.begin_turn(public.prepare_turn(v_turn), p_run_id);
   else
     update public.turns set loads = loads + 1, lost_usd = lost_usd + reserved_usd, reserved_usd = 0
     where id = p_turn_id returning * into v_turn;
@@ -912,13 +969,13 @@ begin
     'outcome', 'active',
     'has_asked', v_turn.loads > 1
       and exists (select from public.approvals a where a.turn_id = p_turn_id),
-    'history', case when p_has_history then '[]' else public.history_of_turn(v_turn) end,
+    'history', public.history_of_turn(v_turn),
     'steps', (
       select coalesce(jsonb_agg(s.result order by s.index), '[]')
       from public.turn_steps s where s.turn_id = p_turn_id));
 end
 $$;
-comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash, without the history if the process has it from the claim: {outcome: lost | finished | waiting | active, …}. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends).';
+comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | waiting | active, …}. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends). p_has_history has no effect.';
 
 create function public.record_turn_skill(p_account_id uuid, p_turn_id uuid, p_skill jsonb)
 returns void
@@ -1972,10 +2029,13 @@ $$;
 comment on function public.trace_of_step is 'A step as the trace has it, with the steps of the subagents that it calls. p_call_id is the call of the subagent whose step it is, null for the turn''s own.';
 
 create function public.run_steps(p_turn_id uuid) returns jsonb
-language sql stable set search_path = '' as $$
-  select coalesce(jsonb_agg(public.trace_of_step(t, s.index, s.result, null) order by s.index), '[]')
-  from public.turn_steps s join public.turns t on t.id = s.turn_id
-  where s.turn_id = p_turn_id
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(jsonb_agg(public.trace_of_step(t, s.index, s.result, null) order by s.index), '[]')
+    from public.turn_steps s join public.turns t on t.id = s.turn_id
+    where s.turn_id = p_turn_id);
+end
 $$;
 comment on function public.run_steps is 'The steps of a running turn, as its trace stores them.';
 

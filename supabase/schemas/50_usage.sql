@@ -58,7 +58,8 @@ comment on function public.summed_cost is 'What calls have cost, without the unp
 create function public.record_usage(
   p_account_id uuid, p_source text, p_kind text, p_api_key_id uuid, p_artist_id uuid, p_calls jsonb
 ) returns void
-language sql volatile set search_path = '' as $$
+language plpgsql volatile set search_path = '' as $$
+begin
   with added as (
     insert into public.usage_entries (account_id, source, kind, api_key_id, artist_id, step, tool, call,
       model_id, input_tokens, cached_input_tokens, output_tokens, images, videos, cost_usd, estimated)
@@ -77,7 +78,8 @@ language sql volatile set search_path = '' as $$
   insert into public.usage_months as m (account_id, month, cost_usd)
   select p_account_id, public.usage_month(), sum(a.cost_usd) from added a
   having sum(a.cost_usd) > 0
-  on conflict (account_id, month) do update set cost_usd = m.cost_usd + excluded.cost_usd
+  on conflict (account_id, month) do update set cost_usd = m.cost_usd + excluded.cost_usd;
+end
 $$;
 comment on function public.record_usage is 'Records calls [{step, tool, call, model_id, …}] of a turn or a generation, each once, and adds their cost to the month.';
 
@@ -169,12 +171,15 @@ comment on function public.report_usage is 'The usage of an account from p_from,
 -- Budget ------------------------------------------------------------------------------------------
 
 create function public.is_budget_reached(p_account_id uuid) returns boolean
-language sql stable set search_path = '' as $$
-  select exists (
-    select from public.accounts a
-    where a.id = p_account_id and a.monthly_budget_usd <= coalesce((
-      select m.cost_usd from public.usage_months m
-      where m.account_id = a.id and m.month = public.usage_month()), 0))
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select exists (
+      select from public.accounts a
+      where a.id = p_account_id and a.monthly_budget_usd <= coalesce((
+        select m.cost_usd from public.usage_months m
+        where m.account_id = a.id and m.month = public.usage_month()), 0)));
+end
 $$;
 comment on function public.is_budget_reached is 'Whether an account has spent its budget of the month. False without a budget.';
 
@@ -202,9 +207,12 @@ $$;
 comment on function public.unspent_budget is 'The rest of the month''s budget after costs and reservations; null without a budget.';
 
 create function public.has_budget(p_account_id uuid) returns boolean
-language sql stable set search_path = '' as $$
-  select coalesce(
-    (select a.monthly_budget_usd is not null from public.accounts a where a.id = p_account_id), false)
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select coalesce(
+      (select a.monthly_budget_usd is not null from public.accounts a where a.id = p_account_id), false));
+end
 $$;
 comment on function public.has_budget is 'Whether an account has a budget.';
 

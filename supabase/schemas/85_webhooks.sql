@@ -208,7 +208,8 @@ comment on function public.set_turn_webhook is 'Sets the URL that is told of the
 create function public.enqueue_webhook_event(
   p_account_id uuid, p_type text, p_data jsonb, p_webhook_url text default null
 ) returns void
-language sql volatile set search_path = '' as $$
+language plpgsql volatile set search_path = '' as $$
+begin
   insert into public.webhook_deliveries (account_id, webhook_id, url, event_type, data)
   select p_account_id, w.id, w.url, p_type, p_data
   from public.webhooks w
@@ -217,21 +218,25 @@ language sql volatile set search_path = '' as $$
   union all
   select p_account_id, null, p_webhook_url, p_type, p_data
   where p_webhook_url is not null and not exists (
-    select from public.webhooks w where w.account_id = p_account_id and w.url = p_webhook_url)
+    select from public.webhooks w where w.account_id = p_account_id and w.url = p_webhook_url);
+end
 $$;
 comment on function public.enqueue_webhook_event is 'Queues an event for the webhooks of an account that want it, and for p_webhook_url: once, through the webhook that has this URL, if there is one. To be called in the transaction that makes the event true. p_data has ids and states, and no content but the output of a run with a schema.';
 
 create function public.turn_event(p_turn public.turns) returns jsonb
-language sql stable set search_path = '' as $$
-  select jsonb_build_object(
-    'run_id', p_turn.run_id,
-    'kind', p_turn.kind,
-    'status', p_turn.status,
-    'session_id', p_turn.session_id,
-    'chat_id', p_turn.chat_id,
-    'artist_id', p_turn.artist_id,
-    'created_at', public.iso_date(p_turn.created_at),
-    'finished_at', public.iso_date(p_turn.finished_at))
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'run_id', p_turn.run_id,
+      'kind', p_turn.kind,
+      'status', p_turn.status,
+      'session_id', p_turn.session_id,
+      'chat_id', p_turn.chat_id,
+      'artist_id', p_turn.artist_id,
+      'created_at', public.iso_date(p_turn.created_at),
+      'finished_at', public.iso_date(p_turn.finished_at)));
+end
 $$;
 comment on function public.turn_event is 'What the events of a turn have in common.';
 
@@ -278,10 +283,13 @@ create trigger enqueue_generation_event after update of lease_until on public.ta
   execute function public.enqueue_generation_event();
 
 create function public.has_due_webhooks(p_account_id uuid) returns boolean
-language sql stable set search_path = '' as $$
-  select exists (
-    select from public.webhook_deliveries
-    where account_id = p_account_id and due_at <= clock_timestamp())
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select exists (
+      select from public.webhook_deliveries
+      where account_id = p_account_id and due_at <= clock_timestamp()));
+end
 $$;
 comment on function public.has_due_webhooks is 'Whether a worker is to be woken for an account, after a statement that may have queued an event.';
 

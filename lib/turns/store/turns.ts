@@ -135,24 +135,33 @@ export type LoadedTurn = ActiveTurn | Exclude<z.output<typeof loadedTurn>, { out
 /**
  * Assigns the claim to the run and loads the state that the run continues from. From then on, only this
  * load of the turn can record steps and its end.
- * @param history of the turn, where the process has it: it is not read again
  * @param ends whether it is loaded to be ended, even if it waits for its client
  */
-export async function loadTurn(
+export async function loadTurn(turnId: string, runId: string, ends = false): Promise<LoadedTurn> {
+  const args = { p_turn_id: turnId, p_run_id: runId, p_has_history: false, p_ends: ends };
+  const loaded = await call("load_turn", args, loadedTurn);
+  return loaded.outcome === "active" ? withCalls(turnId, loaded) : loaded;
+}
+
+const withCalls = (turnId: string, turn: Omit<ActiveTurn, "calls">): ActiveTurn => ({
+  ...turn,
+  calls: new ModelCalls({ accountId: turn.account_id, turnId, load: turn.load }),
+});
+
+const begun = z.object({ load: z.number(), stop_requested: z.boolean() }).nullable();
+
+/**
+ * Assigns the claim to the run, as `loadTurn` does, without reading the turn again that the claim has returned.
+ * Returns null if it does not begin with this.
+ */
+export async function beginClaimedTurn(
   turnId: string,
   runId: string,
-  { history, ends = false }: { history?: TurnState["history"] | undefined; ends?: boolean } = {},
-): Promise<LoadedTurn> {
-  const args = {
-    p_turn_id: turnId,
-    p_run_id: runId,
-    p_has_history: history !== undefined,
-    p_ends: ends,
-  };
-  const loaded = await call("load_turn", args, loadedTurn);
-  if (loaded.outcome !== "active") return loaded;
-  const calls = new ModelCalls({ accountId: loaded.account_id, turnId, load: loaded.load });
-  return { ...loaded, calls, history: history ?? loaded.history };
+  claimed: TurnState,
+): Promise<ActiveTurn | null> {
+  const found = await call("begin_claimed_turn", { p_turn_id: turnId, p_run_id: runId }, begun);
+  const turn = { ...claimed, ...found, outcome: "active" as const, steps: [], has_asked: false };
+  return found && withCalls(turnId, turn);
 }
 
 /**

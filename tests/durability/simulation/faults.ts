@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 /** The statements at which a server can die or lose its connection, over REST and in SQL. */
 const POINTS = {
   claim: /\bclaim_turn\b/,
-  load: /\bload_turn\b/,
+  load: /\b(load_turn|begin_claimed_turn)\b/,
   reserve: /\breserve_model_call\b/,
   steer: /\btake_steering_messages\b/,
   "note limit": /\bnote_limit\b/,
