@@ -92,16 +92,16 @@ export function describeFailure(failure: unknown): string {
   switch (cause.statusCode) {
     case 401:
     case 403:
-      return "The model's provider has refused this service's key: the operator has to check it";
+      return "The model provider rejected this server's API key. Ask your administrator to check it.";
     case 402:
-      return "The credit at the model's provider is used up: the operator has to add some";
+      return "The credit with the model provider is used up. Ask your administrator to add some.";
     case 404:
       return "The model is not available at its provider: choose another one";
     case 408:
     case 504:
       return "The model did not answer in time: try again";
     case 429:
-      return "The model's provider limits how often it is asked: wait a moment, then try again";
+      return "The model provider is rate limiting requests. Try again in a moment.";
     case 400:
     case 413:
     case 422:

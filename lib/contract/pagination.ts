@@ -17,7 +17,7 @@ export interface PageRequest {
 }
 
 export const pageQuery = z.object({
-  limit: queryInteger({ min: 1, max: 100, default: 20 }).describe("How many items a page has"),
+  limit: queryInteger({ min: 1, max: 100, default: 20 }).describe("Items per page"),
   cursor: z
     .string()
     .transform((text, context): PageCursor => {

@@ -235,7 +235,7 @@ describeInBrowser("the chat", (browsing) => {
     await sendMessage(page, "[script:everything]");
     await page.getByRole("button", { name: /^One/ }).click();
     await waitUntilIdle(page);
-    for (const name of [/^Ran/, /^Wrote/, /^Looked/, /^Read/, "Thoughts"]) {
+    for (const name of [/^Ran/, /^Wrote/, /^Looked/, /^Read/, "Reasoning"]) {
       await page.getByRole("button", { name }).click();
     }
     await page.getByRole("button", { name: "Files", exact: true }).click();

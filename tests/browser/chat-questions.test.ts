@@ -84,7 +84,7 @@ describeInBrowser("a question of the agent", (browsing) => {
     scriptQuestion("ask-no", one);
     const { page } = await openChatPage(browsing, place.server);
     await sendMessage(page, "[script:ask-no]");
-    await page.getByRole("button", { name: "Decline to answer" }).click();
+    await page.getByRole("button", { name: "Skip" }).click();
     await page.getByText('Told: {"declined":true}').waitFor();
     await page.getByText("Declined to answer").waitFor();
   });

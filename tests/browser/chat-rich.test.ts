@@ -67,7 +67,7 @@ describeInBrowser("a rich answer", (browsing) => {
     await answer.getByRole("button", { name: /^Wrote total.py/ }).click();
     const written = answer.getByRole("group", { name: "Content of total.py" });
     await written.locator(".code-keyword", { hasText: "return" }).waitFor();
-    await answer.getByRole("button", { name: "Thoughts" }).click();
+    await answer.getByRole("button", { name: "Reasoning" }).click();
     await answer.getByRole("button", { name: "Wrap lines" }).first().click();
     const loading = page.waitForEvent("download");
     await answer.getByRole("button", { name: "Download code" }).first().click();

@@ -85,7 +85,7 @@ describeInBrowser("the chat", (browsing) => {
     expect(await plan.getByRole("listitem").count()).toBe(3);
     await plan.getByRole("img", { name: "In progress:" }).waitFor();
 
-    await answer.getByRole("button", { name: "Thoughts" }).click();
+    await answer.getByRole("button", { name: "Reasoning" }).click();
     await answer.getByText("A plan comes first.").waitFor();
     await answer.getByRole("button", { name: /^Wrote songs\/list.txt/ }).click();
     await answer.getByRole("group", { name: "Content of songs/list.txt" }).waitFor();
@@ -139,7 +139,7 @@ describeInBrowser("the chat", (browsing) => {
     const { page, conversation } = await openChatPage(browsing, place.server);
     await sendMessage(page, "[script:fails]");
     await page.getByRole("alert").getByText("The model failed to answer").waitFor();
-    await answers(page).last().getByText("Ended with an error").waitFor();
+    await answers(page).last().getByText("Failed").waitFor();
     expect(await page.getByText("The agent has answered").count()).toBe(0);
     // The cause is stored.
     await page.reload();
@@ -242,7 +242,7 @@ describeInBrowser("the chat", (browsing) => {
     await page.keyboard.press("Enter");
     const option = page
       .getByRole("listbox", { name: "Models" })
-      .getByRole("option", { name: /^fake-model/ });
+      .getByRole("option", { name: /^fake-model(?! \(default)/ });
     // What the provider tells of a model.
     await option.getByText("128K", { exact: true }).waitFor();
     await expectGood(page);

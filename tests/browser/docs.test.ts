@@ -87,9 +87,9 @@ describeInBrowser("the documentation", ({ newTab, signedIn }) => {
     const article = page.getByRole("article", { name: "Revoke an API key" });
     await article.getByText("Errors", { exact: true }).click();
     await article.getByRole("row", { name: /^404 not_found It does not exist/ }).waitFor();
-    await page.getByRole("button", { name: /Test Request\s*\(get \/api\/keys\)/ }).click();
+    await page.getByRole("button", { name: /Send request\s*\(get \/api\/keys\)/ }).click();
     const answered = page.waitForResponse((one) => new URL(one.url()).pathname === "/api/keys");
-    await page.getByRole("button", { name: /^Send/ }).first().click();
+    await page.getByRole("button", { name: "Send", exact: true }).first().click();
     expect((await answered).status()).toBe(200);
     await page.getByText("200 OK").waitFor();
   });

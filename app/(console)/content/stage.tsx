@@ -107,8 +107,8 @@ function Frame({ run, onUse, onReuse }: FrameProps) {
           <Download aria-hidden />
           Download
         </a>
-        <CopyButton text={shown.url} label="Copy URL">
-          Copy URL
+        <CopyButton text={shown.url} label="Copy link">
+          Copy link
         </CopyButton>
         <Button icon={RotateCcw} variant="ghost" size="sm" onClick={onReuse}>
           Reuse settings

@@ -40,11 +40,11 @@ export function Operation({ operation }: { readonly operation: ReferenceOperatio
           {answers.map(({ status, description: meaning, fields }) =>
             fields.length === 0 ? (
               <p key={status} className="mt-3 border-t pt-3 text-sm text-muted-foreground">
-                <span className="font-medium text-foreground">Answer {status}</span>{" "}
+                <span className="font-medium text-foreground">Response {status}</span>{" "}
                 <Prose text={meaning} />
               </p>
             ) : (
-              <Fields key={status} title={`Answer ${status}`} note={meaning} fields={fields} />
+              <Fields key={status} title={`Response ${status}`} note={meaning} fields={fields} />
             ),
           )}
           <Errors errors={errors} />

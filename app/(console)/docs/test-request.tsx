@@ -30,10 +30,10 @@ export function TestRequest(wanted: Wanted) {
         variant="outline"
         size="sm"
         aria-expanded={open}
-        aria-label={`Test Request (${wanted.method.toLowerCase()} ${wanted.path})`}
+        aria-label={`Send request (${wanted.method.toLowerCase()} ${wanted.path})`}
         onClick={() => setOpen(!open)}
       >
-        Test Request
+        Send request
       </Button>
       {open && <RequestForm {...wanted} />}
     </div>
@@ -64,7 +64,7 @@ function RequestForm({ method, path, parameters, body }: Wanted) {
       )}
       <TextField
         label="API key"
-        hint="Leave it empty to send the request as who is signed in."
+        hint="Leave empty to use your current session."
         name="api-key"
         type="password"
         autoComplete="off"

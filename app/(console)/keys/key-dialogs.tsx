@@ -71,7 +71,7 @@ export function NewKey({ created, onClose }: NewKeyProps) {
       <CopyableText label="key" text={created.key} />
       <h3 className="mt-5 text-sm font-medium">Try it in a terminal</h3>
       <p className="text-sm text-muted-foreground">
-        It starts a chat, whose answer you find among your chats.
+        This starts a new chat. You'll find the answer in your chat list.
       </p>
       <CopyableText label="command" text={line} />
       <p role="status" className="mt-3 flex items-center gap-2 text-sm text-muted-foreground">

@@ -55,8 +55,8 @@ export function SetupPanel({ setup, onChange }: SetupPanelProps) {
         label="Context limit"
         hint={
           model?.context_window
-            ? `Tokens; the model takes ${formatTokens(model.context_window)}. Older messages are left out beyond it.`
-            : "Tokens. Older messages are left out beyond it."
+            ? `Tokens; the model takes ${formatTokens(model.context_window)}. Messages beyond this limit are omitted, oldest first.`
+            : "Tokens. Messages beyond this limit are omitted, oldest first."
         }
         error={isLimitInvalid ? "Enter a whole number from 1 to 10,000,000." : undefined}
         inputMode="numeric"

@@ -61,7 +61,7 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
     <>
       <RunFilterBar filters={filters} artists={artists} onChange={setFilters} />
       <PagedList
-        label="Agent runs"
+        label="Runs"
         pages={runs}
         loadingRows={6}
         head={

@@ -38,8 +38,8 @@ export function RunsPage() {
       </PageHeader>
       <Tabs value={tab} onValueChange={(next) => show(next === "agent" ? {} : { tab: next })}>
         <TabsList aria-label="Run type">
-          <TabsTrigger value="agent">Agent runs</TabsTrigger>
-          <TabsTrigger value="tasks">Task runs</TabsTrigger>
+          <TabsTrigger value="agent">Runs</TabsTrigger>
+          <TabsTrigger value="tasks">Background tasks</TabsTrigger>
           <TabsTrigger value="waiting">Waiting</TabsTrigger>
         </TabsList>
         <TabsContent value="agent">

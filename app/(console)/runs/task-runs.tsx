@@ -54,7 +54,7 @@ export function TaskRuns({ onOpen }: { readonly onOpen: (runId: string) => void 
         <IconButton icon={RefreshCw} isLarge label="Refresh" onClick={reload} />
       </div>
       <PagedList
-        label="Task runs"
+        label="Background tasks"
         pages={{
           ...{ items: shown, error, loading, hasMore: hasMore && limit < MAX_LIMIT },
           loadMore: error === null ? () => setLimit(MAX_LIMIT) : reload,

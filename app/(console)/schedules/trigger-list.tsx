@@ -77,7 +77,7 @@ function TriggerRow({ trigger, onDelete }: TriggerRowProps) {
       <div className="flex items-start justify-between gap-3">
         <div className="min-w-0">
           <p className="font-medium">{senderOf(trigger.signature)}</p>
-          <CopyableId id={trigger.url} label="Copy URL" />
+          <CopyableId id={trigger.url} label="Copy link" />
         </div>
         <div className="flex shrink-0 gap-1">
           <Button

@@ -14,10 +14,7 @@ export function UsagePage() {
     history.pushState(null, "", next === "requests" ? "/usage?tab=requests" : "/usage");
   return (
     <Page>
-      <PageHeader
-        title="Usage"
-        description="What your agents have used and cost, and what the API was asked."
-      />
+      <PageHeader title="Usage" description="Usage, cost and API requests." />
       <Tabs value={tab} onValueChange={show}>
         <TabsList aria-label="Usage or requests">
           <TabsTrigger value="usage">Usage</TabsTrigger>

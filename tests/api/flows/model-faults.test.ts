@@ -81,17 +81,17 @@ describe("a model that", () => {
   });
 
   it.each([
-    [
-      429,
-      SECRET,
-      "The model's provider limits how often it is asked: wait a moment, then try again",
-    ],
+    [429, SECRET, "The model provider is rate limiting requests. Try again in a moment."],
     [
       401,
       SECRET,
-      "The model's provider has refused this service's key: the operator has to check it",
+      "The model provider rejected this server's API key. Ask your administrator to check it.",
     ],
-    [402, SECRET, "The credit at the model's provider is used up: the operator has to add some"],
+    [
+      402,
+      SECRET,
+      "The credit with the model provider is used up. Ask your administrator to add some.",
+    ],
     [404, SECRET, "The model is not available at its provider: choose another one"],
     [504, SECRET, "The model did not answer in time: try again"],
     [

@@ -103,7 +103,7 @@ describe("a subagent", () => {
       yield { fail: 401, message: "org-4711" };
     });
     const { reports } = await send("fails");
-    expect(reports).toEqual([{ error: expect.stringContaining("refused this service's key") }]);
+    expect(reports).toEqual([{ error: expect.stringContaining("rejected this server's API key") }]);
   });
 
   it("finishes 50 calls with large results in a window of 64,000 tokens", async () => {

@@ -86,7 +86,7 @@ export function RowMenu({
           icon={MessageSquarePlus}
           onSelect={() => router.push(`/chat?session=${sessionId}`)}
         >
-          New chat in this sandbox
+          New chat with the same files
         </MenuItem>
         <MenuSeparator />
         <MenuItem

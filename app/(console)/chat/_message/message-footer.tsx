@@ -74,7 +74,7 @@ function details(metadata: unknown): string {
 
 const ENDINGS: Readonly<Record<string, string | undefined>> = {
   interrupted: "Stopped",
-  error: "Ended with an error",
+  error: "Failed",
   length: "Cut off at the model's length limit",
   "content-filter": "Cut off by the model's content filter",
 };

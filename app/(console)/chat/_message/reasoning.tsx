@@ -23,7 +23,7 @@ export function Reasoning({ text, isStreaming }: ReasoningProps) {
         className="-mx-2 flex h-8 items-center gap-2 rounded-md px-2 text-sm text-muted-foreground hover:bg-muted"
       >
         <Brain aria-hidden className={cn("size-4", isStreaming && "animate-pulse")} />
-        {isStreaming ? "Thinking…" : "Thoughts"}
+        {isStreaming ? "Thinking…" : "Reasoning"}
         <ChevronRight
           aria-hidden
           className={cn("size-3.5 transition-transform", isOpen && "rotate-90")}

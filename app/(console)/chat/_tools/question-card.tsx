@@ -89,7 +89,7 @@ function OpenQuestions({ questions, onAnswer }: OpenQuestionsProps) {
       ))}
       <div className="flex flex-wrap justify-end gap-2">
         <Button variant="ghost" size="sm" onClick={() => onAnswer({ declined: true })}>
-          Decline to answer
+          Skip
         </Button>
         <Button type="submit" size="sm" disabled={!isComplete}>
           Send {questions.length > 1 ? "answers" : "answer"}

@@ -90,7 +90,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
       if (listed === null) return null;
       const first = {
         id: AUTO_MODEL_ID,
-        name: `First listed: ${listed[0]?.id ?? "none"}`,
+        name: `${listed[0]?.id ?? "no model"} (default)`,
         provider: name,
         contextWindow: listed[0]?.contextWindow ?? null,
         inputs: listed[0]?.inputs ?? [],
