@@ -10,6 +10,12 @@ export const uuid = z.guid().toLowerCase();
 /** The account's instructions to the agent in addition to the message. */
 export const instructions = z.string().trim().max(10_000);
 
+/** How the content of a file is answered. */
+export const contentAs = z.literal("document").optional().meta({
+  description:
+    "`document`: a PDF, DOCX, XLSX, XLS, ODS, PPTX, EML, MSG or RTF of at most 10 MiB as JSON: `about`, the `sections` with `title` and `text`, and the `sheets` of a spreadsheet with `name`, `rows` and `csv`",
+});
+
 /** A date and time of a response: ISO 8601 in UTC. */
 export const dateTime = z.iso.datetime();
 

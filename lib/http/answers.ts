@@ -5,7 +5,7 @@ import type { Page, PageRequest } from "../contract/pagination.ts";
 /** Resolves to the error of a use case, or to the success that `describe` makes of its value. */
 export async function answer<V, const S>(
   result: Promise<V | AppError>,
-  describe: (value: V) => S,
+  describe: (value: V) => S | Promise<S>,
 ): Promise<S | AppError> {
   const value = await result;
   return isAppError(value) ? value : describe(value);

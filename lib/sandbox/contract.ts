@@ -1,7 +1,7 @@
 /** The sandbox of a session and its files. */
 import { z } from "zod";
 import { contract, type RunRule, successResponse } from "../contract/contract.ts";
-import { dateTime, MAX_PATH_CHARS, uuid } from "../contract/fields.ts";
+import { contentAs, dateTime, MAX_PATH_CHARS, uuid } from "../contract/fields.ts";
 import { MAX_STREAMED_BYTES } from "./port.ts";
 import { sandboxStatus } from "./stored-sandbox.ts";
 
@@ -108,11 +108,12 @@ export const readSandboxFileContract = contract({
   description: "At most 10 MiB, as an attachment that browsers do not execute.",
   query: ofSession.extend({
     path: path.meta({ description: "A file, absolute or relative to the sandbox's home" }),
+    as: contentAs,
   }),
   responses: {
     200: {
       description: "The file's bytes",
-      bytes: ["text/plain; charset=utf-8", "application/octet-stream"],
+      bytes: ["text/plain; charset=utf-8", "application/octet-stream", "application/json"],
     },
   },
   errors: ["not_found", "sandbox_missing", "upstream_error"],

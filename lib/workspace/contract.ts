@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { contract, type RunRule, type RunScope, successResponse } from "../contract/contract.ts";
 import {
+  contentAs,
   queryBoolean,
   queryInteger,
   queryVersion,
@@ -71,11 +72,14 @@ export const readWorkspaceFileContract = contract({
   tool: true,
   summary: "Read a file of a workspace",
   description: "As an attachment that browsers do not execute.",
-  query: ofFile.extend({ version: queryVersion(1, "Default: the newest version") }),
+  query: ofFile.extend({
+    version: queryVersion(1, "Default: the newest version"),
+    as: contentAs,
+  }),
   responses: {
     200: {
       description: "The file's bytes",
-      bytes: ["text/plain; charset=utf-8", "application/octet-stream"],
+      bytes: ["text/plain; charset=utf-8", "application/octet-stream", "application/json"],
     },
   },
   errors: ["not_found"],

@@ -1,5 +1,6 @@
 /** The files of a workspace, as callers reach them. */
 import { posix } from "node:path";
+import { previewDocument } from "../agent/documents/preview-document.ts";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
@@ -45,16 +46,32 @@ export async function openWorkspaceFile(
   return isAppError(found) ? found : contents.read(found.key);
 }
 
-/** Errors: 404. */
+const MAX_PREVIEW_BYTES = 10 * 1024 ** 2;
+const tooLargeForPreview = appError(
+  "invalid_request",
+  "The file is larger than 10 MiB: download it, or split it",
+);
+
+/** Errors: 400 for a preview that cannot be had, 404, 429, 503. */
 export async function readWorkspaceFile(
-  { contents }: Pick<App, "contents">,
+  app: Pick<App, "contents" | "queues">,
   caller: Caller,
-  query: FileQuery & { readonly version?: number | undefined },
+  query: FileQuery & {
+    readonly version?: number | undefined;
+    readonly as?: "document" | undefined;
+  },
+  signal: AbortSignal,
 ): Promise<Response | AppError> {
   const { path, version = null } = query;
   const found = await findContent(placeOf(caller, query), path, version);
   if (isAppError(found)) return found;
-  return new Response(streamOf(contents.read(found.key)), {
+  const content = app.contents.read(found.key);
+  if (query.as) {
+    if (found.bytes > MAX_PREVIEW_BYTES) return tooLargeForPreview;
+    const bytes = new Uint8Array(await new Response(streamOf(content)).arrayBuffer());
+    return previewDocument(app, caller.accountId, { name: path, bytes }, signal);
+  }
+  return new Response(streamOf(content), {
     headers: {
       "content-type": found.isText ? "text/plain; charset=utf-8" : "application/octet-stream",
       "content-length": String(found.bytes),

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { utils, write } from "@e965/xlsx";
 import { describe, expect, test } from "vitest";
 import { makeArtist } from "../support/fixtures/people.ts";
 import {
@@ -8,7 +10,7 @@ import {
   workspacePath,
   writeWorkspaceFile,
 } from "../support/fixtures/workspace-files.ts";
-import { createPerson } from "../support/harness/clients.ts";
+import { type Client, createPerson } from "../support/harness/clients.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -236,5 +238,54 @@ describe("the credential of a run", () => {
     expect(await ask("GET")).toBe(read);
     expect(await ask("DELETE", { permanent: "true" })).toBe(purge);
     expect(await ask("DELETE")).toBe(remove);
+  });
+});
+
+describe("GET /api/workspace/files/content?as=document", () => {
+  const read = async (caller: Client, path: string, file: Uint8Array<ArrayBuffer> | string) => {
+    await putFile(caller, path, file);
+    const { status, body } = await caller.get(
+      workspacePath("files/content", { path, as: "document" }),
+    );
+    return [status, body];
+  };
+  const fixture = (name: string) => readFile(`tests/support/fixtures/documents/${name}`);
+
+  test("200 with the sheets of a workbook, or the pages of a document", async () => {
+    const { withKey } = await createPerson();
+    const sheet = (cell: string) =>
+      utils.aoa_to_sheet([
+        ["UPC", "Units"],
+        [cell, 12.5],
+      ]);
+    const book = { SheetNames: ["Q1", "Q2"], Sheets: { Q1: sheet("0012"), Q2: sheet("a,b") } };
+    const bytes = new Uint8Array(write(book, { type: "array", bookType: "xlsx" }));
+    const sheets = [
+      { name: "Q1", rows: 2, csv: "UPC,Units\n0012,12.5\n" },
+      { name: "Q2", rows: 2, csv: 'UPC,Units\n"a,b",12.5\n' },
+    ];
+    const about = "XLSX, 2 sheets.";
+    expect(await read(withKey, "q.xlsx", bytes)).toEqual([200, { about, sections: [], sheets }]);
+    expect(await read(withKey, "contract.pdf", await fixture("contract.pdf"))).toMatchObject([
+      200,
+      {
+        about: "PDF, 1 page.",
+        sections: [{ title: "Page 1", text: expect.stringContaining("18 % of net receipts") }],
+        sheets: [],
+      },
+    ]);
+  });
+
+  test("400 with the reason for a file that is no document, protected or too large", async () => {
+    const { withKey } = await createPerson();
+    const isNone = "The file is not the document that its name says: download it";
+    expect(await read(withKey, "a.pdf", "<script>")).toEqual([400, refusal(isNone)]);
+    const isProtected =
+      "The file is protected by a password: remove the password, then upload it again";
+    const locked = await fixture("protected.pdf");
+    expect(await read(withKey, "b.pdf", locked)).toEqual([400, refusal(isProtected)]);
+    const isLarge = "The file is larger than 10 MiB: download it, or split it";
+    const large = new Uint8Array(10 * 1024 ** 2 + 1);
+    expect(await read(withKey, "c.pdf", large)).toEqual([400, refusal(isLarge)]);
   });
 });

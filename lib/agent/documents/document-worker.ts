@@ -1,13 +1,15 @@
 /** The worker thread of `run-document-worker.ts`: posts a document, or why there is none. */
 import { parentPort, workerData } from "node:worker_threads";
-import { DocumentError, TOO_DEEP } from "./document.ts";
+import { DocumentError, type DocumentText, TOO_DEEP } from "./document.ts";
 import type { DocumentTask } from "./run-document-worker.ts";
 import type { WrittenDocument } from "./write-document.ts";
 
+type ReadTask = Extract<DocumentTask, { kind: "read" | "preview" }>;
 type WriteTask = Extract<DocumentTask, { kind: "write" }>;
 
 /** A sandbox takes no larger file. */
 const MAX_WRITTEN_BYTES = 10 * 1024 * 1024;
+const MAX_PREVIEW_BYTES = 100 * 1024 * 1024;
 
 const task: DocumentTask = workerData;
 
@@ -16,7 +18,8 @@ async function answer() {
     return { document: await work() };
   } catch (error) {
     if (error instanceof DocumentError) return { fault: error.message };
-    if (task.kind === "read") return { fault: `is damaged or no ${task.format}` };
+    if ("format" in task && task.kind !== "write")
+      return { fault: `is damaged or no ${task.format}` };
     if (task.kind !== "write") return { fault: "is damaged or no PDF" };
     if (error instanceof RangeError) return { fault: TOO_DEEP };
     throw error;
@@ -25,15 +28,25 @@ async function answer() {
 
 async function work(): Promise<object> {
   if (task.kind === "read") return read(task);
+  if (task.kind === "preview") return preview(task);
   if (task.kind === "write") return write(task);
   const { imagesOfPages, inspectPages } = await import("./page-images.ts");
   return task.kind === "inspect" ? inspectPages(task.bytes) : imagesOfPages(task.bytes);
 }
 
 // Each task loads only the libraries that it needs: all of them take a second.
-async function read({ format, bytes }: Extract<DocumentTask, { kind: "read" }>) {
+async function read({ format, bytes }: ReadTask): Promise<DocumentText> {
   const { parseDocument } = await import("./parse-document.ts");
   return parseDocument(format, bytes);
+}
+
+/** Each sheet of a spreadsheet has its text once, as CSV. */
+async function preview(given: ReadTask): Promise<{ json: Uint8Array<ArrayBuffer> }> {
+  const { sections, ...document } = await read(given);
+  const shown = { ...document, sections: document.sheets.length > 0 ? [] : sections };
+  const json = new TextEncoder().encode(JSON.stringify(shown));
+  if (json.byteLength <= MAX_PREVIEW_BYTES) return { json };
+  throw new DocumentError("is too large for a preview: download it");
 }
 
 async function write(given: WriteTask): Promise<WrittenDocument> {
@@ -54,4 +67,6 @@ async function documentOf({ format, name, content }: WriteTask): Promise<Written
   return { bytes: (await import("./write-docx.ts")).writeDocx(blocks) };
 }
 
-parentPort?.postMessage(await answer());
+const answered = await answer();
+const { json } = (answered.document ?? {}) as { readonly json?: Uint8Array<ArrayBuffer> };
+parentPort?.postMessage(answered, json ? [json.buffer] : []);

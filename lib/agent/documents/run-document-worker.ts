@@ -21,7 +21,12 @@ export interface DocumentWork {
 export type WrittenFormat = "XLSX" | "DOCX" | "PDF";
 
 export type DocumentTask =
-  | { readonly kind: "read"; readonly format: DocumentFormat; readonly bytes: Uint8Array }
+  | {
+      /** A preview is what is read, as JSON. */
+      readonly kind: "read" | "preview";
+      readonly format: DocumentFormat;
+      readonly bytes: Uint8Array;
+    }
   /** Describes a PDF, or returns the pages of a scanned one as images. */
   | { readonly kind: "inspect" | "pages"; readonly bytes: Uint8Array }
   | {

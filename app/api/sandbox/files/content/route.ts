@@ -1,4 +1,4 @@
-import { isAppError } from "@/lib/contract/app-error.ts";
+import { previewDocument } from "@/lib/agent/documents/preview-document.ts";
 import { answer } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
@@ -7,14 +7,12 @@ import { fileResponse } from "@/lib/sandbox/file-response.ts";
 import { describeWrittenFile, readFile, writeFile } from "@/lib/sandbox/sandbox-files.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(readSandboxFileContract, async ({ app, caller, query, log }) => {
-    const file = await readFile(app, { accountId: caller.accountId, ...query, log });
-    return isAppError(file) ? file : fileResponse(file);
-  }),
-  PUT: endpoint(writeSandboxFileContract, ({ app, caller, query, request, log }) =>
-    answer(
-      writeFile(app, { accountId: caller.accountId, ...query, request, log }),
-      describeWrittenFile,
+  GET: endpoint(readSandboxFileContract, ({ app, caller: { accountId }, query, request, log }) =>
+    answer(readFile(app, { accountId, ...query, log }), async (file) =>
+      query.as ? previewDocument(app, accountId, file, request.signal) : fileResponse(file),
     ),
+  ),
+  PUT: endpoint(writeSandboxFileContract, ({ app, caller: { accountId }, query, request, log }) =>
+    answer(writeFile(app, { accountId, ...query, request, log }), describeWrittenFile),
   ),
 });
