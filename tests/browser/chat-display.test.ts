@@ -81,7 +81,7 @@ describeInBrowser("the chat", (browsing) => {
     await waitUntilIdle(page);
     await expectNoSideScroll(page);
     await page.getByRole("button", { name: "Files", exact: true }).click();
-    const files = page.getByRole("complementary", { name: "Sandbox files" });
+    const files = page.getByRole("complementary", { name: "Files of this chat" });
     await files.waitFor();
     await expectNoSideScroll(page);
     await files.getByRole("button", { name: "Close files" }).click();
@@ -240,7 +240,7 @@ describeInBrowser("the chat", (browsing) => {
     }
     await page.getByRole("button", { name: "Files", exact: true }).click();
     await page
-      .getByRole("complementary", { name: "Sandbox files" })
+      .getByRole("complementary", { name: "Files of this chat" })
       .getByRole("button", { name: /a.txt/ })
       .waitFor();
     await expectGood(page);

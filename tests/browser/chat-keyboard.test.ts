@@ -58,9 +58,9 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     await page.keyboard.press("Enter");
     await tabTo(page, "Files");
     await page.keyboard.press("Enter");
-    const files = page.getByRole("complementary", { name: "Sandbox files" });
+    const files = page.getByRole("complementary", { name: "Files of this chat" });
     await files.waitFor();
-    await expect.poll(() => focused(page)).toBe("Sandbox files");
+    await expect.poll(() => focused(page)).toBe("Files of this chat");
     await page.keyboard.press("Escape");
     await files.waitFor({ state: "detached" });
 

@@ -102,10 +102,10 @@ describeInBrowser("the chat", (browsing) => {
       .getByRole("group", { name: "Files" })
       .getByRole("button", { name: "songs/list.txt" })
       .click();
-    const files = page.getByRole("complementary", { name: "Sandbox files" });
-    await files.getByRole("region", { name: "Content of list.txt" }).getByText("two").waitFor();
+    const files = page.getByRole("complementary", { name: "Files of this chat" });
+    await files.getByRole("group", { name: "Content of list.txt" }).getByText("two").waitFor();
     const download = page.waitForEvent("download");
-    await files.getByRole("link", { name: "Download file" }).click();
+    await files.getByRole("button", { name: "Download file" }).click();
     expect((await download).suggestedFilename()).toBe("list.txt");
     await files.getByRole("button", { name: "Back to folder" }).click();
     await files.getByRole("button", { name: "Folder songs" }).click();

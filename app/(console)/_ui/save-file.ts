@@ -13,13 +13,24 @@ export function saveFile(name: string, content: Blob): void {
 
 /** Saves what the API answers at a path, under a name or the one that the server gives it. Shows a failure. */
 export async function download(path: string, name?: string): Promise<void> {
-  try {
-    const response = await fetchWithBearer(path);
-    if (!response.ok) return toast((await toApiError(response)).message, "danger");
-    const disposition = response.headers.get("content-disposition") ?? "";
-    const given = /filename\*=UTF-8''([^;]+)/.exec(disposition)?.[1] ?? "file";
-    saveFile(name ?? decodeURIComponent(given), await response.blob());
-  } catch {
-    toast(networkError.message, "danger");
-  }
+  const response = await fetchFile(path);
+  const disposition = response?.headers.get("content-disposition") ?? "";
+  const given = /filename\*=UTF-8''([^;]+)/.exec(disposition)?.[1] ?? "file";
+  if (response) saveFile(name ?? decodeURIComponent(given), await response.blob());
+}
+
+/** Opens a PDF with the browser's own viewer, which gives its scripts no access to this origin. Shows a failure. */
+export async function openPdf(path: string): Promise<void> {
+  const response = await fetchFile(path);
+  if (!response) return;
+  const pdf = new Blob([await response.blob()], { type: "application/pdf" });
+  // The address lives as long as this page: the viewer may read the file again.
+  open(URL.createObjectURL(pdf), "_blank", "noopener");
+}
+
+async function fetchFile(path: string): Promise<Response | null> {
+  const response = await fetchWithBearer(path).catch(() => null);
+  if (response?.ok) return response;
+  toast((response ? await toApiError(response) : networkError).message, "danger");
+  return null;
 }

@@ -1,4 +1,4 @@
-import type { ReactNode, Ref } from "react";
+import type { ReactNode, Ref, UIEventHandler } from "react";
 import { cn } from "./class-names.ts";
 
 interface ScrollBoxProps {
@@ -7,20 +7,19 @@ interface ScrollBoxProps {
   /** False for a box that a page can have many of, which would hide its parts among themselves. */
   readonly isLandmark?: boolean;
   readonly className?: string;
+  readonly onScroll?: UIEventHandler;
   readonly children: ReactNode;
 }
 
 /** A scrollable box that the keyboard can reach too. `label` names it for screen readers. */
-export function ScrollBox({ ref, label, isLandmark = true, className, children }: ScrollBoxProps) {
+export function ScrollBox({ label, isLandmark = true, className, ...rest }: ScrollBoxProps) {
   return (
     <section
-      ref={ref}
+      {...rest}
       tabIndex={0}
       role={isLandmark ? undefined : "group"}
       aria-label={label}
       className={cn("overflow-auto rounded-lg", className)}
-    >
-      {children}
-    </section>
+    />
   );
 }

@@ -4,11 +4,17 @@ import { type ComponentProps, type DragEvent, type ReactNode, useState } from "r
 
 type FileDropProps = Omit<ComponentProps<"div">, "onDrop"> & {
   readonly onFiles: (files: readonly File[]) => void;
+  readonly text?: string;
   readonly children: ReactNode;
 };
 
 /** An area that takes dropped files, and says so while files are dragged over it. */
-export function FileDrop({ onFiles, children, ...rest }: FileDropProps) {
+export function FileDrop({
+  onFiles,
+  text = "Drop files to attach them",
+  children,
+  ...rest
+}: FileDropProps) {
   const [isOver, setOver] = useState(false);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: files are also attached by a button
@@ -39,7 +45,7 @@ export function FileDrop({ onFiles, children, ...rest }: FileDropProps) {
             <span className="grid size-12 place-items-center rounded-2xl bg-accent-soft text-accent-text">
               <Upload aria-hidden className="size-6" />
             </span>
-            <p className="text-lg font-semibold">Drop files to attach them</p>
+            <p className="text-lg font-semibold">{text}</p>
             <p className="text-sm text-muted-foreground">
               Statements, sheets, artwork or audio, up to 100 MB each
             </p>

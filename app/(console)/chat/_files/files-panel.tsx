@@ -2,6 +2,7 @@
 import { X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { IconButton } from "../../_ui/button.tsx";
+import { cn } from "../../_ui/class-names.ts";
 import { FileView } from "./file-view.tsx";
 import { FolderView } from "./folder-view.tsx";
 
@@ -31,13 +32,16 @@ export function FilesPanel({ sessionId, path, isBusy, onOpen, onClose }: FilesPa
     <aside
       ref={panel}
       tabIndex={-1}
-      aria-label="Sandbox files"
+      aria-label="Files of this chat"
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.preventDefault();
         onClose();
       }}
-      className="fixed inset-0 z-30 flex flex-col bg-background outline-none md:static md:z-auto md:w-88 md:shrink-0 md:border-l lg:w-104"
+      className={cn(
+        "fixed inset-0 z-30 flex flex-col bg-background outline-none md:static md:z-auto md:w-88 md:shrink-0 md:border-l",
+        file === null ? "lg:w-104" : "lg:w-1/2",
+      )}
     >
       <header className="flex h-13 shrink-0 items-center justify-between border-b pr-2 pl-4">
         <h2 className="font-semibold">Files</h2>

@@ -26,7 +26,7 @@ export function FolderView({ sessionId, folder, isBusy, onFolder, onFile }: Fold
   useAfterTurn(isBusy, reload);
 
   if (error?.code === "sandbox_missing") {
-    return <Note text="No sandbox yet. It is created with the first message." />;
+    return <Note text="No files yet. They appear after the first message." />;
   }
   if (error) {
     return (

@@ -96,7 +96,10 @@ const settled = createParts(false);
 function AnswerLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
   const address = webAddress(href);
   const path = sandboxPath(href);
-  if (address === null && path !== null) return <SandboxLink path={path}>{children}</SandboxLink>;
+  if (address === null && path !== null) {
+    const place = /#(?:page|sheet|row)=.*/.exec(href)?.[0] ?? "";
+    return <SandboxLink path={path + place}>{children}</SandboxLink>;
+  }
   if (address === null) return children;
   return (
     <a

@@ -10,6 +10,7 @@ import {
   type AttachmentsView,
   type Destination,
   isPreviewable,
+  sandboxFilePath,
   type UploadedFile,
 } from "./attachment.ts";
 import { keptFilesKey } from "./drafts.ts";
@@ -154,7 +155,8 @@ export class Attachments {
       "error" in found
         ? found.error
         : await uploadFile({
-            ...{ sessionId: found.sessionId, ...source, signal: controller.signal },
+            ...{ sessionId: found.sessionId, file: source.file, signal: controller.signal },
+            address: sandboxFilePath(found.sessionId, source.path),
             onProgress: (sentBytes) => this.#change(id, { kind: "uploading", sentBytes }),
           });
     if (controller.signal.aborted) return;

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { readCsv, sortRows } from "../../../lib/agent/documents/csv-table.ts";
+
+async function rowsOf(csv: string): Promise<string[][]> {
+  const { rowCount, cellsOf } = await readCsv(csv);
+  return Array.from({ length: rowCount }, (_, row) => cellsOf(row));
+}
+
+test.each([
+  ["nothing", "", []],
+  [
+    "a mark of the encoding, and Windows line ends",
+    "\ufeffa,b\r\n1,2\r\n",
+    [
+      ["a", "b"],
+      ["1", "2"],
+    ],
+  ],
+  [
+    "semicolons",
+    "a;b\n1,5;2",
+    [
+      ["a", "b"],
+      ["1,5", "2"],
+    ],
+  ],
+  [
+    "quotes around separators, line ends and quotes",
+    'a,b\n"x,\n""y""",""""',
+    [
+      ["a", "b"],
+      ['x,\n"y"', '"'],
+    ],
+  ],
+  [
+    "quotes that open nothing",
+    'size,title\n12" vinyl,x\n7",y',
+    [
+      ["size", "title"],
+      ['12" vinyl', "x"],
+      ['7"', "y"],
+    ],
+  ],
+  ["a quote that is never closed", 'a,b\n"x,y\nz', [["a", "b"], ["x,y\nz"]]],
+  ["empty lines and cells", "a,b\n\n,\n", [["a", "b"], [""], ["", ""]]],
+])("reads CSV with %s", async (_, csv, rows) => {
+  expect(await rowsOf(csv)).toEqual(rows);
+});
+
+test("cuts a row that is wider than a table can be", async () => {
+  expect((await rowsOf(",".repeat(1_000_000)))[0]).toHaveLength(200);
+});
+
+test("sorts more rows than a portion has", async () => {
+  const units = Array.from({ length: 50_000 }, (_, row) => (row * 7_919) % 50_000);
+  const table = await readCsv(`units\n${units.join("\n")}`);
+  const order = [...(await sortRows(table, 0, false))];
+  expect(order.map((row) => Number(table.cellsOf(row)[0]))).toEqual([...units.keys()]);
+});
+
+test("sorts numbers as numbers, texts as texts, and empty cells last", async () => {
+  const table = await readCsv("n,t\n10,b\n,\n9,A\n-1.5,c\n9,a\n");
+  const order = async (column: number, isDescending: boolean) => [
+    ...(await sortRows(table, column, isDescending)),
+  ];
+  expect(await order(0, false)).toEqual([4, 3, 5, 1, 2]);
+  expect(await order(0, true)).toEqual([1, 3, 5, 4, 2]);
+  expect(await order(1, false)).toEqual([3, 5, 1, 4, 2]);
+  expect(await order(1, true)).toEqual([4, 1, 3, 5, 2]);
+});
