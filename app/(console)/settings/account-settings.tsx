@@ -4,11 +4,12 @@ import { type FormEvent, useRef, useTransition } from "react";
 import type { ApiError } from "../_api/request.ts";
 import { type Me, useAccount } from "../_hooks/shared-reads.ts";
 import { useForm } from "../_hooks/use-form.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
 import { signOut } from "../_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
 import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
-import { Field, Input, SelectField, TextField, timeZoneOptions } from "../_ui/form.tsx";
+import { Field, Input, SelectField, Switch, TextField, timeZoneOptions } from "../_ui/form.tsx";
 import { download } from "../_ui/save-file.ts";
 import { ErrorNote, Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
@@ -26,11 +27,34 @@ export function AccountSettings() {
           <ProfileForm account={account} />
           <NetworkSettings account={account} />
           <ApprovalSettings account={account} />
+          <MemorySettings account={account} />
           <ExportAccount />
           {account.email !== null && <DeleteAccount email={account.email} />}
         </>
       )}
     </Loaded>
+  );
+}
+
+/** Whether a proposed shorter memory needs a person. */
+function MemorySettings({ account }: { readonly account: Me["account"] }) {
+  const { send } = useSubmit();
+  const { reload } = useAccount();
+  const set = async (isAutomatic: boolean) => {
+    const body = { auto_accept_memory: isAutomatic };
+    const result = await send("/api/accounts/me", { method: "PATCH", body });
+    if (!result.ok) toast(result.error.message, "danger");
+    reload();
+  };
+  return (
+    <SectionCard title="Memory" description="What your agents remember from chat to chat.">
+      <Switch
+        label="Shorten a full memory automatically"
+        hint="Otherwise the shorter text waits in Files for your consent. Earlier versions stay either way."
+        checked={account.auto_accept_memory}
+        onChange={(isAutomatic) => void set(isAutomatic)}
+      />
+    </SectionCard>
   );
 }
 
