@@ -89,8 +89,9 @@ function pagePolicy(nonce: string): string {
 
 /** The console's folders of pages, besides the first page. Other paths are unknown. */
 export const PAGE_FOLDERS: ReadonlySet<string> = new Set([
-  ...["artists", "catalog", "chat", "connectors", "content", "dev", "docs", "invitations", "keys"],
-  ...["playground", "runs", "schedules", "settings", "share", "templates", "usage"],
+  ...["artists", "catalog", "chat", "connectors", "content", "dev", "docs", "files"],
+  ...["invitations", "keys", "playground", "runs", "schedules", "settings", "share"],
+  ...["templates", "usage"],
 ]);
 /** Files beside the pages. Next appends a hash to the name of the icon. */
 const FILES = /^\/(?:favicon\.ico|icon[\w-]*\.svg)$/;

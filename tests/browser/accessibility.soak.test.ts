@@ -18,6 +18,7 @@ const pages = [
   ["/artists", "No artists yet"],
   ["/catalog", "Recent releases"],
   ["/content", "Content"],
+  ["/files", "Files"],
   ["/templates", "Templates"],
   ["/runs", "No agent runs yet"],
   ["/runs?tab=tasks", "No task runs yet"],

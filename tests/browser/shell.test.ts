@@ -14,6 +14,7 @@ describeInBrowser("the console shell", ({ newTab, signedIn }) => {
     expect(await links.allTextContents()).toEqual([
       "Chat",
       "Artists",
+      "Files",
       "Catalog",
       "Content",
       "Templates",

@@ -5,6 +5,7 @@ import {
   Clapperboard,
   Disc3,
   FlaskConical,
+  FolderOpen,
   KeyRound,
   LayoutTemplate,
   ListChecks,
@@ -31,6 +32,7 @@ export const navGroups: readonly {
     items: [
       { href: "/chat", label: "Chat", icon: MessageSquare },
       { href: "/artists", label: "Artists", icon: MicVocal },
+      { href: "/files", label: "Files", icon: FolderOpen },
       { href: "/catalog", label: "Catalog", icon: Disc3 },
       { href: "/content", label: "Content", icon: Clapperboard },
       { href: "/templates", label: "Templates", icon: LayoutTemplate },

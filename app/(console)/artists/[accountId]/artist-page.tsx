@@ -1,5 +1,5 @@
 "use client";
-import { Pencil, UserX } from "lucide-react";
+import { FolderOpen, Pencil, UserX } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -10,7 +10,7 @@ import { useQuery } from "../../_hooks/use-query.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { chooseArtist, currentScope } from "../../_session/scope.ts";
 import { Badge } from "../../_ui/badge.tsx";
-import { Button } from "../../_ui/button.tsx";
+import { Button, ButtonLink } from "../../_ui/button.tsx";
 import { ConfirmDialog } from "../../_ui/dialog.tsx";
 import { Page } from "../../_ui/page-header.tsx";
 import { Loaded, Loading, Missing, Skeleton } from "../../_ui/states.tsx";
@@ -114,6 +114,9 @@ function Heading({ artist, onSaved }: HeadingProps) {
       </div>
       <div className="flex flex-wrap items-center gap-2">
         <NewChatButton artist={artist} />
+        <ButtonLink icon={FolderOpen} variant="outline" href={`/files?artist=${artist.account_id}`}>
+          Files
+        </ButtonLink>
         <Button icon={Pencil} variant="outline" onClick={() => setEditing(true)}>
           Edit
         </Button>

@@ -1,0 +1,179 @@
+"use client";
+import { Folder, FolderOpen, Upload } from "lucide-react";
+import Link from "next/link";
+import { useRouter, useSearchParams } from "next/navigation";
+import { useEffect, useRef, useState } from "react";
+import type { searchWorkspaceContract } from "@/lib/workspace/contract.ts";
+import { type FolderEntry, folderEntries, foundEntries } from "@/lib/workspace/folder-entries.ts";
+import type { WorkspaceVersion } from "@/lib/workspace/workspace-file.ts";
+import type { Answer } from "../_api/request.ts";
+import { useArtists } from "../_hooks/shared-reads.ts";
+import { usePages } from "../_hooks/use-pages.ts";
+import { useQuery } from "../_hooks/use-query.ts";
+import { useScope } from "../_session/scope.ts";
+import { Button } from "../_ui/button.tsx";
+import { SearchInput, Select } from "../_ui/form.tsx";
+import { formatBytes } from "../_ui/format.ts";
+import { BackLink, Page, PageHeader } from "../_ui/page-header.tsx";
+import { RelativeTime } from "../_ui/relative-time.tsx";
+import { EmptyState, PagedList } from "../_ui/states.tsx";
+import { toast } from "../_ui/toast.tsx";
+import { FileDrop } from "../chat/_conversation/file-drop.tsx";
+import { FileTypeIcon } from "../chat/_message/file-type-icon.tsx";
+import { uploadFile } from "../chat/_state/upload-file.ts";
+import { apiPath, pagePath } from "./addresses.ts";
+import { FilePage } from "./file-page.tsx";
+import { MemoryProposals } from "./memory-proposals.tsx";
+
+const TYPING_PAUSE_MS = 250;
+
+/** The files of the account or an artist, which all of their chats share: a folder, or one file. */
+export function FilesPage() {
+  const params = useSearchParams();
+  const scope = useScope();
+  const artist = params.get("artist") ?? scope.artist?.id ?? "";
+  const path = params.get("path");
+  return (
+    <Page>
+      {path === null ? (
+        <FolderPage key={artist} artist={artist} folder={params.get("folder") ?? ""} />
+      ) : (
+        <FilePage artist={artist} address={path} version={params.get("version")} />
+      )}
+    </Page>
+  );
+}
+
+function FolderPage({ artist, folder }: Record<"artist" | "folder", string>) {
+  const router = useRouter();
+  const artists = useArtists();
+  const [text, setText] = useState("");
+  const [q, setQ] = useState("");
+  const [isUploading, setUploading] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const query = { limit: "100", ...(folder && { prefix: folder }) };
+  const files = usePages<WorkspaceVersion>(apiPath("files", artist, query), "files");
+  const { items, hasMore, loading, error, loadMore } = files;
+  const searchPath = q === "" ? null : apiPath("search", artist, { q });
+  const found = useQuery<Answer<typeof searchWorkspaceContract>>(searchPath).data?.results ?? [];
+  // A folder is complete with the last page.
+  useEffect(() => {
+    if (hasMore && !loading && error === null) loadMore();
+  }, [hasMore, loading, error, loadMore]);
+  useEffect(() => {
+    const timer = setTimeout(() => setQ(text.trim()), TYPING_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const upload = async (chosen: Iterable<File>) => {
+    setUploading(true);
+    for (const file of chosen) {
+      // Pasted screenshots all have one name, and would be versions of one file.
+      const time = new Date().toISOString().slice(0, 19).replaceAll(":", ".");
+      const name = file.name === "image.png" ? `Pasted ${time}.png` : file.name;
+      const address = apiPath("files/content", artist, { path: folder + name });
+      const failure = await uploadFile({ address, file, onProgress: () => {} });
+      toast(`${name}: ${failure ?? "uploaded"}`, failure === null ? "success" : "danger");
+    }
+    setUploading(false);
+    await files.refresh();
+  };
+  const latest = useRef(upload);
+  latest.current = upload;
+  useEffect(() => {
+    const paste = ({ clipboardData: given }: ClipboardEvent) => {
+      if (given?.files.length) void latest.current(given.files);
+    };
+    addEventListener("paste", paste);
+    return () => removeEventListener("paste", paste);
+  }, []);
+  const entries = (all: readonly WorkspaceVersion[]) =>
+    q === "" ? folderEntries(all, folder) : foundEntries(all, q, found);
+  return (
+    <FileDrop onFiles={upload} text="Drop files to upload them" className="relative min-h-[70vh]">
+      <PageHeader
+        title="Files"
+        description="Contracts, statements and notes that all chats share. Earlier versions stay, and each says who wrote it."
+      >
+        <Button icon={Upload} busy={isUploading} onClick={() => input.current?.click()}>
+          Upload
+        </Button>
+        <input
+          key={`${isUploading}`}
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          onChange={({ target }) => void upload(target.files ?? [])}
+        />
+      </PageHeader>
+      <MemoryProposals artist={artist} onAccepted={files.refresh} />
+      <div className="mb-4 flex flex-wrap gap-3">
+        <Select
+          aria-label="Whose files"
+          className="w-full sm:w-56"
+          value={artist}
+          onChange={(id) => router.push(pagePath(id))}
+          options={artists.map(({ account_id: value, name: label }) => ({ value, label }))}
+        >
+          <option value="">Your account</option>
+        </Select>
+        <SearchInput
+          label="Search the files"
+          placeholder="Name or words of the text"
+          className="sm:w-96"
+          maxLength={250}
+          value={text}
+          onChange={setText}
+        />
+      </div>
+      {folder !== "" && (
+        <BackLink href={pagePath(artist, { folder: folder.replace(/[^/]+\/$/, "") })}>
+          {folder}
+        </BackLink>
+      )}
+      <PagedList
+        label="Files"
+        pages={{ ...files, items: items && entries(items), hasMore: false }}
+        keyOf={({ path }) => path}
+        empty={
+          <EmptyState
+            icon={FolderOpen}
+            title={q === "" ? "No files yet" : "Nothing found"}
+            text="Drop contracts, statements or notes here, paste them, or choose Upload. Agents find them in every chat."
+          />
+        }
+      >
+        {(entry) => <Entry artist={artist} entry={entry} />}
+      </PagedList>
+    </FileDrop>
+  );
+}
+
+function Entry({ artist, entry }: { readonly artist: string; readonly entry: FolderEntry }) {
+  const { path, name, size, changedAt, snippet } = entry;
+  const isFolder = path.endsWith("/");
+  const note = path === "MEMORY.md" ? "What agents remember from chat to chat" : undefined;
+  return (
+    <Link
+      href={pagePath(artist, isFolder ? { folder: path } : { path })}
+      prefetch={false}
+      className="flex items-center gap-3 px-4 py-2.5 text-sm text-muted-foreground hover:bg-muted"
+    >
+      {isFolder ? (
+        <Folder aria-hidden className="m-2.5 size-5 shrink-0" />
+      ) : (
+        <FileTypeIcon name={name} mediaType="" />
+      )}
+      <span className="min-w-0 flex-1">
+        <span className="block truncate text-base font-medium text-foreground">{name}</span>
+        <span className="line-clamp-2 wrap-anywhere">{snippet ?? note}</span>
+      </span>
+      {changedAt !== "" && (
+        <>
+          <span>{formatBytes(size)}</span>
+          <RelativeTime date={changedAt} className="w-28 text-right max-sm:hidden" />
+        </>
+      )}
+    </Link>
+  );
+}
