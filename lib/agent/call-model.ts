@@ -1,6 +1,7 @@
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ModelMessage, UIMessageChunk } from "ai";
 import type { RunOptions } from "../contract/run-options.ts";
+import type { Sandbox } from "../sandbox/port.ts";
 import { type ContextState, promptOf } from "./context.ts";
 import { type Messages, unitsOf } from "./conversation.ts";
 import { describeFailure, tooLong } from "./describe-failure.ts";
@@ -9,6 +10,7 @@ import { markChunk, markMessages, signedFor } from "./signed-parts.ts";
 import { describeSkills, type TurnSkills } from "./skills/prompt-skills.ts";
 import type { StepResult } from "./step-result.ts";
 import { type Answer, streamAnswer } from "./stream-answer.ts";
+import { withImages } from "./tool-images.ts";
 import { type ToolOptions, toolSchemas } from "./tools/index.ts";
 import { inStoredOrder, storableJson } from "./tools/make-storable.ts";
 import { type Models, tryModels } from "./try-models.ts";
@@ -33,6 +35,8 @@ interface Call extends Models {
   readonly results: readonly ModelMessage[];
   /** As of `cacheOptions` of the provider of models. */
   readonly providerOptions?: SharedV4ProviderOptions | undefined;
+  /** Has the images of the results; absent before there are any. */
+  readonly sandbox?: Sandbox | undefined;
   readonly signal: AbortSignal;
   readonly write: (chunk: UIMessageChunk) => void;
 }
@@ -72,12 +76,14 @@ export async function callModel({
   steps,
   results,
   providerOptions,
+  sandbox,
   signal,
   write,
   ...models
 }: Call): Promise<StepResult | FailedCall> {
   const tools = toolSchemas(turn, [...steps.flatMap((step) => step.messages), ...results]);
-  const messages = promptOf(await unitsOf(turn, steps, results, tools), turn.context);
+  const prompt = promptOf(await unitsOf(turn, steps, results, tools), turn.context);
+  const messages = sandbox ? await withImages(prompt, sandbox) : prompt;
   const { effort } = turn.options;
   const reset = () => write({ type: "reset-step" });
   let isEmpty = true;

@@ -6,6 +6,7 @@
 import { asSchema, type ModelMessage, type ToolResultPart, type ToolSet } from "ai";
 import type { Place, Unit } from "./conversation.ts";
 import { pdfTokens } from "./pdf-tokens.ts";
+import { isToolImage, pathsOf, withoutImages } from "./tool-images.ts";
 import { estimateTokens, pathIn, resultPath, resultText } from "./tool-results.ts";
 
 /** How a conversation was compacted. Both places are the last ones that are affected. */
@@ -28,7 +29,8 @@ function messageTokens(message: ModelMessage): number {
   let ofPdfs = 0;
   const text = JSON.stringify(message, (_, value: unknown) => {
     ofPdfs += pdfTokens(value);
-    if (typeof value !== "string" || !value.startsWith("data:")) return value;
+    if (!isToolImage(value) && !(typeof value === "string" && value.startsWith("data:")))
+      return value;
     images++;
     return "";
   });
@@ -231,13 +233,20 @@ const textPart = (text: string) => ({ type: "text" as const, text });
 const withoutResultsOf = new WeakMap<ModelMessage, ModelMessage>();
 
 function withoutResults(message: ModelMessage): ModelMessage {
-  if (message.role !== "tool") return message;
+  if (message.role !== "tool" && pathsOf(message).length === 0) return message;
   const known = withoutResultsOf.get(message);
   if (known) return known;
-  const content = message.content.map((part) =>
-    part.type === "tool-result" && isClearable(part) ? { ...part, output: noteFor(part) } : part,
-  );
-  const changed = { ...message, content };
+  const changed =
+    message.role === "tool"
+      ? {
+          ...message,
+          content: message.content.map((part) =>
+            part.type === "tool-result" && isClearable(part)
+              ? { ...part, output: noteFor(part) }
+              : part,
+          ),
+        }
+      : withoutImages(message);
   withoutResultsOf.set(message, changed);
   return changed;
 }
@@ -258,8 +267,8 @@ function clearableResults({ messages }: Unit) {
   const files: { path: string; text: string }[] = [];
   let saved = 0;
   for (const message of messages) {
-    if (message.role !== "tool") continue;
     saved += messageTokens(message) - messageTokens(withoutResults(message));
+    if (message.role !== "tool") continue;
     for (const part of message.content) {
       if (part.type !== "tool-result" || !isClearable(part)) continue;
       if (pathIn(part.output) !== undefined) continue;

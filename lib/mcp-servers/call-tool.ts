@@ -1,11 +1,14 @@
 /** Calls a tool of an MCP server for a turn. */
+import { createHash } from "node:crypto";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import type { JSONValue } from "ai";
+import { imagePath, imageTypeOf } from "../agent/tool-images.ts";
 import { cut, MAX_OUTPUT_CHARS } from "../agent/tools/limits.ts";
 import type { McpTool } from "../agent/tools/mcp-tool.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import { measureJson } from "../platform/measure-json.ts";
+import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
 import { describeFailure } from "./bounded-fetch.ts";
 import { refusalIn, withServer } from "./connection.ts";
 import { listTools } from "./servers.ts";
@@ -15,6 +18,7 @@ const CALL_DEADLINE_MS = 120_000;
 /** How old the list of a server's tools may be when one is called. */
 const MAX_LIST_AGE_MS = 10 * 60_000;
 const MAX_DEPTH = 50;
+const MAX_IMAGES = 4;
 
 const refusals = {
   missing: "The tool is not available any more",
@@ -22,13 +26,17 @@ const refusals = {
     "The server has changed this tool. It can be called again once the account has confirmed the change",
 };
 
-/** Never rejects because of the server: each failure is an `{error}`. The turn calls it once. */
+/**
+ * Never rejects because of the server: each failure is an `{error}`. The turn calls it once.
+ * @param sandbox stores the images of the result
+ */
 export async function callMcpTool(
   app: Pick<App, "queues">,
   accountId: string,
   tool: McpTool,
   input: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
+  sandbox: Sandbox,
 ): Promise<JSONValue> {
   const access = await accessForCall(accountId, tool);
   if (typeof access === "string") return toolFailure(refusals[access]);
@@ -45,7 +53,7 @@ export async function callMcpTool(
       isCalled = true;
       const options = { signal: bound, timeout: CALL_DEADLINE_MS };
       const result = await client.callTool({ name: tool.tool, arguments: input }, options);
-      return shownResult(tool, result);
+      return shownResult(tool, result, sandbox);
     });
   } catch (error) {
     const refusal = refusalIn(error);
@@ -59,9 +67,19 @@ const isOld = ({ refreshedAt }: McpAccess): boolean =>
   refreshedAt === null || Date.now() - refreshedAt.getTime() > MAX_LIST_AGE_MS;
 
 /** Returns a result within bounds, without bytes, and marked as data. */
-function shownResult({ server }: McpTool, result: CallToolResult): JSONValue {
+async function shownResult(
+  { server }: McpTool,
+  result: CallToolResult,
+  sandbox: Sandbox,
+): Promise<JSONValue> {
   const { content, structuredContent, isError } = result;
-  const { text, truncated } = cut(content.map(shownBlock).join("\n"));
+  let images = 0;
+  const texts: string[] = [];
+  for (const block of content) {
+    const isImage = block.type === "image" && ++images <= MAX_IMAGES;
+    texts.push((isImage && (await storeImage(block.data, sandbox))) || shownBlock(block));
+  }
+  const { text, truncated } = cut(texts.join("\n"));
   if (isError) return toolFailure(text || "The tool failed");
   const structured = structuredContent == null ? null : boundedJson(structuredContent);
   return {
@@ -72,6 +90,21 @@ function shownResult({ server }: McpTool, result: CallToolResult): JSONValue {
     ...(structuredContent != null && structured === null && { structured_omitted: true }),
     ...(truncated && { truncated }),
   };
+}
+
+/** Stores an image where the model and its commands find it. Returns null for one that models do not accept. */
+async function storeImage(data: string, sandbox: Sandbox): Promise<string | null> {
+  const bytes = Buffer.from(data, "base64");
+  const type = imageTypeOf(bytes);
+  if (type === null) return null;
+  const path = imagePath(createHash("sha256").update(bytes).digest("hex"), type);
+  try {
+    await sandbox.writeFile(path, bytes);
+  } catch (error) {
+    if (isSandboxError(error)) return null;
+    throw error;
+  }
+  return `[image ${type}, ${bytes.byteLength} bytes: ${path}]`;
 }
 
 function shownBlock(block: ContentBlock): string {

@@ -1,13 +1,16 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ModelMessage, UIMessageChunk } from "ai";
+import type { ModelMessage, ToolModelMessage, UIMessageChunk } from "ai";
 import { callModel, type FailedCall } from "../agent/call-model.ts";
 import type { ContextState } from "../agent/context.ts";
+import { acceptsInput } from "../agent/models/list-models.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import { shareModel } from "../agent/models/share-model.ts";
 import type { StepResult } from "../agent/step-result.ts";
+import { imagesMessage } from "../agent/tool-images.ts";
 import { estimateTokens } from "../agent/tool-results.ts";
 import type { App } from "../app.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
+import type { Sandbox } from "../sandbox/port.ts";
 import { hasFiles } from "./land-files.ts";
 import { measureStep, type StepMeasure } from "./measure-step.ts";
 import { reservesCalls } from "./store/model-calls.ts";
@@ -22,6 +25,8 @@ export interface ModelCallOptions {
   readonly steps: readonly StepResult[];
   /** What follows the last of them: the results of its tools, and a note of the platform, if any. */
   readonly results: readonly ModelMessage[];
+  /** As in `callModel`. */
+  readonly sandbox?: Sandbox | undefined;
   /** The measure of the step, if its request was made before and is made again in another form. */
   readonly measure?: StepMeasure | undefined;
   /** How often processes that died have started this call. */
@@ -47,6 +52,18 @@ export const answeringModels = (
   providerOptions: models.cacheOptions?.(turn.chat_id),
 });
 
+/** Returns the results, followed by their images if each model that may answer reads images. */
+export async function resultsWithImages(
+  { models }: Pick<App, "models">,
+  turn: Pick<TurnState, "chat_id" | "model_id" | "options">,
+  results: ToolModelMessage | null,
+  steps: readonly StepResult[],
+): Promise<ModelMessage[]> {
+  const images = imagesMessage(results, steps);
+  const isShown = images && (await acceptsInput(models, modelsOf(models, turn), "image"));
+  return [...(results ? [results] : []), ...(isShown ? [images] : [])];
+}
+
 /** A turn outlives the request that starts it, so it must not inherit that request's context. */
 const outsideOfRequests = AsyncLocalStorage.snapshot();
 
@@ -64,7 +81,7 @@ export class ModelCall {
   #write: ((chunk: UIMessageChunk) => void) | undefined;
 
   constructor(app: ModelCallParts, options: ModelCallOptions) {
-    const { turnId, turn, context, steps, results, earlierAttempts, reserve } = options;
+    const { turnId, turn, context, steps, results, sandbox, earlierAttempts, reserve } = options;
     this.turn = turn;
     this.context = context;
     const measure =
@@ -75,6 +92,7 @@ export class ModelCall {
         turn: { ...turn, context },
         steps,
         results,
+        sandbox,
         ...answeringModels(app, turnId, turn, measure),
         signal: this.#cancelled.signal,
         write: (chunk) => (this.#write ? this.#write(chunk) : void this.#kept.push(chunk)),

@@ -2,7 +2,7 @@
  * A subagent: a separate conversation within a tool call. Its steps are recorded like those of its turn,
  * so a process that continues the turn repeats at most the model call in progress, and no command.
  */
-import type { JSONValue, ToolModelMessage } from "ai";
+import type { JSONValue, ModelMessage, ToolModelMessage } from "ai";
 import { callModel } from "../agent/call-model.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { cut, MAX_SUBAGENT_STEPS } from "../agent/tools/limits.ts";
@@ -10,7 +10,7 @@ import { type SubagentWork, toolFailure } from "../agent/tools/tool.ts";
 import { config } from "../platform/config.ts";
 import { type ContextParts, callWithinContext, fitContext } from "./fit-context.ts";
 import { measureStep } from "./measure-step.ts";
-import { answeringModels } from "./model-call.ts";
+import { answeringModels, resultsWithImages } from "./model-call.ts";
 import { type Reservation, reservesCalls } from "./store/model-calls.ts";
 import {
   type ActiveTurn,
@@ -19,6 +19,7 @@ import {
   recordUsage,
   type Subagent,
 } from "./store/turns.ts";
+import { openSandbox } from "./turn-sandbox.ts";
 
 /** What a client sees of a subagent while it works. */
 interface SubagentProgress {
@@ -80,7 +81,7 @@ export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<
         app,
         { ...run, turn },
         steps,
-        results ? [results] : [],
+        await resultsWithImages(app, turn, results, steps),
         reservation,
       );
       turn = called.turn;
@@ -109,7 +110,7 @@ async function callOnce(
   app: ContextParts,
   { turnId, turn: given, signal }: SubagentRun,
   steps: readonly StepResult[],
-  results: readonly ToolModelMessage[],
+  results: readonly ModelMessage[],
   reservation: Reservation,
 ) {
   let turn = given;
@@ -127,6 +128,7 @@ async function callOnce(
         turn: { ...turn, context },
         steps,
         results,
+        sandbox: openSandbox(app, turn),
         ...answeringModels(app, turnId, turn, measure),
         signal,
         write: () => {},

@@ -78,8 +78,9 @@ export async function toolEnvironment(
   const organization = calls.some(({ name }) => name === "bash")
     ? await organizationOf(turn)
     : null;
+  const sandbox = openSandbox(app, turn, policies);
   return {
-    sandbox: openSandbox(app, turn, policies),
+    sandbox,
     canReachWeb: !asks && config().SANDBOX_ALLOWED_HOSTS.length > 0,
     env: {
       AGENT_API_URL: serviceOrigin(),
@@ -97,7 +98,7 @@ export async function toolEnvironment(
     signal,
     skills: skillLibrary(app, turn.account_id, turnId),
     documents: { accountId: turn.account_id, queue: app.queues.documents },
-    callMcpTool: (tool, input) => callMcpTool(app, turn.account_id, tool, input, signal),
+    callMcpTool: (tool, input) => callMcpTool(app, turn.account_id, tool, input, signal, sandbox),
     ...(turn.output_schema && {
       output: {
         schema: turn.output_schema,

@@ -38,7 +38,7 @@ import {
   verdictsIn,
 } from "./judge-turn.ts";
 import type { MeasuredStep, StepMeasure } from "./measure-step.ts";
-import { ModelCall } from "./model-call.ts";
+import { ModelCall, resultsWithImages } from "./model-call.ts";
 import { closeCalls, type StreamProgress } from "./read-chunks.ts";
 import type { Verdict } from "./run-contract.ts";
 import { recordIds, runToolCalls, type ToolCalls } from "./run-tool-calls.ts";
@@ -59,6 +59,7 @@ import {
   type TurnEnd,
 } from "./store/turns.ts";
 import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, submissionIn } from "./structured-output.ts";
+import { openSandbox } from "./turn-sandbox.ts";
 import { prepareWorkspace, storeWorkspace } from "./turn-workspace.ts";
 
 /** The parts of the service that a step uses. */
@@ -165,7 +166,7 @@ export class TurnStep {
     if (previous && submitted && (!outcome || "error" in submitted)) {
       return this.#endWithOutput(submitted, previous.finishReason);
     }
-    const added: ModelMessage[] = results ? [results] : [];
+    const added = await resultsWithImages(this.#app, turn, results, steps);
     if (outcome && previous && (submitted || (!turn.output_schema && hasStopped(previous)))) {
       const output = submitted && "output" in submitted ? submitted.output : undefined;
       const known = verdicts.find(({ index }) => index === this.#index);
@@ -455,6 +456,7 @@ export class TurnStep {
         context,
         steps,
         results,
+        sandbox: openSandbox(this.#app, turn),
         measure,
         earlierAttempts: this.#isRestarted ? (this.#progress?.attempts ?? 0) : 0,
         reserve: reservesCalls(turn) ? this.#reservation.reserve : undefined,

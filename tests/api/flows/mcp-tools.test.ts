@@ -1,5 +1,6 @@
 /** Tools of MCP servers in turns. */
 import { randomUUID } from "node:crypto";
+import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeMcp, MCP_TOKEN, startFakeMcp, toolNamed } from "../../support/fakes/mcp.ts";
 import type { ScriptPart } from "../../support/fakes/openai.ts";
@@ -34,13 +35,15 @@ async function add(tools = [toolNamed("get_track")], more: object = {}) {
 type Steps = readonly (() => Promise<ScriptPart[]> | ScriptPart[])[];
 
 /** Runs a turn whose model answers by these steps. */
-async function run(servers: readonly string[], ...steps: Steps) {
+const run = (servers: readonly string[], ...steps: Steps) => runWith({}, servers, ...steps);
+
+async function runWith(options: object, servers: readonly string[], ...steps: Steps) {
   const script = randomUUID();
   let next = 0;
   place.model.script(script, async function* () {
     yield* (await steps[next++]?.()) ?? [{ text: "Done." }];
   });
-  const body = { prompt: `[script:${script}]`, mcp_servers: servers };
+  const body = { prompt: `[script:${script}]`, mcp_servers: servers, ...options };
   const started = await startRun(caller, body);
   return { started, calls: () => place.model.callsOf(script) };
 }
@@ -75,6 +78,29 @@ describe("a tool of an MCP server", () => {
     });
     const read = serverOf(await caller.get(path));
     expect(read.tools).toMatchObject([{ state: "known" }]);
+  });
+
+  it("returns images to a model that reads them, and their paths to every model", async () => {
+    const { name } = await add();
+    const image = await sharp({ create: { width: 8, height: 8, channels: 3, background: "red" } })
+      .png()
+      .toBuffer();
+    const data = image.toString("base64");
+    fake.state.answer = () => ({ content: [{ type: "image", data, mimeType: "image/jpeg" }] });
+    const step = () => call(`mcp__${name}__get_track`);
+    const [seen, named] = await Promise.all([
+      runWith({ model: "fake-vision" }, [name], step, step),
+      run([name], step),
+    ]);
+    await Promise.all([seen, named].map(({ started }) => waitForRun(caller, started)));
+    const [, second, third] = seen.calls();
+    expect(JSON.stringify(second?.messages.at(-1))).toContain(`data:image/png;base64,${data}`);
+    // The same image is shown once, and the prompt only grows.
+    expect(third?.messages.slice(0, second?.messages.length)).toEqual(second?.messages);
+    expect(third?.messages.at(-1)?.role).toBe("tool");
+    const path = /\/home\/agent\/\.results\/image-[0-9a-f]{16}\.png/;
+    for (const { calls } of [seen, named]) expect(calls()[1]?.toolResults[0]).toMatch(path);
+    expect(JSON.stringify(named.calls())).not.toContain(data);
   });
 
   it("fails as its server says, and a hostile result is bounded", async () => {
