@@ -1,6 +1,7 @@
 /** Requests to an MCP server and its authorization server, within bounds, and why they fail. */
 import {
   type FetchLike,
+  InsufficientScopeError,
   SdkErrorCode,
   SdkHttpError,
   UnauthorizedError,
@@ -71,6 +72,13 @@ export function boundedFetch(signal: AbortSignal): FetchLike {
   };
 }
 
+/** Returns the scope that a server has required of a request; undefined for every other failure. */
+export function scopeIn(error: unknown): string | undefined {
+  let cause = error;
+  while (cause instanceof Error && !(cause instanceof InsufficientScopeError)) cause = cause.cause;
+  return cause instanceof InsufficientScopeError ? cause.requiredScope : undefined;
+}
+
 /** Describes why a server could not be used, without anything that it has sent. */
 export function describeFailure(error: unknown, deadline: AbortSignal): string {
   if (deadline.aborted) return "The server did not answer in time";
@@ -79,6 +87,8 @@ export function describeFailure(error: unknown, deadline: AbortSignal): string {
     if (cause instanceof TooMuch) return "The server sends too much";
     if (cause instanceof NotConnected)
       return "The server is not connected: connect it in the console";
+    if (cause instanceof InsufficientScopeError)
+      return "The server requires more permissions: connect it again in the console";
     if (cause instanceof UnauthorizedError) return "The server requires other credentials";
     if (cause instanceof SdkHttpError) {
       const { status } = cause;

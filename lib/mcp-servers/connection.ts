@@ -9,8 +9,8 @@ import {
   ProtocolErrorCode,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import { boundedFetch, NotConnected } from "./bounded-fetch.ts";
-import { tokensOf } from "./oauth.ts";
+import { boundedFetch, NotConnected, scopeIn } from "./bounded-fetch.ts";
+import { noteScope, tokensOf } from "./oauth.ts";
 import type { McpAccess } from "./store.ts";
 
 const MAX_PAGES = 20;
@@ -59,6 +59,10 @@ export async function withServer<T>(
   try {
     await client.connect(transport, { signal });
     return await use(client);
+  } catch (error) {
+    const scope = scopeIn(error);
+    if (scope !== undefined) await noteScope(access, scope);
+    throw error;
   } finally {
     // A server without an answer must not delay the result.
     void goodbye(transport).finally(() => client.close());

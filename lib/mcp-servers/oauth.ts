@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import {
   type AuthProvider,
   auth,
+  computeScopeUnion,
   extractWWWAuthenticateParams,
   type OAuthClientProvider,
 } from "@modelcontextprotocol/client";
@@ -118,7 +119,12 @@ export async function startAuthorization(
   try {
     const fetchFn = boundedFetch(deadline);
     const challenge = await fetchFn(access.url, { method: "POST", body: "{}" });
-    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(challenge);
+    const challenged = extractWWWAuthenticateParams(challenge);
+    const { resourceMetadataUrl } = challenged;
+    const lacking = access.oauth?.scope;
+    const scope = lacking
+      ? computeScopeUnion(challenged.scope, access.oauth?.tokens?.scope, lacking)
+      : challenged.scope;
     await auth(provider, {
       ...{ serverUrl: access.url, fetchFn },
       ...(resourceMetadataUrl && { resourceMetadataUrl }),
@@ -166,6 +172,16 @@ export async function finishAuthorization(
   const { verifier: _, ...kept } = provider.stored;
   await storeOAuth(access, kept);
   return access;
+}
+
+const MAX_SCOPE_CHARS = 1_000;
+
+/** Notes the scope that a call has lacked, unless the tokens are changed at the same time. */
+export async function noteScope(access: McpAccess, required: string): Promise<void> {
+  const { oauth } = access;
+  const scope = computeScopeUnion(oauth?.scope, required);
+  if (!oauth || !scope || scope === oauth.scope || scope.length > MAX_SCOPE_CHARS) return;
+  if ((await leaseTokens(access)) === "leased") await storeOAuth(access, { ...oauth, scope });
 }
 
 /** Sends the tokens of a server, and refreshes them once for all calls that need it at the same time. */

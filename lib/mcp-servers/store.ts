@@ -164,6 +164,8 @@ const oauthState = z.object({
   tokens: known<StoredOAuthTokens>().optional(),
   discovery: known<OAuthDiscoveryState>().optional(),
   verifier: z.string().optional(),
+  /** What a call has lacked. It is asked for when the account connects the server again. */
+  scope: z.string().optional(),
 });
 /** What the client of the protocol keeps of an authorization. */
 export type OAuthState = z.output<typeof oauthState>;

@@ -92,6 +92,20 @@ it("refreshes the tokens once for all who need them", async () => {
   expect(oauth.refreshes).toBe(before + 1);
 });
 
+it("asks for the scope that a call has lacked when it is connected again", async () => {
+  const { path } = await connect();
+  fake.state.oauth.lacking = "tracks:write";
+  expect(serverOf(await owner.withKey.post(`${path}/refresh`))).toMatchObject({
+    auth: { is_connected: true },
+    refresh_error: "The server requires more permissions: connect it again in the console",
+  });
+  fake.state.oauth.lacking = null;
+  const { url, back } = await authorize(path);
+  expect(url.searchParams.get("scope")).toBe("tracks:write");
+  expect(serverOf(await owner.withKey.post(COMPLETE, back)).refresh_error).toBeNull();
+  expect((await authorize(path)).url.searchParams.get("scope")).toBeNull();
+});
+
 it("has to be connected again once its tokens are void, or its address is another", async () => {
   const { path } = await connect();
   fake.state.oauth.accessTokens.clear();

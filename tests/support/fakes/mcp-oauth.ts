@@ -8,6 +8,8 @@ export const newOAuthState = () => ({
   /** What each code was given for. */
   codes: new Map<string, { challenge: string; resource: string; redirect: string }>(),
   refreshes: 0,
+  /** A scope that no token has. */
+  lacking: null as string | null,
 });
 type State = { readonly oauth: ReturnType<typeof newOAuthState> };
 

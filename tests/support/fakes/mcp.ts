@@ -72,7 +72,12 @@ export async function startFakeMcp() {
     ...authorizationServer(state),
     http.all("/oauth/mcp", ({ request }) => {
       const token = request.headers.get("authorization")?.replace("Bearer ", "") ?? "";
-      if (state.oauth.accessTokens.has(token)) {
+      const { accessTokens, lacking } = state.oauth;
+      if (accessTokens.has(token) && lacking !== null) {
+        const challenge = `Bearer error="insufficient_scope", scope="${lacking}"`;
+        return HttpResponse.json({}, { status: 403, headers: { "www-authenticate": challenge } });
+      }
+      if (accessTokens.has(token)) {
         return createMcpHandler(() => createServer(null)).fetch(request);
       }
       const { origin } = new URL(request.url);
