@@ -3,17 +3,13 @@
  * on the document, the MCP Inspector, and Python's `requests`. It is a soak test because it asks the
  * registries: `npm run soak -- tests/client/unmodified-clients.soak.test.ts`.
  */
-import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { client, createPerson, type Person } from "../support/harness/clients.ts";
-
-const run = promisify(execFile);
-const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
+import { installPackages, MAX_OUTPUT_BYTES, run } from "../support/harness/install-packages.ts";
 
 const packages = {
   "@ai-sdk/react": "4.0.177",
@@ -27,13 +23,8 @@ const packages = {
 let folder: string;
 let person: Person;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "clients-"));
+  folder = await installPackages(packages);
   person = await createPerson();
-  await writeFile(join(folder, "package.json"), JSON.stringify({ dependencies: packages }));
-  const npm = process.env.npm_execpath;
-  const [command, ...first] = npm ? [process.execPath, npm] : ["npm"];
-  const flags = ["--ignore-scripts", "--no-package-lock", "--no-audit", "--no-fund"];
-  await install(command ?? "npm", [...first, "install", ...flags]);
   const document = await client().get("/api/openapi.json");
   await writeFile(join(folder, "openapi.json"), document.text);
 }, 600_000);
