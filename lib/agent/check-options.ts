@@ -5,7 +5,7 @@ import { type AppError, appError, invalidField } from "../contract/app-error.ts"
 import type { RunOptionChanges } from "../contract/run-options.ts";
 import { call } from "../platform/database/query.ts";
 import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
-import { isKnownModel } from "./models/list-models.ts";
+import { checkModel, isKnownModel } from "./models/list-models.ts";
 import { checkSchema } from "./output/check-output.ts";
 import type { JsonSchema } from "./output/json-schema.ts";
 import type { ClientTool } from "./tools/client-tools.ts";
@@ -49,6 +49,25 @@ export async function checkOptions(
     if (fault) return fault;
   }
   return undefined;
+}
+
+/** Checks the options of an agent template. Errors: as `checkOptions`. */
+export async function checkTemplate(
+  app: Pick<App, "models" | "queues">,
+  accountId: string,
+  template: RunOptionChanges & {
+    readonly model?: string | undefined;
+    readonly output_schema?: JsonSchema | "" | undefined;
+  },
+): Promise<AppError | undefined> {
+  const { model, output_schema: schema } = template;
+  return (
+    (await checkModel(app, model || undefined, "model")) ??
+    (schema && Object.keys(schema).length > 0
+      ? await checkCallersSchema(app, accountId, schema, "output_schema")
+      : undefined) ??
+    (await checkOptions(app, accountId, template))
+  );
 }
 
 /** Checks the tools of a client. Errors: as `checkOptions`. */

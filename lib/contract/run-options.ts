@@ -119,6 +119,12 @@ export const runOptions = z.object({
 });
 export type RunOptions = z.output<typeof runOptions>;
 
+/** The schema of the output of a run. */
+export const outputSchema = z.record(z.string(), z.unknown()).meta({
+  description:
+    "A JSON Schema (2020-12) of the run's `output`, at most 64 kB and 20 levels deep. References may point to its own subschemas only. `pattern` has the syntax of RE2, which has no lookaround and no backreferences. The agent submits the output with the tool `submit_output` and corrects it up to three times; the run fails with an `error` that starts with `output_invalid:` if it submits none that is valid.",
+});
+
 /** The options as a change names them. An empty text removes one. */
 export const runOptionChanges = z.object({
   fallback_models: z

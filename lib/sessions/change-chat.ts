@@ -20,8 +20,7 @@ export async function createChat(
 ): Promise<Chat | AppError> {
   const fault =
     (await checkModel(app, values.modelId)) ?? (await checkOptions(app, address.accountId, values));
-  const modelId = values.modelId ?? app.models.defaultModelId;
-  return fault ?? insertChat(address, { ...values, modelId });
+  return fault ?? insertChat(address, values, app.models.defaultModelId);
 }
 
 /**
@@ -36,5 +35,5 @@ export async function updateChat(
   const fault =
     (await checkModel(app, changes.modelId)) ??
     (await checkOptions(app, address.accountId, changes));
-  return fault ?? updateChatFields(address, changes);
+  return fault ?? updateChatFields(address, changes, app.models.defaultModelId);
 }

@@ -94,16 +94,18 @@ const conflict = z
 /** Returns the existing chat when the session has one with this id. Errors: 404, 409. */
 export function insertChat(
   { accountId, sessionId }: Omit<ChatAddress, "chatId">,
-  values: NewChat & { readonly modelId: string },
+  values: NewChat,
+  defaultModelId: string,
 ): Promise<Chat | AppError> {
   const args = {
     ...sessionArguments(accountId, sessionId),
     p_chat_id: values.id ?? null,
     p_title: values.title ?? "",
-    p_model_id: values.modelId,
+    p_model_id: values.modelId ?? null,
     p_instructions: values.instructions ?? null,
     p_template_id: values.templateId ?? null,
     p_options: optionsIn(values),
+    p_default_model_id: defaultModelId,
   };
   return call("create_chat", args, z.union([oneChat, missing, conflict]));
 }
@@ -222,6 +224,7 @@ async function* chatPages(args: ChatArguments, first: ChatPage): AsyncGenerator<
 export function updateChatFields(
   address: ChatAddress,
   changes: ChatChanges,
+  defaultModelId: string,
 ): Promise<Chat | AppError> {
   return call(
     "update_chat",
@@ -236,6 +239,7 @@ export function updateChatFields(
       p_pinned: changes.pinned ?? null,
       p_options: optionsIn(changes),
       p_template_version: changes.template_version ?? null,
+      p_default_model_id: defaultModelId,
     },
     z.union([oneChat, missing]),
   );

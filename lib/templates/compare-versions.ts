@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { runOptions } from "../contract/run-options.ts";
 import { unifiedDiff } from "../platform/unified-diff.ts";
-import type { TemplateComparison, TemplateVersion } from "./template.ts";
+import { type TemplateComparison, type TemplateVersion, templateOptions } from "./template.ts";
 
 const FIELDS = [
   ...(["title", "description", "prompt", "tags"] as const),
-  ...runOptions.keyof().options,
+  ...templateOptions.keyof().options,
 ];
 
 /** Returns what changes from `base` to `version`. */

@@ -10,8 +10,13 @@ import {
   withAnyField,
 } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
-import { runOptionChanges, runOptions } from "../contract/run-options.ts";
-import { template, templateComparison, templateVersion } from "./template.ts";
+import {
+  template,
+  templateComparison,
+  templateOptionChanges,
+  templateOptions,
+  templateVersion,
+} from "./template.ts";
 
 const title = z.string().trim().min(3).max(50);
 const description = z.string().min(10).max(200);
@@ -54,14 +59,14 @@ export const createTemplateContract = contract({
   tool: true,
   summary: "Create an agent template",
   description:
-    "A private template is visible to its creator and the accounts of `share_emails`. `fallback_models`, `effort` and `outcome` apply to the creator's own chats, runs and tasks, because they can cost more than another account has asked for; `limits` apply to all, and `skills` name those of whoever uses the template.",
+    "A private template is visible to its creator and the accounts of `share_emails`. `model`, `fallback_models`, `effort` and `outcome` apply to the creator's own chats, runs and tasks, because they can cost more than another account has asked for; `limits` apply to all, and `skills` name those of whoever uses the template.",
   idempotent: true,
   body: z.object({
     title,
     description,
     prompt,
     tags,
-    ...runOptions.shape,
+    ...templateOptions.shape,
     is_private: isPrivate,
     share_emails: shareEmails
       .default([])
@@ -104,7 +109,7 @@ const changes = z.object({
   description: description.optional(),
   prompt: prompt.optional(),
   tags: tags.optional(),
-  ...runOptionChanges.shape,
+  ...templateOptionChanges.shape,
   is_private: isPrivate.optional(),
   share_emails: shareEmails.optional(),
 });

@@ -17,6 +17,7 @@ import {
   type TemplateComparison,
   type TemplateVersion,
   template,
+  templateOptionChanges,
   templateVersion,
 } from "./template.ts";
 
@@ -149,6 +150,6 @@ function templateArguments(accountId: string, values: TemplateChanges) {
     p_tags: values.tags ?? null,
     p_is_private: values.is_private ?? null,
     p_share_emails: values.share_emails ?? null,
-    p_options: optionsIn(values),
+    p_options: optionsIn(values, templateOptionChanges),
   };
 }

@@ -1,7 +1,30 @@
 /** The agent template as callers see it. */
 import { z } from "zod";
 import { dateTime, uuid, versionNumber } from "../contract/fields.ts";
-import { runOptions } from "../contract/run-options.ts";
+import { outputSchema, runOptionChanges, runOptions } from "../contract/run-options.ts";
+
+const model = z.string().trim().min(1).max(200);
+const descriptions = {
+  model:
+    "The `id` of a model in `GET /api/models`, for the chats, runs and tasks of the template's owner that name none. A chat takes it when the template is chosen.",
+  output_schema: `${outputSchema.meta()?.description} It applies to runs and tasks with the template that name none, not to chats.`,
+};
+
+/** The options of a template: the options of runs, and a model and an output schema for runs that name none. */
+export const templateOptions = runOptions.extend({
+  model: model.optional().meta({ description: descriptions.model }),
+  output_schema: outputSchema.optional().meta({ description: descriptions.output_schema }),
+});
+export const templateOptionChanges = runOptionChanges.extend({
+  model: z
+    .union([model, z.literal("")])
+    .optional()
+    .meta({ description: `${descriptions.model} An empty text removes it.` }),
+  output_schema: z
+    .union([outputSchema, z.literal("")])
+    .optional()
+    .meta({ description: `${descriptions.output_schema} An empty object or text removes it.` }),
+});
 
 export const template = z
   .object({
@@ -10,7 +33,7 @@ export const template = z
     description: z.string(),
     prompt: z.string(),
     tags: z.array(z.string()),
-    ...runOptions.shape,
+    ...templateOptions.shape,
     version: z.int().positive().meta({ description: "The number of the newest version" }),
     creator: z.object({
       id: uuid,
@@ -38,7 +61,7 @@ export const templateVersion = z
   .object({
     version: z.int().positive(),
     ...template.pick({ title: true, description: true, prompt: true, tags: true }).shape,
-    ...runOptions.shape,
+    ...templateOptions.shape,
     author_id: uuid.meta({ description: "The account that wrote it" }),
     created_at: dateTime,
   })

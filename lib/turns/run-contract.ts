@@ -10,7 +10,7 @@ import { APPROVAL_CATEGORIES, untrustedSource } from "../contract/approvals.ts";
 import { contract } from "../contract/contract.ts";
 import { dateTime, instant, instructions, uuid } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
-import { runOptions } from "../contract/run-options.ts";
+import { outputSchema, runOptions } from "../contract/run-options.ts";
 import { deliver, deliveryFields } from "../delivery/contract.ts";
 import { endpointUrl } from "../webhooks/contract.ts";
 import { entry } from "./contract.ts";
@@ -54,10 +54,7 @@ export const startRunContract = contract({
         description:
           "Connectors whose actions the run's sandbox may use with the account's connections; none when absent",
       }),
-      output_schema: z.record(z.string(), z.unknown()).nullish().meta({
-        description:
-          "A JSON Schema (2020-12) of the run's `output`, at most 64 kB and 20 levels deep. References may point to its own subschemas only. `pattern` has the syntax of RE2, which has no lookaround and no backreferences. The agent submits the output with the tool `submit_output` and corrects it up to three times; the run fails with an `error` that starts with `output_invalid:` if it submits none that is valid.",
-      }),
+      output_schema: outputSchema.nullish(),
       client_tools: clientTools.nullish().meta({
         description:
           "Tools that the caller runs. When the agent calls one, the run becomes `requires_action` and waits for up to seven days, without a process, until `POST /api/chat/runs/{runId}/tool_results` has the results; then the calls have failed, and the agent continues.",

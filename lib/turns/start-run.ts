@@ -178,6 +178,7 @@ async function startIn(
       templateId,
       templateVersion,
       options,
+      defaultModelId: request.model ? null : app.models.defaultModelId,
     });
     if (missing === "template_version") return versionChanged;
     if (missing) return missing === "template" ? templateNotFound : deleted;

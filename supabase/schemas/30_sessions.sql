@@ -330,7 +330,8 @@ comment on function public.missing_of_chat is 'Names the missing part when a cha
 
 create function public.create_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
-  p_instructions text, p_template_id uuid, p_options jsonb default '{}'
+  p_instructions text, p_template_id uuid, p_options jsonb default '{}',
+  p_default_model_id text default ''
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -351,7 +352,9 @@ begin
 
   insert into public.chats (id, session_id, account_id, title, model_id, instructions,
     template_id, template_version, options)
-  values (coalesce(p_chat_id, gen_random_uuid()), p_session_id, p_account_id, p_title, p_model_id,
+  values (coalesce(p_chat_id, gen_random_uuid()), p_session_id, p_account_id, p_title,
+    coalesce(p_model_id, public.template_model(p_account_id, p_template_id, v_version),
+      p_default_model_id),
     nullif(p_instructions, ''), p_template_id, nullif(v_version, 0), jsonb_strip_nulls(p_options))
   on conflict (id) do nothing
   returning * into v_chat;
@@ -365,7 +368,7 @@ begin
   return jsonb_build_object('chat', public.chat_row(v_chat));
 end
 $$;
-comment on function public.create_chat is 'Creates a chat: {chat} | {missing: session | template} | {conflict: true} for an id of another session''s chat. With an id of the client''s it can be repeated, and answers the chat unchanged.';
+comment on function public.create_chat is 'Creates a chat: {chat} | {missing: session | template} | {conflict: true} for an id of another session''s chat. Without p_model_id it has the model of an own template, or else p_default_model_id. With an id of the client''s it can be repeated, and answers the chat unchanged.';
 
 create function public.open_chat(
   p_account_id uuid, p_chat_id uuid, p_named_id uuid, p_model_id text
@@ -495,12 +498,13 @@ create function public.update_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
   p_instructions text, p_template_id uuid, p_removes_template boolean,
   p_archived boolean, p_pinned boolean, p_options jsonb default '{}',
-  p_template_version integer default null
+  p_template_version integer default null, p_default_model_id text default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_chat public.chats;
   v_template_id uuid;
+  v_model_id text := p_model_id;
 begin
   if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
     return jsonb_build_object('missing', 'template');
@@ -520,10 +524,14 @@ begin
     if v_chat.template_version is null then
       return jsonb_build_object('missing', 'template_version');
     end if;
+    if v_model_id is null and v_chat.model_id in ('', p_default_model_id) then
+      v_model_id := public.template_model(
+        p_account_id, v_template_id, v_chat.template_version);
+    end if;
   end if;
   update public.chats
   set title = coalesce(p_title, title),
-    model_id = coalesce(p_model_id, model_id),
+    model_id = coalesce(v_model_id, model_id),
     instructions = nullif(coalesce(p_instructions, instructions), ''),
     template_id = v_template_id,
     template_version = nullif(v_chat.template_version, 0),
@@ -536,7 +544,7 @@ begin
   return jsonb_build_object('chat', public.chat_row(v_chat));
 end
 $$;
-comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template | template_version}. Null leaves a field as it is, empty instructions remove them. A new template is taken in its newest version unless p_template_version names one. p_options changes the options that it names, and removes those that are null.';
+comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template | template_version}. Null leaves a field as it is, empty instructions remove them. A new template is taken in its newest version unless p_template_version names one, and an own one sets its model unless p_model_id names one or the chat has another than p_default_model_id. p_options changes the options that it names, and removes those that are null.';
 
 create function public.delete_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$

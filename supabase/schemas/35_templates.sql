@@ -549,6 +549,20 @@ end
 $$;
 comment on function public.template_state is 'The state of the template of a chat or a task: {template_version, template_update: {version}}, each null for none.';
 
+create function public.template_model(
+  p_account_id uuid, p_template_id uuid, p_version integer
+) returns text
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select v.options ->> 'model'
+    from public.applied_template_version(p_account_id, p_template_id, nullif(p_version, 0)) v
+    join public.agent_templates t on t.id = v.template_id
+    where t.account_id = p_account_id);
+end
+$$;
+comment on function public.template_model is 'The model of an own template in the version that applies, 0 or null for the newest; null for none, and for a template of another account.';
+
 create function public.chat_instructions(p_account_id uuid, p_chat_id uuid) returns text
 language plpgsql stable set search_path = '' as $$
 begin
@@ -580,7 +594,7 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_strip_nulls(
-      case when t.account_id = p_account_id then v.options
+      case when t.account_id = p_account_id then v.options - array['model', 'output_schema']
         else jsonb_build_object('skills', v.options -> 'skills') end || c.options
       || jsonb_build_object(
         'limits', public.narrowest_limits(array[v.options -> 'limits', c.options -> 'limits']),

@@ -868,7 +868,15 @@ begin
       select v.template_id, v.version
       from public.chats c
       cross join public.applied_template_version(c.account_id, c.template_id, c.template_version) v
-      where c.id = chat_id)
+      where c.id = chat_id),
+    -- The template can have set both since a headless run was provisioned.
+    model_id = case when headless then (
+        select c.model_id from public.chats c where c.id = chat_id) else model_id end,
+    output_schema = coalesce(output_schema, case when headless then (
+      select (v.options -> 'output_schema')::text
+      from public.chats c
+      cross join public.applied_template_version(c.account_id, c.template_id, c.template_version) v
+      where c.id = chat_id) end)
   where id = p_turn.id returning * into p_turn;
   return p_turn;
 end

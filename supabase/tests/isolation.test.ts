@@ -295,6 +295,7 @@ const withoutLookup = [
   "can_see_agent_template",
   "can_see_template_version",
   "seen_template_versions",
+  "template_model",
   "template_state",
   "found_agent_template",
 ];

@@ -1,8 +1,7 @@
 "use client";
 import type { z } from "zod";
-import type { RunOptions } from "@/lib/contract/run-options.ts";
 import type { createTemplateContract } from "@/lib/templates/contract.ts";
-import type { Template } from "@/lib/templates/template.ts";
+import type { Template, templateOptions } from "@/lib/templates/template.ts";
 import type { Answer } from "../_api/request.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { ChipsInput } from "../_ui/chips-input.tsx";
@@ -10,7 +9,7 @@ import { Field, Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 
 export type TemplateValues = Required<
-  Omit<z.input<(typeof createTemplateContract)["body"]>, keyof RunOptions>
+  Omit<z.input<(typeof createTemplateContract)["body"]>, keyof z.output<typeof templateOptions>>
 >;
 
 const HINTS = {

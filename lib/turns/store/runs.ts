@@ -104,6 +104,8 @@ export function instructRun(
     readonly templateId?: string | null | undefined;
     readonly templateVersion?: number | null | undefined;
     readonly options: RunOptions;
+    /** The model that an own template replaces; null where the run has named one. */
+    readonly defaultModelId: string | null;
   },
 ) {
   const args = {
@@ -119,6 +121,7 @@ export function instructRun(
     p_pinned: null,
     p_options: given.options,
     p_template_version: given.templateVersion ?? null,
+    p_default_model_id: given.defaultModelId,
   };
   return call("update_chat", args, instructed);
 }

@@ -1,4 +1,4 @@
-import { checkOptions } from "@/lib/agent/check-options.ts";
+import { checkTemplate } from "@/lib/agent/check-options.ts";
 import { listOf, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
@@ -7,7 +7,7 @@ import { insertTemplate, selectTemplates } from "@/lib/templates/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(createTemplateContract, async ({ app, caller, effectId, body }) => {
-    const fault = await checkOptions(app, caller.accountId, body);
+    const fault = await checkTemplate(app, caller.accountId, body);
     if (fault) return fault;
     const template = await insertTemplate(caller.accountId, effectId, body);
     return { status: 201, ...success({ template }) };

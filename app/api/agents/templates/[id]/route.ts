@@ -1,4 +1,4 @@
-import { checkOptions } from "@/lib/agent/check-options.ts";
+import { checkTemplate } from "@/lib/agent/check-options.ts";
 import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
@@ -10,7 +10,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
     answer(selectTemplate(caller.accountId, params.id), (template) => success({ template })),
   ),
   PATCH: endpoint(contracts.updateTemplateContract, async ({ app, caller, params, body }) => {
-    const fault = await checkOptions(app, caller.accountId, body);
+    const fault = await checkTemplate(app, caller.accountId, body);
     const change = () => updateTemplate(caller.accountId, params.id, body);
     return fault ?? answer(change(), (template) => success({ template }));
   }),
