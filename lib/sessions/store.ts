@@ -124,7 +124,7 @@ export function selectChats(
 
 export function selectAccountChats(
   accountId: string,
-  { q, artist_id, archived, pinned, ...page }: ChatQuery,
+  { q, artist_id, archived, pinned, waiting, ...page }: ChatQuery,
 ): Promise<Page<FoundChat>> {
   return call(
     "list_account_chats",
@@ -135,6 +135,7 @@ export function selectAccountChats(
       p_archived: archived ?? null,
       p_pinned: pinned ?? null,
       p_text: q ?? null,
+      p_waiting: waiting ?? false,
     },
     pageOf(rowOf(foundChat), page),
   );

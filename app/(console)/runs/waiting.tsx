@@ -2,6 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Inbox } from "lucide-react";
 import Link from "next/link";
+import type { FoundChat } from "@/lib/sessions/session.ts";
 import type { Approval } from "@/lib/turns/approvals-contract.ts";
 import { type ApprovalAnswer, ApprovalCard } from "../_approvals/approval-card.tsx";
 import { useArtists } from "../_hooks/shared-reads.ts";
@@ -16,7 +17,7 @@ import { RunRow } from "./agent-runs.tsx";
 const POLL_MS = 10_000;
 const poll = () => POLL_MS;
 
-/** Everything for which the agents wait: approvals, with their cards, and the results of client tools. */
+/** Everything for which the agents wait: approvals, with their cards, answers in chats, and results of client tools. */
 export function Waiting() {
   const client = useQueryClient();
   const approvals = usePages<Approval>(
@@ -25,6 +26,11 @@ export function Waiting() {
     poll,
   );
   const runs = usePages<RunItem>("/api/chat/runs?status=requires_action&limit=100", "runs", poll);
+  const chats = usePages<FoundChat>(
+    "/api/chats?waiting=true&archived=false&limit=100",
+    "chats",
+    poll,
+  );
   const artists = useArtists();
   const now = useClock(true);
   const { send, error } = useSubmit();
@@ -37,17 +43,18 @@ export function Waiting() {
     return ok;
   };
   const asked = approvals.items;
-  const failure = approvals.error ?? runs.error;
-  if (failure !== null) return <ErrorState error={failure} onRetry={approvals.loadMore} />;
-  if (!asked || !runs.items) return <Loading label="Loading…" className="h-48 rounded-xl" />;
+  const failed = [approvals, runs, chats].find(({ error }) => error !== null);
+  if (failed?.error) return <ErrorState error={failed.error} onRetry={failed.loadMore} />;
+  if (!asked || !runs.items || !chats.items)
+    return <Loading label="Loading…" className="h-48 rounded-xl" />;
   const kindOf = (id: string) => runs.items?.find(({ runId }) => runId === id)?.kind;
   const others = runs.items.filter(({ runId }) => !asked.some(({ run_id }) => run_id === runId));
-  if (asked.length + others.length === 0) {
+  if (asked.length + others.length + chats.items.length === 0) {
     return (
       <EmptyState
         icon={Inbox}
         title="Nothing is waiting"
-        text="When an agent asks before it does something, or needs a result from a client, you find it here."
+        text="When an agent asks a question, asks before it does something, or needs a result from a client, you find it here."
       />
     );
   }
@@ -56,16 +63,11 @@ export function Waiting() {
       <ErrorNote>{error?.message ?? null}</ErrorNote>
       {asked.map((approval) => (
         <article key={approval.id} aria-label={approval.title || "Untitled"} className="max-w-3xl">
-          <p className="mb-1.5 flex flex-wrap items-baseline gap-x-2 text-sm text-muted-foreground">
-            <Link
-              href={`/chat/${approval.session_id}/${approval.chat_id}`}
-              prefetch={false}
-              className="font-medium text-foreground underline underline-offset-2 [overflow-wrap:anywhere]"
-            >
-              {approval.title.trim() || "Untitled"}
-            </Link>
-            <RelativeTime date={approval.created_at} />
-          </p>
+          <ChatLink
+            path={`${approval.session_id}/${approval.chat_id}`}
+            title={approval.title}
+            date={approval.created_at}
+          />
           <ApprovalCard
             call={approval}
             isOfTask={kindOf(approval.run_id) === "task"}
@@ -74,6 +76,22 @@ export function Waiting() {
         </article>
       ))}
       <LoadMore pages={approvals} items="approvals" />
+      {chats.items.length > 0 && (
+        <section aria-labelledby="waiting-chats">
+          <h2 id="waiting-chats" className="mb-2 font-semibold">
+            Chats that need your answer
+          </h2>
+          {chats.items.map(({ id, sessionId, title, lastAssistantMessageAt, createdAt }) => (
+            <ChatLink
+              key={id}
+              path={`${sessionId}/${id}`}
+              title={title}
+              date={lastAssistantMessageAt ?? createdAt}
+            />
+          ))}
+          <LoadMore pages={chats} items="chats" />
+        </section>
+      )}
       {others.length > 0 && (
         <section aria-labelledby="waiting-runs">
           <h2 id="waiting-runs" className="mb-2 font-semibold">
@@ -97,5 +115,20 @@ export function Waiting() {
         </section>
       )}
     </div>
+  );
+}
+
+function ChatLink(chat: { readonly path: string; readonly title: string; readonly date: string }) {
+  return (
+    <p className="mb-1.5 flex flex-wrap items-baseline gap-x-2 text-sm text-muted-foreground">
+      <Link
+        href={`/chat/${chat.path}`}
+        prefetch={false}
+        className="font-medium text-foreground underline underline-offset-2 [overflow-wrap:anywhere]"
+      >
+        {chat.title.trim() || "Untitled"}
+      </Link>
+      <RelativeTime date={chat.date} />
+    </p>
   );
 }

@@ -63,6 +63,14 @@ describe("a question", () => {
     const { isStreaming, chat } = await conversation.read();
     expect(isStreaming).toBe(false);
     expect(chat.lastAssistantMessageAt).not.toBeNull();
+    const isListed = async () => {
+      const { text } = await caller.get("/api/chats?waiting=true&limit=100");
+      return text.includes(`"id":"${conversation.chatId}"`);
+    };
+    expect(await isListed()).toBe(true);
+    const stream = await conversation.send([answered(asked, { declined: true })]);
+    expectCompleteTurn(await stream.ended);
+    expect(await isListed()).toBe(false);
   });
 
   it("is answered on its branch, which the chat then shows again", async () => {
