@@ -270,7 +270,7 @@ export const functions = {
   unowned_media: { args: { p_files: "jsonb" }, returns: "value" },
   unowned_sandboxes: { args: { p_session_ids: "uuid[]" }, returns: "value" },
   unsubscribe_address: { args: { p_account_id: "uuid", p_address: "text" }, returns: "nothing" },
-  update_account: { args: { p_account_id: "uuid", p_name: "text", p_image: "text", p_monthly_budget_usd: "numeric", p_allow_unpriced_models: "boolean", p_timezone: "text", p_clear: "text[]", p_approvals: "jsonb", p_network: "jsonb", p_auto_accept_memory: "boolean" }, returns: "value" },
+  update_account: { args: { p_account_id: "uuid", p_name: "text", p_image: "text", p_monthly_budget_usd: "numeric", p_allow_unpriced_models: "boolean", p_timezone: "text", p_clear: "text[]", p_approvals: "jsonb", p_network: "jsonb", p_auto_accept_memory: "boolean", p_mail_when_waiting: "boolean" }, returns: "value" },
   update_agent_template: { args: { p_account_id: "uuid", p_id: "uuid", p_title: "text", p_description: "text", p_prompt: "text", p_tags: "text[]", p_is_private: "boolean", p_share_emails: "text[]", p_options: "jsonb" }, returns: "value" },
   update_artist: { args: { p_account_id: "uuid", p_id: "uuid", p_name: "text", p_label: "text", p_image: "text", p_catalog_artist_id: "text", p_clear: "text[]" }, returns: "value" },
   update_chat: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid", p_title: "text", p_model_id: "text", p_instructions: "text", p_template_id: "uuid", p_removes_template: "boolean", p_archived: "boolean", p_pinned: "boolean", p_options: "jsonb", p_template_version: "integer", p_default_model_id: "text" }, returns: "value" },

@@ -30,6 +30,9 @@ export const accountView = z.object({
         description:
           "Whether a shorter text for a `MEMORY.md` that the account or its runs have filled replaces it without a person",
       }),
+      mail_when_waiting: z.boolean().meta({
+        description: "Whether the account gets a mail when a run waits for a person",
+      }),
       timezone: z
         .string()
         .nullable()

@@ -71,6 +71,12 @@ const changes = z.object({
     .describe(
       "Whether a shorter text for a `MEMORY.md` that the account or its runs have filled replaces it without a person. Initially false",
     ),
+  mail_when_waiting: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the account gets a mail when a run waits for a person: one for a run, and after two minutes in a chat. Initially false",
+    ),
   timezone: timezone
     .nullable()
     .optional()

@@ -39,6 +39,7 @@ export function updateAccount(accountId: string, changes: AccountChanges): Promi
       p_clear: clearedFields(changes),
       p_network: changes.network ?? null,
       p_auto_accept_memory: changes.auto_accept_memory ?? null,
+      p_mail_when_waiting: changes.mail_when_waiting ?? null,
     },
     storedAccount,
   );

@@ -89,8 +89,9 @@ export const deliveryFields = {
 export const delivery = z
   .object({
     id: uuid,
-    kind: z.enum(["email", "notice"]).meta({
-      description: "`notice` for a mail to the owner that the answer was withheld",
+    kind: z.enum(["email", "notice", "waiting"]).meta({
+      description:
+        "`notice` for a mail to the owner that the answer was withheld, `waiting` for one that the run waits for a person",
     }),
     to: z.string(),
     status: z.enum(["pending", "sending", "sent", "failed"]),

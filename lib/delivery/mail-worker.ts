@@ -2,13 +2,13 @@
  * Sends the results of runs. A mail whose content may have reached the mail server is never sent again (docs/decisions/0035-delivery.md).
  */
 import type { App } from "../app.ts";
-import type { MailOutcome } from "../mail/port.ts";
+import type { Mail, MailOutcome } from "../mail/port.ts";
 import { config } from "../platform/config.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
 import { QueueWorker } from "../platform/queue-worker.ts";
 import { ATTACH_DEADLINE_MS, attachFiles } from "./attach-files.ts";
-import { renderNotice, renderResult } from "./render-mail.ts";
+import { renderNotice, renderResult, renderWaiting } from "./render-mail.ts";
 import {
   beginSending,
   claimDeliveries,
@@ -66,8 +66,7 @@ async function deliverMail(app: Parts, job: DeliveryJob): Promise<DeliveryEnd | 
     const outcome = job.fault === UNKNOWN.error ? "unknown" : "failed";
     return { outcome, error: job.fault };
   }
-  const mail =
-    job.kind === "notice" ? renderNotice(job) : renderResult(job, await attachFiles(app, job));
+  const mail = await render(app, job);
   let withdrawn: { readonly fault: string | null } | undefined;
   const beforeContent = async () => {
     const { granted, fault } = await beginSending(job, leaseSeconds());
@@ -85,6 +84,12 @@ async function deliverMail(app: Parts, job: DeliveryJob): Promise<DeliveryEnd | 
     log().warn({ mailer: app.mail.name, outcome: sent.kind, cause: sent.cause }, "mail");
   }
   return endOf(sent);
+}
+
+async function render(app: Parts, job: DeliveryJob): Promise<Mail> {
+  if (job.kind === "notice") return renderNotice(job);
+  if (job.kind === "waiting") return renderWaiting(job);
+  return renderResult(job, await attachFiles(app, job));
 }
 
 const UNKNOWN = { outcome: "unknown", error: "outcome unknown" } as const;

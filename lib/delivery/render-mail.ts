@@ -4,7 +4,7 @@ import { escapeHtml } from "../platform/html-page.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { AttachedFiles } from "./attach-files.ts";
 import { firstParagraph, renderMarkdown, singleLine } from "./render-markdown.ts";
-import type { DeliveryJob, NoticeJob, ResultJob } from "./store.ts";
+import type { DeliveryJob, NoticeJob, ResultJob, WaitingJob } from "./store.ts";
 import { unsubscribeUrl } from "./tokens.ts";
 
 const MAX_SUMMARY_CHARS = 1_000;
@@ -37,6 +37,15 @@ export function renderNotice(job: NoticeJob): Mail {
   const limit = "You get at most one such notice a day for a task.";
   const notes = earlier > 0 ? [more, limit] : [limit];
   return mailOf(job, `Not delivered: ${title}`, escapeMarkdown(body), notes, "Open the run", body);
+}
+
+/** It has nothing of what the agent asks for: that may be secret, or the words of a stranger. */
+export function renderWaiting(job: WaitingJob): Mail {
+  const title = singleLine(job.title) || "A run";
+  const body = `“${title}” waits for you: the agent asks for an approval, or needs a result from a client.`;
+  const settings = `${serviceOrigin()}/settings/notifications`;
+  const notes = [`You get one such mail for a run. Turn them off at ${settings}`];
+  return mailOf(job, `Waiting: ${title}`, escapeMarkdown(body), notes, "Open the run", body);
 }
 
 function mailOf(

@@ -151,10 +151,12 @@ const notice = z.object({
     earlier: z.int(),
   }),
 });
-const job = z.discriminatedUnion("kind", [result, notice]);
+const waiting = z.object({ ...common, kind: z.literal("waiting") });
+const job = z.discriminatedUnion("kind", [result, notice, waiting]);
 export type DeliveryJob = z.output<typeof job>;
 export type ResultJob = z.output<typeof result>;
 export type NoticeJob = z.output<typeof notice>;
+export type WaitingJob = z.output<typeof waiting>;
 
 /** Leases deliveries that are due. @param leaseSeconds after this long the process counts as dead */
 export function claimDeliveries(limit: number, leaseSeconds: number): Promise<DeliveryJob[]> {

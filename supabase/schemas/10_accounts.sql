@@ -19,6 +19,7 @@ create table public.accounts (
   network jsonb,
   approvals jsonb not null default '{}',
   auto_accept_memory boolean not null default false,
+  mail_when_waiting boolean not null default false,
   check (kind = 'organization' or not is_admin)
 );
 
@@ -36,6 +37,7 @@ comment on column public.accounts.approvals is 'The policies of effects of the a
 comment on column public.accounts.allow_unpriced_models is 'Whether the account uses models without a known price although it has a budget, which cannot count them.';
 comment on column public.accounts.network is 'Which hosts the agents of the account may reach, as of networkPolicy in lib/contract/network-policy.ts; null for every host.';
 comment on column public.accounts.auto_accept_memory is 'Whether shorter texts for a MEMORY.md that the account has filled replace it without a person.';
+comment on column public.accounts.mail_when_waiting is 'Whether the account gets a mail when a run waits for a person.';
 
 create table public.organization_accounts (
   organization_id uuid not null references public.accounts (id) on delete cascade,
@@ -174,6 +176,7 @@ language sql stable set search_path = '' as $$
       'monthly_budget_usd', a.monthly_budget_usd,
       'allow_unpriced_models', a.allow_unpriced_models, 'approvals', a.approvals,
       'network', a.network, 'auto_accept_memory', a.auto_accept_memory,
+      'mail_when_waiting', a.mail_when_waiting,
       'timezone', a.timezone, 'created_at', a.created_at),
     'organizations', coalesce((
       select jsonb_agg(public.organization_row(o, m.role)
@@ -188,7 +191,8 @@ comment on function public.get_account is 'The account as its owner sees it, wit
 create function public.update_account(
   p_account_id uuid, p_name text, p_image text, p_monthly_budget_usd numeric,
   p_allow_unpriced_models boolean, p_timezone text, p_clear text[], p_approvals jsonb default null,
-  p_network jsonb default null, p_auto_accept_memory boolean default null
+  p_network jsonb default null, p_auto_accept_memory boolean default null,
+  p_mail_when_waiting boolean default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 begin
@@ -200,6 +204,7 @@ begin
     allow_unpriced_models = coalesce(p_allow_unpriced_models, a.allow_unpriced_models),
     approvals = coalesce(p_approvals, a.approvals),
     auto_accept_memory = coalesce(p_auto_accept_memory, a.auto_accept_memory),
+    mail_when_waiting = coalesce(p_mail_when_waiting, a.mail_when_waiting),
     timezone = case when 'timezone' = any (p_clear) then null
       else coalesce(p_timezone, a.timezone) end,
     network = case when 'network' = any (p_clear) then null

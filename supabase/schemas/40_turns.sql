@@ -1396,6 +1396,7 @@ begin
   update public.api_keys set expires_at = v_wakes_at + interval '1 day' where id = v_turn.key_id;
   perform public.enqueue_webhook_event(p_account_id, 'run.requires_action',
     public.turn_event(v_turn) || '{"status": "requires_action"}', v_turn.webhook_url);
+  perform public.queue_waiting_mail(v_turn);
   return jsonb_build_object(
     'superseded', false, 'webhooks_due', public.has_due_webhooks(p_account_id));
 end

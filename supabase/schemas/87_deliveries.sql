@@ -46,7 +46,7 @@ create table public.deliveries (
   account_id uuid not null references public.accounts (id) on delete cascade,
   turn_id uuid references public.turns (id) on delete set null,
   run_id text not null,
-  kind text not null check (kind in ('email', 'notice')),
+  kind text not null check (kind in ('email', 'notice', 'waiting')),
   recipient text not null,
   entry jsonb not null,
   status text not null default 'pending'
@@ -71,7 +71,7 @@ create index deliveries_newest on public.deliveries (account_id, created_at desc
 create index deliveries_finished on public.deliveries (finished_at) where finished_at is not null;
 alter table public.deliveries enable row level security;
 comment on table public.deliveries is 'One mail per run and recipient, queued in the transaction that ends the run. A row also identifies its mail: the Message-ID is made from it.';
-comment on column public.deliveries.kind is 'email for the result of a run; notice for a mail to the owner about a result that was withheld.';
+comment on column public.deliveries.kind is 'email for the result of a run; notice for a mail to the owner about a result that was withheld; waiting for one that the run waits for a person.';
 comment on column public.deliveries.entry is 'Of an email: {subject, attach, format}. Of a notice: {task, reason, withheld, earlier}, the task of the run, how many of its runs were withheld within a day of the notice, and how many more of the notice before.';
 comment on column public.deliveries.status is 'sending from before the content of the mail is sent until its outcome is recorded: a row that stays there has an unknown outcome, and is not sent again.';
 comment on column public.deliveries.lease_id is 'The attempt under way, which ends at due_at at the latest: then the process has died.';
@@ -354,6 +354,24 @@ end
 $$;
 comment on function public.queue_delivery_notice is 'Queues a mail to the owner about a result that was withheld: at most one a day for a task, and one for all other runs. The next one says how many more there were.';
 
+create function public.queue_waiting_mail(p_turn public.turns) returns void
+language plpgsql volatile set search_path = '' as $$
+begin
+  insert into public.deliveries (account_id, turn_id, run_id, kind, recipient, entry, due_at)
+  select p_turn.account_id, p_turn.id, p_turn.run_id, 'waiting', a.email, '{}',
+    -- Who is in the chat answers there.
+    now() + case when p_turn.kind = 'chat' then interval '2 minutes' else interval '0' end
+  from public.accounts a
+  where a.id = p_turn.account_id and a.mail_when_waiting and a.email is not null
+  on conflict (turn_id, kind, recipient) do update
+  set status = 'pending', error = null, due_at = excluded.due_at, finished_at = null,
+    retry_until = excluded.retry_until
+  where deliveries.status = 'failed' and deliveries.sending_at is null
+    and deliveries.error = 'The run no longer waits';
+end
+$$;
+comment on function public.queue_waiting_mail is 'Queues a mail to the owner that a run waits for a person, if the account wants it: once for a run, but again if the mail was not sent because the run no longer waited.';
+
 create function public.delivery_of_turn(p_turn public.turns) returns jsonb
 language sql stable set search_path = '' as $$
   select jsonb_build_object(
@@ -414,6 +432,8 @@ language sql stable set search_path = '' as $$
   select case
     when p_delivery.status = 'sending' then 'outcome unknown'
     when p_delivery.turn_id is null then 'The run was deleted'
+    when p_delivery.kind = 'waiting' and not public.is_waiting(p_delivery.turn_id)
+      then 'The run no longer waits'
     else coalesce(
       public.recipient_fault(p_delivery.account_id, p_delivery.recipient),
       case when p_max_a_day <= (

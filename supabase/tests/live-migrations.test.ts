@@ -270,6 +270,8 @@ describe("a migration takes only short locks", () => {
       if ((name.split("_")[0] ?? "") <= BASELINE) continue;
       const text = await readFile(join(MIGRATIONS, name), "utf8");
       if (/^(create( unique)?|drop) index concurrently\b/im.test(text)) continue;
+      // Others write while it reads the table.
+      if (/^alter table \S+ validate constraint \S+;\s*$/i.test(text)) continue;
       expect(await faultsOf(text), name).toEqual([]);
     }
   });

@@ -37,6 +37,7 @@ describe("GET /api/accounts/me 200", () => {
         approvals: {},
         network: null,
         auto_accept_memory: false,
+        mail_when_waiting: false,
         timezone: null,
         created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       },
@@ -75,7 +76,10 @@ describe("PATCH /api/accounts/me 200", () => {
     const { withKey } = await createPerson();
     const image = "https://example.com/ada.png";
     const timezone = "Europe/Berlin";
-    const consents = { allow_unpriced_models: true, auto_accept_memory: true };
+    const consents = {
+      ...{ allow_unpriced_models: true, auto_accept_memory: true },
+      mail_when_waiting: true,
+    };
     const budget = { monthly_budget_usd: 12.34, ...consents };
     const first = { name: "Ada", image, ...budget, timezone };
     expect((await withKey.patch(PATH, first)).body).toMatchObject({ account: first });

@@ -5,7 +5,13 @@ import { delivery } from "../../lib/delivery/contract.ts";
 import { createTask, readTask, validTask } from "../support/fixtures/tasks.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { mailsTo } from "../support/harness/mailbox.ts";
-import { readRun, startRun, waitForRun } from "../support/harness/runs.ts";
+import {
+  answerApproval,
+  readRun,
+  startRun,
+  waitForApprovals,
+  waitForRun,
+} from "../support/harness/runs.ts";
 
 const list = z.strictObject({
   status: z.literal("success"),
@@ -54,6 +60,26 @@ describe("deliver", () => {
     expect(mail).not.toMatch(/^Bcc/m);
     expect(mail.replaceAll("=\r\n", "")).toContain("none.pdf");
     expect((await stranger.withKey.get(path)).status).toBe(404);
+  });
+
+  test("that waits for an approval is mailed to an account that wants it, without its input", async () => {
+    const { withKey, email } = await createPerson();
+    const body = { prompt: "Run `echo secret`", approvals: { bash: "ask" } };
+    const unwanted = await startRun(withKey, body);
+    await waitForApprovals(withKey, unwanted);
+    await withKey.patch("/api/accounts/me", { mail_when_waiting: true });
+    const run = await startRun(withKey, body);
+    const [asked] = await waitForApprovals(withKey, run);
+    await expect.poll(() => mailsTo(email), { timeout: 20_000 }).toHaveLength(1);
+    const [mail = ""] = await mailsTo(email);
+    const text = mail.replaceAll("=\r\n", "");
+    expect(text).toContain(`/runs/${run.runId}`);
+    expect(text).not.toContain(asked?.input);
+    await answerApproval(withKey, run, asked?.id, { approved: true });
+    await waitForRun(withKey, run);
+    const { body: sent } = await withKey.get(`/api/chat/runs/${run.runId}/deliveries`);
+    expect(list.parse(sent).deliveries).toMatchObject([{ kind: "waiting", status: "sent" }]);
+    expect(await mailsTo(email)).toHaveLength(1);
   });
 
   test.each([

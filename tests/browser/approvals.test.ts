@@ -1,6 +1,8 @@
 /** The calls that an agent asks for in a chat: approving, denying, remembering, and what happens while one waits. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { oneQuestion } from "../support/fixtures/questions.ts";
+import { createTask } from "../support/fixtures/tasks.ts";
 import { describeInBrowser, expectGood, type TabOptions } from "../support/harness/browser.ts";
 import {
   answers,
@@ -11,7 +13,7 @@ import {
   sendMessage,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
-import { startRun } from "../support/harness/runs.ts";
+import { startRun, waitForRun } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const place = provideChatServer();
@@ -110,28 +112,63 @@ describeInBrowser("a call to approve", (browsing) => {
     await expect.poll(() => told.count()).toBe(before + 1);
   });
 
-  it("is in one list with a badge, and what is remembered is in the settings", async () => {
+  it("is in one list with all that waits, and what is remembered is in the settings", async () => {
     scriptCommand("list");
-    const { page, caller } = await openChatPage(browsing, place.server, {
+    scriptCommand("list-task");
+    place.model.script("list-question", () => [
+      { tool: "ask_user_question", id: "which", input: oneQuestion },
+    ]);
+    const { page, caller, conversation } = await openChatPage(browsing, place.server, {
       width: 1440,
       height: 900,
     });
-    await startRun(caller, { prompt: "[script:list]", approvals: { bash: "ask" } });
+    const approvals = { bash: "ask" };
+    await startRun(caller, { prompt: "[script:list]", approvals });
+    await sendMessage(page, "[script:list-question] Left or right?");
+    await page.getByText("Which one?").first().waitFor();
     await page.goto("/runs?tab=waiting");
     await cardOf(page).getByText("echo done", { exact: true }).first().waitFor();
     const runs = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Runs" });
-    await runs.getByText("1 waiting").waitFor();
+    await runs.getByText("2 waiting").waitFor();
     await expectGood(page);
     await button(page, "Always in this chat").click();
-    await page.getByText("Nothing is waiting").waitFor();
-    await runs.getByText("1 waiting").waitFor({ state: "detached" });
+    await cardOf(page).waitFor({ state: "detached" });
+    await page
+      .getByRole("region", { name: "Chats that need your answer" })
+      .getByRole("link")
+      .click();
+    await page.waitForURL(`**/chat/${conversation.sessionId}/${conversation.chatId}`);
+    await page.getByText("Which one?").first().waitFor();
 
+    await page.setViewportSize({ width: 390, height: 844 });
+    const task = await createTask(caller, { prompt: "[script:list-task]", approvals });
+    const runTask = async () => {
+      const { body } = await caller.post(`/api/tasks/${task.id}/run`);
+      const { run_id: runId, chat_id: chatId, session_id: sessionId } = Object(body);
+      return { runId, chatId, sessionId };
+    };
+    await runTask();
+    await page.goto("/runs?tab=waiting");
+    await button(page, "Always for this task").click();
+    await cardOf(page).waitFor({ state: "detached" });
+    expect(await waitForRun(caller, await runTask())).toMatchObject({ status: "completed" });
+
+    await page.goto("/settings/notifications");
+    await page.getByRole("switch", { name: "Email" }).check();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await expectGood(page);
+    await expect
+      .poll(async () => (await caller.get("/api/accounts/me")).body)
+      .toMatchObject({ account: { mail_when_waiting: true } });
     await page.goto("/settings");
     await page.getByLabel("Run commands").selectOption("Ask me");
     await page.getByRole("button", { name: "Save approvals" }).click();
     await page.getByText("Your changes were saved.").waitFor();
     await expectGood(page);
-    await page.getByRole("button", { name: "Forget bash · echo done" }).click();
+    const forget = page.getByRole("button", { name: "Forget bash · echo done" });
+    await forget.first().click();
+    await expect.poll(() => forget.count()).toBe(1);
+    await forget.click();
     await page.getByText("None yet.").waitFor();
     await page.reload();
     await expect.poll(() => page.getByLabel("Run commands").inputValue()).toBe("ask");

@@ -1,0 +1,1 @@
+alter table public.deliveries validate constraint deliveries_kind_check;
