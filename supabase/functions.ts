@@ -231,7 +231,7 @@ export const functions = {
   set_organization_role: { args: { p_account_id: "uuid", p_organization_id: "uuid", p_member_id: "uuid", p_role: "text" }, returns: "value" },
   set_sandbox_state: { args: { p_account_id: "uuid", p_session_id: "uuid", p_expected: "jsonb", p_next: "jsonb" }, returns: "value" },
   set_turn_client_tools: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_tools: "text" }, returns: "nothing" },
-  set_turn_deliver: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_entries: "jsonb" }, returns: "nothing" },
+  set_turn_deliver: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_entries: "jsonb", p_approval_days: "integer" }, returns: "nothing" },
   set_turn_output_schema: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_schema: "text" }, returns: "nothing" },
   set_turn_webhook: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_url: "text" }, returns: "nothing" },
   share_chat: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid", p_messages: "jsonb" }, returns: "value" },

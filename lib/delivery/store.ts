@@ -7,6 +7,7 @@ import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
+import { config } from "../platform/config.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import {
@@ -98,7 +99,10 @@ export function findRecipientFaults(accountId: string, addresses: readonly strin
 
 /** Sets who gets the result of the run, before the run starts. */
 export async function setTurnDeliver(accountId: string, turnId: string, entries: Deliver) {
-  const args = { p_account_id: accountId, p_turn_id: turnId, p_entries: entries };
+  const args = {
+    ...{ p_account_id: accountId, p_turn_id: turnId, p_entries: entries },
+    p_approval_days: config().APPROVAL_DAYS,
+  };
   await call("set_turn_deliver", args, z.null());
 }
 

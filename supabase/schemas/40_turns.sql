@@ -80,7 +80,7 @@ comment on column public.turns.limit_note is 'What the model was told once three
 comment on column public.turns.client_tools is 'The tools that the client runs: [{name, description, input_schema}], null for none. As text, like output_schema.';
 comment on column public.turns.skills is 'The skills that the turn could use when it started, as of skills_of_turn.';
 comment on column public.turns.mcp_tools is 'The tools of MCP servers that the turn could call when it started, as of mcp_tools_of_turn; null for none, and once the turn has ended.';
-comment on column public.turns.deliver is 'Who gets the result: {entries: [{kind, to, subject, attach, format}]}, null for no one. With state and reason once it is withheld, or its deliveries have expired.';
+comment on column public.turns.deliver is 'Who gets the result: {entries: [{kind, to, subject, attach, format}], approval_days}, null for no one. With state and reason once it is withheld, or its deliveries have expired.';
 comment on column public.turns.untrusted is 'The untrusted content that the turn has met: [{kind, name}], such as {web, example.com}. Empty for a turn that is trusted.';
 comment on column public.turns.template_id is 'The agent template whose version template_version applied when the turn started; null for none.';
 comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';

@@ -274,7 +274,8 @@ begin
     'delivery', p_turn.deliver -> 'entries',
     jsonb_build_array(jsonb_build_object('label', 'Mail to', 'value',
       array_to_string(array(select jsonb_array_elements_text(v_to)), ', '))),
-    jsonb_build_object('to', v_to), p_turn.untrusted, 0, now() + interval '7 days',
+    jsonb_build_object('to', v_to), p_turn.untrusted, 0,
+    now() + make_interval(days => coalesce((p_turn.deliver ->> 'approval_days')::integer, 7)),
     case when r.id is null then 'requested' else 'approved' end, r.id,
     case when r.id is not null then clock_timestamp() end
   from (select) one
@@ -291,7 +292,7 @@ begin
   return case when v_state = 'requested' then 'It waits for an approval' end;
 end
 $$;
-comment on function public.ask_delivery is 'Why the result of a completed turn is not mailed, because of a policy or until it is approved, within seven days; null if it is.';
+comment on function public.ask_delivery is 'Why the result of a completed turn is not mailed, because of a policy or until it is approved; null if it is.';
 
 create function public.open_approvals(p_turn_id uuid) returns jsonb
 language sql stable as $$

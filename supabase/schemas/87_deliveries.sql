@@ -258,13 +258,15 @@ comment on function public.resubscribe_address is 'Takes unsubscribe_address bac
 
 -- The end of a run --------------------------------------------------------------------------------
 
-create function public.set_turn_deliver(p_account_id uuid, p_turn_id uuid, p_entries jsonb)
-returns void
+create function public.set_turn_deliver(
+  p_account_id uuid, p_turn_id uuid, p_entries jsonb, p_approval_days integer default 7
+) returns void
 language sql volatile set search_path = '' as $$
-  update public.turns set deliver = jsonb_build_object('entries', p_entries)
+  update public.turns set
+    deliver = jsonb_build_object('entries', p_entries, 'approval_days', p_approval_days)
   where id = p_turn_id and account_id = p_account_id
 $$;
-comment on function public.set_turn_deliver is 'Sets who gets the result of a turn, before its run starts.';
+comment on function public.set_turn_deliver is 'Sets who gets the result of a turn, and how long its delivery waits for an approval, before its run starts.';
 
 create function public.answer_of_turn(p_turn public.turns) returns text
 language sql stable set search_path = '' as $$
