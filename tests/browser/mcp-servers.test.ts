@@ -18,8 +18,14 @@ describeInBrowser("the MCP servers", ({ signedIn }) => {
     await page.getByText("No servers yet.").waitFor();
     await page.getByRole("button", { name: "Add server" }).click();
     const form = page.getByRole("dialog", { name: "Add MCP server" });
+    await form.getByLabel("Service").selectOption("Soundcharts");
+    const url = form.getByLabel("URL");
+    expect(await url.inputValue()).toBe("https://mcp.soundcharts.com/mcp");
+    await form.getByLabel("Value").waitFor();
+    await expectGood(page);
+    await form.getByLabel("Service").selectOption("Another service");
     await form.getByLabel("Name").fill("charts");
-    await form.getByLabel("URL").fill(`${fake.origin}/oauth/mcp`);
+    await url.fill(`${fake.origin}/oauth/mcp`);
     await form.getByRole("button", { name: "Add server" }).click();
     const item = page.getByRole("listitem", { name: "charts" });
     await item.getByText("Not connected").waitFor();

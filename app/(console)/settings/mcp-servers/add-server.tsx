@@ -11,6 +11,21 @@ const AUTH_TYPES = [
   { value: "none", label: "None" },
 ] as const;
 
+/** Official servers, as their vendors document them. */
+const PRESETS = {
+  other: { name: "", url: "", type: "oauth", header: "authorization" },
+  soundcharts: {
+    name: "soundcharts",
+    url: "https://mcp.soundcharts.com/mcp",
+    type: "headers",
+    header: "authorization",
+  },
+};
+const SERVICES = [
+  { value: "soundcharts", label: "Soundcharts" },
+  { value: "other", label: "Another service" },
+];
+
 export function AddServer({
   onClose,
   onAdded,
@@ -19,7 +34,7 @@ export function AddServer({
   readonly onAdded: () => void;
 }) {
   const form = useForm(
-    { name: "", url: "", type: "oauth", header: "authorization", value: "" },
+    { preset: "other", ...PRESETS.other, value: "" },
     {
       name: "Enter up to 32 lowercase letters, digits, and single hyphens between them.",
       url: "Enter an https URL with a public address.",
@@ -42,6 +57,12 @@ export function AddServer({
   };
   return (
     <FormDialog title="Add MCP server" submit="Add server" {...{ form, onClose }} onSubmit={submit}>
+      <SelectField
+        label="Service"
+        options={SERVICES}
+        value={form.values.preset}
+        onChange={(preset) => form.set({ preset, ...PRESETS[preset as keyof typeof PRESETS] })}
+      />
       <TextField
         label="Name"
         hint="Part of the names of its tools, such as “charts”."
