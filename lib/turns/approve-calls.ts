@@ -36,17 +36,22 @@ const shown = (value: unknown): string => {
 };
 
 const MAX_LINES = 20;
+const MAX_NAME_CHARS = 64;
 
-/** Returns the fields of an input as lines: first the addressees, at the end the number of fields that are left out. */
+/**
+ * Returns the fields of an input as lines: first the addressees, at the end the number of fields that are left out.
+ * Their labels are unlike those of this service: a server or a model can name a field `Service`.
+ */
 function linesOf(input: Readonly<Record<string, unknown>>): Effect[] {
   const names = Object.keys(input);
   const ordered = [
     ...names.filter((name) => ADDRESSEE.test(name)),
     ...names.filter((name) => !ADDRESSEE.test(name)),
   ];
-  const lines = ordered
-    .slice(0, MAX_LINES)
-    .map((name) => ({ label: name, value: shown(input[name]) }));
+  const lines = ordered.slice(0, MAX_LINES).map((name) => ({
+    label: `Input “${name.slice(0, MAX_NAME_CHARS)}”`,
+    value: shown(input[name]),
+  }));
   const more = names.length - lines.length;
   return more > 0 ? [...lines, { label: "Further fields", value: String(more) }] : lines;
 }

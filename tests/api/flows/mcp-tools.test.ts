@@ -190,7 +190,18 @@ describe("a tool of an MCP server", () => {
     );
     await expect.poll(async () => (await readRun(caller, started)).status).toBe("requires_action");
     expect((await readRun(caller, started)).required_action).toMatchObject({
-      approvals: [{ category: "mcp", sources: [{ kind: "mcp", name }] }],
+      approvals: [
+        {
+          category: "mcp",
+          sources: [{ kind: "mcp", name }],
+          // A server could name a field `Tool`.
+          effect: [
+            { label: "MCP server", value: name },
+            { label: "Tool", value: "set_track" },
+            { label: "Input “isrc”", value: "QZ1" },
+          ],
+        },
+      ],
     });
     await caller.post(`/api/chat/runs/${started.runId}/cancel`);
     await waitForRun(caller, started);
