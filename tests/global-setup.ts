@@ -68,7 +68,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     CHECK_RESPONSES: "true",
     LOG_LEVEL: "warn",
     // The endpoints of tests are on this machine.
-    LOOPBACK_URLS: "webhooks,mcp",
+    LOOPBACK_URLS: "webhooks,mcp,skills",
     // Tests fire what is due themselves.
     TASK_INTERVAL_SECONDS: "0",
     CRON_SECRET: randomUUID(),

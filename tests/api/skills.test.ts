@@ -15,21 +15,14 @@ import {
   createPerson,
   link,
 } from "../support/harness/clients.ts";
-import { startServer } from "../support/harness/server.ts";
-import { sql } from "../support/harness/stack.ts";
+import { sql, stack } from "../support/harness/stack.ts";
 
-let server: Awaited<ReturnType<typeof startServer>>;
 let archives: ArchiveServer;
 beforeAll(async () => {
   archives = await startArchiveServer();
-  server = await startServer({ env: { LOOPBACK_URLS: "skills" } });
 });
-afterAll(async () => {
-  await server?.stop();
-  archives?.close();
-});
+afterAll(() => archives?.close());
 
-const person = () => createPerson(server.url);
 const newName = () => `skill-${randomUUID().slice(0, 8)}`;
 const put = (caller: Client, name: string, files: object, query = "") =>
   caller.request("PUT", `/api/skills/${name}${query}`, { body: { files } });
@@ -45,7 +38,7 @@ const namesOf = (answer: Answer) =>
 
 /** An organization with an owner and a member. */
 async function organization() {
-  const [owner, member] = [await person(), await person()];
+  const [owner, member] = [await createPerson(), await createPerson()];
   const { id } = await createAccount({ kind: "organization" });
   for (const { id: account } of [owner, member]) await link(id, account);
   await sql`update organization_accounts set role = 'owner' where account_id = ${owner.id}`;
@@ -54,7 +47,7 @@ async function organization() {
 
 describe("versions", () => {
   it("are numbered, immutable, and can be restored", async () => {
-    const { withKey } = await person();
+    const { withKey } = await createPerson();
     const name = newName();
     const first = await put(withKey, name, { "SKILL.md": skillText(name), "a/b.txt": "1" });
     expect(first.status).toBe(201);
@@ -90,7 +83,7 @@ describe("versions", () => {
   });
 
   it("of two uploads at once are two", async () => {
-    const { withKey } = await person();
+    const { withKey } = await createPerson();
     const name = newName();
     const uploads = ["one", "two"].map((body) =>
       put(withKey, name, { "SKILL.md": skillText(name, "", body) }),
@@ -103,11 +96,11 @@ describe("versions", () => {
 
 describe("an archive", () => {
   it("is the body itself, with one folder around it or none, and bytes that are no text", async () => {
-    const { withKey, key } = await person();
+    const { withKey, key } = await createPerson();
     const name = newName();
     const bytes = new Uint8Array([0, 255, 1]);
     const files = { "x/SKILL.md": skillText(name), "x/logo.png": bytes, "__MACOSX/x": "litter" };
-    const response = await fetch(`${server.url}/api/skills/${name}`, {
+    const response = await fetch(`${stack.url}/api/skills/${name}`, {
       method: "PUT",
       headers: { "x-api-key": key, "content-type": "application/zip" },
       body: new Uint8Array(zipOf(files)),
@@ -136,7 +129,7 @@ describe("an archive", () => {
       /damaged|1 MiB/,
     ],
   ])("that %s is refused", async (_, make, message) => {
-    const { withKey } = await person();
+    const { withKey } = await createPerson();
     const name = newName();
     const zip = make(name).toString("base64");
     const answer = await withKey.request("PUT", `/api/skills/${name}`, { body: { zip } });
@@ -171,7 +164,7 @@ it.each<[string, (name: string) => Record<string, string>, RegExp]>([
   ],
   ["a hidden way out", (name) => ({ "SKILL.md": skillText(name), "a/../../b": "" }), /not allowed/],
 ])("a skill with %s is refused", async (_, files, message) => {
-  const { withKey } = await person();
+  const { withKey } = await createPerson();
   const name = newName();
   const answer = await put(withKey, name, files(name));
   expect([answer.status, answer.text]).toEqual([400, expect.stringMatching(message)]);
@@ -180,7 +173,7 @@ it.each<[string, (name: string) => Record<string, string>, RegExp]>([
 describe("an organization's skill", () => {
   it("is written by owners, used by members, and missing for everyone else", async () => {
     const { id, owner, member } = await organization();
-    const stranger = (await person()).withKey;
+    const stranger = (await createPerson()).withKey;
     const name = newName();
     const files = { "SKILL.md": skillText(name) };
     const query = `?organization_id=${id}`;
@@ -225,7 +218,7 @@ describe("an import", () => {
     caller.post("/api/skills/import", { url: archives.url, ...more });
 
   it("is pinned to its commit, and an update is shown before it replaces anything", async () => {
-    const { withKey } = await person();
+    const { withKey } = await createPerson();
     const name = newName();
     const commit = "0123456789abcdef0123456789abcdef01234567";
     const folder = `repo-main/skills/${name}`;
@@ -260,7 +253,7 @@ describe("an import", () => {
   });
 
   it("reads no address that is not public", async () => {
-    const { withKey } = await person();
+    const { withKey } = await createPerson();
     for (const url of [
       "https://10.0.0.1/a.zip",
       "http://example.com/a.zip",

@@ -52,7 +52,9 @@ export function commandLineSuite(packed: () => PackedClient): void {
     [["run", "--loud", "hello"], "--loud"],
     [["run", "--effort", "greatest", "hello"], "--effort takes low, medium, high"],
     [["run", "--max-cost", "much", "hello"], "--max-cost takes a number above 0"],
-    [["files", "push", "a.txt"], "--session is missing"],
+    [["files", "push", "a.txt"], "a.txt is not a folder. A file of a sandbox needs --session"],
+    [["files", "list"], "--session is missing"],
+    [["skills", "push", "."], ". has no SKILL.md"],
     [["keys", "lose"], "keys takes list, create or revoke"],
   ])("%j is a wrong command line: 2", async (args, sentence) => {
     const outcome = await run(args);

@@ -4,6 +4,7 @@ import { installPackedClient, type PackedClient } from "../support/harness/packe
 import { approvalsSuite } from "./approvals-suite.ts";
 import { clientToolsSuite } from "./client-tools-suite.ts";
 import { commandLineSuite } from "./command-line-suite.ts";
+import { foldersSuite } from "./folders-suite.ts";
 import { librarySuite } from "./library-suite.ts";
 import { runSuite } from "./run-suite.ts";
 import { snippetSuite } from "./snippet-suite.ts";
@@ -20,3 +21,4 @@ describe("the client tools of the library", () => clientToolsSuite(() => packed)
 describe("the approvals of the library", () => approvalsSuite(() => packed));
 describe("the code that the console shows", () => snippetSuite(() => packed));
 describe("the command line", () => commandLineSuite(() => packed));
+describe("the folders of the command line", () => foldersSuite(() => packed));

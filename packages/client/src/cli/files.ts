@@ -7,16 +7,29 @@ import type { FileContent } from "../files.ts";
 import { type Command, type Context, required, take } from "./command.ts";
 import { columns } from "./output.ts";
 import { UsageError } from "./usage-error.ts";
+import { pull as pullFolder, push as pushFolder } from "./workspace.ts";
 
 export const files: Command = {
   usage: [
+    "files push [--artist ID] [--prefix PATH] [--force] DIR",
+    "files pull [--artist ID] [--prefix PATH] [--force] DIR",
     "files list --session ID [PATH]",
     "files push --session ID FILE [PATH]",
     "files pull --session ID PATH [FILE]",
   ],
-  about: "Files of a session's sandbox. FILE may be - for stdout.",
-  options: { session: { type: "string" } },
+  about:
+    "Files of the workspace of the account or an artist: push sends those of a folder that differ, and pull writes those that differ into it. Neither deletes a file, and without --force neither replaces a newer file by an older one. With --session, files of its sandbox; FILE may be - for stdout.",
+  options: {
+    session: { type: "string" },
+    artist: { type: "string" },
+    prefix: { type: "string" },
+    force: { type: "boolean" },
+  },
   async run(context) {
+    if (context.options.session === undefined) {
+      if (context.args[0] === "push") return pushFolder(context);
+      if (context.args[0] === "pull") return pullFolder(context);
+    }
     const sessionId = required(context.options.session, "--session");
     const [action, from, to] = context.args;
     if (action === "list") return list(context, sessionId, from);

@@ -16,10 +16,20 @@ import { createOutput } from "./output.ts";
 import { run } from "./run.ts";
 import { runs } from "./runs.ts";
 import { readSettings } from "./settings.ts";
+import { skills } from "./skills.ts";
 import { tasks } from "./tasks.ts";
 import { UsageError } from "./usage-error.ts";
 
-const commands: Readonly<Record<string, Command>> = { login, chat, run, runs, files, keys, tasks };
+const commands: Readonly<Record<string, Command>> = {
+  login,
+  chat,
+  run,
+  runs,
+  files,
+  skills,
+  keys,
+  tasks,
+};
 
 const { argv, env, stdout, stderr } = process;
 
