@@ -91,7 +91,7 @@ function pagePolicy(nonce: string): string {
 export const PAGE_FOLDERS: ReadonlySet<string> = new Set([
   ...["artists", "catalog", "chat", "connectors", "content", "dev", "docs", "files"],
   ...["invitations", "keys", "playground", "runs", "schedules", "settings", "share"],
-  ...["templates", "usage"],
+  ...["skills", "templates", "usage"],
 ]);
 /** Files beside the pages. Next appends a hash to the name of the icon. */
 const FILES = /^\/(?:favicon\.ico|icon[\w-]*\.svg)$/;

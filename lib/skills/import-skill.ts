@@ -5,7 +5,7 @@ import { allowsLoopback } from "../platform/config.ts";
 import { fetchPublic } from "../platform/outbound/fetch-public.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { readBytes } from "../platform/outbound/vendor-fetch.ts";
-import { unifiedDiff } from "../platform/unified-diff.ts";
+import { unifiedDiffOfFiles } from "../platform/unified-diff.ts";
 import type { ImportRequest, SkillOrigin } from "./contract.ts";
 import { openArchive } from "./read-archive.ts";
 import { checkSkill, isLitter, readEntries, type SkillContent } from "./skill-content.ts";
@@ -45,7 +45,8 @@ export async function importSkill(
     return { ...current, created: false, update: null };
   }
   if (isOwn && request.accept !== content.sha256) {
-    const update = { sha256: content.sha256, origin, diff: diffOf(current, content) };
+    const diff = cut(unifiedDiffOfFiles(current.files, content.files), MAX_DIFF_CHARS).text;
+    const update = { sha256: content.sha256, origin, diff };
     return { ...current, created: false, update };
   }
   const saved = await putSkill(owner, content, origin);
@@ -101,7 +102,7 @@ async function download(url: URL): Promise<Buffer | AppError> {
     const response = await fetchPublic(url, allowsLoopback("skills"), signal);
     if (!response) return failed;
     const bytes = await readBytes(response.body, MAX_ARCHIVE_BYTES);
-    return bytes ?? invalidField("url", "The archive is larger than 30 MiB");
+    return bytes ?? invalidField("url", "url has an archive of more than 30 MiB");
   } catch {
     return failed;
   }
@@ -112,7 +113,7 @@ async function readSkill(
   path: string | null,
 ): Promise<{ content: SkillContent; commit: string | null } | AppError> {
   const archive = openArchive(bytes);
-  if (typeof archive === "string") return invalidField("url", `The archive ${archive}`);
+  if (typeof archive === "string") return invalidField("url", `url: the archive ${archive}`);
   const entries = archive.entries.filter(({ name }) => !name.endsWith("/") && !isLitter(name));
   const folders = entries
     .filter(({ name }) => name === "SKILL.md" || name.endsWith("/SKILL.md"))
@@ -124,7 +125,8 @@ async function readSkill(
       : folders.filter((folder) => folder === `${path}/` || withoutFirst(folder) === `${path}/`);
   const [folder] = chosen;
   if (folder === undefined) {
-    return invalidField(path === null ? "url" : "path", "There is no SKILL.md in this folder");
+    const field = path === null ? "url" : "path";
+    return invalidField(field, `${field} has no SKILL.md`);
   }
   if (chosen.length > 1) {
     const some = chosen.slice(0, 20).map((name) => withoutFirst(name).slice(0, -1));
@@ -140,19 +142,3 @@ async function readSkill(
 }
 
 const withoutFirst = (path: string): string => path.slice(path.indexOf("/") + 1);
-
-/** Returns the changes of all files as one unified diff, cut at a limit. */
-function diffOf({ files: before }: StoredSkill, { files: after }: SkillContent): string {
-  const paths = [...new Set([...before, ...after].map(({ path }) => path))].sort();
-  const parts: string[] = [];
-  for (const path of paths) {
-    const old = before.find((file) => file.path === path);
-    const next = after.find((file) => file.path === path);
-    if (old?.text === next?.text && old?.base64 === next?.base64) continue;
-    const names = [old ? `a/${path}` : "/dev/null", next ? `b/${path}` : "/dev/null"] as const;
-    const isText = old?.base64 === undefined && next?.base64 === undefined;
-    const patch = isText && unifiedDiff(names, old?.text ?? "", next?.text ?? "");
-    parts.push(patch || `--- ${names[0]}\n+++ ${names[1]}\nThe file is replaced.\n`);
-  }
-  return cut(parts.join("\n"), MAX_DIFF_CHARS).text;
-}

@@ -140,6 +140,6 @@ const aborted: ApiError = { ...noResponse, code: "aborted", message: "The reques
 function invalidFields(body: unknown): readonly string[] {
   const { missing_fields: listed, error, message } = Object(body);
   if (Array.isArray(listed)) return listed.map(String);
-  const field = /^[a-z_]+(\.\w+)*(?= )/.exec(String(error?.message ?? error ?? message));
+  const field = /^[a-z_]+(\.\w+)*(?=:? )/.exec(String(error?.message ?? error ?? message));
   return field === null ? [] : [field[0]];
 }

@@ -1,5 +1,6 @@
 import {
   BookOpen,
+  BookOpenCheck,
   CalendarClock,
   ChartColumn,
   Clapperboard,
@@ -49,6 +50,7 @@ export const navGroups: readonly {
   {
     label: "Build",
     items: [
+      { href: "/skills", label: "Skills", icon: BookOpenCheck },
       { href: "/connectors", label: "Connectors", icon: Plug },
       { href: "/keys", label: "API keys", icon: KeyRound },
       { href: "/playground", label: "Playground", icon: FlaskConical },

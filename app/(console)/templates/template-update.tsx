@@ -6,7 +6,7 @@ import type { getTemplateVersionContract } from "@/lib/templates/contract.ts";
 import { type Answer, api } from "../_api/request.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
-import { ScrollBox } from "../_ui/scroll-box.tsx";
+import { DiffView } from "../_ui/diff-view.tsx";
 import { toast } from "../_ui/toast.tsx";
 import type { Conversation } from "../chat/_state/conversation.ts";
 
@@ -83,16 +83,14 @@ function TemplateUpdate({ templateId, version, newVersion, onAccept }: TemplateU
       </div>
       <details>
         <summary className="w-fit cursor-pointer text-muted-foreground">Show changes</summary>
-        <ScrollBox label="Changes" className="mt-2 max-h-56 text-xs">
-          <pre className="whitespace-pre-wrap [overflow-wrap:anywhere]">
-            {[
-              ...changes.flatMap(({ field, before, after }) =>
-                field === "prompt" ? [] : `${field}: ${textOf(before)} → ${textOf(after)}`,
-              ),
-              ...(diff === null ? [] : [diff.slice(diff.indexOf("--- "))]),
-            ].join("\n")}
-          </pre>
-        </ScrollBox>
+        <DiffView
+          diff={[
+            ...changes.flatMap(({ field, before, after }) =>
+              field === "prompt" ? [] : `${field}: ${textOf(before)} → ${textOf(after)}`,
+            ),
+            ...(diff === null ? [] : [diff.slice(diff.indexOf("--- "))]),
+          ].join("\n")}
+        />
       </details>
     </section>
   );

@@ -5,6 +5,7 @@ import { type ComponentProps, type DragEvent, type ReactNode, useState } from "r
 type FileDropProps = Omit<ComponentProps<"div">, "onDrop"> & {
   readonly onFiles: (files: readonly File[]) => void;
   readonly text?: string;
+  readonly hint?: string;
   readonly children: ReactNode;
 };
 
@@ -12,6 +13,7 @@ type FileDropProps = Omit<ComponentProps<"div">, "onDrop"> & {
 export function FileDrop({
   onFiles,
   text = "Drop files to attach them",
+  hint = "Statements, sheets, artwork or audio, up to 100 MB each",
   children,
   ...rest
 }: FileDropProps) {
@@ -46,9 +48,7 @@ export function FileDrop({
               <Upload aria-hidden className="size-6" />
             </span>
             <p className="text-lg font-semibold">{text}</p>
-            <p className="text-sm text-muted-foreground">
-              Statements, sheets, artwork or audio, up to 100 MB each
-            </p>
+            <p className="text-sm text-muted-foreground">{hint}</p>
           </div>
         </div>
       )}

@@ -18,7 +18,7 @@ export const files: Command = {
     "files pull --session ID PATH [FILE]",
   ],
   about:
-    "Files of the workspace of the account or an artist: push sends those of a folder that differ, and pull writes those that differ into it. Neither deletes a file, and without --force neither replaces a newer file by an older one. With --session, files of its sandbox; FILE may be - for stdout.",
+    "Files of the workspace of the account or an artist: push sends the files of a folder that differ, and pull writes files that differ into it. Neither deletes a file, and without --force neither replaces a newer file by an older one. With --session, files of its sandbox; FILE may be - for stdout.",
   options: {
     session: { type: "string" },
     artist: { type: "string" },

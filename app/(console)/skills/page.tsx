@@ -1,0 +1,3 @@
+export { SkillsPage as default } from "./skills-page.tsx";
+
+export const metadata = { title: "Skills" };

@@ -1,0 +1,161 @@
+"use client";
+import { Fragment, useState } from "react";
+import { unifiedDiffOfFiles } from "@/lib/platform/unified-diff.ts";
+import type { getSkillContract, listSkillVersionsContract, Skill } from "@/lib/skills/contract.ts";
+import { type Answer, api, remove } from "../_api/request.ts";
+import { useForm } from "../_hooks/use-form.ts";
+import { useQuery } from "../_hooks/use-query.ts";
+import { Button } from "../_ui/button.tsx";
+import { ConfirmDialog } from "../_ui/dialog.tsx";
+import { DiffView } from "../_ui/diff-view.tsx";
+import { TextareaField, TextField } from "../_ui/form.tsx";
+import { FormDialog } from "../_ui/form-dialog.tsx";
+import { formatDateTime } from "../_ui/format.ts";
+import { Section } from "../_ui/page-header.tsx";
+import { ErrorNote } from "../_ui/states.tsx";
+import { toast } from "../_ui/toast.tsx";
+
+type Found = Answer<typeof getSkillContract>;
+
+interface SkillDialogProps {
+  /** Null for a new one. */
+  readonly skill: Pick<Skill, "name" | "version"> | null;
+  /** The query that names the owner, with its question mark. */
+  readonly owner: string;
+  readonly onClose: () => void;
+}
+
+/** Creates a skill, or shows one with its versions and makes a new version of it. */
+export function SkillDialog({ skill, owner, onClose }: SkillDialogProps) {
+  const { data } = useQuery<Found>(skill && `/api/skills/${skill.name}${owner}`);
+  if (skill && !data) return null;
+  const { sha256 = null, files = [NEW_FILE] } = data?.skill ?? {};
+  // What was read before is shown until it is read again.
+  return <Editor key={sha256} {...{ skill, owner, files, onClose }} />;
+}
+
+type File = Pick<Found["skill"]["files"][number], "path" | "text">;
+
+const NEW_FILE: File = {
+  path: "SKILL.md",
+  text: "---\nname: press-list\ndescription: What it does, and when to use it\n---\n\n",
+};
+const ERRORS = {
+  files: "SKILL.md needs a name and a description, and each file needs its own path.",
+};
+
+function Editor({ skill, ...props }: SkillDialogProps & { readonly files: readonly File[] }) {
+  const { owner, onClose } = props;
+  const form = useForm({ files: props.files }, ERRORS);
+  const { files } = form.values;
+  const isText = files.every(({ text }) => text !== null);
+  const change = (at: number, ...to: File[]) => form.set({ files: files.toSpliced(at, 1, ...to) });
+  const named = /^name:[ \t]*([\w-]+)/m.exec(files[0]?.text ?? "")?.[1] ?? "unnamed";
+  const path = `/api/skills/${skill?.name ?? named}`;
+  const submit = async () => {
+    const kept = files.filter(({ text }) => text !== "");
+    const body = { files: Object.fromEntries(kept.map((one) => [one.path.trim(), one.text])) };
+    if ((await form.send(path + owner, { method: "PUT", body })).ok) onClose();
+  };
+  return (
+    <FormDialog
+      title={skill?.name ?? "New skill"}
+      description={
+        (skill?.version === null && "Built-in. Saving creates your own copy, which replaces it.") ||
+        (!isText && "Some files aren’t text. Upload a ZIP archive to change this skill.")
+      }
+      className="max-w-3xl sm:top-[5vh] sm:max-h-[90vh]"
+      submit={skill ? "Save" : "Create skill"}
+      isComplete={isText}
+      {...{ form, onClose }}
+      onSubmit={submit}
+    >
+      {files.map((file, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the path changes while it is typed
+        <Fragment key={at}>
+          {file.path !== NEW_FILE.path && (
+            <TextField
+              label="Path"
+              hint="Leave the text empty to remove the file."
+              value={file.path}
+              onChange={(to) => change(at, { ...file, path: to })}
+            />
+          )}
+          <TextareaField
+            label={file.path || "Text"}
+            rows={file.path === NEW_FILE.path ? 12 : 5}
+            disabled={file.text === null}
+            value={file.text ?? ""}
+            onChange={(text) => change(at, { ...file, text })}
+          />
+        </Fragment>
+      ))}
+      <ErrorNote>{form.field("files").error ?? null}</ErrorNote>
+      <div className="flex gap-2">
+        <Button variant="outline" onClick={() => change(files.length, { path: "", text: "" })}>
+          Add file
+        </Button>
+        {skill && skill.version !== null && (
+          <ConfirmDialog
+            title={`Delete ${skill.name}?`}
+            description="This deletes all of its versions."
+            confirm="Delete"
+            onConfirm={() => remove(path + owner)}
+            onDone={onClose}
+            trigger={<Button variant="danger-ghost">Delete</Button>}
+          />
+        )}
+      </div>
+      {skill && skill.version !== null && <Versions {...{ path, owner, onClose }} />}
+    </FormDialog>
+  );
+}
+
+function Versions({
+  path,
+  owner,
+  onClose,
+}: Omit<SkillDialogProps, "skill"> & { readonly path: string }) {
+  const { data } = useQuery<Answer<typeof listSkillVersionsContract>>(`${path}/versions${owner}`);
+  const [shown, setShown] = useState({ version: 0, diff: "" });
+  const show = async (version: number, before: number | undefined) => {
+    const read = (one: number) => api<Found>(`${path}${owner}&version=${one}`);
+    const [old, next] = await Promise.all([before && read(before), read(version)]);
+    if (next.ok && (!old || old.ok)) {
+      const diff = unifiedDiffOfFiles(old ? old.data.skill.files : [], next.data.skill.files);
+      setShown({ version, diff });
+    }
+  };
+  const restore = async (version: number) => {
+    const result = await api(`${path}/restore${owner}`, { body: { version } });
+    if (result.ok) onClose();
+    else toast(result.error.message, "danger");
+  };
+  return (
+    <Section title="Versions">
+      <ul className="divide-y text-sm">
+        {data?.versions.map(({ version, created_at, origin }, at, all) => (
+          <li key={version} aria-label={`Version ${version}`} className="py-1.5">
+            <div className="flex flex-wrap items-center gap-2">
+              {version} · {formatDateTime(created_at)} {origin?.commit?.slice(0, 7)}
+              <Button
+                variant="ghost"
+                size="sm"
+                className="ml-auto"
+                onClick={() => void show(version, all[at + 1]?.version)}
+              >
+                Changes
+              </Button>
+              {at > 0 && (
+                <Button variant="ghost" size="sm" onClick={() => void restore(version)}>
+                  Restore
+                </Button>
+              )}
+            </div>
+            {shown.version === version && <DiffView diff={shown.diff} />}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

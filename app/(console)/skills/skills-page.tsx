@@ -1,0 +1,154 @@
+"use client";
+import { useRef, useState } from "react";
+import type { listSkillsContract, Skill } from "@/lib/skills/contract.ts";
+import type { Answer } from "../_api/request.ts";
+import { useOrganizationNames } from "../_hooks/shared-reads.ts";
+import { useQuery } from "../_hooks/use-query.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
+import { lazyComponent } from "../_load/lazy-component.tsx";
+import { useScope } from "../_session/scope.ts";
+import { Badge } from "../_ui/badge.tsx";
+import { Button } from "../_ui/button.tsx";
+import { Switch } from "../_ui/form.tsx";
+import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { ListSkeleton, Loaded } from "../_ui/states.tsx";
+import { toast } from "../_ui/toast.tsx";
+import { FileDrop } from "../chat/_conversation/file-drop.tsx";
+
+const SkillDialog = lazyComponent(() => import("./skill-dialog.tsx"), "SkillDialog");
+const ImportSkill = lazyComponent(() => import("./import-skill.tsx"), "ImportSkill");
+
+const MAX_ZIP_BYTES = 2 * 1024 * 1024;
+const ZIP_ERROR =
+  "The archive must be named after its skill (press-list.zip for “press-list”), contain a SKILL.md, and be at most 1 MB.";
+
+/** Returns the query that names the owner of skills: an organization, or the account for null. */
+const queryOf = (id: string | null) => (id === null ? "?" : `?organization_id=${id}`);
+
+/** The skills of the account with the built-in ones, or the skills of the chosen organization. */
+export function SkillsPage() {
+  const { organization } = useScope();
+  const owner = queryOf(organization?.id ?? null);
+  const query = useQuery<Answer<typeof listSkillsContract>>(`/api/skills${owner}`);
+  const names = useOrganizationNames();
+  const [opened, setOpened] = useState<Skill | "new" | "import" | null>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const { send, busy } = useSubmit();
+  const change = async (path: string, method: "PUT" | "PATCH", body: object) => {
+    const result = await send(path, { method, body });
+    if (!result.ok) {
+      toast(result.error.fields.includes("zip") ? ZIP_ERROR : result.error.message, "danger");
+    }
+    query.reload();
+  };
+  const upload = async (file: File | undefined) => {
+    if (!file) return;
+    if (file.size > MAX_ZIP_BYTES) return toast(ZIP_ERROR, "danger");
+    const name = encodeURIComponent(file.name.replace(/\.zip$/i, ""));
+    await change(`/api/skills/${name}${owner}`, "PUT", { zip: await base64Of(file) });
+  };
+  const close = () => {
+    setOpened(null);
+    query.reload();
+  };
+  return (
+    <FileDrop
+      text="Drop a ZIP archive of a skill"
+      hint="press-list.zip with the SKILL.md of “press-list”"
+      onFiles={([file]) => void upload(file)}
+      className="relative min-h-full"
+    >
+      <Page>
+        <PageHeader
+          title="Skills"
+          description="Instructions and scripts for a kind of work. Agents load a skill when they need it."
+        >
+          <Button variant="outline" onClick={() => setOpened("import")}>
+            Import
+          </Button>
+          <Button variant="outline" busy={busy} onClick={() => picker.current?.click()}>
+            Upload ZIP
+          </Button>
+          <Button onClick={() => setOpened("new")}>New skill</Button>
+          <input
+            ref={picker}
+            type="file"
+            accept=".zip"
+            hidden
+            onChange={({ target }) => {
+              void upload(target.files?.[0]);
+              target.value = "";
+            }}
+          />
+        </PageHeader>
+        <Loaded query={query} loading={<ListSkeleton label="Loading skills…" />}>
+          {({ skills }) => (
+            <ul aria-label="Skills" className="divide-y rounded-xl border bg-surface shadow-xs">
+              {withoutReplaced(skills).map((skill) => (
+                <li
+                  key={`${skill.organization_id} ${skill.name}`}
+                  aria-label={skill.name}
+                  className="flex items-start gap-4 px-4 py-3"
+                >
+                  <div className="min-w-0 flex-1">
+                    <Button
+                      variant="ghost"
+                      size="sm"
+                      className="-ml-2.5"
+                      onClick={() => setOpened(skill)}
+                    >
+                      {skill.name}
+                    </Button>
+                    <Badge tone={skill.version === null ? "neutral" : "accent"}>
+                      {names.get(skill.organization_id ?? "") ?? SOURCES[skill.source]}
+                    </Badge>
+                    <p className="text-sm wrap-anywhere text-muted-foreground">
+                      {skill.description}
+                    </p>
+                  </div>
+                  <Switch
+                    label={`Enable ${skill.name}`}
+                    hideLabel
+                    checked={skill.enabled}
+                    onChange={(enabled) =>
+                      void change(`/api/skills/${skill.name}${owner}`, "PATCH", { enabled })
+                    }
+                  />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Loaded>
+        {opened === "import" && (
+          <ImportSkill
+            organization={organization ? { organization_id: organization.id } : {}}
+            onClose={close}
+          />
+        )}
+        {opened !== null && opened !== "import" && (
+          <SkillDialog
+            skill={opened === "new" ? null : opened}
+            owner={opened === "new" ? owner : queryOf(opened.organization_id)}
+            onClose={close}
+          />
+        )}
+      </Page>
+    </FileDrop>
+  );
+}
+
+/** Returns the skills without built-in ones that another skill of the same name replaces. */
+const withoutReplaced = (skills: readonly Skill[]): Skill[] => {
+  const names = new Set(skills.flatMap(({ name, version }) => (version === null ? [] : [name])));
+  return skills.filter(({ name, version }) => version !== null || !names.has(name));
+};
+
+const SOURCES = { "built-in": "Built-in", account: "Account", organization: "Organization" };
+
+const base64Of = (file: Blob): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).split(",")[1] ?? "");
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
