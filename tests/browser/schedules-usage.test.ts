@@ -310,5 +310,5 @@ async function storeRequest(
 ): Promise<void> {
   await sql`insert into requests (account_id, method, route, status, duration_ms, credential,
       request_id, created_at)
-    values (${id}, 'GET', ${route}, ${status}, 12.5, 'bearer', ${requestId}, now() - interval '1 minute')`;
+    values (${id}, 'GET', ${route}, ${status}, 12.5, 'bearer', ${requestId}, now())`;
 }

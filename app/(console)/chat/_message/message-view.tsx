@@ -21,6 +21,7 @@ const ApprovalCard = lazyComponent(
   "ApprovalCard",
 );
 const QuestionCard = lazyComponent(() => import("../_tools/question-card.tsx"), "QuestionCard");
+const Sources = lazyComponent(() => import("./sources.tsx"), "Sources");
 const TodoList = lazyComponent(() => import("../_tools/todo-list.tsx"), "TodoList");
 
 /** How the questions and the requests of the agent are answered. */
@@ -129,6 +130,7 @@ function AssistantMessage({ message, isStreaming, answering }: AssistantMessageP
           })}
         </div>
       ))}
+      {message.parts.some(({ type }) => type === "source-url") && <Sources parts={message.parts} />}
       {!isStreaming && <MessageFooter message={message} />}
     </article>
   );

@@ -18,7 +18,7 @@ import { toast } from "../../_ui/toast.tsx";
 import { ArtistTag } from "../../artists/artist-tag.tsx";
 import { RUN_KIND_LABELS, runDurationOf, runStateOf } from "../_state/run-state.ts";
 import { RunStatus } from "../run-status.tsx";
-import { RequiredAction, RunOutput, RunVerdicts } from "./run-results.tsx";
+import { RequiredAction, RunDeliveries, RunOutput, RunVerdicts } from "./run-results.tsx";
 import { Timeline } from "./timeline.tsx";
 
 const CodeDialog = lazyComponent(
@@ -105,6 +105,7 @@ function Details({ trace, now, onChange }: DetailsProps) {
       )}
       {run.output !== null && <RunOutput output={run.output} />}
       {run.verdicts.length > 0 && <RunVerdicts verdicts={run.verdicts} />}
+      <RunDeliveries runId={run.runId} />
       <Timeline trace={trace} now={now} />
     </>
   );

@@ -1,11 +1,16 @@
 /** What a run has submitted, what was missing when it was judged, and what it waits for. */
-import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import type { listRunDeliveriesContract } from "@/lib/delivery/contract.ts";
+import type { getRunContract, RunTrace } from "@/lib/turns/run-contract.ts";
+import type { Answer } from "../../_api/request.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { keyed } from "../../_ui/keyed.ts";
 import { Section } from "../../_ui/page-header.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 
 type Run = RunTrace["run"];
+
+const POLL_MS = 3_000;
 
 /** The JSON that a run has submitted. */
 export function RunOutput({ output }: { readonly output: unknown }) {
@@ -65,6 +70,38 @@ export function RunVerdicts({ verdicts }: { readonly verdicts: Run["verdicts"] }
           </li>
         ))}
       </ol>
+    </Section>
+  );
+}
+
+const isUnderWay = ({ status }: { readonly status: string }): boolean =>
+  status === "pending" || status === "sending";
+
+/** What became of the answer that a run mails, and of the mail to each recipient. */
+export function RunDeliveries({ runId }: Pick<Run, "runId">) {
+  const path = `/api/chat/runs/${encodeURIComponent(runId)}`;
+  const run = useQuery<Answer<typeof getRunContract>>(
+    path,
+    (read) => read?.delivery === "pending" && POLL_MS,
+  ).data;
+  const { data } = useQuery<Answer<typeof listRunDeliveriesContract>>(
+    run?.delivery ? `${path}/deliveries` : null,
+    (read) =>
+      (run?.delivery === "pending" || read?.deliveries.some(isUnderWay) === true) && POLL_MS,
+  );
+  if (!run?.delivery) return null;
+  const { delivery, delivery_reason: reason } = run;
+  return (
+    <Section title="Delivery" className="mt-6">
+      <p className="first-letter:uppercase">{reason ? `${delivery}: ${reason}` : delivery}</p>
+      <ul aria-label="Recipients" className="text-sm wrap-anywhere text-muted-foreground">
+        {data?.deliveries.map(({ id, kind, to, status, error }) => (
+          <li key={id}>
+            {to}
+            {kind === "notice" && " (notice)"}: {status} {error}
+          </li>
+        ))}
+      </ul>
     </Section>
   );
 }

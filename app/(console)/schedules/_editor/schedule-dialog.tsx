@@ -11,6 +11,7 @@ import { Field, SelectField, TextareaField, TextField, timeZoneOptions } from ".
 import { FormDialog } from "../../_ui/form-dialog.tsx";
 import { fromCron, type Recurrence, toCron } from "../_state/recurrence.ts";
 import { NextFiringsList } from "./next-firings-list.tsx";
+import { RecipientsField } from "./recipients-field.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
 
 const NEW_RECURRENCE: Recurrence = { kind: "weekly", days: [1], time: "09:00" };
@@ -24,6 +25,8 @@ const FIELD_ERRORS = {
   template_id: "This template is no longer there. Choose another one.",
   artist_id: "This artist is no longer there. Choose another one.",
   model: "This model is not available. Choose another one.",
+  deliver:
+    "Someone here can’t receive results yet. People outside your organizations must confirm first.",
 };
 
 /**
@@ -55,16 +58,20 @@ export function ScheduleDialog({
       template_id: task?.template_id ?? "",
       artist_id: (task ? task.artist_id : scope.artist?.id) ?? "",
       model: task?.model ?? "",
+      deliver: task?.deliver?.flatMap(({ to }) => to) ?? [],
     },
     FIELD_ERRORS,
   );
-  const { title, prompt, schedule, timezone, ...chosen } = form.values;
+  const { title, prompt, schedule, timezone, deliver, ...chosen } = form.values;
   const { formError } = form;
   const cron = toCron(schedule);
 
   const submit = async () => {
     const fields = { title, prompt, schedule: cron ?? "", timezone };
-    const given = Object.entries(chosen).filter(([, value]) => task || value !== "");
+    const to = deliver.length === 0 ? "" : deliveriesTo(deliver, task?.deliver ?? []);
+    const given = Object.entries({ ...chosen, deliver: to }).filter(
+      ([, value]) => task || value !== "",
+    );
     const result = await form.send<Answer<typeof createTaskContract>>(
       task ? `/api/tasks/${task.id}` : "/api/tasks",
       { method: task ? "PATCH" : "POST", body: { ...fields, ...Object.fromEntries(given) } },
@@ -110,6 +117,10 @@ export function ScheduleDialog({
           <NextFiringsList cron={cron ?? ""} timezone={timezone} />
         </section>
       </div>
+      <RecipientsField
+        {...form.field("deliver")}
+        onChange={(to) => form.set({ deliver: [...to] })}
+      />
       <div className="grid gap-4 sm:grid-cols-3">
         <SelectField
           label="Artist"
@@ -135,6 +146,18 @@ export function ScheduleDialog({
       </div>
     </FormDialog>
   );
+}
+
+type Deliveries = NonNullable<Task["deliver"]>;
+
+/** Returns the deliveries to these recipients: new ones are added to the first, and no delivery loses its options. */
+function deliveriesTo(recipients: readonly string[], before: Deliveries): Deliveries {
+  const kept = before.map(({ to, ...rest }) => ({
+    ...{ ...rest, to: to.filter((address) => recipients.includes(address)) },
+  }));
+  const added = recipients.filter((address) => !kept.some(({ to }) => to.includes(address)));
+  const [first = { kind: "email" as const, to: [] }, ...others] = kept;
+  return [{ ...first, to: [...first.to, ...added] }, ...others].filter(({ to }) => to.length > 0);
 }
 
 interface Option {
