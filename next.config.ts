@@ -3,9 +3,10 @@ import { withWorkflow } from "workflow/next";
 
 const excluded = { browser: "./app/(console)/_build/excluded-modules.ts" };
 
-/** Files that the server reads by their paths: the built-in skills, and the fonts of PDF documents. */
+/** Files that the server reads by their paths: the built-in skills, the example, and the fonts of PDF documents. */
 const READ_FILES = [
   "./lib/agent/skills/*/**",
+  "./lib/workspace/example/**",
   "./node_modules/dejavu-fonts-ttf/ttf/DejaVuSans{Condensed*,Mono}.ttf",
 ];
 

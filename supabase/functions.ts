@@ -88,6 +88,7 @@ export const functions = {
   extend_idempotent: { args: { p_account_id: "uuid", p_key_hash: "text", p_attempt: "integer", p_lease_seconds: "integer" }, returns: "value" },
   find_active_turn: { args: { p_account_id: "uuid", p_chat_id: "uuid" }, returns: "value" },
   find_memory_proposal: { args: { p_account_id: "uuid", p_id: "uuid" }, returns: "value" },
+  find_or_create_artist: { args: { p_account_id: "uuid", p_name: "text", p_label: "text", p_max: "integer" }, returns: "value" },
   find_workspace_content: { args: { p_account_id: "uuid", p_artist_id: "uuid", p_path: "text", p_version: "integer" }, returns: "value" },
   finish_tool: { args: { p_turn_id: "uuid", p_call_id: "text", p_output: "jsonb", p_account_id: "uuid", p_sources: "jsonb" }, returns: "value" },
   finish_turn: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_load: "integer", p_status: "text", p_error: "text", p_parts: "jsonb", p_metadata: "jsonb", p_index: "integer", p_step: "jsonb", p_usage: "jsonb", p_output: "jsonb" }, returns: "value" },

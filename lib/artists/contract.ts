@@ -61,6 +61,17 @@ export const listArtistsContract = contract({
   errors: [],
 });
 
+export const loadExampleContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/artists/example",
+  summary: "Load the example: an invented artist with a contract, statements and a release plan",
+  description:
+    "Everything in it is invented. Its files are in its workspace. A repetition returns the same artist, adds files that were deleted, and changes none.",
+  responses: { 201: { description: "The artist", schema: one } },
+  errors: ["quota_exceeded"],
+});
+
 export const getArtistContract = contract({
   ...shared,
   method: "GET",

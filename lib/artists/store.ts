@@ -39,6 +39,15 @@ export function insertArtist(accountId: string, values: NewArtist): Promise<Arti
   return call("create_artist", args, z.union([found, refusal]));
 }
 
+/** Returns the artist of the account that has the name, or creates it. Errors: 403 at the limit. */
+export function findOrInsertArtist(
+  accountId: string,
+  { name, label }: { readonly name: string; readonly label: string },
+): Promise<Artist | AppError> {
+  const args = { p_account_id: accountId, p_name: name, p_label: label, p_max: MAX_ARTISTS };
+  return call("find_or_create_artist", args, z.union([found, refusal]));
+}
+
 /** @param organizationId limits the list to one organization */
 export function selectArtists(
   accountId: string,

@@ -234,6 +234,7 @@ const withoutLookup = [
   "resubscribe_address",
   "unsubscribe_address",
   "create_organization",
+  "find_or_create_artist",
   "create_session",
   "get_account",
   "has_organization_room",

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { joinOrganization, makeArtist, makeOrganization } from "../support/fixtures/people.ts";
+import { workspacePath, writeWorkspaceFile } from "../support/fixtures/workspace-files.ts";
 import { type Client, createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -188,4 +189,38 @@ describe("/api/artists/{account_id}", () => {
       }
     }
   });
+});
+
+test("the example has its files, comes once, and keeps what a person has changed", async () => {
+  const { withKey } = await createPerson();
+  const load = async () => {
+    const answer = await withKey.post("/api/artists/example");
+    expect(answer.status, answer.text).toBe(201);
+    return z.object({ artist: z.object({ account_id: z.string() }) }).parse(answer.body).artist;
+  };
+  const [{ account_id: id }, same] = await Promise.all([load(), load()]);
+  expect(same.account_id).toBe(id);
+  const files = async () => {
+    const { body } = await withKey.get(`/api/workspace/files?artist_id=${id}`);
+    const file = z.object({ path: z.string(), version: z.number() });
+    const { files: found } = z.object({ files: z.array(file) }).parse(body);
+    return found.map(({ path, version }) => `${path} ${version}`).sort();
+  };
+  const all = [
+    "contracts/recording-agreement.docx 1",
+    "release-plan.md 1",
+    "statements/distrokid-2026-q3.tsv 1",
+    "statements/tunecore-2026-q3.xlsx 1",
+  ];
+  expect(await files()).toEqual(all);
+  await writeWorkspaceFile(withKey, "release-plan.md", "Later", { artist_id: id });
+  const deleted = { artist_id: id, path: "statements/distrokid-2026-q3.tsv" };
+  await withKey.delete(workspacePath("files/content", deleted));
+  await load();
+  expect(await files()).toEqual([
+    all[0],
+    "release-plan.md 2",
+    "statements/distrokid-2026-q3.tsv 3",
+    all[3],
+  ]);
 });

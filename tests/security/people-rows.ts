@@ -64,6 +64,7 @@ export const peopleRows: Readonly<Record<string, Row>> = {
   "POST /api/invitations/{id}/accept": { arrange: aReceivedInvitation },
   "POST /api/invitations/{id}/decline": { arrange: aReceivedInvitation },
   "POST /api/artists": { arrange: nothing, body: () => ({ name: "Hana Mizuki Trio" }) },
+  "POST /api/artists/example": { arrange: nothing },
   "GET /api/artists": { arrange: anArtistOfList, query: () => ({ limit: "100" }) },
   "GET /api/artists/{account_id}": { arrange: anArtistAccount },
   "PATCH /api/artists/{account_id}": { arrange: anArtistAccount, body: () => ({ name: "mine" }) },

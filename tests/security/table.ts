@@ -135,6 +135,7 @@ POST /api/artists                                  | 201   201     201   201   2
   organization_id=own                              | 403g  403g    403g  403g  403g    401x      401x  401u   401u   403k  403k    401x
   organization_id=nobody                           | 403g  403g    403g  403g  403g    401x      401x  401u   401u   403k  403k    401x
   organization_id=malformed                        | 400j  400j    400j  400j  400j    401x      401x  401u   401u   403k  403k    401x
+POST /api/artists/example                          | 201   201     201   201   201     401x      401x  401u   401u   403k  403k    401x
 GET /api/artists                                   | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
   account_id=own                                   | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
   account_id=owner                                 | 200+  200+    200+  200+  403a    401x      401x  401u   401u   200+  200+    401x

@@ -6,6 +6,7 @@ import type { Artist } from "@/lib/artists/artist.ts";
 import { useOrganizationNames } from "../_hooks/shared-reads.ts";
 import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
 import { usePages } from "../_hooks/use-pages.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { chooseArtist, useScope } from "../_session/scope.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
@@ -25,6 +26,17 @@ export function ArtistsPage() {
   const router = useRouter();
   const [creating, setCreating] = useOpenedByLink();
   const { items } = artists;
+  const { send, busy } = useSubmit();
+  const open = (artist: Artist) => {
+    chooseArtist(artist);
+    toast(`${artist.name} added. New chats and schedules are for this artist.`);
+    router.push(`/artists/${artist.account_id}`);
+  };
+  const loadExample = async () => {
+    const result = await send<{ artist: Artist }>("/api/artists/example");
+    if (result.ok) open(result.data.artist);
+    else toast(result.error.message, "danger");
+  };
   const create = (
     <Button icon={Plus} onClick={() => setCreating(true)}>
       New artist
@@ -61,6 +73,11 @@ export function ArtistsPage() {
           <ButtonLink icon={Search} href="/catalog" variant="outline">
             Find in catalog
           </ButtonLink>
+          {organization === null && (
+            <Button variant="outline" busy={busy} onClick={() => void loadExample()}>
+              Load an example
+            </Button>
+          )}
         </EmptyState>
       )}
       {items !== undefined && items.length > 0 && (
@@ -76,17 +93,7 @@ export function ArtistsPage() {
         </ul>
       )}
       {artists.error === null && <LoadMore pages={artists} />}
-      {creating && (
-        <ArtistForm
-          artist={null}
-          onClose={() => setCreating(false)}
-          onSaved={(saved) => {
-            chooseArtist(saved);
-            toast(`${saved.name} added. New chats and schedules are for this artist.`);
-            router.push(`/artists/${saved.account_id}`);
-          }}
-        />
-      )}
+      {creating && <ArtistForm artist={null} onClose={() => setCreating(false)} onSaved={open} />}
     </Page>
   );
 }

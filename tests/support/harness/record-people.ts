@@ -72,6 +72,7 @@ async function recordArtists(record: Context["record"], organization_id: string)
   const body = { name: "Hana Mizuki Trio", label: "Velvet Harbor", organization_id };
   const made = z.object({ artist: z.object({ account_id: z.string() }) });
   const { artist } = await record("createArtist", { body }, { schema: made });
+  await record("loadExample");
   const params = { account_id: artist.account_id };
   await record("listArtists", { query: { limit: "10" } });
   await record("getArtist", { params });

@@ -19,7 +19,7 @@ I drive the tools of the agent. Try one of these, or several joined by "then", o
 - run \`ls -la\`
 - delegate: run \`ls\` and read announcement.txt
 - fetch https://example.com
-- use skill royalty-statement
+- check this royalty statement
 - count to 20, or repeat la 10 times
 
 ${REAL_MODEL}`;

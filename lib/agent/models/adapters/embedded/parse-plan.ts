@@ -56,7 +56,18 @@ function parseLine(line: string, restore: (part: string) => string): PlanStep[] 
   return calls.length > 0 ? [{ kind: "tools", calls }, ...said] : said;
 }
 
+/** The sample of a skill: its script does the analysis, of the named statement or the first one that is there. */
+const SAMPLE =
+  /^check (?:this|the|my|our) (?:attached )?royalty statement\b(?:[^`]{0,40}`([^`$"\\]{1,500})`)?/i;
+const ANALYSIS = ".skills-loaded/royalty-statement/scripts/analyze_statement.py --format markdown";
+
 function parseClause(clause: string): PlanStep[] {
+  const sample = SAMPLE.exec(clause);
+  if (sample) {
+    const first = "$(ls uploads/*/*.?sv workspace/statements/*.?sv 2>/dev/null | head -n 1)";
+    const command = `f="${sample[1] ?? first}"; python3 ${ANALYSIS} --file-name "$f" < "$f"`;
+    return ["use skill royalty-statement", `run \`${command}\``].flatMap(parseClause);
+  }
   const request = clause.replace(/(?<=[\w`")\]])[.!?]+$/, "");
   for (const rule of rules) {
     const match = rule.pattern.exec(request);
