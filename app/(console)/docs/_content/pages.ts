@@ -24,6 +24,17 @@ const page = (slug: string, file: string, title: string, about: string): DocsPag
 
 export const groups: readonly DocsGroup[] = [
   {
+    title: "Use",
+    pages: [
+      page(
+        "music",
+        "docs/guides/music.md",
+        "For managers, labels and publishers",
+        "What it does for your work, with prompts to copy.",
+      ),
+    ],
+  },
+  {
     title: "Get started",
     pages: [
       page("quickstart", "docs/guides/quickstart.md", "Quickstart", "A key, a session, a turn."),

@@ -8,6 +8,7 @@ import errors from "@/docs/guides/errors.md";
 import idempotency from "@/docs/guides/idempotency.md";
 import longTasks from "@/docs/guides/long-tasks.md";
 import mcpServers from "@/docs/guides/mcp-servers.md";
+import music from "@/docs/guides/music.md";
 import quickstart from "@/docs/guides/quickstart.md";
 import sandbox from "@/docs/guides/sandbox.md";
 import schedules from "@/docs/guides/schedules.md";
@@ -38,6 +39,7 @@ const texts: Readonly<Record<string, string>> = {
   "docs/guides/workspace.md": workspace,
   "docs/guides/schedules.md": schedules,
   "docs/guides/mcp-servers.md": mcpServers,
+  "docs/guides/music.md": music,
   "docs/guides/skills.md": skills,
   "docs/guides/streaming.md": streaming,
   "docs/guides/structured-output.md": structuredOutput,
