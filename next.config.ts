@@ -3,10 +3,9 @@ import { withWorkflow } from "workflow/next";
 
 const excluded = { browser: "./app/(console)/_build/excluded-modules.ts" };
 
-/** Files that the server reads by their paths: the built-in skills, the example, and the fonts of PDF documents. */
+/** Files that the server reads by their paths: the built-in skills, and the fonts of PDF documents. */
 const READ_FILES = [
   "./lib/agent/skills/*/**",
-  "./lib/workspace/example/**",
   "./node_modules/dejavu-fonts-ttf/ttf/DejaVuSans{Condensed*,Mono}.ttf",
 ];
 
@@ -75,7 +74,11 @@ const config: NextConfig = {
       "zod/v4/locales/en.js": excluded,
     },
   },
-  outputFileTracingIncludes: { "/api/**": READ_FILES, "/.well-known/workflow/**": READ_FILES },
+  outputFileTracingIncludes: {
+    "/api/**": READ_FILES,
+    "/.well-known/workflow/**": READ_FILES,
+    "/api/artists/example": ["./lib/workspace/example/**"],
+  },
   serverExternalPackages: [
     "pg",
     "just-bash",

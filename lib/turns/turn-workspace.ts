@@ -83,7 +83,8 @@ export async function prepareWorkspace(
 /**
  * Stores the files that the tools of a turn may have changed. Never rejects: the next turn of the
  * session stores the files that cannot be stored now.
- * @returns a part of the answer that names conflicts and files that were left out, if there are any
+ * @returns a part of the answer that names the stored files, conflicts and files that were left out, if there
+ * are any
  */
 export async function storeWorkspace(
   app: Parts,
@@ -97,11 +98,11 @@ export async function storeWorkspace(
   const chunk = (data: object): UIMessageChunk[] => [{ type: "data-workspace", id: runId, data }];
   try {
     const sync = { ...checkout, runId, writes: true, isDirty: false };
-    const { conflicts, skipped } = await syncSandbox(app, sandboxParts(app, turn), sync);
-    const isPlain = conflicts.length === 0 && skipped.length === 0;
-    return isPlain ? [] : chunk({ is_stored: true, conflicts, skipped });
+    const report = await syncSandbox(app, sandboxParts(app, turn), sync);
+    const isEmpty = Object.values(report).every((files) => files.length === 0);
+    return isEmpty ? [] : chunk({ is_stored: true, ...report });
   } catch (error) {
     log().error({ err: error, runId }, "the workspace could not be stored");
-    return chunk({ is_stored: false, conflicts: [], skipped: [] });
+    return chunk({ is_stored: false, stored: [], conflicts: [], skipped: [] });
   }
 }

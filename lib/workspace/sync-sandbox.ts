@@ -2,6 +2,7 @@
  * Makes the folder `workspace` of a sandbox and the workspace equal: first the changes of the sandbox are
  * stored, then newer files are written to it. It can be cut at any point and repeated. The sandbox is
  * hostile: its paths, sizes and contents are checked, and none of its files says which versions are stored.
+ * This file is long because both directions change what is known of the sandbox, in an order that matters.
  */
 import { posix } from "node:path";
 import type { App } from "../app.ts";
@@ -30,9 +31,11 @@ import { isWorkspacePath, MAX_FILE_BYTES } from "./workspace-file.ts";
 const WORKSPACE_FOLDER = "workspace";
 
 /** More are not named. */
-const MAX_SKIPPED = 20;
+const MAX_NAMED = 20;
 
 export interface SyncReport {
+  /** Files that were stored as they are; those of an earlier attempt are not named. */
+  readonly stored: readonly { readonly path: string; readonly size: number }[];
   /** Files at whose path another version was stored in the meantime. */
   readonly conflicts: readonly { readonly path: string; readonly stored_as: string }[];
   /** Files that could not be transferred. */
@@ -59,14 +62,15 @@ export async function syncSandbox(
 ): Promise<SyncReport> {
   const loaded = await loadCheckout(sync, sync.runId);
   // The artist was deleted, or the account may no longer act for it.
-  if (isAppError(loaded)) return { conflicts: [], skipped: [] };
+  if (isAppError(loaded)) return { stored: [], conflicts: [], skipped: [] };
   if (loaded.is_foreign) await removeIfThere(parts.files, WORKSPACE_FOLDER);
   try {
     return await new SandboxSync(app, parts, sync, loaded).run();
   } catch (error) {
     if (!isSandboxError(error) || error.code !== "too_large") throw error;
     const reason = `it has more than ${MAX_TREE_ENTRIES} files and folders`;
-    return { conflicts: loaded.conflicts, skipped: [{ path: WORKSPACE_FOLDER, reason }] };
+    const skipped = [{ path: WORKSPACE_FOLDER, reason }];
+    return { stored: [], conflicts: loaded.conflicts, skipped };
   }
 }
 
@@ -82,6 +86,7 @@ class SandboxSync {
   readonly #changed = new Map<string, GivenFile>();
   readonly #removed = new Set<string>();
   readonly #skipped: { path: string; reason: string }[] = [];
+  readonly #stored: { path: string; size: number }[] = [];
   /** Paths at which the sandbox has something that is not stored, which must stay. */
   readonly #unstored = new Set<string>();
   #hasStored = false;
@@ -111,7 +116,7 @@ class SandboxSync {
     const { revision, conflicts } = this.#loaded;
     const removed = [...this.#removed];
     await saveCheckout(this.#sync, revision, isDirty, [...this.#changed.values()], removed);
-    return { conflicts, skipped: this.#skipped };
+    return { stored: this.#stored.slice(0, MAX_NAMED), conflicts, skipped: this.#skipped };
   }
 
   async #list(): Promise<Map<string, FolderEntry> | null> {
@@ -154,7 +159,7 @@ class SandboxSync {
 
   /** Links and special files are left out of the list. */
   async #nameOthers(): Promise<void> {
-    const command = `find ${WORKSPACE_FOLDER} ! -type f ! -type d | head -n ${MAX_SKIPPED}`;
+    const command = `find ${WORKSPACE_FOLDER} ! -type f ! -type d | head -n ${MAX_NAMED}`;
     const { stdout, exitCode } = await this.#parts.sandbox.run(command, {
       timeoutMs: 10_000,
       maxOutputChars: 10_000,
@@ -193,7 +198,10 @@ class SandboxSync {
     this.#hasStored = true;
     if (stored !== FILE_CHANGED) {
       if (isAppError(stored)) this.#skip(path, stored.message);
-      else this.#note({ ...found, version: stored.file.version });
+      else {
+        this.#note({ ...found, version: stored.file.version });
+        this.#stored.push({ path, size: bytes });
+      }
       return;
     }
     const conflict = { path: conflictPath(path, runId), runId, conflictOf: path };
@@ -249,8 +257,7 @@ class SandboxSync {
 
   #skip(path: string, reason: string): void {
     this.#unstored.add(path);
-    if (this.#skipped.length < MAX_SKIPPED)
-      this.#skipped.push({ path: path.slice(0, 500), reason });
+    if (this.#skipped.length < MAX_NAMED) this.#skipped.push({ path: path.slice(0, 500), reason });
   }
 }
 

@@ -75,6 +75,7 @@ describeInBrowser("agent runs", ({ signedIn }) => {
     await timeline.getByRole("button", { name: /bash/ }).click();
     const details = page.getByRole("region", { name: "Step details" });
     await details.getByText("Completed").waitFor();
+    await expect.poll(() => timeline.locator("pre").textContent()).toContain("echo hi\nhi\n");
     const bar = timeline.getByRole("button", { name: /bash/ }).locator("[style*=width]");
     const share = () => bar.evaluate((one) => Number.parseFloat(one.style.width));
     const ofWholeRun = await share();

@@ -238,12 +238,13 @@ describeInBrowser("the chat", (browsing) => {
     for (const name of [/^Ran/, /^Wrote/, /^Looked/, /^Read/, "Reasoning"]) {
       await page.getByRole("button", { name }).click();
     }
-    await page.getByRole("button", { name: "Files", exact: true }).click();
-    await page
-      .getByRole("complementary", { name: "Files of this chat" })
-      .getByRole("button", { name: /a.txt/ })
-      .waitFor();
+    const written = page.getByRole("list", { name: "Files of this answer" });
+    await written.getByRole("button", { name: /^a\.txt/ }).click();
+    const panel = page.getByRole("complementary", { name: "Files of this chat" });
+    await panel.getByText("text", { exact: true }).waitFor();
     await expectGood(page);
+    await panel.getByRole("button", { name: "Back to folder" }).click();
+    await panel.getByRole("button", { name: /a.txt/ }).waitFor();
     await page.goto("/chat");
     await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
     await expectGood(page);

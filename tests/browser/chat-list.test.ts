@@ -225,6 +225,8 @@ describeInBrowser("the list of chats", (browsing) => {
     await stranger.page.getByRole("heading", { level: 1, name: "Chat 1" }).waitFor();
     expect(await stranger.page.getByRole("article", { name: "Agent" }).count()).toBe(texts.length);
     expect(await stranger.page.title()).toBe("Chat 1 · Agent Platform");
+    const preview = stranger.page.locator('meta[property="og:title"]');
+    expect(await preview.getAttribute("content")).toBe("Chat 1");
     const main = stranger.page.locator("main");
     expect(await main.locator("img, script, [onerror]").count()).toBe(0);
     expect(await main.textContent()).not.toContain("said after sharing");

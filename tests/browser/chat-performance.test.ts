@@ -62,10 +62,12 @@ describeInBrowser("the chat", (browsing) => {
     expect(ofChat.at(-1)).toBe(`${path}/context`);
     expect([...new Set(asked)].sort()).toEqual(
       [
+        "/api/approvals?state=requested&limit=50",
         "/api/chat/runs?limit=50",
         "/api/chat/runs?status=requires_action&limit=50",
         "/api/chats?limit=40&archived=false&pinned=false",
         "/api/chats?limit=40&archived=false&pinned=true",
+        "/api/chats?waiting=true&archived=false&limit=50",
         "/api/models",
         `${path}/connectors`,
         `${path}/context`,

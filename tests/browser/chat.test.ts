@@ -22,7 +22,14 @@ describeInBrowser("the chat", (browsing) => {
     await page.goto("/chat");
     await signInByCode(page);
     await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
+    const isShown = Promise.withResolvers<void>();
+    await page.route("**/api/**", async (route) => {
+      await isShown.promise;
+      await route.continue();
+    });
     await sendMessage(page, "run `echo first-answer`");
+    await page.getByRole("article", { name: "You" }).getByText("run `echo first-answer`").waitFor();
+    isShown.resolve();
     await page.waitForURL(/\/chat\/[\w-]{36}\/[\w-]{36}$/);
     await waitUntilIdle(page);
     const answer = answers(page).last();

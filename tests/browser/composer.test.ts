@@ -125,7 +125,7 @@ describeInBrowser("the message box", (browsing) => {
     const caller = client({ bearer });
     expect((await caller.delete(`/api/sandbox/files?${searchParams}`)).status).toBe(200);
     await page.reload();
-    const notice = "gone.csv is no longer in the sandbox. Attach it again.";
+    const notice = "gone.csv is no longer among the files of this chat. Attach it again.";
     await page.getByRole("alert").getByText(notice).waitFor();
     expect(await names(page)).toEqual(kept);
 

@@ -154,8 +154,10 @@ describeInBrowser("files", ({ signedIn }) => {
     await page.getByRole("heading", { name: /^The memory is nearly full/ }).waitFor();
     await expectGood(page);
     await page.getByRole("link", { name: /^MEMORY.md What agents remember/ }).click();
-    await page.getByRole("button", { name: "Accept" }).click();
     const newest = page.getByRole("list", { name: "Versions" }).getByRole("listitem").first();
+    // The page before has this button, too.
+    await newest.getByText("Version 1").waitFor();
+    await page.getByRole("button", { name: "Accept" }).click();
     await newest.getByText("Version 2").waitFor();
     expect(await page.getByRole("button", { name: "Accept" }).count()).toBe(0);
     await newest.getByRole("button", { name: "Undo" }).click();

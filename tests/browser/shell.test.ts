@@ -21,6 +21,7 @@ describeInBrowser("the console shell", ({ newTab, signedIn }) => {
       "Runs",
       "Schedules",
       "Usage",
+      "Skills",
       "Connectors",
       "API keys",
       "Playground",

@@ -1,6 +1,6 @@
 /** The tools of the agent, for people who read what it can do. */
 export const agentTools = [
-  { name: "bash", text: "Runs commands in the sandbox" },
+  { name: "bash", text: "Runs commands on its own computer" },
   { name: "read", text: "Reads files" },
   { name: "write", text: "Writes files" },
   { name: "grep", text: "Searches in files" },

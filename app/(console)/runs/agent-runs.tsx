@@ -172,7 +172,7 @@ function NoRuns({ onStart }: { readonly onStart: () => void }) {
     <EmptyState
       icon={Bot}
       title="No agent runs yet"
-      text="Ask for something that takes a while, such as a check of this quarter's royalty statements. The agent works in its own sandbox, and you can follow each step here."
+      text="Ask for something that takes a while, such as a check of this quarter's royalty statements. You can follow each step here."
     >
       <Button icon={Plus} onClick={onStart}>
         Start agent run

@@ -30,7 +30,7 @@ export function StartRunDialog({ from, onClose, onStarted }: StartRunDialogProps
   return (
     <FormDialog
       title={from === undefined ? "Start agent run" : "Run again"}
-      description="The agent works in its own session and sandbox. You can close this page while it runs."
+      description="You can close this page while it runs."
       submit="Start"
       form={form}
       isComplete={prompt.trim() !== ""}

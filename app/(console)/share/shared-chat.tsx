@@ -117,7 +117,7 @@ function Message({ message: { role, parts } }: { readonly message: SharedMessage
             className="flex items-start gap-2 text-sm text-muted-foreground [overflow-wrap:anywhere]"
           >
             <Wrench aria-hidden className="mt-0.5 size-3.5 shrink-0" />
-            Used {item.join(", ")}
+            {item.join(", ")}
           </p>
         ),
       )}
@@ -125,7 +125,7 @@ function Message({ message: { role, parts } }: { readonly message: SharedMessage
   );
 }
 
-/** Returns the texts as they are, and the names of tools that were used between two of them as one list. */
+/** Returns the texts as they are, and what tools did between two of them as one list. */
 function groupTools(parts: SharedMessage["parts"]): (string | string[])[] {
   const groups: (string | string[])[] = [];
   for (const part of parts) {
@@ -137,4 +137,20 @@ function groupTools(parts: SharedMessage["parts"]): (string | string[])[] {
   return groups;
 }
 
-const toolLabel = (name: string): string => name.replaceAll("_", " ");
+const TOOL_LABELS: Readonly<Record<string, string>> = {
+  ask_user_question: "Asked a question",
+  bash: "Ran commands",
+  fetch: "Read web pages",
+  glob: "Looked for files",
+  grep: "Searched files",
+  read: "Read files",
+  skill: "Followed a skill",
+  task: "Had a part of the work done",
+  todo: "Made a plan",
+  web_search: "Searched the web",
+  write: "Wrote files",
+};
+
+/** Tools of a server are named `mcp__server__tool`. */
+const toolLabel = (name: string): string =>
+  TOOL_LABELS[name] ?? `Used ${name.replace(/^mcp__/, "").replaceAll(/_+/g, " ")}`;

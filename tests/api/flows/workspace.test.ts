@@ -81,6 +81,10 @@ describe("files", () => {
       "mkdir -p workspace/in && echo advance > workspace/in/deal.md",
     );
     expect(await readWorkspaceFile(caller, "in/deal.md", { artist_id })).toBe("advance\n");
+    const stored = [{ path: "in/deal.md", size: 8 }];
+    expect(await partOf(first)).toMatchObject({
+      data: { is_stored: true, stored, conflicts: [], skipped: [] },
+    });
     const { author } = (await listWorkspaceFiles(caller, { artist_id }))[0] ?? {};
     expect(author?.run_id).toMatch(/\w/);
 

@@ -36,7 +36,8 @@ export function MessageList({
   /** A new one scrolls to the end. */
   readonly sentMessageId: string | null;
   readonly isBusy: boolean;
-  readonly answering: Answering;
+  /** Null while nothing can be answered. */
+  readonly answering: Answering | null;
 }) {
   const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);

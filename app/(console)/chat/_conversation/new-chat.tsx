@@ -18,13 +18,15 @@ import { ConnectorsPicker, chooseConnectors } from "../../_connectors/connectors
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { useFrame } from "../../_shell/frame.tsx";
+import { cn } from "../../_ui/class-names.ts";
 import type { ChatAddress } from "../_state/attachment.ts";
 import type { ChatError } from "../_state/chat-error.ts";
 import type { Conversation } from "../_state/conversation.ts";
 import type { ConnectionState } from "../_state/live-chat.ts";
-import type { WrittenMessage } from "../_state/message-parts.ts";
+import { toParts, type WrittenMessage } from "../_state/message-parts.ts";
 import { Composer } from "./composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
+import { MessageList } from "./message-list.tsx";
 import { Notices } from "./notices.tsx";
 import { pageOf, toRefusal, useDraftChat } from "./use-draft-chat.ts";
 
@@ -51,7 +53,9 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   const { hasAiModel } = useFrame();
   const [modelId, setModelId] = useState("");
   const [connectors, setConnectors] = useState<readonly string[]>([]);
-  const [isBusy, setBusy] = useState(false);
+  /** What is being sent, which is shown at once: the message alone, or nothing. */
+  const [sent, setSent] = useState<readonly UIMessage[]>(noMessages);
+  const isBusy = sent.length > 0;
   const [connection, setConnection] = useState<ConnectionState>("live");
   const [error, setError] = useState<ChatError | null>(null);
 
@@ -83,14 +87,15 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
     opened.current = { sessionId, chatId };
   };
   const sendFirst = async (message: WrittenMessage) => {
-    setBusy(true);
+    const parts = toParts(message.text, message.files);
+    setSent([{ id: "sent", role: "user", parts }]);
     setError(null);
     const refusal = await send(message, setUp);
     if (refusal === null) {
       if (isMounted.current && opened.current) router.push(pageOf(opened.current));
       return;
     }
-    setBusy(false);
+    setSent(noMessages);
     setConnection("live");
     setError(refusal);
   };
@@ -100,18 +105,27 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
       onFiles={(files) => attachments.add(files)}
       className="relative flex h-full flex-col overflow-y-auto"
     >
-      <div className="flex flex-1 flex-col justify-end pt-8 sm:justify-center sm:pb-[12vh]">
-        <div className="mx-auto w-full max-w-3xl px-4 pb-6 max-sm:my-auto">
-          <h1 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-3xl">
-            {artist === null
-              ? "What would you like to work on?"
-              : `What would you like to do for ${artist.name}?`}
-          </h1>
-          <p className="mx-auto mt-2 max-w-lg text-center text-balance text-muted-foreground">
-            The agent reads and writes files, runs commands in a sandbox of its own, and asks when
-            something is unclear.
-          </p>
-        </div>
+      <div
+        className={cn(
+          "flex min-h-0 flex-1 flex-col",
+          !isBusy && "justify-end pt-8 sm:justify-center sm:pb-[12vh]",
+        )}
+      >
+        {isBusy ? (
+          <MessageList messages={sent} sentMessageId="sent" isBusy answering={null} />
+        ) : (
+          <div className="mx-auto w-full max-w-3xl px-4 pb-6 max-sm:my-auto">
+            <h1 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-3xl">
+              {artist === null
+                ? "What would you like to work on?"
+                : `What would you like to do for ${artist.name}?`}
+            </h1>
+            <p className="mx-auto mt-2 max-w-lg text-center text-balance text-muted-foreground">
+              The agent reads and writes files, runs commands on a computer of its own, and asks
+              when something is unclear.
+            </p>
+          </div>
+        )}
         <Notices
           view={{ connection, error, isReading: false }}
           messages={noMessages}
@@ -134,11 +148,8 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
             <ModelPicker value={modelId} onChoose={setModelId} />
             <ConnectorsPicker chosen={connectors} onChoose={setConnectors} />
           </Composer>
-          <Activity>
-            <Suggestions
-              isDisabled={isBusy}
-              onChoose={(prompt) => setReturned({ text: prompt, files: [] })}
-            />
+          <Activity mode={isBusy ? "hidden" : "visible"}>
+            <Suggestions onChoose={(prompt) => setReturned({ text: prompt, files: [] })} />
             {!hasAiModel && <StandInNote />}
           </Activity>
         </div>
@@ -148,11 +159,10 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
 }
 
 interface SuggestionsProps {
-  readonly isDisabled: boolean;
   readonly onChoose: (prompt: string) => void;
 }
 
-function Suggestions({ isDisabled, onChoose }: SuggestionsProps) {
+function Suggestions({ onChoose }: SuggestionsProps) {
   return (
     <ul
       aria-label="Suggestions"
@@ -162,9 +172,8 @@ function Suggestions({ isDisabled, onChoose }: SuggestionsProps) {
         <li key={title}>
           <button
             type="button"
-            disabled={isDisabled}
             onClick={() => onChoose(prompt)}
-            className="flex h-9 items-center gap-2 rounded-full border bg-surface px-3.5 text-sm whitespace-nowrap shadow-xs transition-colors hover:border-input hover:bg-muted disabled:opacity-55"
+            className="flex h-9 items-center gap-2 rounded-full border bg-surface px-3.5 text-sm whitespace-nowrap shadow-xs transition-colors hover:border-input hover:bg-muted"
           >
             <Icon aria-hidden className="size-4 text-muted-foreground" />
             {title}

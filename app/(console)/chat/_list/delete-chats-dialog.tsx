@@ -37,8 +37,8 @@ export function DeleteChatsDialog({ title, chats, onClose, onDeleted }: DeleteCh
       title={title}
       description={
         chats.length === 1
-          ? "This permanently deletes its messages, and the files in its sandbox unless another chat uses it."
-          : "This permanently deletes their messages, and the files in their sandboxes unless another chat uses them."
+          ? "This permanently deletes its messages, and its files unless another chat uses them."
+          : "This permanently deletes their messages, and their files unless another chat uses them."
       }
       confirm="Delete"
       onConfirm={remove}

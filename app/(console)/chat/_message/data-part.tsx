@@ -56,8 +56,10 @@ function workspaceLines(data: unknown): string[] {
   const skipped = listAt(data, "skipped").map(
     (file) => `${textAt(file, "path")} was not saved: ${textAt(file, "reason")}.`,
   );
-  const lines = [...conflicts, ...skipped];
-  return lines.length > 0 ? lines : ["The workspace could not be saved. The next answer saves it."];
+  const isStored = Object(data).is_stored === true;
+  return isStored
+    ? [...conflicts, ...skipped]
+    : ["The workspace could not be saved. The next answer saves it."];
 }
 
 function verdictLines(data: unknown): string[] {

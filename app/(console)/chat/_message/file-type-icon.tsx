@@ -27,6 +27,6 @@ function iconOf(name: string, mediaType: string) {
   if (/\.(zip|gz|tar|7z|rar)$/.test(name)) return FileArchive;
   if (mediaType.startsWith("audio/")) return FileAudio;
   if (mediaType.startsWith("video/")) return FileVideo;
-  if (mediaType.startsWith("image/")) return FileImage;
+  if (mediaType.startsWith("image/") || /\.(png|jpe?g|gif|webp|svg)$/.test(name)) return FileImage;
   return FileText;
 }

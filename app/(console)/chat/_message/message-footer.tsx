@@ -63,7 +63,7 @@ function details(metadata: unknown): string {
   const tokens = numberAt(valueAt(metadata, "usage"), "totalTokens");
   const duration = numberAt(metadata, "durationMs");
   return [
-    textAt(metadata, "modelId"),
+    textAt(metadata, "modelId")?.replace(/^auto$/, "Default model") ?? null,
     // A turn that ended before the model answered has used none.
     tokens === null || tokens === 0 ? null : `${tokens.toLocaleString("en")} tokens`,
     duration === null ? null : inSeconds(duration),

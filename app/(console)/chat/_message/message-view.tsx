@@ -23,6 +23,7 @@ const ApprovalCard = lazyComponent(
 const QuestionCard = lazyComponent(() => import("../_tools/question-card.tsx"), "QuestionCard");
 const Sources = lazyComponent(() => import("./sources.tsx"), "Sources");
 const TodoList = lazyComponent(() => import("../_tools/todo-list.tsx"), "TodoList");
+const WrittenFiles = lazyComponent(() => import("./written-files.tsx"), "WrittenFiles");
 
 /** How the questions and the requests of the agent are answered. */
 export type Answering = Pick<Conversation, "answer" | "approve">;
@@ -131,10 +132,13 @@ function AssistantMessage({ message, isStreaming, answering }: AssistantMessageP
         </div>
       ))}
       {message.parts.some(({ type }) => type === "source-url") && <Sources parts={message.parts} />}
+      {!isStreaming && message.parts.some(isOfFiles) && <WrittenFiles parts={message.parts} />}
       {!isStreaming && <MessageFooter message={message} />}
     </article>
   );
 }
+
+const isOfFiles = ({ type }: Part) => type === "tool-write" || type === "data-workspace";
 
 type Part = UIMessage["parts"][number];
 

@@ -86,8 +86,8 @@ async function compareWithSandbox(
   attachments.drop(
     gone.map(({ url }) => url),
     gone.length === 1
-      ? `${gone[0]?.filename} is no longer in the sandbox. Attach it again.`
-      : `${gone.length} files are no longer in the sandbox. Attach them again.`,
+      ? `${gone[0]?.filename} is no longer among the files of this chat. Attach it again.`
+      : `${gone.length} files are no longer among the files of this chat. Attach them again.`,
   );
 }
 

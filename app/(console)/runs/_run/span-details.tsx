@@ -17,8 +17,8 @@ export function SpanDetails({ span }: { readonly span: Span }) {
         <>
           <h3 className="font-medium">Start</h3>
           <p className="mt-1 text-sm text-muted-foreground">
-            From the request to the first model call: the run waits for its turn, and its sandbox
-            opens.
+            From the request to the first model call: the run waits for its turn, and its files are
+            opened.
           </p>
         </>
       )}

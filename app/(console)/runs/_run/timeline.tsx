@@ -2,6 +2,7 @@
 import { Hourglass, ListTree, type LucideIcon, Sparkles, ZoomIn, ZoomOut } from "lucide-react";
 import { useState } from "react";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { formatDuration } from "../../_ui/format.ts";
@@ -16,6 +17,8 @@ import {
   ticksOf,
 } from "../_state/run-spans.ts";
 import { SpanDetails } from "./span-details.tsx";
+
+const CallDetails = lazyComponent(() => import("./call-details.tsx"), "CallDetails");
 
 /** The model calls and tools of a run as bars on a common time axis, with the details of a chosen one. */
 export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly now: number }) {
@@ -72,6 +75,7 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
           <SpanDetails key={span.id} span={span} />
         </div>
       )}
+      {span?.kind === "tool" && <CallDetails key={span.id} run={run} callId={span.call.id} />}
     </section>
   );
 }

@@ -82,7 +82,7 @@ export function ScheduleDialog({
   return (
     <FormDialog
       title={task ? "Edit schedule" : "New schedule"}
-      description="The agent runs the prompt at each of these times, in a session and a sandbox of its own."
+      description="The agent runs the prompt at each of these times, in a new chat of its own."
       className="top-[5vh] max-h-[90vh] max-w-2xl"
       submit={task ? "Save" : "Create schedule"}
       form={{

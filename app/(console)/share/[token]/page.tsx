@@ -11,9 +11,12 @@ interface Props {
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
   const found = await readSharedChat((await params).token);
+  const title = found.status === "found" ? titleOfShare(found.page.share) : "Shared chat";
+  const description = "A conversation with an agent, shared by its owner.";
   return {
-    title: found.status === "found" ? titleOfShare(found.page.share) : "Shared chat",
-    description: "A conversation with an agent, shared by its owner.",
+    title,
+    description,
+    openGraph: { type: "article", title, description },
     robots: { index: false, follow: false },
     referrer: "no-referrer",
   };
