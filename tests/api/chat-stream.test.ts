@@ -77,6 +77,9 @@ describe("GET /api/chat/{chatId}/stream?runId=… 200", () => {
     const conversation = await openConversation(person.withKey);
     const { ended, runId } = await conversation.send("hello");
     const frames = await ended;
+    // Its process writes no more.
+    const status = () => sql`select status from engine.runs where run_id = ${runId}`;
+    await expect.poll(status).toEqual([{ status: "completed" }]);
     await sql`update turns set status = 'failed', error = 'The turn was lost' where run_id = ${runId}`;
     await sql`delete from engine.runs where run_id = ${runId}`;
     const [log] = await sql`select stream from engine.chunks c join turns t on t.id = c.stream

@@ -1,5 +1,5 @@
 /** The message box: files by button, drop and paste; messages that wait while the agent is busy. */
-import type { Locator, Page } from "playwright-core";
+import type { Locator, Page, Route } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { sessionFor } from "../support/harness/auth-session.ts";
@@ -212,11 +212,19 @@ describeInBrowser("the message box", (browsing) => {
     expect(beyond).toEqual([0, 0, 0, 0, 0, 0]);
 
     // A stop drops what waits; nothing that was written is lost.
+    const isWritten = Promise.withResolvers<void>();
+    const hold = async (route: Route) => {
+      await isWritten.promise;
+      await route.continue();
+    };
+    await page.route("**/api/chat", hold, { times: 1 });
     await sendMessage(page, "run: sleep 100");
     await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
     await messageBox(page).fill("Later");
     await messageBox(page).press("Enter");
     await queue(page).getByRole("button", { name: "Send now" }).waitFor();
+    // A slow request is not overtaken.
+    isWritten.resolve();
     await expect
       .poll(() => queue(page).getByRole("button", { name: "Send now" }).isEnabled())
       .toBe(true);

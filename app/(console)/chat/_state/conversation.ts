@@ -95,6 +95,9 @@ export class Conversation {
   #dropped: readonly QueuedMessage[] = [];
   /** Resolves when an approval has reached the service, and its turn is read. */
   #approved: Promise<unknown> = Promise.resolve();
+  /** Resolves when the service has answered the request that the turn is read from, which no later message may overtake. */
+  #answered: Promise<unknown> = Promise.resolve();
+  #onAnswered = () => {};
   /** What was being sent when the page was left. */
   #unsent: readonly SentMessage[];
   #onStored = () => {};
@@ -114,13 +117,17 @@ export class Conversation {
       connection: this.#connect(async (request) => {
         const response = await this.#transmit(request);
         if (request.url.endsWith("/api/chat") && response.ok) this.#onStarted();
+        this.#onAnswered();
         return response;
       }),
       onMissedEnd: () => this.#loadStored().then(() => {}),
     });
     this.queue = new MessageQueue({
       ...options,
-      repeat: (path, init) => this.#repeat(path, init),
+      repeat: async (path, init) => {
+        await this.#answered;
+        return this.#repeat(path, init);
+      },
       onChange: (queued) => this.#show({ queued }),
       onBegun: () => void this.refresh(),
     });
@@ -394,8 +401,11 @@ export class Conversation {
   }
 
   async #read(turn: () => Promise<void>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    [this.#answered, this.#onAnswered] = [promise, resolve];
     this.#show({ isReading: true });
     await turn();
+    resolve();
     const { error } = this.chat;
     this.#show({ isReading: false, ...(error ? { error: toChatError(error) } : {}) });
     if (this.#closed.signal.aborted) return;
