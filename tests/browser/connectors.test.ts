@@ -20,7 +20,7 @@ describeInBrowser("the connectors", ({ newTab, signedIn }) => {
     await page.getByText("Connected to Gmail").waitFor();
     const card = page.getByRole("article", { name: "Gmail" });
     await card.getByText("Connected", { exact: true }).waitFor();
-    expect(new URL(page.url()).search).toBe("");
+    await expect.poll(() => new URL(page.url()).search).toBe("");
 
     await card.getByRole("button", { name: "Actions of Gmail" }).click();
     await page.getByText("DESCRIBE_CONNECTION").waitFor();
