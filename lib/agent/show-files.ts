@@ -42,10 +42,10 @@ export const markUnfetchable = (part: FileUIPart, refusal: string | null): FileU
 export const isUnfetchable = ({ providerMetadata }: FileUIPart): boolean =>
   providerMetadata?.agentPlatform?.unfetchable !== undefined;
 
-/** Returns whether a message has a PDF. */
 export const isPdf = ({ mediaType }: { readonly mediaType: string }): boolean =>
   PDF.test(mediaType);
 
+/** Returns whether a message has a PDF. */
 export const hasPdf = (messages: readonly Pick<UIMessage, "parts">[]): boolean =>
   messages.some(({ parts }) =>
     parts.some((part) =>

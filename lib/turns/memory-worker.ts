@@ -8,7 +8,7 @@ import type { App } from "../app.ts";
 import { config } from "../platform/config.ts";
 import { drain, runPeriodically } from "../platform/drain.ts";
 import { QueueWorker } from "../platform/queue-worker.ts";
-import { unifiedDiff } from "../platform/unified-diff.ts";
+import { unifiedDiffOfFiles } from "../platform/unified-diff.ts";
 import { acceptProposal } from "../workspace/accept-proposal.ts";
 import {
   claimProposals,
@@ -89,9 +89,8 @@ function endOf(
   }
   const { text } = answer;
   if (text === null) return { written: null, mayAccept: false, retrySeconds: null };
-  const names = ["a/MEMORY.md", "b/MEMORY.md"] as const;
-  const diff =
-    unifiedDiff(names, base, text) ?? `--- ${names[0]}\n+++ ${names[1]}\nThe file is replaced.\n`;
+  const path = "MEMORY.md";
+  const diff = unifiedDiffOfFiles([{ path, text: base }], [{ path, text }]);
   const mayAccept = text.length >= base.length * MIN_KEPT_SHARE;
   return { written: { text, diff }, mayAccept, retrySeconds: null };
 }

@@ -600,7 +600,7 @@ begin
       from public.turn_steps s where s.turn_id = p_turn_id));
 end
 $$;
-comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | waiting | active, …}. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends). p_has_history has no effect.';
+comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | waiting | active, …}. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends). p_has_history has no effect; servers of the version before name it.';
 
 create or replace function public.run_steps(p_turn_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$

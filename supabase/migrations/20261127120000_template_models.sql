@@ -142,7 +142,13 @@ comment on function public.chat_options is 'The options of a chat''s turns: each
 
 create or replace function public.prepare_turn(p_turn public.turns) returns public.turns
 language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+  v_version public.agent_template_versions;
 begin
+  select * into v_chat from public.chats where id = p_turn.chat_id;
+  v_version := public.applied_template_version(
+    v_chat.account_id, v_chat.template_id, v_chat.template_version);
   p_turn.instructions := public.chat_instructions(p_turn.account_id, p_turn.chat_id);
   p_turn.options := public.chat_options(p_turn.account_id, p_turn.chat_id);
   p_turn.skills := public.skills_of_turn(p_turn.account_id, p_turn.options -> 'skills');
@@ -151,19 +157,11 @@ begin
   update public.turns
   set instructions = p_turn.instructions, options = p_turn.options, skills = p_turn.skills,
     mcp_tools = p_turn.mcp_tools, untrusted = p_turn.untrusted,
-    (template_id, template_version) = (
-      select v.template_id, v.version
-      from public.chats c
-      cross join public.applied_template_version(c.account_id, c.template_id, c.template_version) v
-      where c.id = chat_id),
+    template_id = v_version.template_id, template_version = v_version.version,
     -- The template can have set both since a headless run was provisioned.
-    model_id = case when headless then (
-        select c.model_id from public.chats c where c.id = chat_id) else model_id end,
-    output_schema = coalesce(output_schema, case when headless then (
-      select (v.options -> 'output_schema')::text
-      from public.chats c
-      cross join public.applied_template_version(c.account_id, c.template_id, c.template_version) v
-      where c.id = chat_id) end)
+    model_id = case when headless then v_chat.model_id else model_id end,
+    output_schema = coalesce(
+      output_schema, case when headless then (v_version.options -> 'output_schema')::text end)
   where id = p_turn.id returning * into p_turn;
   return p_turn;
 end

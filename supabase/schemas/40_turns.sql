@@ -855,7 +855,13 @@ comment on function public.history_of_turn is 'The conversation that the model o
 
 create function public.prepare_turn(p_turn public.turns) returns public.turns
 language plpgsql volatile set search_path = '' as $$
+declare
+  v_chat public.chats;
+  v_version public.agent_template_versions;
 begin
+  select * into v_chat from public.chats where id = p_turn.chat_id;
+  v_version := public.applied_template_version(
+    v_chat.account_id, v_chat.template_id, v_chat.template_version);
   p_turn.instructions := public.chat_instructions(p_turn.account_id, p_turn.chat_id);
   p_turn.options := public.chat_options(p_turn.account_id, p_turn.chat_id);
   p_turn.skills := public.skills_of_turn(p_turn.account_id, p_turn.options -> 'skills');
@@ -864,19 +870,11 @@ begin
   update public.turns
   set instructions = p_turn.instructions, options = p_turn.options, skills = p_turn.skills,
     mcp_tools = p_turn.mcp_tools, untrusted = p_turn.untrusted,
-    (template_id, template_version) = (
-      select v.template_id, v.version
-      from public.chats c
-      cross join public.applied_template_version(c.account_id, c.template_id, c.template_version) v
-      where c.id = chat_id),
+    template_id = v_version.template_id, template_version = v_version.version,
     -- The template can have set both since a headless run was provisioned.
-    model_id = case when headless then (
-        select c.model_id from public.chats c where c.id = chat_id) else model_id end,
-    output_schema = coalesce(output_schema, case when headless then (
-      select (v.options -> 'output_schema')::text
-      from public.chats c
-      cross join public.applied_template_version(c.account_id, c.template_id, c.template_version) v
-      where c.id = chat_id) end)
+    model_id = case when headless then v_chat.model_id else model_id end,
+    output_schema = coalesce(
+      output_schema, case when headless then (v_version.options -> 'output_schema')::text end)
   where id = p_turn.id returning * into p_turn;
   return p_turn;
 end
@@ -983,7 +981,7 @@ begin
       from public.turn_steps s where s.turn_id = p_turn_id));
 end
 $$;
-comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | waiting | active, …}. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends). p_has_history has no effect.';
+comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | waiting | active, …}. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends). p_has_history has no effect; servers of the version before name it.';
 
 create function public.record_turn_skill(p_account_id uuid, p_turn_id uuid, p_skill jsonb)
 returns void

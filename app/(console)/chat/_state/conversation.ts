@@ -404,8 +404,7 @@ export class Conversation {
     const { promise, resolve } = Promise.withResolvers<void>();
     [this.#answered, this.#onAnswered] = [promise, resolve];
     this.#show({ isReading: true });
-    await turn();
-    resolve();
+    await turn().finally(resolve);
     const { error } = this.chat;
     this.#show({ isReading: false, ...(error ? { error: toChatError(error) } : {}) });
     if (this.#closed.signal.aborted) return;
