@@ -1,9 +1,9 @@
 "use client";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { type CsvTable, readCsv, sortRows } from "@/lib/agent/documents/csv-table.ts";
 import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
+import { type CsvTable, readCsv, sortRows } from "./csv-table.ts";
 
 const ROW_HEIGHT = 32;
 const RENDERED_ROWS = 80;

@@ -4,7 +4,6 @@ import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import type { searchWorkspaceContract } from "@/lib/workspace/contract.ts";
-import { type FolderEntry, folderEntries, foundEntries } from "@/lib/workspace/folder-entries.ts";
 import type { WorkspaceVersion } from "@/lib/workspace/workspace-file.ts";
 import type { Answer } from "../_api/request.ts";
 import { useArtists } from "../_hooks/shared-reads.ts";
@@ -23,6 +22,7 @@ import { FileTypeIcon } from "../chat/_message/file-type-icon.tsx";
 import { uploadFile } from "../chat/_state/upload-file.ts";
 import { apiPath, pagePath } from "./addresses.ts";
 import { FilePage } from "./file-page.tsx";
+import { type FolderEntry, folderEntries, foundEntries } from "./folder-entries.ts";
 import { MemoryProposals } from "./memory-proposals.tsx";
 
 const TYPING_PAUSE_MS = 250;

@@ -1,5 +1,5 @@
 /** The files of a workspace as a person browses them. */
-import type { WorkspaceVersion } from "./workspace-file.ts";
+import type { WorkspaceVersion } from "@/lib/workspace/workspace-file.ts";
 
 export interface FolderEntry {
   /** Ends with a slash for a folder. */
@@ -12,8 +12,8 @@ export interface FolderEntry {
   readonly snippet?: string;
 }
 
-const entryOf = ({ path, size, created_at: changedAt }: WorkspaceVersion, name = path) => ({
-  ...{ path, name, size: size ?? 0, changedAt },
+const entryOf = ({ path, size, created_at: changedAt }: WorkspaceVersion) => ({
+  ...{ path, name: path, size: size ?? 0, changedAt },
 });
 
 /**

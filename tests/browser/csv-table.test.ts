@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readCsv, sortRows } from "../../../lib/agent/documents/csv-table.ts";
+import { readCsv, sortRows } from "../../app/(console)/_viewer/csv-table.ts";
 
 async function rowsOf(csv: string): Promise<string[][]> {
   const { rowCount, cellsOf } = await readCsv(csv);
