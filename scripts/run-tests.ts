@@ -5,14 +5,29 @@ import { z } from "zod";
 import { ensureFreshBuild } from "./ensure-build.ts";
 import { runProgram } from "./run-program.ts";
 
-const reportSchema = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
+const reportSchema = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      assertionResults: z.array(
+        z.object({
+          status: z.string(),
+          fullName: z.string(),
+          failureMessages: z.array(z.string()),
+        }),
+      ),
+    }),
+  ),
+});
 
 /** Set for `vitest.config.ts`. */
 const SUITE_ENV = { tests: {}, quick: { QUICK: "1" }, soak: { SOAK: "1" } };
 
 /**
- * Builds the application, runs the tests and prints the number of passed and failed ones. With
- * `NO_SERVER=1`, and for the quick tests, it does not build: no test of such a run starts the server.
+ * Builds the application, runs the tests and prints the number of passed and failed ones, and which passed
+ * only when they were repeated. With `NO_SERVER=1`, and for the quick tests, it does not build: no test of such a run starts the server.
  *
  * @param args are passed on to vitest
  */
@@ -39,9 +54,15 @@ export async function test(
       { ...process.env, NEXT_DIST_DIR: distDir, ...SUITE_ENV[suite] },
     );
     if (existsSync(report)) {
-      const { numPassedTests, numFailedTests } = reportSchema.parse(
+      const { numPassedTests, numFailedTests, testResults } = reportSchema.parse(
         JSON.parse(readFileSync(report, "utf8")),
       );
+      for (const { name, assertionResults } of testResults) {
+        for (const { status, fullName, failureMessages } of assertionResults) {
+          if (status !== "passed" || failureMessages.length === 0) continue;
+          console.log(`UNSTEADY: ${name} > ${fullName}\n${failureMessages.join("\n")}\n`);
+        }
+      }
       console.log(`${numPassedTests} passed, ${numFailedTests} failed`);
     }
     return code;
