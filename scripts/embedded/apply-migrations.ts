@@ -6,11 +6,15 @@ import postgres, { type ReservedSql, type Sql } from "postgres";
 import { pendingMigrations, recordedVersions } from "./list-migrations.ts";
 import { replacedByBaseline, upgradeToBaseline } from "./upgrade-history.ts";
 
-/** The maximum wait of a migration's statement for a lock, and of all statements queued behind it. */
-const LOCK_TIMEOUT_MS = 1_000;
+/**
+ * The maximum wait of a migration's statement for a lock, and of all statements queued behind it. It is shorter than
+ * PostgreSQL's `deadlock_timeout` of a second, so that of two that wait for each other the migration gives way.
+ */
+const LOCK_TIMEOUT_MS = 500;
 const LOCK_ATTEMPTS = 30;
 const MAX_PAUSE_MS = 5_000;
-const LOCK_NOT_AVAILABLE = "55P03";
+/** A lock that is not available, or that would have been a deadlock. */
+const LOCK_FAULTS = ["55P03", "40P01"];
 const POLL_MS = 100;
 
 /** As the Supabase CLI does in a project to which it has not applied anything yet. */
@@ -26,7 +30,7 @@ const CREATE_RECORD = `
  * `create index concurrently` and `drop index concurrently`. An installation that is older than the
  * baseline is upgraded to it.
  *
- * Servers may be running: a migration that cannot have a lock within a second gives up its other locks,
+ * Servers may be running: a migration that cannot have a lock within half a second gives up its other locks,
  * and is tried again after a pause.
  *
  * @throws Error with the name of the file whose SQL failed; earlier files stay applied
@@ -144,7 +148,7 @@ async function inTransaction(
 }
 
 const isLocked = (error: unknown): boolean =>
-  error instanceof postgres.PostgresError && error.code === LOCK_NOT_AVAILABLE;
+  error instanceof postgres.PostgresError && LOCK_FAULTS.includes(error.code);
 
 function failure(file: string, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause);
