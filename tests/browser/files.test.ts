@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { utils, write } from "@e965/xlsx";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { makeImage } from "../support/fixtures/media.ts";
+import { makeImage, makeSound, makeVideo } from "../support/fixtures/media.ts";
 import { fullMemory, proposalFor } from "../support/fixtures/memory.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
 import { putFile } from "../support/fixtures/workspace-files.ts";
@@ -62,6 +62,8 @@ describeInBrowser("files", ({ signedIn }) => {
       { name: "contract.docx", mimeType: "", buffer: await readFile(fixture("contract.docx")) },
       { name: "contract.pdf", mimeType: "", buffer: await readFile(fixture("contract.pdf")) },
       { name: "cover.png", mimeType: "", buffer: Buffer.from(await makeImage()) },
+      { name: "hook.mp3", mimeType: "", buffer: await makeSound("mp3") },
+      { name: "teaser.mp4", mimeType: "", buffer: await makeVideo(1) },
       { name: "page.html", mimeType: "text/html", buffer: Buffer.from("<h1>Owned</h1>") },
     ]);
     const list = page.getByRole("list", { name: "Files" });
@@ -125,6 +127,12 @@ describeInBrowser("files", ({ signedIn }) => {
     await open("contract.docx");
     await preview.getByText("Audit: once a year").waitFor();
     await open("contract.pdf#page=1");
+    await preview.locator('iframe[src*="#page=1"]').waitFor();
+    // The viewer of the browser, which is an extension, has accepted the file.
+    await expect
+      .poll(() => page.frames().filter((frame) => frame.url().startsWith("chrome-extension:")))
+      .toHaveLength(1);
+    await preview.getByRole("radio", { name: "Text" }).check();
     await preview.locator("[aria-current]", { hasText: "18 % of net receipts" }).waitFor();
     const opened = page.context().waitForEvent("page");
     await preview.getByRole("button", { name: "Open" }).click();
@@ -135,6 +143,11 @@ describeInBrowser("files", ({ signedIn }) => {
     await expect
       .poll(() => cover.evaluate((image) => Reflect.get(image, "naturalWidth")))
       .not.toBe(0);
+    for (const name of ["hook.mp3", "teaser.mp4"]) {
+      await open(name);
+      const length = () => preview.getByLabel(name).evaluate((one) => Reflect.get(one, "duration"));
+      await expect.poll(length).toBeCloseTo(1, 0);
+    }
     await open("page.html");
     await preview.getByText("<h1>Owned</h1>").waitFor();
     expect(await page.getByRole("heading", { name: "Owned" }).count()).toBe(0);

@@ -22,7 +22,7 @@ const MEDIA: Readonly<Record<string, string>> = {
   ...{ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif" },
   ...{ webp: "image/webp", avif: "image/avif", mp4: "video/mp4", webm: "video/webm" },
   ...{ mov: "video/quicktime", mp3: "audio/mpeg", m4a: "audio/mp4", wav: "audio/wav" },
-  ...{ ogg: "audio/ogg", flac: "audio/flac" },
+  ...{ ogg: "audio/ogg", flac: "audio/flac", pdf: "application/pdf" },
 };
 
 interface ReadFile {
@@ -56,26 +56,48 @@ export function splitPlace(address: string): readonly [path: string, place: URLS
 export function FileViewer({ address, name, place, revision }: FileViewerProps) {
   const [file, setFile] = useState<ReadFile | null>(null);
   const [attempt, retry] = useReducer((count: number) => count + 1, 0);
+  const extension = languageOfPath(name).toLowerCase();
+  // Few phones show a PDF within a page.
+  const [showsPages, showPages] = useState(navigator.pdfViewerEnabled);
+  const isText = extension !== "pdf" || !showsPages;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reads the file again
   useEffect(() => {
     const closed = new AbortController();
-    const reading = readFile(address, name, closed.signal);
+    const reading = readFile(address, name, closed.signal, isText);
     void reading.then((read) => closed.signal.aborted || setFile(read));
     return () => {
       closed.abort();
       void reading.then((read) => read.url && URL.revokeObjectURL(read.url));
     };
-  }, [address, name, revision, attempt]);
+  }, [address, name, revision, attempt, isText]);
   if (file === null) return <Loading label="Loading file…" className="m-4 h-40" />;
   const { document, text, url, error } = file;
+  const pdfBar = extension === "pdf" && (
+    <Bar text={document?.about}>
+      {navigator.pdfViewerEnabled && (
+        <Segmented
+          label="Show"
+          hideLabel
+          value={isText ? "text" : "pages"}
+          onChange={(value) => showPages(value === "pages")}
+          options={PDF_VIEWS}
+        />
+      )}
+      <Button icon={ExternalLink} size="sm" variant="outline" onClick={() => void openPdf(address)}>
+        Open
+      </Button>
+    </Bar>
+  );
   if (error) {
     return (
-      <div className="p-4">
-        <ErrorState error={error} onRetry={retry} />
-      </div>
+      <>
+        {pdfBar}
+        <div className="p-4">
+          <ErrorState error={error} onRetry={retry} />
+        </div>
+      </>
     );
   }
-  const extension = languageOfPath(name).toLowerCase();
   const label = `Content of ${name}`;
   if (document?.sheets.length) {
     return <Sheets key={`${place}`} sheets={document.sheets} place={place} />;
@@ -83,18 +105,7 @@ export function FileViewer({ address, name, place, revision }: FileViewerProps) 
   if (document) {
     return (
       <>
-        <Bar text={document.about}>
-          {extension === "pdf" && (
-            <Button
-              icon={ExternalLink}
-              size="sm"
-              variant="outline"
-              onClick={() => void openPdf(address)}
-            >
-              Open
-            </Button>
-          )}
-        </Bar>
+        {pdfBar || <Bar text={document.about}>{null}</Bar>}
         <ScrollBox label={label} className="min-h-0 flex-1 rounded-none">
           {document.sections.map((section, index) => {
             const isCited = `${index + 1}` === place.get("page");
@@ -132,6 +143,16 @@ export function FileViewer({ address, name, place, revision }: FileViewerProps) 
       </>
     );
   }
+  if (pdfBar && url !== undefined) {
+    // The browser's viewer gives the scripts of a PDF no access to this origin.
+    const src = `${url}#page=${place.get("page") ?? 1}&navpanes=0`;
+    return (
+      <>
+        {pdfBar}
+        <iframe key={src} src={src} title={name} className="min-h-[60vh] w-full flex-1" />
+      </>
+    );
+  }
   const kind = MEDIA[extension]?.split("/")[0];
   if (kind === "image") {
     // biome-ignore lint/performance/noImgElement: it is an object URL
@@ -149,6 +170,11 @@ export function FileViewer({ address, name, place, revision }: FileViewerProps) 
     </p>
   );
 }
+
+const PDF_VIEWS = [
+  { value: "pages", label: "Pages" },
+  { value: "text", label: "Text" },
+] as const;
 
 interface SheetsProps {
   readonly sheets: readonly Sheet[];
@@ -198,9 +224,10 @@ export async function readFile(
   address: string,
   name: string,
   signal: AbortSignal,
+  asText = true,
 ): Promise<ReadFile> {
   const extension = languageOfPath(name).toLowerCase();
-  const isDocument = DOCUMENTS.test(extension);
+  const isDocument = asText && DOCUMENTS.test(extension);
   try {
     const path = isDocument ? `${address}&as=document` : address;
     const response = await fetchWithBearer(path, { signal });

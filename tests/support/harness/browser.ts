@@ -137,7 +137,9 @@ function watchFaults(page: Page, { url = stack.url, allow }: TabOptions): string
   page.on("pageerror", (error) => faults.push(`error: ${error.stack ?? error.message}`));
   page.on("request", (request) => {
     const asked = request.url();
-    const isOwn = asked.startsWith(`${url}/`) || /^(data|blob):/.test(asked);
+    // The browser's viewer of PDFs is an extension.
+    const isOwn =
+      asked.startsWith(`${url}/`) || /^(data|blob|chrome|chrome-extension):/.test(asked);
     if (!isOwn && !allow?.(asked)) faults.push(`foreign request: ${asked}`);
   });
   return faults;
@@ -161,7 +163,8 @@ export async function signIn(tab: Tab, url: string = stack.url) {
 export async function restoreSession({ context }: Tab, session: object, url = stack.url) {
   await context.addInitScript(
     ([key, value, origin]) => {
-      if (location.origin !== origin || localStorage.getItem("seeded") !== null) return;
+      // The browser's viewer of PDFs has no storage.
+      if (location.origin !== origin || localStorage?.getItem("seeded") !== null) return;
       localStorage.setItem("seeded", "1");
       localStorage.setItem(key, value);
     },
