@@ -30,7 +30,7 @@ export function AlbumGrid({ albums, withArtists = false }: AlbumGridProps) {
             </span>
             <span className="block truncate text-sm text-muted-foreground">
               {withArtists
-                ? album.artists.map(({ name }) => name).join(", ")
+                ? namesOf(album)
                 : `${album.release_date.slice(0, 4)} · ${kinds[album.album_type]}`}
             </span>
           </Link>
@@ -72,16 +72,19 @@ const lengthOf = (ms: number): string => {
 interface TrackListProps {
   readonly tracks: readonly CatalogTrack[];
   readonly label: string;
-  readonly numbered?: boolean;
+  readonly album?: CatalogAlbum;
 }
 
-/** Tracks, one a line: with the covers of their albums, or numbered as on their album. */
-export function TrackList({ tracks, label, numbered = false }: TrackListProps) {
+const namesOf = ({ artists }: Pick<CatalogAlbum, "artists">): string =>
+  artists.map(({ name }) => name).join(", ");
+
+/** Tracks, one a line: with the covers of their albums, or numbered as on the one album. */
+export function TrackList({ tracks, label, album }: TrackListProps) {
   return (
     <ol aria-label={label} className="divide-y overflow-hidden rounded-xl border bg-surface">
       {tracks.map((track) => (
         <li key={track.id} className="flex items-center gap-3 px-3 py-2">
-          {numbered ? (
+          {album ? (
             <span className="w-6 shrink-0 text-right text-muted-foreground tabular-nums">
               {track.track_number}
             </span>
@@ -98,8 +101,8 @@ export function TrackList({ tracks, label, numbered = false }: TrackListProps) {
               {track.explicit && <Badge>Explicit</Badge>}
             </span>
             <span className="block truncate text-sm text-muted-foreground">
-              {track.artists.map(({ name }) => name).join(", ")}
-              {!numbered && (
+              {namesOf(track) !== (album && namesOf(album)) && namesOf(track)}
+              {!album && (
                 <>
                   {" · "}
                   <Link href={albumPage(track.album)} prefetch={false} className="hover:underline">

@@ -47,7 +47,7 @@ export function CatalogAlbumPage({ id }: { readonly id: string }) {
       {album !== undefined && (
         <>
           <Heading album={album} totalMs={tracks.reduce((sum, one) => sum + one.duration_ms, 0)} />
-          <TrackList label={`Tracks of ${album.name}`} tracks={tracks} numbered />
+          <TrackList label={`Tracks of ${album.name}`} tracks={tracks} album={album} />
         </>
       )}
     </Page>
