@@ -239,7 +239,11 @@ describeInBrowser("the message box", (browsing) => {
     await page.goto("/chat");
     await page.getByRole("button", { name: "Budget a tour" }).click();
     await expect.poll(() => messageBox(page).inputValue()).toContain("six club shows");
+    await page.getByRole("button", { name: "Check royalties" }).click();
     await expectGood(page);
+    await page.getByRole("button", { name: "Use the sample" }).click();
+    await expect.poll(() => messageBox(page).inputValue()).toContain("two royalty statements");
+    await page.getByRole("heading", { name: /^What would you like to do for / }).waitFor();
   });
 
   it("loses nothing when a deployment has replaced the page's code", async () => {

@@ -1,3 +1,4 @@
+/** This file is long because each test is a way through one page. */
 import { randomUUID } from "node:crypto";
 import type { Locator, Page } from "playwright-core";
 import { expect, it, vi } from "vitest";
@@ -32,21 +33,31 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await form.getByLabel("Tags").pressSequentially("spring,tour");
     expect(await form.getByRole("switch", { name: "Private" }).isChecked()).toBe(true);
     await form.getByLabel("Share with").fill("Friend@Example.com");
+    await form.getByRole("button", { name: "Model: Default model" }).click();
+    await page.getByRole("option").nth(1).click();
+    await form.getByLabel("Output schema").fill('{"type": "object"}');
     await form.getByRole("button", { name: "Create template" }).click();
     const card = cardOf(page, title);
     await card.getByText("spring").waitFor();
+    const [made] = await templatesOf(caller, id);
+    expect(made?.output_schema).toEqual({ type: "object" });
+    expect(made?.model).toBeTruthy();
 
     await card.getByRole("button", { name: `Edit ${title}` }).click();
     const change = page.getByRole("dialog", { name: "Edit template" });
     await change.getByText("friend@example.com").waitFor();
     await change.getByLabel("Title").fill(changed);
     await change.getByRole("button", { name: "Remove tour" }).click();
+    await change.getByLabel("Output schema").fill("");
     await change.getByRole("button", { name: "Save" }).click();
     await cardOf(page, changed).waitFor();
     expect(await cardOf(page, title).count()).toBe(0);
-    expect(await templatesOf(caller, id)).toMatchObject([
+    const stored = await templatesOf(caller, id);
+    expect(stored[0]).not.toHaveProperty("output_schema");
+    expect(stored).toMatchObject([
       {
         title: changed,
+        model: made?.model,
         tags: ["spring"],
         is_private: true,
         shared_emails: ["friend@example.com"],
@@ -95,12 +106,13 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     const form = page.getByRole("dialog");
     await form.getByLabel("Title").fill("ab");
     await form.getByLabel("Description").fill(validTemplate.description);
+    await form.getByLabel("Output schema").fill("{type: object}");
     await form.getByLabel("Share with").fill("a@example.com,nobody");
     await form.getByRole("button", { name: "Create template" }).click();
 
     const title = form.getByLabel("Title");
     await expect.poll(() => noteOf(page, title)).toBe("Enter 3 to 50 characters.");
-    for (const label of ["Title", "Prompt", "Share with"]) {
+    for (const label of ["Title", "Prompt", "Output schema", "Share with"]) {
       expect(await form.getByLabel(label).getAttribute("aria-invalid")).toBe("true");
     }
     expect(await form.getByLabel("Description").getAttribute("aria-invalid")).toBeNull();
@@ -111,14 +123,23 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     expect(await form.getByLabel("Title").inputValue()).toBe("ab");
   });
 
-  it("starts a chat that has the prompt in its box", async () => {
+  it("starts a chat that has the prompt with the values of its variables in the box", async () => {
     const tab = await newTab();
     const { page } = tab;
     const title = newTitle();
-    const { caller } = await open(tab, (one) => createTemplate(one, { title, is_private: true }));
+    const prompt = "Sum up {period} for {artist}. Compare {artist} with {other act}.";
+    const { caller } = await open(tab, (one) =>
+      createTemplate(one, { title, prompt, is_private: true }),
+    );
     await (await find(page, title)).getByRole("button", { name: "Use" }).click();
+    const form = page.getByRole("dialog", { name: title });
+    expect(await form.getByLabel("Period").inputValue()).toMatch(/^Q[1-4] 20\d\d$/);
+    await form.getByLabel("Period").fill("May");
+    await form.getByLabel("Artist").fill("$& Velvet {x}");
+    await form.getByRole("button", { name: "Continue" }).click();
     const box = page.getByRole("textbox", { name: "Message" });
-    await expect.poll(() => box.inputValue()).toBe(validTemplate.prompt);
+    const filled = "Sum up May for $& Velvet {x}. Compare $& Velvet {x} with {other act}.";
+    await expect.poll(() => box.inputValue()).toBe(filled);
     expect((await caller.get("/api/sessions")).body).toMatchObject({ sessions: [] });
   });
 

@@ -4,19 +4,28 @@ import type { createTemplateContract } from "@/lib/templates/contract.ts";
 import type { Template, templateOptions } from "@/lib/templates/template.ts";
 import type { Answer } from "../_api/request.ts";
 import { useForm } from "../_hooks/use-form.ts";
+import { ModelPicker } from "../_models/model-picker.tsx";
 import { ChipsInput } from "../_ui/chips-input.tsx";
 import { Field, Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 
 export type TemplateValues = Required<
   Omit<z.input<(typeof createTemplateContract)["body"]>, keyof z.output<typeof templateOptions>>
->;
+> & {
+  /** Empty for the default. */
+  readonly model: string;
+  /** A JSON schema as text, or empty. */
+  readonly output_schema: string;
+};
 
 const HINTS = {
   title: "3 to 50 characters",
   description: "10 to 200 characters about what the template is for",
-  prompt: "20 to 10,000 characters: the instructions for the agent",
+  prompt:
+    "20 to 10,000 characters: the instructions for the agent. {artist}, {period} or any other name in braces is asked for on each use.",
   tags: "Press Enter after each tag. Up to 100 tags.",
+  model: "For your own chats, runs and schedules",
+  output_schema: "A JSON schema for the result of runs, which then is data instead of text",
   share_emails:
     "Email addresses of people who can use the template. They do not need an account yet.",
 };
@@ -25,6 +34,7 @@ const INVALID_TEXTS = {
   description: "Enter 10 to 200 characters.",
   prompt: "Enter 20 to 10,000 characters.",
   tags: "Use at most 100 tags of at most 100 characters each.",
+  output_schema: 'Enter a JSON schema, such as {"type": "object"}.',
   share_emails: "Remove or correct the highlighted addresses. Up to 100 are allowed.",
 };
 
@@ -35,11 +45,27 @@ const emptyValues: TemplateValues = {
   tags: [],
   is_private: true,
   share_emails: [],
+  model: "",
+  output_schema: "",
 };
 
-const valuesOf = ({ title, description, prompt, tags, is_private, shared_emails }: Template) => ({
-  ...{ title, description, prompt, tags, is_private, share_emails: shared_emails },
-});
+const valuesOf = ({ shared_emails, model, output_schema, ...template }: Template) => {
+  const { title, description, prompt, tags, is_private } = template;
+  const schema = output_schema === undefined ? "" : JSON.stringify(output_schema, null, 2);
+  return {
+    ...{ title, description, prompt, tags, is_private, share_emails: shared_emails },
+    ...{ model: model ?? "", output_schema: schema },
+  };
+};
+
+/** What is no JSON is left to the API to refuse. */
+function parseSchema(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 
 interface TemplateFormProps {
   readonly template: Template | null;
@@ -57,7 +83,14 @@ export function TemplateForm({ template, draft, onClose, onSaved }: TemplateForm
   );
   const { values, error, set } = form;
   const submit = async () => {
-    const body = { ...values, share_emails: values.is_private ? values.share_emails : [] };
+    const { model, output_schema: schema, is_private, share_emails, ...rest } = values;
+    const isNew = template === null;
+    const body = {
+      ...{ ...rest, is_private, share_emails: is_private ? share_emails : [] },
+      // An empty text removes an option, and a new template has none.
+      ...(isNew && model === "" ? {} : { model }),
+      ...(isNew && schema.trim() === "" ? {} : { output_schema: parseSchema(schema.trim()) }),
+    };
     const result = await form.send<Answer<typeof createTemplateContract>>(
       `/api/agents/templates${template === null ? "" : `/${template.id}`}`,
       { method: template === null ? "POST" : "PATCH", body },
@@ -113,6 +146,23 @@ export function TemplateForm({ template, draft, onClose, onSaved }: TemplateForm
         }
         checked={values.is_private}
         onChange={(is_private) => set({ is_private })}
+      />
+      <Field label="Model" hint={HINTS.model}>
+        {(ids) => (
+          <ModelPicker
+            {...ids}
+            isField
+            hasDefault
+            value={values.model}
+            onChoose={(model) => set({ model })}
+          />
+        )}
+      </Field>
+      <TextareaField
+        label="Output schema (optional)"
+        hint={HINTS.output_schema}
+        rows={3}
+        {...form.field("output_schema")}
       />
       {values.is_private && (
         <Field

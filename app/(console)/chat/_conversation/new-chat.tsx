@@ -10,7 +10,7 @@ import {
 } from "lucide-react";
 import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
-import { Activity, useEffect, useRef, useState } from "react";
+import { Activity, useCallback, useEffect, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import { api } from "../../_api/request.ts";
@@ -29,6 +29,7 @@ import { FileDrop } from "./file-drop.tsx";
 import { MessageList } from "./message-list.tsx";
 import { Notices } from "./notices.tsx";
 import { pageOf, toRefusal, useDraftChat } from "./use-draft-chat.ts";
+import { VariablesDialog, variablesIn } from "./variables-dialog.tsx";
 
 const ignore = () => {};
 const noMessages: readonly UIMessage[] = [];
@@ -61,16 +62,30 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
 
   const opened = useRef<ChatAddress | null>(null);
 
+  /** The prompt that goes into the box, once its variables have values. */
+  const [chosen, setChosen] = useState<Suggestion | null>(null);
+  const fillIn = useCallback(
+    (text: string) => {
+      setChosen(null);
+      setReturned({ text, files: [] });
+    },
+    [setReturned],
+  );
+  const choose = useCallback(
+    ({ title, prompt, sample }: Suggestion) =>
+      variablesIn(prompt).length === 0 ? fillIn(prompt) : setChosen({ title, prompt, sample }),
+    [fillIn],
+  );
   const params = useSearchParams();
   const templateId = params.get("template");
   useEffect(() => {
     if (templateId === null) return;
     history.replaceState(null, "", "/chat");
     void api<{ template: Template }>(`/api/agents/templates/${templateId}`).then((read) => {
-      if (read.ok) setReturned({ text: read.data.template.prompt, files: [] });
+      if (read.ok) choose(read.data.template);
       else setError(toRefusal(read.error));
     });
-  }, [templateId, setReturned]);
+  }, [templateId, choose]);
 
   const setUp = async ({ sessionId, chatId }: ChatAddress, conversation: Conversation) => {
     const path = `/api/sessions/${sessionId}/chats/${chatId}`;
@@ -149,17 +164,20 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
             <ConnectorsPicker chosen={connectors} onChoose={setConnectors} />
           </Composer>
           <Activity mode={isBusy ? "hidden" : "visible"}>
-            <Suggestions onChoose={(prompt) => setReturned({ text: prompt, files: [] })} />
+            <Suggestions onChoose={choose} />
             {!hasAiModel && <StandInNote />}
           </Activity>
         </div>
       </div>
+      {chosen !== null && (
+        <VariablesDialog {...chosen} onFill={fillIn} onClose={() => setChosen(null)} />
+      )}
     </FileDrop>
   );
 }
 
 interface SuggestionsProps {
-  readonly onChoose: (prompt: string) => void;
+  readonly onChoose: (suggestion: Suggestion) => void;
 }
 
 function Suggestions({ onChoose }: SuggestionsProps) {
@@ -168,15 +186,15 @@ function Suggestions({ onChoose }: SuggestionsProps) {
       aria-label="Suggestions"
       className="mx-auto flex w-full max-w-4xl gap-2 px-4 max-sm:overflow-x-auto max-sm:pb-3 max-sm:[scrollbar-width:none] sm:flex-wrap sm:justify-center"
     >
-      {suggestions.map(({ title, prompt, icon: Icon }) => (
-        <li key={title}>
+      {suggestions.map(({ icon: Icon, ...suggestion }) => (
+        <li key={suggestion.title}>
           <button
             type="button"
-            onClick={() => onChoose(prompt)}
+            onClick={() => onChoose(suggestion)}
             className="flex h-9 items-center gap-2 rounded-full border bg-surface px-3.5 text-sm whitespace-nowrap shadow-xs transition-colors hover:border-input hover:bg-muted"
           >
             <Icon aria-hidden className="size-4 text-muted-foreground" />
-            {title}
+            {suggestion.title}
           </button>
         </li>
       ))}
@@ -196,31 +214,34 @@ function StandInNote() {
   );
 }
 
+/** Its prompt can have variables, and is put into the box to be completed. */
 interface Suggestion {
   readonly title: string;
-  /** The beginning of a message, which is put into the box to be completed. */
   readonly prompt: string;
-  readonly icon: LucideIcon;
+  /** The prompt for the files of the example artist. */
+  readonly sample?: string | undefined;
 }
 
-const suggestions: readonly Suggestion[] = [
+const suggestions: readonly (Suggestion & { readonly icon: LucideIcon })[] = [
   {
     title: "Plan a release",
     icon: CalendarRange,
     prompt:
-      "Make a release plan for a single that comes out in eight weeks. List the tasks by week with owners: masters, artwork, metadata, pre-save, press, playlist pitch and socials. Write it to release-plan.md.",
+      "Make a release plan for {release} by {artist}, which comes out on {release date}. List the tasks by week with owners: masters, artwork, metadata, pre-save, press, playlist pitch and socials. Write it to release-plan.md.",
   },
   {
     title: "Check royalties",
     icon: Receipt,
     prompt:
-      "Check the attached royalty statement. Sum it by track and territory, and list what looks wrong: rates, duplicates and gaps.",
+      "Check the attached royalty statement for {period}. Sum it by track and territory, and list what looks wrong: rates, duplicates and gaps.",
+    sample:
+      "Check the two royalty statements in the folder statements of the artist's files. Sum them by track and territory, and list what looks wrong: rates, duplicates and gaps.",
   },
   {
     title: "Pitch to playlists",
     icon: ListMusic,
     prompt:
-      "Write a playlist pitch of at most 500 characters for a new track. Ask me for the genre, mood, instruments and story first.",
+      "Write a playlist pitch of at most 500 characters for {track} by {artist}. Ask me for the genre, mood, instruments and story first.",
   },
   {
     title: "Budget a tour",
@@ -232,6 +253,6 @@ const suggestions: readonly Suggestion[] = [
     title: "Write press text",
     icon: Megaphone,
     prompt:
-      "Write the press text for a new release: a headline, 150 words about the artist and the music, one quote, and the dates.",
+      "Write the press text for {release} by {artist}: a headline, 150 words about the artist and the music, one quote, and the dates.",
   },
 ];
