@@ -5,6 +5,7 @@ import { hasDeveloperSignIn } from "@/app/auth/developer/developer-sign-in.ts";
 import { hasDeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts";
 import { hasAiModel } from "@/lib/agent/models/has-ai-model.ts";
 import { mediaOrigin } from "@/lib/content/storage/media-origin.ts";
+import { config } from "@/lib/platform/config.ts";
 import { NewVersion } from "./_load/new-version.tsx";
 import { FrameProvider } from "./_shell/frame.tsx";
 import { Shell } from "./_shell/shell.tsx";
@@ -32,6 +33,7 @@ export default async function ConsoleLayout({ children }: { readonly children: R
     developerSignIn: hasDeveloperSignIn(),
     developerMail: hasDeveloperMail(),
     hasAiModel: hasAiModel(),
+    hasMediaModel: config().FAL_KEY !== undefined,
     mediaOrigin: mediaOrigin(),
   };
   return (

@@ -171,13 +171,40 @@ const mediaParams = z.object({
   name: z.string().describe("The name of the file"),
 });
 
+/** As large as the largest file that a generation takes. */
+export const MAX_UPLOAD_BYTES = 64 * 1024 * 1024;
+
+export const uploadMediaContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/media",
+  summary: "Upload an image, a video or audio",
+  description:
+    "The raw body, at most 64 MiB, becomes a file whose URL the fields of `POST /api/content/image` and " +
+    "`POST /api/content/video` take, and the picture of an artist. The first bytes decide about its type; " +
+    "`content-type` is ignored. Anyone who knows the URL can read the file, until it is deleted.",
+  byteBodyLimit: MAX_UPLOAD_BYTES,
+  responses: {
+    201: {
+      description: "The file",
+      schema: z.object({
+        status: z.literal("success"),
+        url: z.url(),
+        content_type: z.enum(MEDIA_TYPES),
+        bytes: z.int(),
+      }),
+    },
+  },
+  errors: ["invalid_request", "media_full"],
+});
+
 export const getMediaContract = contract({
   ...shared,
   auth: "none",
   method: "GET",
   path: "/api/media/{accountId}/{name}",
   runCredential: true,
-  summary: "Read a generated file",
+  summary: "Read a file",
   description:
     "The name contains 128 random bits and is the only key, so that players and other services can read " +
     "the file without a credential. A file never changes. Caches revalidate it on each use, so that a " +
@@ -232,9 +259,9 @@ export const deleteMediaContract = contract({
   ...shared,
   method: "DELETE",
   path: "/api/media/{accountId}/{name}",
-  summary: "Delete a generated file",
+  summary: "Delete a generated or uploaded file",
   description:
-    "From then on its URL answers 404, and its bytes no longer count towards the account's quota. The " +
+    "From then on its URL answers 404, and its bytes no longer count towards the account's quota. A " +
     "run that generated it still names it.",
   params: mediaParams,
   responses: successResponse("Deleted", {}),

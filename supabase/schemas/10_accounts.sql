@@ -262,8 +262,9 @@ begin
     when 'media' then
       v_ids := array(
         select f.name from public.media_files f
-        join public.task_runs r on r.id = f.run_id and r.status = 'COMPLETED'
+        left join public.task_runs r on r.id = f.run_id
         where f.account_id = p_account_id and f.name > p_after
+          and (f.run_id is null or r.status = 'COMPLETED')
         order by f.name limit p_limit);
       v_items := to_jsonb(v_ids);
   end case;

@@ -22,8 +22,8 @@ comment on table public.media_usage is 'Bytes of media of each account, kept by 
 
 create table public.media_files (
   account_id uuid not null references public.accounts (id) on delete cascade,
-  name text not null check (name ~ '^[0-9a-f]{32}\.(mp4|png|jpg|webp)$'),
-  run_id text not null references public.task_runs (id) on delete cascade,
+  name text not null check (name ~ '^[0-9a-f]{32}\.(mp4|png|jpg|webp|gif|mov|webm|mp3|m4a|wav|ogg|flac|aac)$'),
+  run_id text references public.task_runs (id) on delete cascade,
   bytes bigint not null check (bytes >= 0),
   checked_at timestamptz not null default clock_timestamp(),
   primary key (account_id, name)
@@ -33,6 +33,7 @@ create index media_files_run on public.media_files (run_id);
 create index media_files_checked on public.media_files (checked_at);
 alter table public.media_files enable row level security;
 comment on table public.media_files is 'A file of the media storage, or the room that is reserved for it while its run is under way.';
+comment on column public.media_files.run_id is 'The run that made the file; null for one that the account has uploaded.';
 comment on column public.media_files.checked_at is 'When the storage was last asked whether it has the file, and how large it is.';
 
 create table public.media_removals (
@@ -81,12 +82,14 @@ declare
   v_wanted bigint;
   v_used bigint;
 begin
-  -- Locked against its end, which would orphan the reservation.
-  perform from public.task_runs
-  where id = p_run_id and account_id = p_account_id and lease_until is not null
-  for share;
-  if not found then
-    return 'ended';
+  if p_run_id is not null then
+    -- Locked against its end, which would orphan the reservation.
+    perform from public.task_runs
+    where id = p_run_id and account_id = p_account_id and lease_until is not null
+    for share;
+    if not found then
+      return 'ended';
+    end if;
   end if;
   select coalesce(sum((f ->> 'bytes')::bigint), 0) into v_wanted from jsonb_array_elements(p_files) f;
   insert into public.media_usage (account_id) values (p_account_id)
@@ -102,7 +105,7 @@ begin
   return 'reserved';
 end
 $$;
-comment on function public.reserve_media is 'Counts files [{name, bytes}] of a run that is under way before they are stored: reserved, full, or ended when the run is not under way. A limit of 0 is none.';
+comment on function public.reserve_media is 'Counts files [{name, bytes}] of a run that is under way, or of an upload (null), before they are stored: reserved, full, or ended when the run is not under way. A limit of 0 is none.';
 
 create function public.delete_media(p_caller uuid, p_account_id uuid, p_name text) returns boolean
 language plpgsql volatile set search_path = '' as $$
@@ -110,9 +113,10 @@ begin
   if not public.may_act_for(p_caller, p_account_id) then
     return false;
   end if;
-  delete from public.media_files f using public.task_runs r
+  delete from public.media_files f
   where f.account_id = p_account_id and f.name = p_name
-    and r.id = f.run_id and r.status = 'COMPLETED';
+    and (f.run_id is null or exists (
+      select from public.task_runs r where r.id = f.run_id and r.status = 'COMPLETED'));
   -- A removal that was not finished can be requested again.
   return found or exists (
     select from public.media_removals
@@ -174,13 +178,14 @@ language sql stable set search_path = '' as $$
   select coalesce(jsonb_agg(jsonb_build_object('accountId', f.account_id, 'name', f.name)), '[]')
   from (
     select f.account_id, f.name
-    from public.media_files f join public.task_runs r on r.id = f.run_id
-    where f.checked_at < now() - interval '1 day' and r.status = 'COMPLETED'
+    from public.media_files f left join public.task_runs r on r.id = f.run_id
+    where f.checked_at < now() - interval '1 day'
+      and (f.run_id is null or r.status = 'COMPLETED')
     order by f.checked_at
     limit p_batch
   ) f
 $$;
-comment on function public.media_to_check is 'Files of completed runs that the storage has not been asked about for a day.';
+comment on function public.media_to_check is 'Uploads and files of completed runs that the storage has not been asked about for a day.';
 
 create function public.note_media_check(p_account_id uuid, p_name text, p_bytes bigint) returns void
 language plpgsql volatile set search_path = '' as $$

@@ -12,10 +12,10 @@ describeInBrowser("artists and the catalog", ({ signedIn }) => {
     await page.goto("/artists");
     await page.getByRole("button", { name: "New artist" }).click();
     const form = page.getByRole("dialog", { name: "New artist" });
-    await form.getByLabel("Image address").fill("http://example.com/a.png");
+    await form.getByLabel("Picture (optional)", { exact: true }).fill("http://example.com/a.png");
     await form.getByRole("button", { name: "Add artist" }).click();
     await form.getByText("Enter a name of 1 to 100 characters.").waitFor();
-    await form.getByLabel("Image address").fill("");
+    await form.getByLabel("Picture (optional)", { exact: true }).fill("");
     await form.getByLabel("Name", { exact: true }).fill("Velvet Harbor");
     await form.getByLabel("Label").fill("Lamp House Records");
     await form.getByRole("button", { name: "Find by name" }).click();
@@ -77,7 +77,9 @@ describeInBrowser("artists and the catalog", ({ signedIn }) => {
       proxied.push(new URL(route.request().url()).search);
       await route.fulfill({ contentType: "image/webp", body: await makeImage("webp") });
     });
-    await change.getByLabel("Image address").fill("https://covers.example/velvet.png");
+    await change
+      .getByLabel("Picture (optional)", { exact: true })
+      .fill("https://covers.example/velvet.png");
     await change.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Velvet Harbour", level: 1 }).waitFor();
     await page.getByRole("button", { name: /Working for: Velvet Harbour/ }).waitFor();

@@ -138,7 +138,7 @@ describeInBrowser("the page of content", ({ newTab, signedIn }) => {
   });
 
   it("offers earlier results as inputs", async () => {
-    const { tab, page, ...account } = await signedIn();
+    const { tab, page, ...account } = await signedIn({ expected: /status of 400/ });
     const image = await storeMedia(account.id, await makeImage(), "image/png");
     await insertRun(account.id, imageRun(account.id, "A blue wall", image));
     await goto(page);
@@ -147,6 +147,28 @@ describeInBrowser("the page of content", ({ newTab, signedIn }) => {
     await page.getByRole("button", { name: "Last frame: choose from your results" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "A blue wall" }).click();
     expect(await field(page, "Last frame").inputValue()).toBe(image);
+
+    // A file of the computer: chosen, dropped, and one that is no image.
+    const choose = async (name: string, buffer: Buffer) => {
+      const chooser = page.waitForEvent("filechooser");
+      await page.getByRole("button", { name: "First frame: upload" }).click();
+      await (await chooser).setFiles({ name, mimeType: "image/png", buffer });
+    };
+    await choose("notes.png", Buffer.from("no image"));
+    await page.getByText("Choose an image, a video or an audio file.").waitFor();
+    await choose("cover.png", await makeImage());
+    const first = () => field(page, "First frame").inputValue();
+    await expect.poll(first).toMatch(/\/api\/media\/.+\.png$/);
+    const chosen = await first();
+    const bytes = [...(await makeImage("webp"))];
+    const data = await page.evaluateHandle((content) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([new Uint8Array(content)], "dropped.webp"));
+      return transfer;
+    }, bytes);
+    await field(page, "First frame").dispatchEvent("drop", { dataTransfer: data });
+    await expect.poll(first).toMatch(/\.webp$/);
+    expect(await first()).not.toBe(chosen);
   });
 
   it("shows hostile text as text", async () => {

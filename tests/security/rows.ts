@@ -396,6 +396,7 @@ export const rows: Readonly<Record<string, Row>> = {
     body: ({ url }) => ({ prompt: "A red kite", reference_image_url: url }),
   },
   "POST /api/content/video": { arrange: nothing, body: () => ({ prompt: "A red kite" }) },
+  "POST /api/media": { arrange: nothing },
   "GET /api/media/{accountId}/{name}": { arrange: anImage },
   "GET /api/media/proxy": { arrange: nothing, query: () => ({ url: "https://10.0.0.1/a.png" }) },
   "DELETE /api/media/{accountId}/{name}": { arrange: aMadeImage },

@@ -61,6 +61,7 @@ export const sentences: Readonly<Record<string, string>> = {
   P: "Approval not found",
   R: "Remembered approval not found",
   h: "Media not found",
+  B: "The body must be an image (PNG, JPEG, WebP or GIF), a video (MP4, QuickTime or WebM) or audio (MP3, M4A, WAV, OGG, FLAC or AAC)",
   o: "Not found",
   S: "Skill not found",
   W: "Webhook not found",
@@ -322,6 +323,7 @@ POST /api/content/video                            | 400v  400v    400v  400v  4
   artist_id=own                                    | 404m  404m    404m  404m  404m    401x      401x  401u   401u   404m  404m    401x
   artist_id=nobody                                 | 404m  404m    404m  404m  404m    401x      401x  401u   401u   404m  404m    401x
   artist_id=malformed                              | 400z  400z    400z  400z  400z    401x      401x  401u   401u   400z  400z    401x
+POST /api/media                                    | 400B  400B    400B  400B  400B    401x      401x  401u   401u   403k  403k    401x
 GET /api/media/{accountId}/{name}                  | 200   200     200   200   200     200       200   200    200    200   200     200
 GET /api/media/proxy                               | 400q  400q    400q  400q  400q    401x      401x  401u   401u   403k  403k    401x
 DELETE /api/media/{accountId}/{name}               | 200   200     200   200   404h    401x      401x  401u   401u   403k  403k    401x

@@ -15,6 +15,8 @@ export interface Frame {
   readonly developerMail: boolean;
   /** False while the embedded rules answer in chats instead of an AI. */
   readonly hasAiModel: boolean;
+  /** False while a renderer of this machine draws images and videos instead of a model. */
+  readonly hasMediaModel: boolean;
   /** The other origin that may serve generated media; null if there is none. */
   readonly mediaOrigin: string | null;
 }
@@ -34,6 +36,7 @@ const FrameContext = createContext<Frame>({
   developerSignIn: false,
   developerMail: false,
   hasAiModel: true,
+  hasMediaModel: true,
   mediaOrigin: null,
 });
 

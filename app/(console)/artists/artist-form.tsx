@@ -7,12 +7,13 @@ import { useForm } from "../_hooks/use-form.ts";
 import { useScope } from "../_session/scope.ts";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
+import { MediaField } from "../content/media-field.tsx";
 import { CatalogLink } from "./catalog-link.tsx";
 
 const INVALID_TEXTS = {
   name: "Enter a name of 1 to 100 characters.",
   label: "Enter a label of at most 100 characters, on one line.",
-  image: "Enter an address that begins with https://.",
+  image: "Choose an image, or enter the public https URL of one.",
 } as const;
 
 interface ArtistFormProps {
@@ -73,14 +74,13 @@ export function ArtistForm({ artist, suggested, onClose, onSaved }: ArtistFormPr
         placeholder="Lamp House Records"
         {...form.field("label")}
       />
-      <TextField
-        label="Image address (optional)"
-        hint="An image of yours from Content. Without one, a cover is drawn."
-        type="url"
-        maxLength={2048}
-        autoComplete="off"
-        placeholder="https://"
-        {...form.field("image")}
+      <MediaField
+        label="Picture (optional)"
+        kind="image"
+        hint="Without one, a cover is drawn."
+        isInvalid={form.field("image").error !== undefined}
+        value={form.values.image}
+        onChange={(image) => form.set({ image })}
       />
       {artist === null && organizations.length > 0 && (
         <SelectField

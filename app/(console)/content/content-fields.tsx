@@ -1,5 +1,5 @@
 "use client";
-import { ChevronRight, Images, type LucideIcon } from "lucide-react";
+import { ChevronRight, type LucideIcon } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { listContentTemplatesContract } from "@/lib/content/contract.ts";
 import {
@@ -12,13 +12,9 @@ import type { Answer, ApiError } from "../_api/request.ts";
 import { useFocusFirstError } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import type { Submit } from "../_hooks/use-submit.ts";
-import { lazyComponent } from "../_load/lazy-component.tsx";
-import { useFrame } from "../_shell/frame.tsx";
-import { Button, IconButton } from "../_ui/button.tsx";
-import { Field, Input, Segmented, SelectField } from "../_ui/form.tsx";
+import { Button } from "../_ui/button.tsx";
+import { Segmented, SelectField } from "../_ui/form.tsx";
 import { ErrorState } from "../_ui/states.tsx";
-import { type ContentMedia, mediaAddress } from "./content-result.ts";
-import { MediaThumbnail } from "./result-tile.tsx";
 
 /** The form of a content request and the fields that images and videos share. */
 
@@ -178,73 +174,5 @@ export function MoreOptions({ isOpen, children }: MoreOptionsProps) {
       </summary>
       <div className="mt-3 flex flex-col gap-4">{children}</div>
     </details>
-  );
-}
-
-const ResultPicker = lazyComponent(() => import("./result-picker.tsx"), "ResultPicker");
-
-const MEDIA_TEXTS = {
-  image: "Choose an image, or enter the public https URL of one.",
-  video: "Choose a video of at most 8 seconds, or enter the public https URL of one.",
-  audio:
-    "Choose a video with sound, or enter the public https URL of an audio file of at most 60 seconds.",
-} as const;
-
-interface MediaFieldProps {
-  readonly label: string;
-  readonly kind: ContentMedia["kind"] | "audio";
-  readonly hint?: string | undefined;
-  /** Whether the API refused the value. */
-  readonly isInvalid: boolean;
-  readonly value: string;
-  readonly onChange: (url: string) => void;
-}
-
-/** A file of the request: its URL, or one of the account's earlier results. A video can provide audio. */
-export function MediaField({ label, kind, hint, isInvalid, value, onChange }: MediaFieldProps) {
-  const [isPicking, setIsPicking] = useState(false);
-  const shownKind = kind === "image" ? "image" : "video";
-  // The page cannot load previews from elsewhere on the web.
-  const isShown = mediaAddress(value, useFrame().mediaOrigin) !== null;
-  return (
-    <Field label={label} hint={hint} error={isInvalid ? MEDIA_TEXTS[kind] : undefined}>
-      {(ids) => (
-        <div className="flex items-center gap-2">
-          {isShown && (
-            <span className="relative block size-9 shrink-0 overflow-hidden rounded-md border">
-              <MediaThumbnail media={{ kind: shownKind, url: value }} />
-            </span>
-          )}
-          <Input
-            {...ids}
-            type="url"
-            inputMode="url"
-            placeholder="https://"
-            value={value}
-            onChange={onChange}
-            className="min-w-0 flex-1"
-          />
-          <IconButton
-            icon={Images}
-            isLarge
-            label={`${label}: choose from your results`}
-            variant="outline"
-            className="size-9"
-            title="Choose from your results"
-            onClick={() => setIsPicking(true)}
-          />
-          {isPicking && (
-            <ResultPicker
-              kind={shownKind}
-              onPick={(url) => {
-                onChange(url);
-                setIsPicking(false);
-              }}
-              onClose={() => setIsPicking(false)}
-            />
-          )}
-        </div>
-      )}
-    </Field>
   );
 }

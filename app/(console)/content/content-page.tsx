@@ -1,5 +1,6 @@
 "use client";
 import { Sparkles } from "lucide-react";
+import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useRef, useState } from "react";
 import type { createImageContract } from "@/lib/content/contract.ts";
@@ -9,6 +10,7 @@ import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { ArtistChip } from "../_session/artist-chip.tsx";
 import { useScope } from "../_session/scope.ts";
+import { useFrame } from "../_shell/frame.tsx";
 import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { Page, PageHeader, Section } from "../_ui/page-header.tsx";
@@ -113,6 +115,14 @@ export function ContentPage() {
         title="Content"
         description="Generate an image, then turn it into a video. You can use each result as the input for the next."
       />
+      {!useFrame().hasMediaModel && (
+        <p className="-mt-2 mb-4 text-sm text-muted-foreground">
+          No image or video model is connected yet, so a simple renderer draws stand-ins.{" "}
+          <Link href="/docs/settings" className="text-accent-text underline underline-offset-4">
+            Connect a model
+          </Link>
+        </p>
+      )}
       <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,25rem)_minmax(0,1fr)]">
         <Card ref={forms} tabIndex={-1} className="scroll-mt-4 pt-2 outline-none">
           <ArtistChip next={forms} className="mt-2" />

@@ -6,12 +6,12 @@ import {
   ContentForm,
   type ContentFormProps,
   fieldsOf,
-  MediaField,
   MoreOptions,
   ShapeFields,
   TemplateField,
 } from "./content-fields.tsx";
 import type { ImageValues } from "./content-form.ts";
+import { MediaField } from "./media-field.tsx";
 
 const counts = ["1", "2", "3", "4"].map((value) => ({ value, label: value }));
 /** The maximum of `images` in `POST /api/content/image`. */

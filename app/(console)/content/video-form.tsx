@@ -16,12 +16,12 @@ import {
   ContentForm,
   type ContentFormProps,
   fieldsOf,
-  MediaField,
   MoreOptions,
   ShapeFields,
   TemplateField,
 } from "./content-fields.tsx";
 import { isFrameOptional, type VideoValues } from "./content-form.ts";
+import { MediaField } from "./media-field.tsx";
 
 const KIND_OF = {
   image_url: "image",
@@ -87,7 +87,7 @@ export function VideoForm(props: ContentFormProps<VideoValues>) {
       <p className="-mt-2 text-sm text-muted-foreground">
         {isFrameOptional(mode)
           ? "Leave it empty to have the first frame generated from your prompt."
-          : "Choose one of your results, or enter the public https URL of a file."}
+          : "Upload a file, choose one of your results, or enter a public https URL."}
       </p>
       <TemplateField
         hint="Sets the movement if you leave the prompt empty."

@@ -1,19 +1,28 @@
 /** The names and the content types of stored files. */
 import { randomBytes } from "node:crypto";
-import type { GeneratedFile } from "../port.ts";
-
-export type MediaType = GeneratedFile["contentType"];
 
 const typeOf = {
   mp4: "video/mp4",
   png: "image/png",
   jpg: "image/jpeg",
   webp: "image/webp",
-} as const satisfies Record<string, MediaType>;
+  gif: "image/gif",
+  mov: "video/quicktime",
+  webm: "video/webm",
+  mp3: "audio/mpeg",
+  m4a: "audio/mp4",
+  wav: "audio/wav",
+  ogg: "audio/ogg",
+  flac: "audio/flac",
+  aac: "audio/aac",
+} as const;
 type Extension = keyof typeof typeOf;
+export type MediaType = (typeof typeOf)[Extension];
 const extensions = Object.keys(typeOf) as Extension[];
 
 export const MEDIA_TYPES: readonly MediaType[] = Object.values(typeOf);
+export const isMediaType = (type: string | null): type is MediaType =>
+  MEDIA_TYPES.some((one) => one === type);
 
 /** Identifies a file of an account. */
 export interface MediaKey {

@@ -1,8 +1,7 @@
 /** The port that every storage of generated files implements. */
 
 import type { Checkable } from "../../platform/outbound/probe.ts";
-import type { GeneratedFile } from "../port.ts";
-import type { MediaKey } from "./media-name.ts";
+import type { MediaKey, MediaType } from "./media-name.ts";
 
 interface StoredFile {
   readonly path: string;
@@ -20,9 +19,12 @@ export interface MediaStorage extends Checkable {
   readonly name: "disk" | "supabase";
   /**
    * Moves the file into the storage under a new key, completely or not at all. Returns its URL. The
-   * caller reserves quota first (`storeResults`).
+   * caller reserves quota first.
    */
-  store(key: MediaKey, file: GeneratedFile): Promise<string>;
+  store(
+    key: MediaKey,
+    file: { readonly path: string; readonly contentType: MediaType },
+  ): Promise<string>;
   /** Returns the key in a URL of this storage, `malformed` when it has none, null for other URLs. */
   keyOf(url: URL): MediaKey | "malformed" | null;
   /** Writes a copy to a new file at the path. Resolves to false when there is no such file. */

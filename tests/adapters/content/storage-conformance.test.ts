@@ -12,7 +12,7 @@ import {
   createSupabaseContents,
   createSupabaseStorage,
 } from "../../../lib/content/storage/adapters/supabase.ts";
-import { newMediaKey } from "../../../lib/content/storage/media-name.ts";
+import { MEDIA_TYPES, newMediaKey } from "../../../lib/content/storage/media-name.ts";
 import type { ContentStorage, MediaStorage } from "../../../lib/content/storage/port.ts";
 import { isDatabaseUnavailable } from "../../../lib/platform/database/unavailable.ts";
 import { type FakeStorage, startFakeStorage } from "../../support/fakes/supabase-storage.ts";
@@ -184,14 +184,22 @@ describe("at Supabase", () => {
       });
     };
     const urls = await Promise.all([store(), store(), store()]);
-    expect(own.bucketOf("media")).toEqual({
-      public: true,
-      types: ["video/mp4", "image/png", "image/jpeg", "image/webp"],
-    });
+    expect(own.bucketOf("media")).toEqual({ public: true, types: MEDIA_TYPES });
     const read = await fetch(urls[0] ?? "");
     expect(await read.text()).toBe("x");
     expect(read.headers.get("content-type")).toBe("image/png");
     expect(read.headers.get("cache-control")).toBe("no-cache");
+    await own.close();
+  });
+
+  test("a bucket that was made for fewer types takes the others from then on", async () => {
+    const own = await startFakeStorage();
+    own.addBucket("media", true);
+    const given = { url: own.origin, secretKey: own.secretKey, bucket: "media" };
+    const file = { path: await newFile(Buffer.from("x")), contentType: "audio/mpeg" } as const;
+    const key = newMediaKey(randomUUID(), "audio/mpeg");
+    expect((await fetch(await createSupabaseStorage(given).store(key, file))).status).toBe(200);
+    expect(own.bucketOf("media")).toEqual({ public: true, types: MEDIA_TYPES });
     await own.close();
   });
 

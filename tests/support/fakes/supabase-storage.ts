@@ -74,6 +74,13 @@ export async function startFakeStorage(project?: Project) {
       buckets.set(bucket.id, { public: bucket.public, types: bucket.allowed_mime_types });
       return HttpResponse.json({ name: bucket.id });
     }),
+    http.put<{ id: string }>(`${STORAGE}/bucket/:id`, async ({ request, params: { id } }) => {
+      if (!buckets.has(id)) return refuse(404, "Bucket not found");
+      const bucket = newBucket.pick({ public: true, allowed_mime_types: true });
+      const { public: isPublic, allowed_mime_types: types } = bucket.parse(await request.json());
+      buckets.set(id, { public: isPublic, types });
+      return HttpResponse.json({ message: "Successfully updated" });
+    }),
     http.get<{ id: string }>(`${STORAGE}/bucket/:id`, ({ params: { id } }) => {
       const bucket = buckets.get(id);
       if (!bucket) return refuse(404, "Bucket not found");

@@ -192,6 +192,7 @@ async function recordContent({ record, recorder, caller }: Context) {
   const range = { params: { accountId, name }, headers: { range: "bytes=0-99" } };
   await record("getMedia", range, { name: "a range" });
   await recorder.ask(caller, "proxyImage", { query: { url: "https://127.0.0.1/cover.png" } });
+  await record("uploadMedia", { body: "GIF89a" });
   const video = { image_url: imageUrl, prompt: "The kite climbs", duration: "4s" };
   await record("createVideo", { headers: { "idempotency-key": "kite-2" }, body: video });
   const runs = z.object({ runs: z.array(withId) });

@@ -1,4 +1,4 @@
-/** The upload of one file to a chat or a workspace. */
+/** The upload of one file to a chat, to a workspace, or as media with a URL. */
 import { describeError } from "../../_api/describe-error.ts";
 import { api } from "../../_api/request.ts";
 import { accessToken, renewToken } from "../../_session/auth.ts";
@@ -20,19 +20,33 @@ interface Answer {
   /** 0 when there is no response. */
   readonly status: number;
   readonly code: string;
+  readonly text: string;
 }
 
 /** Returns null when the file is stored, or the sentence to show. */
 export async function uploadFile(upload: Upload): Promise<string | null> {
-  let answer = await put(upload, await accessToken());
-  if (answer.status === 401) answer = await put(upload, await renewToken());
+  let answer = await sendSignedIn("PUT", upload);
   if (answer.code === "sandbox_missing") {
     await api("/api/sandbox", { body: { sessionId: upload.sessionId } });
-    answer = await put(upload, await accessToken());
+    answer = await sendSignedIn("PUT", upload);
   }
-  if (answer.status === 200 || answer.status === 201) return null;
-  if (answer.status === 0) return "The upload was interrupted. Check your connection.";
-  return TEXTS[answer.code] ?? describeError(answer);
+  return failureOf(answer);
+}
+
+/** Uploads an image, a video or audio. Returns its URL, or the sentence to show. */
+export async function uploadMedia(file: File): Promise<{ url: string } | { failure: string }> {
+  const answer = await sendSignedIn("POST", { address: "/api/media", file, onProgress() {} });
+  const failure = failureOf(answer, {
+    invalid_request: "Choose an image, a video or an audio file.",
+    payload_too_large: "Choose a file of at most 64 MB.",
+  });
+  return failure === null ? JSON.parse(answer.text) : { failure };
+}
+
+function failureOf({ status, code }: Answer, texts = TEXTS): string | null {
+  if (status === 200 || status === 201) return null;
+  if (status === 0) return "The upload was interrupted. Check your connection.";
+  return texts[code] ?? describeError({ status, code });
 }
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -42,20 +56,30 @@ const TEXTS: Readonly<Record<string, string>> = {
   upstream_error: "This file could not be stored.",
 };
 
+async function sendSignedIn(method: "PUT" | "POST", upload: Upload): Promise<Answer> {
+  const answer = await send(method, upload, await accessToken());
+  return answer.status === 401 ? send(method, upload, await renewToken()) : answer;
+}
+
 /** `fetch` does not tell how much of a body was sent. */
-function put({ address, file, onProgress, signal }: Upload, token: string | null): Promise<Answer> {
+function send(
+  method: string,
+  { address, file, onProgress, signal }: Upload,
+  token: string | null,
+): Promise<Answer> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     const end = () => {
       signal?.removeEventListener("abort", abort);
-      resolve({ status: request.status, code: request.getResponseHeader("x-error-code") ?? "" });
+      const code = request.getResponseHeader("x-error-code") ?? "";
+      resolve({ status: request.status, code, text: request.responseText });
     };
     const abort = () => request.abort();
-    if (signal?.aborted) return resolve({ status: 0, code: "" });
+    if (signal?.aborted) return resolve({ status: 0, code: "", text: "" });
     signal?.addEventListener("abort", abort);
     request.upload.onprogress = ({ loaded }) => onProgress(loaded);
     request.onloadend = end;
-    request.open("PUT", address);
+    request.open(method, address);
     request.setRequestHeader("content-type", "application/octet-stream");
     if (token !== null) request.setRequestHeader("authorization", `Bearer ${token}`);
     request.send(file);

@@ -1,4 +1,7 @@
-/** The requests to a bucket of the Supabase project. The first upload creates the bucket. */
+/**
+ * The requests to a bucket of the Supabase project. The first upload creates the bucket; one that it
+ * refuses by its type updates it.
+ */
 import { openAsBlob } from "node:fs";
 import { open } from "node:fs/promises";
 import { z } from "zod";
@@ -26,7 +29,7 @@ export function openBucket({ url, secretKey, bucket, isPublic, types }: BucketOp
   async function send(
     path: string,
     init: RequestInit = {},
-    { noneStatus = 404, deadlineMs = DEADLINE_MS } = {},
+    { noneStatuses = [404], deadlineMs = DEADLINE_MS } = {},
   ): Promise<Response | null> {
     const headers = { apikey: secretKey, authorization: `Bearer ${secretKey}`, ...init.headers };
     const signal = AbortSignal.timeout(deadlineMs);
@@ -38,26 +41,22 @@ export function openBucket({ url, secretKey, bucket, isPublic, types }: BucketOp
     // Storage answers 400 for a missing and for an existing file; the actual status is in the body.
     const body = fault.safeParse(await readJson(response).catch(() => null));
     const status = body.data?.statusCode ?? response.status;
-    if (status === noneStatus) return null;
+    if (noneStatuses.includes(status)) return null;
     throw new DatabaseUnavailable(`Media storage answered ${status}`);
   }
 
-  /** A concurrent upload may have created it: 409. */
-  const createBucket = () =>
-    send(
-      "bucket",
-      {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({
-          id: bucket,
-          name: bucket,
-          public: isPublic,
-          allowed_mime_types: types,
-        }),
-      },
-      { noneStatus: 409 },
-    );
+  /** It may exist: created by a concurrent upload, or by a version that knew fewer types. */
+  const prepareBucket = async () => {
+    const settings = { public: isPublic, allowed_mime_types: types };
+    const request = (method: string, body: object) => ({
+      method,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const created = request("POST", { id: bucket, name: bucket, ...settings });
+    if (await send("bucket", created, { noneStatuses: [409] })) return;
+    await send(`bucket/${bucket}`, request("PUT", settings));
+  };
 
   return {
     async upload(
@@ -66,17 +65,21 @@ export function openBucket({ url, secretKey, bucket, isPublic, types }: BucketOp
       headers: Readonly<Record<string, string>>,
     ): Promise<void> {
       const upload = async () =>
-        send(`object/${bucket}/${path}`, {
-          method: "POST",
-          headers: { ...headers, "content-type": file.contentType },
-          body: await openAsBlob(file.path, { type: file.contentType }),
-        });
+        send(
+          `object/${bucket}/${path}`,
+          {
+            method: "POST",
+            headers: { ...headers, "content-type": file.contentType },
+            body: await openAsBlob(file.path, { type: file.contentType }),
+          },
+          { noneStatuses: [404, 415] },
+        );
       let response = await upload();
       if (!response) {
-        await createBucket();
+        await prepareBucket();
         response = await upload();
       }
-      if (!response) throw new DatabaseUnavailable("Media storage has no bucket");
+      if (!response) throw new DatabaseUnavailable("Media storage does not take the file");
       await response.body?.cancel();
     },
     async *read(path: string): AsyncGenerator<Uint8Array> {

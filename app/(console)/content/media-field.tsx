@@ -1,0 +1,131 @@
+"use client";
+import { Images, Upload } from "lucide-react";
+import { useRef, useState } from "react";
+import { lazyComponent } from "../_load/lazy-component.tsx";
+import { useFrame } from "../_shell/frame.tsx";
+import { IconButton } from "../_ui/button.tsx";
+import { Field, Input } from "../_ui/form.tsx";
+import { uploadMedia } from "../chat/_state/upload-file.ts";
+import { type ContentMedia, mediaAddress } from "./content-result.ts";
+import { MediaThumbnail } from "./result-tile.tsx";
+
+const ResultPicker = lazyComponent(() => import("./result-picker.tsx"), "ResultPicker");
+
+const INVALID_TEXTS = {
+  image: "Choose an image, or enter the public https URL of one.",
+  video: "Choose a video of at most 8 seconds, or enter the public https URL of one.",
+  audio:
+    "Choose a video with sound, or an audio file of at most 60 seconds, or enter the public https URL of one.",
+} as const;
+
+interface MediaFieldProps {
+  readonly label: string;
+  readonly kind: ContentMedia["kind"] | "audio";
+  readonly hint?: string | undefined;
+  /** Whether the API refused the value. */
+  readonly isInvalid: boolean;
+  readonly value: string;
+  readonly onChange: (url: string) => void;
+}
+
+/**
+ * A file by its URL: one of the web, an earlier result of the account, or one of this computer, which is
+ * chosen, dropped or pasted. A video can provide audio.
+ */
+export function MediaField({ label, kind, hint, isInvalid, value, onChange }: MediaFieldProps) {
+  const [isPicking, setIsPicking] = useState(false);
+  const [isUploading, setIsUploading] = useState(false);
+  const [failure, setFailure] = useState<string>();
+  const chooser = useRef<HTMLInputElement>(null);
+  const shownKind = kind === "image" ? "image" : "video";
+  // The page cannot load previews from elsewhere on the web.
+  const isShown = mediaAddress(value, useFrame().mediaOrigin) !== null;
+  const change = (url: string) => {
+    setFailure(undefined);
+    onChange(url);
+  };
+  /** Returns whether there is a file to upload. */
+  const take = (file: File | undefined): boolean => {
+    if (file === undefined || isUploading) return false;
+    setIsUploading(true);
+    void uploadMedia(file).then((result) => {
+      setIsUploading(false);
+      if ("url" in result) change(result.url);
+      else setFailure(result.failure);
+    });
+    return true;
+  };
+  const error = failure ?? (isInvalid ? INVALID_TEXTS[kind] : undefined);
+  return (
+    <Field label={label} hint={isUploading ? "Uploading…" : hint} error={error}>
+      {(ids) => (
+        // biome-ignore lint/a11y/noStaticElementInteractions: the button beside it opens the same file
+        <div
+          className="flex items-center gap-2"
+          onDragOver={(event) => event.preventDefault()}
+          onDrop={(event) => {
+            event.preventDefault();
+            take(event.dataTransfer.files[0]);
+          }}
+          onPaste={(event) => {
+            if (take(event.clipboardData.files[0])) event.preventDefault();
+          }}
+        >
+          {isShown && kind !== "audio" && (
+            <span className="relative block size-9 shrink-0 overflow-hidden rounded-md border">
+              <MediaThumbnail media={{ kind: shownKind, url: value }} />
+            </span>
+          )}
+          <Input
+            {...ids}
+            type="url"
+            inputMode="url"
+            placeholder="https://"
+            maxLength={2048}
+            autoComplete="off"
+            value={value}
+            onChange={change}
+            className="min-w-0 flex-1"
+          />
+          <IconButton
+            icon={Upload}
+            isLarge
+            busy={isUploading}
+            label={`${label}: upload`}
+            variant="outline"
+            className="size-9"
+            title="Upload"
+            onClick={() => chooser.current?.click()}
+          />
+          <input
+            key={`${isUploading}`}
+            ref={chooser}
+            type="file"
+            accept={kind === "audio" ? "audio/*,video/*" : `${kind}/*`}
+            hidden
+            onChange={({ target }) => take(target.files?.[0])}
+          />
+          <IconButton
+            icon={Images}
+            isLarge
+            label={`${label}: choose from your results`}
+            variant="outline"
+            className="size-9"
+            title="Choose from your results"
+            onClick={() => setIsPicking(true)}
+          />
+          {isPicking && (
+            <ResultPicker
+              kind={shownKind}
+              onPick={(url) => {
+                change(url);
+                setIsPicking(false);
+              }}
+              onClose={() => setIsPicking(false)}
+            />
+          )}
+        </div>
+      )}
+    </Field>
+  );
+}
