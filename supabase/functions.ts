@@ -123,7 +123,7 @@ export const functions = {
   is_waiting: { args: { p_turn_id: "uuid" }, returns: "value" },
   lease_mcp_tokens: { args: { p_account_id: "uuid", p_id: "uuid", p_secret: "text" }, returns: "value" },
   leave_organizations: { args: { p_account_id: "uuid", p_email: "text" }, returns: "value" },
-  list_account_chats: { args: { p_account_id: "uuid", p_limit: "integer", p_after_at: "timestamp with time zone", p_after_id: "uuid", p_artist_id: "uuid", p_archived: "boolean", p_pinned: "boolean", p_text: "text", p_waiting: "boolean" }, returns: "value" },
+  list_account_chats: { args: { p_account_id: "uuid", p_limit: "integer", p_after_at: "timestamp with time zone", p_after_id: "uuid", p_artist_id: "uuid", p_archived: "boolean", p_pinned: "boolean", p_text: "text", p_waiting: "boolean", p_pinned_first: "boolean" }, returns: "value" },
   list_agent_template_versions: { args: { p_account_id: "uuid", p_id: "uuid", p_limit: "integer", p_after_at: "timestamp with time zone", p_after_id: "uuid" }, returns: "value" },
   list_agent_templates: { args: { p_account_id: "uuid", p_limit: "integer", p_after_at: "timestamp with time zone", p_after_id: "uuid" }, returns: "value" },
   list_approval_rules: { args: { p_account_id: "uuid", p_limit: "integer", p_after_at: "timestamp with time zone", p_after_id: "uuid" }, returns: "value" },

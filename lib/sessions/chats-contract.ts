@@ -22,6 +22,10 @@ export const listAccountChatsContract = contract({
     artist_id: uuid.optional().meta({ description: "Only chats of sessions for this artist" }),
     archived: queryBoolean.optional().meta({ description: "Only chats that are archived, or not" }),
     pinned: queryBoolean.optional().meta({ description: "Only chats that are pinned, or not" }),
+    pinned_first: queryBoolean.optional().meta({
+      description:
+        "`true` for pinned chats first, and archived ones last, each newest first; `pinned` then does not apply",
+    }),
     waiting: queryBoolean.optional().meta({
       description:
         "`true` for chats of the last 30 days that end with a question to the user, or a call of a client tool without a result",

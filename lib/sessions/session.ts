@@ -44,6 +44,8 @@ export type Chat = z.output<typeof chat>;
 
 /** A chat of a list that may have been searched. */
 export const foundChat = chat.extend({
+  pinned: z.boolean(),
+  archived: z.boolean(),
   snippet: z.string().optional().meta({ description: "With `q`: the passage that was found" }),
 });
 export type FoundChat = z.output<typeof foundChat>;

@@ -124,7 +124,7 @@ export function selectChats(
 
 export function selectAccountChats(
   accountId: string,
-  { q, artist_id, archived, pinned, waiting, ...page }: ChatQuery,
+  { q, artist_id, archived, pinned, pinned_first, waiting, ...page }: ChatQuery,
 ): Promise<Page<FoundChat>> {
   return call(
     "list_account_chats",
@@ -136,6 +136,7 @@ export function selectAccountChats(
       p_pinned: pinned ?? null,
       p_text: q ?? null,
       p_waiting: waiting ?? false,
+      p_pinned_first: pinned_first ?? false,
     },
     pageOf(rowOf(foundChat), page),
   );

@@ -27,6 +27,8 @@ test("a page of ten thousand chats reads no more rows than it has, with each fil
       transaction.call("list_account_chats", { account_id, ...page, ...none, ...filters });
     expect(await transaction.rowsRead("chats", list({}))).toBeLessThan(50);
     expect(await transaction.rowsRead("chats", list({ pinned: true }))).toBeLessThan(50);
+    const first = { pinned_first: true, archived: false };
+    expect(await transaction.rowsRead("chats", list(first))).toBeLessThan(50);
     expect(await transaction.rowsRead("chats", list({ archived: true }))).toBeLessThan(50);
     expect(await transaction.rowsRead("messages", list({ text: "needle" }))).toBeLessThan(50);
     expect(await list({ text: "needle" })()).toMatchObject([

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { chat } from "../../lib/sessions/session.ts";
+import { foundChat } from "../../lib/sessions/session.ts";
 import { createSession } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { type Client, createAccount, createPerson, link } from "../support/harness/clients.ts";
@@ -9,7 +9,7 @@ import { sql } from "../support/harness/stack.ts";
 
 const page = z.strictObject({
   status: z.literal("success"),
-  chats: z.array(z.strictObject({ ...chat.shape, snippet: z.string().optional() })),
+  chats: z.array(z.strictObject(foundChat.shape)),
   next_cursor: z.string().nullable(),
 });
 
@@ -18,6 +18,8 @@ async function list(caller: Client, query: Record<string, string> = {}) {
   if (answer.status !== 200) throw new Error(`GET /api/chats: ${answer.text}`);
   return page.parse(answer.body).chats;
 }
+const nextOf = ({ headers }: { readonly headers: Headers }) =>
+  /^<([^>]+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
 const titles = async (caller: Client, query: Record<string, string>) =>
   (await list(caller, query)).map(({ title }) => title);
 
@@ -45,7 +47,7 @@ describe("GET /api/chats 200", () => {
     while (next) {
       const answer = await person.withBearer.get(next);
       seen.push(...page.parse(answer.body).chats.map(({ title }) => title));
-      next = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get("link") ?? "")?.[1];
+      next = nextOf(answer);
       if (next) expect(next).toContain("archived=false");
     }
     expect(seen).toEqual(["d", "c", "b", "a"]);
@@ -62,6 +64,19 @@ describe("GET /api/chats 200", () => {
     expect(await titles(withKey, { pinned: "true" })).toEqual(["second", "first"]);
     expect(await titles(withKey, { pinned: "true", archived: "false" })).toEqual(["first"]);
     expect(await titles(withKey, { archived: "true" })).toEqual(["second"]);
+    const seen: unknown[] = [];
+    let next: string | undefined = "/api/chats?pinned_first=true&limit=1";
+    while (next) {
+      const answer = await withKey.get(next);
+      const { chats } = page.parse(answer.body);
+      seen.push(...chats.map(({ title, pinned, archived }) => [title, pinned, archived]));
+      next = nextOf(answer);
+    }
+    expect(seen).toEqual([
+      ["first", true, false],
+      ["third", false, false],
+      ["second", true, true],
+    ]);
     await withKey.patch(second.path, { pinned: false, archived: false });
     expect(await titles(withKey, { archived: "true" })).toEqual([]);
     expect(await titles(withKey, { pinned: "false" })).toEqual(["third", "second"]);

@@ -31,7 +31,7 @@ interface List {
 const lists: readonly List[] = [
   {
     name: `list of ${MANY.chats} chats`,
-    request: () => "/api/chats?limit=40&archived=false&pinned=false",
+    request: () => "/api/chats?limit=40&pinned_first=true&archived=false",
     page: () => "/chat",
     shown: (page) =>
       page

@@ -78,7 +78,7 @@ describeInBrowser("the list of chats", (browsing) => {
     let reads = 0;
     // The turn of the first chat has ended at the second read of the runs, all others at the fourth.
     const hasEnded = (chatId: string) => reads > (chatId === [...chatIds][0] ? 1 : 3);
-    await page.route("**/api/chats?*pinned=false*", async (route) => {
+    await page.route("**/api/chats?*pinned_first=true*", async (route) => {
       const response = await route.fetch();
       const { chats, ...rest } = await response.json();
       const running = chats.map((chat: { id: string }) => {
@@ -248,15 +248,21 @@ describeInBrowser("the list of chats", (browsing) => {
     expect(await readFile(await file.path(), "utf8")).toContain("said after sharing");
   });
 
-  it("has no findings in any state", async () => {
-    const { page, id, list } = await openList(browsing, 30);
+  it("has no findings in any state, and shows recent chats beside every page", async () => {
+    const { page, id, list } = await openList(browsing, 30, { width: 1440, height: 900 });
+    await page.goto("/keys");
+    await expect.poll(() => visibleRows(list)).toBeGreaterThanOrEqual(12);
     await sql`update chats set pinned = true where account_id = ${id} and title = 'Chat 2'`;
     await page.goto("/chat");
     await list.getByRole("link", { name: "Chat 1", exact: true }).waitFor();
     await expectGood(page);
     for (const width of [1280, 360] as const) {
       await page.setViewportSize({ width, height: 800 });
-      if (width === 360) await page.getByRole("button", { name: "Open navigation" }).click();
+      if (width === 360) {
+        await page.setViewportSize({ width, height: 740 });
+        await page.getByRole("button", { name: "Open navigation" }).click();
+        await expect.poll(() => visibleRows(list)).toBeGreaterThanOrEqual(6);
+      }
       await list.getByRole("link", { name: "Chat 1", exact: true }).waitFor();
       expect(await list.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
       await expectGood(page, [width]);
@@ -273,5 +279,16 @@ describeInBrowser("the list of chats", (browsing) => {
     }
   });
 });
+
+/** Counts the chats that are entirely in view. */
+const visibleRows = (list: Locator) =>
+  list.evaluate((box) => {
+    const view = box.getBoundingClientRect();
+    const isInside = (row: Element) => {
+      const { top, bottom } = row.getBoundingClientRect();
+      return top >= view.top && bottom <= Math.min(view.bottom, innerHeight);
+    };
+    return [...box.querySelectorAll("a")].filter(isInside).length;
+  });
 
 const isFocused = (element: Element): boolean => element === document.activeElement;

@@ -233,8 +233,11 @@ describeInBrowser("the chat", (browsing) => {
     await page.getByRole("heading", { level: 1, name: "Better name" }).waitFor();
     expect((await conversation.read()).chat.title).toBe("Better name");
 
-    await list.getByRole("link", { name: "Better name" }).hover();
-    await list.getByRole("button", { name: "Actions for Better name" }).click();
+    await page.getByRole("button", { name: "Chat menu" }).click();
+    await page.getByRole("menuitem", { name: "View as code" }).click();
+    await page.getByRole("dialog").getByText("/api/chat").first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Chat menu" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();

@@ -112,8 +112,8 @@ describeInBrowser("the message box", (browsing) => {
     await expect.poll(() => attachments(page).getByRole("listitem").count()).toBe(5);
     await expect.poll(() => attachments(page).locator("img").count()).toBe(1);
     expect(await messageBox(page).inputValue()).toBe("Sum the statement");
-    await page.getByRole("link", { name: "Templates", exact: true }).click();
-    await page.getByRole("heading", { level: 1, name: "Templates" }).waitFor();
+    await page.getByRole("link", { name: "Artists", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Artists" }).waitFor();
     await page.goBack();
     await expect.poll(() => names(page)).toEqual(kept);
 

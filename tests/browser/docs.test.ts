@@ -98,6 +98,7 @@ describeInBrowser("the documentation", ({ newTab, signedIn }) => {
     const { page } = await signedIn();
     await page.goto("/keys");
     const loaded = page.waitForResponse((one) => new URL(one.url()).pathname === "/docs");
+    await page.getByRole("button", { name: "Developers" }).click();
     await page.getByRole("link", { name: "Docs", exact: true }).click();
     expect((await loaded).request().resourceType()).toBe("fetch");
     await page.getByRole("heading", { name: "Documentation", level: 1 }).waitFor();

@@ -10,22 +10,16 @@ describeInBrowser("the console shell", ({ newTab, signedIn }) => {
     await tab.page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
     const icon = await tab.page.request.get("/favicon.ico");
     expect(icon.headers()["content-type"]).toBe("image/x-icon");
-    const links = tab.page.getByRole("navigation", { name: "Main" }).getByRole("link");
-    expect(await links.allTextContents()).toEqual([
-      "Chat",
-      "Artists",
-      "Files",
-      "Catalog",
-      "Content",
-      "Templates",
-      "Runs",
-      "Schedules",
-      "Usage",
-      "Skills",
-      "Connectors",
-      "API keys",
-      "Playground",
-      "Docs",
+    const main = tab.page.getByRole("navigation", { name: "Main" });
+    const pages = () => main.getByRole("link").allTextContents();
+    const work = ["Artists", "Files", "Content", "Schedules"];
+    expect(await pages()).toEqual([...work, "API keys"]);
+    await main.getByRole("button", { name: "More" }).click();
+    await main.getByRole("button", { name: "Developers" }).click();
+    expect(await pages()).toEqual([
+      ...work,
+      ...["Catalog", "Templates", "Skills", "Connectors", "Runs"],
+      ...["Usage", "API keys", "Playground", "Docs"],
     ]);
   });
 
@@ -62,8 +56,8 @@ describeInBrowser("the console shell", ({ newTab, signedIn }) => {
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
     await expect.poll(focused).toBe("Open navigation");
     await page.keyboard.press("Enter");
-    await drawer.getByRole("link", { name: "Connectors" }).click();
-    await page.getByRole("heading", { name: "Connectors", level: 1 }).waitFor();
+    await drawer.getByRole("link", { name: "Schedules" }).click();
+    await page.getByRole("heading", { name: "Schedules", level: 1 }).waitFor();
     await drawer.waitFor({ state: "detached" });
   });
 

@@ -99,8 +99,8 @@ describeInBrowser("the speed of hand", ({ newTab, signedIn }) => {
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/chat\/.+\/.+/);
     const chat = new URL(page.url()).pathname;
-    await page.getByRole("link", { name: "API keys" }).click();
-    await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Artists" }).click();
+    await page.getByRole("heading", { name: "Artists", level: 1 }).waitFor();
     const notice = page.getByRole("status").getByRole("link", { name: "Open chat" });
     await notice.waitFor();
     expect(await notice.getAttribute("href")).toBe(chat);

@@ -4,9 +4,9 @@ import { usePathname } from "next/navigation";
 import { Dialog } from "radix-ui";
 import { useEffect, useRef } from "react";
 import { useFocusReturn } from "../_ui/dialog.tsx";
+import { ChatSidebar } from "../chat/_list/chat-sidebar.tsx";
 import { Account, Brand, Navigation } from "./navigation.tsx";
 import { ScopeSwitcher } from "./scope-switcher.tsx";
-import { SidebarSlot } from "./sidebar-slot.tsx";
 
 /** The sidebar on a phone. It closes when another page is opened. */
 export function Drawer({ onClose }: { readonly onClose: () => void }) {
@@ -52,7 +52,7 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
           <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
             <Navigation onNavigate={onClose} />
           </div>
-          <SidebarSlot />
+          <ChatSidebar />
           <Account onNavigate={onClose} />
         </Dialog.Content>
       </Dialog.Portal>

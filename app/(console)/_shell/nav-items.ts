@@ -11,7 +11,6 @@ import {
   LayoutTemplate,
   ListChecks,
   type LucideIcon,
-  MessageSquare,
   MicVocal,
   Plug,
   Settings,
@@ -23,7 +22,7 @@ export interface NavItem {
   readonly icon: LucideIcon;
 }
 
-/** The main navigation in its order. The first group needs no heading. */
+/** The pages beside the chats, in their order. The first group needs no heading. */
 export const navGroups: readonly {
   readonly label: string;
   readonly items: readonly NavItem[];
@@ -31,27 +30,26 @@ export const navGroups: readonly {
   {
     label: "Work",
     items: [
-      { href: "/chat", label: "Chat", icon: MessageSquare },
       { href: "/artists", label: "Artists", icon: MicVocal },
       { href: "/files", label: "Files", icon: FolderOpen },
-      { href: "/catalog", label: "Catalog", icon: Disc3 },
       { href: "/content", label: "Content", icon: Clapperboard },
-      { href: "/templates", label: "Templates", icon: LayoutTemplate },
-    ],
-  },
-  {
-    label: "Operate",
-    items: [
-      { href: "/runs", label: "Runs", icon: ListChecks },
       { href: "/schedules", label: "Schedules", icon: CalendarClock },
-      { href: "/usage", label: "Usage", icon: ChartColumn },
     ],
   },
   {
-    label: "Build",
+    label: "More",
     items: [
+      { href: "/catalog", label: "Catalog", icon: Disc3 },
+      { href: "/templates", label: "Templates", icon: LayoutTemplate },
       { href: "/skills", label: "Skills", icon: BookOpenCheck },
       { href: "/connectors", label: "Connectors", icon: Plug },
+      { href: "/runs", label: "Runs", icon: ListChecks },
+    ],
+  },
+  {
+    label: "Developers",
+    items: [
+      { href: "/usage", label: "Usage", icon: ChartColumn },
       { href: "/keys", label: "API keys", icon: KeyRound },
       { href: "/playground", label: "Playground", icon: FlaskConical },
       { href: "/docs", label: "Docs", icon: BookOpen },

@@ -11,7 +11,7 @@ import { Skeleton } from "../_ui/states.tsx";
 import { type NavItem, navGroups, settingsItem } from "./nav-items.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
-/** The pages in groups. All but the first can be folded, which leaves their page that is open. */
+/** The pages in groups. All but the first are folded at first, except for their page that is open. */
 export function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
   const waiting = useWaiting(useSession().status === "signed-in");
   return (
@@ -112,20 +112,15 @@ function NavLink({ item: { href, label, icon: Icon }, waiting, onNavigate }: Nav
   );
 }
 
-/** Windows in which the navigation would leave too little room for the list of chats. */
-const LOW_WINDOW = "(min-width: 768px) and (max-height: 790px)";
 const CHANGE_EVENT = "navigation";
 const keyOf = (label: string): string => `navigation ${label}`;
 
-/** Whether a group of the navigation is open: as it was left in this browser, or else if there is room. */
+/** Whether a group of the navigation is open, as it was left in this browser. */
 function useGroupState(label: string) {
   const isOpen = useSyncExternalStore(
     subscribe,
-    () => {
-      const left = localStorage.getItem(keyOf(label));
-      return left === null ? !matchMedia(LOW_WINDOW).matches : left === "open";
-    },
-    () => true,
+    () => localStorage.getItem(keyOf(label)) === "open",
+    () => false,
   );
   const setOpen = (open: boolean) => {
     localStorage.setItem(keyOf(label), open ? "open" : "folded");
@@ -135,12 +130,9 @@ function useGroupState(label: string) {
 }
 
 function subscribe(listener: () => void): () => void {
-  const media = matchMedia(LOW_WINDOW);
-  media.addEventListener("change", listener);
   addEventListener(CHANGE_EVENT, listener);
   addEventListener("storage", listener);
   return () => {
-    media.removeEventListener("change", listener);
     removeEventListener(CHANGE_EVENT, listener);
     removeEventListener("storage", listener);
   };

@@ -7,13 +7,13 @@ import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useSession } from "../_session/auth.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { Loading, Skeleton } from "../_ui/states.tsx";
+import { ChatSidebar } from "../chat/_list/chat-sidebar.tsx";
 import { Commands, SearchButton } from "./commands.tsx";
 import { useFrame } from "./frame.tsx";
 import { navGroups, settingsItem } from "./nav-items.ts";
 import { Account, Brand, Navigation } from "./navigation.tsx";
 import { useRunNotices } from "./run-notices.ts";
 import { ScopeSwitcher } from "./scope-switcher.tsx";
-import { SidebarSlot, SidebarSlotProvider } from "./sidebar-slot.tsx";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
 const Drawer = lazyComponent(() => import("./drawer.tsx"), "Drawer");
@@ -21,6 +21,7 @@ const SignInPage = lazyComponent(() => import("./sign-in.tsx"), "SignInPage");
 
 const privatePages = [...navGroups.flatMap(({ items }) => items), settingsItem]
   .map(({ href }) => href)
+  .concat("/chat")
   .filter((href) => href !== "/docs");
 
 /**
@@ -68,44 +69,44 @@ export function Shell({ children }: { readonly children: ReactNode }) {
 const SignedInFrame = memo(function SignedInFrame({ children }: { readonly children: ReactNode }) {
   const [drawer, setDrawer] = useState(false);
   return (
-    <SidebarSlotProvider>
-      <Commands>
-        <div className="flex h-dvh flex-col md:flex-row">
-          <SkipLink />
-          <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-sidebar px-3 md:hidden">
-            <IconButton
-              icon={Menu}
-              isLarge
-              label="Open navigation"
-              aria-expanded={drawer}
-              onClick={() => setDrawer(true)}
-            />
-            <Brand />
-            <span className="flex-1" />
-            <SearchButton />
-          </header>
-          <aside className="hidden w-62 shrink-0 flex-col border-r bg-sidebar md:flex">
-            <Activity>
-              <div className="flex h-13 shrink-0 items-center justify-between pr-2 pl-4">
-                <Brand />
-                <SearchButton />
-              </div>
-              <div className="shrink-0 px-2 pb-2">
-                <ScopeSwitcher />
-              </div>
-              <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
-                <Navigation />
-              </div>
-              {drawer ? <div className="flex-1" /> : <SidebarSlot />}
-              <Account />
-            </Activity>
-          </aside>
-          {drawer && <Drawer onClose={() => setDrawer(false)} />}
-          <Main>{children}</Main>
-        </div>
-        <Session />
-      </Commands>
-    </SidebarSlotProvider>
+    <Commands>
+      <div className="flex h-dvh flex-col md:flex-row">
+        <SkipLink />
+        <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-sidebar px-3 md:hidden">
+          <IconButton
+            icon={Menu}
+            isLarge
+            label="Open navigation"
+            aria-expanded={drawer}
+            onClick={() => setDrawer(true)}
+          />
+          <Brand />
+          <span className="flex-1" />
+          <SearchButton />
+        </header>
+        <aside className="hidden w-62 shrink-0 flex-col border-r bg-sidebar md:flex">
+          <Activity>
+            <div className="flex h-13 shrink-0 items-center justify-between pr-2 pl-4">
+              <Brand />
+              <SearchButton />
+            </div>
+            <div className="shrink-0 px-2 pb-2">
+              <ScopeSwitcher />
+            </div>
+            <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
+              <Navigation />
+            </div>
+          </Activity>
+          <Activity>{drawer ? <div className="flex-1" /> : <ChatSidebar />}</Activity>
+          <Activity>
+            <Account />
+          </Activity>
+        </aside>
+        {drawer && <Drawer onClose={() => setDrawer(false)} />}
+        <Main>{children}</Main>
+      </div>
+      <Session />
+    </Commands>
   );
 });
 

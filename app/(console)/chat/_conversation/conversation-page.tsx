@@ -1,12 +1,13 @@
 "use client";
 import type { UIMessage } from "ai";
-import { Code2, FolderTree, MessageSquarePlus } from "lucide-react";
+import { FolderTree, MessageSquarePlus } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ChatConnectors } from "../../_connectors/connectors-picker.tsx";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { ErrorState, Missing, Skeleton } from "../../_ui/states.tsx";
+import { TitleMenu } from "../_list/title-menu.tsx";
 import { titleOfChat } from "../_list/use-chat-list.ts";
 import { MessageActionsContext } from "../_message/message-actions.ts";
 import { attachmentsOf } from "../_state/attachments.ts";
@@ -95,18 +96,15 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
           className="relative flex h-full min-w-0 flex-1 flex-col"
         >
           <header className="flex h-13 shrink-0 items-center gap-3 border-b px-4">
-            <h1 className="min-w-0 flex-1 truncate font-semibold">
-              {title || <Skeleton className="h-5 w-48 max-w-full" />}
-            </h1>
-            <Button
-              icon={Code2}
-              variant="ghost"
-              size="sm"
-              className="h-8"
-              onClick={() => setCodeOpen(true)}
-            >
-              <span className="max-sm:sr-only">View as code</span>
-            </Button>
+            <div className="min-w-0 flex-1">
+              {chat ? (
+                <TitleMenu chat={chat} onCode={() => setCodeOpen(true)} />
+              ) : (
+                <h1>
+                  <Skeleton className="h-5 w-48 max-w-full" />
+                </h1>
+              )}
+            </div>
             <Button
               icon={FolderTree}
               variant="ghost"

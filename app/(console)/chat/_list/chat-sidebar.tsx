@@ -6,7 +6,6 @@ import { useCallback, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { useScope } from "../../_session/scope.ts";
-import { SidebarContent } from "../../_shell/sidebar-slot.tsx";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { MenuButton } from "../../_ui/menu-button.tsx";
@@ -20,7 +19,7 @@ import { VirtualList } from "./virtual-list.tsx";
 const ListMenu = lazyComponent(() => import("./list-menu.tsx"), "ListMenu");
 const SelectionBar = lazyComponent(() => import("./selection-bar.tsx"), "SelectionBar");
 
-/** The sidebar's list of chats. */
+/** The list of chats, beside every page. It shows six of them however low the window is. */
 export function ChatSidebar() {
   const artistId = useScope().artist?.id ?? null;
   const [filter, setFilter] = useState<ListFilter>({ query: "", isArchived: false });
@@ -39,7 +38,7 @@ export function ChatSidebar() {
     setSelected(null);
   };
   return (
-    <SidebarContent>
+    <div className="flex min-h-80 flex-1 flex-col">
       <ListHeader
         filter={filter}
         onFilter={change}
@@ -72,7 +71,7 @@ export function ChatSidebar() {
           onDeleted={leaveDeleted}
         />
       )}
-    </SidebarContent>
+    </div>
   );
 }
 
@@ -147,7 +146,7 @@ function renderRow(
       </h2>
     );
   }
-  const { chat, snippet, isPinned, isArchived } = row;
+  const { chat, snippet } = row;
   const title = titleOfChat(chat);
   if (selected) {
     return (
@@ -165,8 +164,8 @@ function renderRow(
       query={query}
       isCurrent={path === hrefOf(chat)}
       isRunning={chat.activeStreamId !== null}
-      isPinned={isPinned}
-      isArchived={isArchived}
+      isPinned={chat.pinned}
+      isArchived={chat.archived}
       sessionId={chat.sessionId}
       chatId={chat.id}
     />

@@ -8,41 +8,33 @@ export type ListRow =
   | {
       readonly key: string;
       readonly chat: FoundChat;
-      readonly isPinned: boolean;
-      readonly isArchived: boolean;
       /** The passage that was found; null when it was the title. */
       readonly snippet: string | null;
     };
 
-const HEADING_HEIGHT = 34;
-const CHAT_HEIGHT = 34;
-const SNIPPET_HEIGHT = 70;
+const HEADING_HEIGHT = 30;
+const CHAT_HEIGHT = 32;
+const SNIPPET_HEIGHT = 68;
 
 export function heightOf(row: ListRow): number {
   if ("heading" in row) return HEADING_HEIGHT;
   return row.snippet === null ? CHAT_HEIGHT : SNIPPET_HEIGHT;
 }
 
-export function rowsOf({ sections, current, filter }: ChatList, now: Date): ListRow[] {
+export function rowsOf({ chats, current, filter }: ChatList, now: Date): ListRow[] {
   const rows: ListRow[] = [];
-  if (current) {
-    rows.push(
-      { key: "current", heading: "Open chat" },
-      { key: current.id, chat: current, isPinned: false, isArchived: false, snippet: null },
-    );
-  }
-  const labelOf = dateLabels(now);
-  for (const { chats, isPinned, isArchived } of sections) {
-    const fixed = isPinned ? "Pinned" : filter.query === "" ? null : "Chats";
-    let last: string | null = null;
-    for (const chat of chats) {
-      const label = isArchived && filter.query !== "" ? "Archived" : (fixed ?? labelOf(chat));
-      if (label !== last) rows.push({ key: `${isPinned}-${label}`, heading: label });
-      last = label;
-      const { snippet, title } = chat;
-      const isTitle = snippet === undefined || snippet === title;
-      rows.push({ key: chat.id, chat, isPinned, isArchived, snippet: isTitle ? null : snippet });
-    }
+  const add = (heading: string, chat: FoundChat) => {
+    const { id, snippet, title } = chat;
+    if (heading !== last) rows.push({ key: `${heading} ${chat.pinned}`, heading });
+    last = heading;
+    rows.push({ key: id, chat, snippet: snippet === title ? null : (snippet ?? null) });
+  };
+  let last: string | null = null;
+  if (current) add("Open chat", { ...current, pinned: false, archived: false });
+  const dateOf = dateLabels(now);
+  for (const chat of chats) {
+    if (filter.query === "") add(chat.pinned && !chat.archived ? "Pinned" : dateOf(chat), chat);
+    else add(chat.archived ? "Archived" : chat.pinned ? "Pinned" : "Chats", chat);
   }
   return rows;
 }

@@ -2,6 +2,7 @@
 import {
   Archive,
   ArchiveRestore,
+  Code2,
   Download,
   FileJson,
   MessageSquarePlus,
@@ -29,8 +30,13 @@ const ShareDialog = lazyComponent(() => import("./share-dialog.tsx"), "ShareDial
 export function RowMenu({
   target,
   onRename,
+  onCode,
   ...state
-}: MenuState & { readonly target: RowTarget; readonly onRename: () => void }) {
+}: MenuState & {
+  readonly target: RowTarget;
+  readonly onRename: () => void;
+  readonly onCode?: () => void;
+}) {
   const { title, sessionId, chatId, isPinned, isArchived, isCurrent } = target;
   const [dialog, setDialog] = useState<"delete" | "share" | null>(null);
   const router = useRouter();
@@ -45,8 +51,7 @@ export function RowMenu({
       toast(result.error.message, "danger");
       return;
     }
-    const flags = { pinned: isPinned, archived: isArchived, ...change };
-    publishChatEvent({ sessionId, chatId, type: "moved", ...flags });
+    publishChatEvent({ sessionId, chatId, type: "moved" });
     if (change.archived !== undefined) {
       toast(
         change.archived ? "Archived. Search still finds the chat." : "Moved back to your chats.",
@@ -59,7 +64,7 @@ export function RowMenu({
         <MenuItem icon={Pencil} onSelect={() => setTimeout(onRename)}>
           Rename
         </MenuItem>
-        {!isArchived && (
+        {isPinned !== undefined && !isArchived && (
           <MenuItem
             icon={isPinned ? PinOff : Pin}
             onSelect={() => void move({ pinned: !isPinned })}
@@ -88,13 +93,20 @@ export function RowMenu({
         >
           New chat with the same files
         </MenuItem>
+        {onCode && (
+          <MenuItem icon={Code2} onSelect={onCode}>
+            View as code
+          </MenuItem>
+        )}
         <MenuSeparator />
-        <MenuItem
-          icon={isArchived ? ArchiveRestore : Archive}
-          onSelect={() => void move({ archived: !isArchived })}
-        >
-          {isArchived ? "Unarchive" : "Archive"}
-        </MenuItem>
+        {isArchived !== undefined && (
+          <MenuItem
+            icon={isArchived ? ArchiveRestore : Archive}
+            onSelect={() => void move({ archived: !isArchived })}
+          >
+            {isArchived ? "Unarchive" : "Archive"}
+          </MenuItem>
+        )}
         <MenuItem icon={Trash2} danger onSelect={() => setDialog("delete")}>
           Delete
         </MenuItem>

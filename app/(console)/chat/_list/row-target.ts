@@ -1,10 +1,11 @@
-/** The chat that a row of the sidebar shows and its menu acts on. */
+/** The chat that a menu acts on. */
 export interface RowTarget {
   readonly title: string;
   readonly sessionId: string;
   readonly chatId: string;
-  readonly isPinned: boolean;
-  readonly isArchived: boolean;
+  /** Absent where it is not known. */
+  readonly isPinned?: boolean;
+  readonly isArchived?: boolean;
   readonly isCurrent: boolean;
 }
 

@@ -116,7 +116,7 @@ interface RenameFormProps {
   readonly onDone: () => void;
 }
 
-function RenameForm({ target, onDone }: RenameFormProps) {
+export function RenameForm({ target, onDone }: RenameFormProps) {
   const { title, sessionId, chatId } = target;
   const [text, setText] = useState(title);
   const save = async () => {

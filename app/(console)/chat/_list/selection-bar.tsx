@@ -38,7 +38,7 @@ export function SelectionBar({
         body: { archived: !isArchived },
       });
       if (!result.ok) return toast(result.error.message, "danger");
-      publishChatEvent({ sessionId, chatId, type: "moved", pinned: false, archived: !isArchived });
+      publishChatEvent({ sessionId, chatId, type: "moved" });
     }
     onDone();
   };

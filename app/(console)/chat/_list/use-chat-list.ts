@@ -18,17 +18,12 @@ interface ChatFilter extends ListFilter {
   readonly artistId: string | null;
 }
 
-interface Section {
-  readonly isPinned: boolean;
-  readonly isArchived: boolean;
-  readonly chats: readonly FoundChat[];
-}
-
 export interface ChatList {
   readonly phase: "loading" | "ready" | "failed";
   /** The filter of the shown chats; the next one takes effect with its first page. */
   readonly filter: ChatFilter;
-  readonly sections: readonly Section[];
+  /** Pinned chats first, archived ones last. */
+  readonly chats: readonly FoundChat[];
   /** The chat of the page when the loaded pages do not have it. */
   readonly current: Chat | null;
   readonly error: ApiError | null;
@@ -40,39 +35,32 @@ export interface ChatList {
 /** How often runs are read while a turn of the list is running: turns that run elsewhere send no event. */
 const POLL_MS = 4_000;
 
-/** Reads the account's chats, page by page: first the pinned ones, in a search the archived ones last. */
+/** Reads the account's chats page by page, in a search the archived ones, too. */
 export function useChatList(
   wanted: ChatFilter,
   opened: { readonly sessionId: string; readonly chatId: string } | null,
 ): ChatList {
   const client = useQueryClient();
-  const { isArchived } = wanted;
-  const all = [
-    useSection(wanted, { isPinned: true, isArchived: false }, !isArchived),
-    useSection(wanted, { isPinned: false, isArchived: false }, !isArchived),
-    useSection(wanted, { isPinned: false, isArchived: true }, isArchived || wanted.query !== ""),
-  ];
-  const parts = all.filter(({ isWanted }) => isWanted);
-  const isReady = parts.every(({ pages }) => pages.items !== undefined);
-  const isLoaded = isReady && !parts.some(({ pages }) => pages.isPrevious);
+  const { query, artistId, isArchived } = wanted;
+  const params = new URLSearchParams({
+    ...{ limit: "40", pinned_first: "true" },
+    ...(query !== "" && { q: query }),
+    ...(artistId !== null && { artist_id: artistId }),
+    ...((query === "" || isArchived) && { archived: String(isArchived) }),
+  });
+  const pages = usePages<FoundChat>(`/api/chats?${params}`, "chats", undefined, true);
+  const { items, error, isLoadingMore } = pages;
+  const isLoaded = items !== undefined && !pages.isPrevious;
   const [filter, setFilter] = useState(wanted);
   if (isLoaded && JSON.stringify(filter) !== JSON.stringify(wanted)) setFilter(wanted);
-  const error = parts.find(({ pages }) => pages.error)?.pages.error ?? null;
   /** The ids of deleted chats and sessions. */
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const isLeft = ({ id, sessionId }: Pick<Chat, "id" | "sessionId">) =>
     !gone.has(id) && !gone.has(sessionId);
-  // A chat that moves is in two sections until both are read again: rows must differ in their keys.
+  // A chat that moves while the pages are read may be in two of them: rows must differ in their keys.
   const listed = new Set<string>();
   const isFirst = ({ id }: Chat) => !listed.has(id) && listed.add(id);
-  const sections = isReady
-    ? parts.map(({ section }) => ({
-        ...section,
-        chats: section.chats.filter((chat) => isLeft(chat) && isFirst(chat)),
-      }))
-    : [];
-
-  const chats = sections.flatMap((section) => section.chats);
+  const chats = (items ?? []).filter((chat) => hasMessages(chat) && isLeft(chat) && isFirst(chat));
   const isListed = chats.some(({ id }) => id === opened?.chatId);
   const isMissed =
     opened !== null && isLeft({ ...opened, id: opened.chatId }) && isLoaded && !isListed;
@@ -113,37 +101,16 @@ export function useChatList(
     if (ended) refresh(ended.sessionId);
   }, [newest.readAt]);
 
-  const isLoadingMore = parts.some(({ pages }) => pages.isLoadingMore);
-  const next = parts.find(({ pages }) => pages.error || pages.hasMore);
   return {
-    phase: isReady ? "ready" : error ? "failed" : "loading",
-    ...{ filter, sections, current, error },
-    isLoadingMore,
-    loadMore: (!isLoadingMore && next?.pages.loadMore) || null,
+    phase: items ? "ready" : error ? "failed" : "loading",
+    ...{ filter, chats, current, error, isLoadingMore },
+    loadMore: (!isLoadingMore && (error || pages.hasMore) && pages.loadMore) || null,
   };
 }
 
 /** Returns the newest run of a chat, if it is among the newest of all. */
 const runOf = (data: Runs | undefined, id: string) =>
   data?.runs.find(({ chatId }) => chatId === id);
-
-function useSection(
-  { query, artistId }: ChatFilter,
-  { isPinned, isArchived }: Omit<Section, "chats">,
-  isWanted: boolean,
-) {
-  const params = new URLSearchParams({
-    limit: "40",
-    ...(query !== "" && { q: query }),
-    ...(artistId !== null && { artist_id: artistId }),
-    archived: String(isArchived),
-    ...(!isArchived && { pinned: String(isPinned) }),
-  });
-  const path = isWanted ? `/api/chats?${params}` : null;
-  const pages = usePages<FoundChat>(path, "chats", undefined, true);
-  const chats = pages.items?.filter(hasMessages) ?? [];
-  return { isWanted, pages, section: { isPinned, isArchived, chats } };
-}
 
 /** Returns the title of a chat, or a placeholder while it has none. */
 export const titleOfChat = (chat: Pick<Chat, "title">): string => chat.title || "New chat";

@@ -1,23 +1,14 @@
 /** A change to a chat, published to all tabs of this browser. */
-export type ChatEvent = {
+export interface ChatEvent {
   readonly sessionId: string;
   /** Null for a session as a whole. */
   readonly chatId: string | null;
-} & (
-  | {
-      /**
-       * `changed`: the chat was created or renamed. `started`, `ended`: one of its turns was. `branch`: it
-       * shows another branch.
-       */
-      readonly type: "started" | "ended" | "changed" | "branch" | "deleted";
-    }
-  | {
-      /** The chat was pinned or archived, or is no longer. */
-      readonly type: "moved";
-      readonly pinned: boolean;
-      readonly archived: boolean;
-    }
-);
+  /**
+   * `changed`: the chat was created or renamed. `moved`: it was pinned or archived, or is no longer.
+   * `started`, `ended`: one of its turns was. `branch`: it shows another branch.
+   */
+  readonly type: "started" | "ended" | "changed" | "moved" | "branch" | "deleted";
+}
 
 type Listener = (event: ChatEvent, isOwn: boolean) => void;
 
