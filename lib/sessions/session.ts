@@ -46,7 +46,18 @@ export type Chat = z.output<typeof chat>;
 export const foundChat = chat.extend({
   pinned: z.boolean(),
   archived: z.boolean(),
-  snippet: z.string().optional().meta({ description: "With `q`: the passage that was found" }),
+  snippet: z
+    .string()
+    .optional()
+    .meta({ description: "With `q`: the passage that was found, without markup, or the title" }),
+  message_id: z.string().optional().meta({
+    description:
+      "With `q`: the newest message that has the words; absent if only the title has them, or the message is on a branch that the chat does not show",
+  }),
+  matched: z.string().optional().meta({
+    description:
+      "With `q`: the words that were found, which are those of `q` unless it has typing errors",
+  }),
 });
 export type FoundChat = z.output<typeof foundChat>;
 

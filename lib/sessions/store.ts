@@ -10,6 +10,7 @@ import { refusalOf } from "../contract/refusal.ts";
 import { optionsIn } from "../contract/run-options.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
+import { plainText } from "../platform/plain-text.ts";
 import { streamOf } from "../platform/stream-of.ts";
 import type { SandboxState } from "../sandbox/port.ts";
 import { statusOfStored, storedSandbox } from "../sandbox/stored-sandbox.ts";
@@ -30,6 +31,12 @@ const storedSession = rowOf(session.extend({ sandboxState: storedSandbox.nullabl
   }),
 );
 const storedChat = rowOf(chat);
+const storedFoundChat = rowOf(foundChat).transform((found) => {
+  const { snippet, title } = found;
+  return snippet === undefined || snippet === title
+    ? found
+    : { ...found, snippet: plainText(snippet) };
+});
 
 const missing = refusalOf(
   {
@@ -138,7 +145,7 @@ export function selectAccountChats(
       p_waiting: waiting ?? false,
       p_pinned_first: pinned_first ?? false,
     },
-    pageOf(rowOf(foundChat), page),
+    pageOf(storedFoundChat, page),
   );
 }
 

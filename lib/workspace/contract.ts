@@ -158,7 +158,8 @@ export const searchWorkspaceContract = contract({
   tool: true,
   summary: "Search the text files of a workspace",
   description:
-    "Finds files with all words of `q` in their first 100,000 characters, the best first; the last word may be the beginning of one.",
+    "Finds files with all words of `q` in their first 100,000 characters, the best first; the last word may be the beginning of one. " +
+    "If there are none, words with typing errors are replaced by similar ones of the workspace.",
   query: ofWorkspace.extend({
     q: z.string().trim().min(1).max(250).meta({ description: "The words to find" }),
     limit: queryInteger({ min: 1, max: 50, default: 20 }).describe("How many files to find"),

@@ -10,6 +10,7 @@ import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/
 import { refusalOf } from "../contract/refusal.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
+import { plainText } from "../platform/plain-text.ts";
 import {
   MAX_FILES,
   MAX_VERSIONS,
@@ -180,7 +181,12 @@ export function purgeFile(place: WorkspacePlace, path: string): Promise<AppError
   return call("purge_workspace_file", args, z.union([purged, missing]));
 }
 
-const foundText = z.object({ path: z.string(), version: z.number(), snippet: z.string() });
+const foundText = z
+  .object({ path: z.string(), version: z.number(), snippet: z.string() })
+  .transform(({ path, version, snippet }) => ({
+    ...{ path, version },
+    snippet: path.endsWith(".md") ? plainText(snippet) : snippet,
+  }));
 
 export function searchFiles(
   place: WorkspacePlace,

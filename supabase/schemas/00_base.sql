@@ -13,6 +13,10 @@ alter default privileges in schema public grant all on tables to service_role;
 alter default privileges in schema public grant all on sequences to service_role;
 alter default privileges in schema public grant execute on functions to service_role;
 
+-- Compares words with typing errors. Only service_role may call its functions, like all functions here.
+create extension if not exists pg_trgm with schema extensions;
+grant execute on function extensions.similarity(text, text) to service_role;
+
 create function public.iso_date(p_at timestamptz) returns text
 language sql stable as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')

@@ -447,6 +447,7 @@ declare
   v_group integer;
   v_last_group constant integer := case when p_archived is false then 2 else 3 end;
   v_chats jsonb := '[]';
+  v_text text;
 begin
   if p_pinned_first then
     select case when c.archived then 3 when c.pinned then 1 else 2 end into v_group
@@ -461,8 +462,7 @@ begin
     v_chats := v_chats || to_jsonb(array(
       select public.chat_row(c)
         || jsonb_build_object('pinned', c.pinned, 'archived', c.archived)
-        || case when p_text is null then '{}'
-          else jsonb_build_object('snippet', public.chat_snippet(c, p_text)) end
+        || case when p_text is null then '{}' else public.chat_passage(c, p_text) end
       from public.chats c
       where c.account_id = p_account_id and (c.created_at, c.id) < (v_after_at, v_after_id)
         and (v_archived is null or c.archived = v_archived)
@@ -493,10 +493,15 @@ begin
     v_after_at := 'infinity';
     v_after_id := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
   end loop;
-  return v_chats;
+  if v_chats = '[]' and length(p_text) between 4 and 100 then
+    v_text := public.corrected_text(p_text, public.words_of_chats(p_account_id));
+  end if;
+  return case when v_text is null then v_chats
+    else public.list_account_chats(p_account_id, p_limit, p_after_at, p_after_id, p_artist_id,
+      p_archived, p_pinned, v_text, p_waiting, p_pinned_first) end;
 end
 $$;
-comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has a snippet. p_waiting leaves the chats of the last 30 days that end with a question or a call of a client tool. p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned.';
+comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has the passage that was found, and a text that finds nothing is corrected. p_waiting leaves the chats of the last 30 days that end with a question or a call of a client tool. p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned.';
 
 create function public.active_chats(p_account_id uuid, p_ids uuid[]) returns jsonb
 language sql stable set search_path = '' as $$
@@ -514,18 +519,73 @@ language sql immutable set search_path = '' as $$
 $$;
 comment on function public.search_query is 'Finds texts that have all words of p_text; null when it has none.';
 
-create function public.chat_snippet(p_chat public.chats, p_text text) returns text
+create function public.chat_passage(p_chat public.chats, p_text text) returns jsonb
 language sql stable set search_path = '' as $$
-  select coalesce((
-    select ts_headline('simple'::regconfig, public.words_of_parts(m.parts),
-      public.search_query(p_text), 'StartSel="", StopSel="", MaxWords=24, MinWords=8')
+  select jsonb_build_object('matched', p_text) || coalesce((
+    select jsonb_build_object('snippet', ts_headline('simple'::regconfig,
+      public.words_of_parts(m.parts), public.search_query(p_text),
+      'StartSel="", StopSel="", MaxWords=24, MinWords=8'))
+      || case when m.on_path then jsonb_build_object('message_id', m.id) else '{}' end
     from public.messages m
     where m.chat_id = p_chat.id
       and public.search_of_parts(m.parts) @@ public.search_query(p_text)
     order by m.created_at desc, m.id desc
-    limit 1), p_chat.title)
+    limit 1), jsonb_build_object('snippet', p_chat.title))
 $$;
-comment on function public.chat_snippet is 'The passage of a chat''s newest message that has the words of p_text, else the title.';
+comment on function public.chat_passage is 'Where a chat has the words of p_text: {matched, snippet, message_id} of its newest message with them, without message_id if the chat shows another branch; else the title as snippet.';
+
+create function public.words_of_chats(p_account_id uuid) returns text[]
+language sql stable set search_path = '' as $$
+  with newest as materialized (
+    select id, title, created_at from public.chats where account_id = p_account_id
+    order by created_at desc, id desc limit 10000
+  )
+  select array(
+    select found.word from (
+      select unnest(tsvector_to_array(public.search_of_parts(said.parts))) as word
+      from (
+        select m.parts, sum(m.bytes) over (order by m.chat_at desc, m.chat_id, m.created_at desc, m.id
+          rows unbounded preceding) as bytes
+        from (
+          select c.created_at as chat_at, latest.*
+          from newest c
+          cross join lateral (
+            select chat_id, id, parts, bytes, created_at from public.messages where chat_id = c.id
+            order by created_at desc, id desc limit 20
+          ) latest
+          limit 5000
+        ) m
+      ) said
+      where said.bytes <= 4000000
+      union all
+      select unnest(tsvector_to_array(to_tsvector('simple'::regconfig, newest.title))) from newest
+    ) found
+    where length(found.word) between 2 and 40
+    group by found.word
+    order by count(*) desc, found.word
+    limit 20000)
+$$;
+comment on function public.words_of_chats is 'The most frequent words of an account''s newest 10,000 chats, at most 20,000: of their titles, and of 5,000 messages of at most 4 MB, of which each chat has its last 20. They bound the work of a search with a typing error, however many messages there are.';
+
+create function public.corrected_text(p_text text, p_words text[]) returns text
+language sql stable set search_path = '' as $$
+  select case when bool_and(length(asked.word) <= 3 or best.word is not null)
+      and bool_or(best.word <> asked.word)
+    then string_agg(coalesce(best.word, asked.word), ' ' order by asked.place) end
+  from (
+    select lexeme as word, positions[1] as place, count(*) over () as total
+    from unnest(to_tsvector('simple'::regconfig, p_text))
+  ) asked
+  left join lateral (
+    select known.word from unnest(p_words) with ordinality as known (word, rank)
+    where abs(length(known.word) - length(asked.word)) <= 2
+      and extensions.similarity(known.word, asked.word) > 0.25
+    order by extensions.similarity(known.word, asked.word) desc, known.rank
+    limit 1
+  ) best on length(asked.word) > 3
+  where asked.total <= 8
+$$;
+comment on function public.corrected_text is 'The words of p_text, each as the most similar one of p_words; null if all are known, if one of more than three letters has no similar one, or if there are more than eight.';
 
 create function public.update_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,

@@ -379,24 +379,60 @@ end
 $$;
 comment on function public.purge_workspace_file is 'Deletes a file with all its versions, which makes room: {purged}, or {refused: missing}.';
 
+create function public.words_of_workspace(p_workspace_id uuid) returns text[]
+language sql stable set search_path = '' as $$
+  select array(
+    select found.word from (
+      select unnest(tsvector_to_array(public.search_of_text(newest.text))) as word
+      from (
+        select c.text, sum(least(c.bytes, 100000)) over (order by f.updated_at desc, f.id
+          rows unbounded preceding) as bytes
+        from (
+          select * from public.workspace_files
+          where workspace_id = p_workspace_id and content_id is not null
+          order by updated_at desc, id desc limit 1000
+        ) f
+        join public.workspace_contents c on c.id = f.content_id
+        where c.text is not null
+      ) newest
+      where newest.bytes <= 4000000
+    ) found
+    where length(found.word) between 2 and 40
+    group by found.word
+    order by count(*) desc, found.word
+    limit 20000)
+$$;
+comment on function public.words_of_workspace is 'The most frequent words of a workspace''s newest files, at most 20,000 of 1,000 files of at most 4 MB together, for corrected_text.';
+
 create function public.search_workspace(
   p_account_id uuid, p_artist_id uuid, p_text text, p_limit integer
 ) returns jsonb
-language sql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
+declare
+  v_workspace_id constant uuid := public.workspace_owner(p_account_id, p_artist_id);
+  v_found jsonb;
+  v_text text;
+begin
   select coalesce(jsonb_agg(jsonb_build_object('path', found.path, 'version', found.version,
     'snippet', ts_headline('simple'::regconfig, found.text, public.search_query(p_text),
-      'StartSel="", StopSel="", MaxWords=24, MinWords=8'))), '[]')
+      'StartSel="", StopSel="", MaxWords=24, MinWords=8'))), '[]') into v_found
   from (
     select f.path, f.version, c.text
     from public.workspace_files f
     join public.workspace_contents c on c.id = f.content_id
-    where f.workspace_id = public.workspace_owner(p_account_id, p_artist_id)
+    where f.workspace_id = v_workspace_id
       and c.text is not null and public.search_of_text(c.text) @@ public.search_query(p_text)
     order by ts_rank(public.search_of_text(c.text), public.search_query(p_text)) desc, f.path
     limit p_limit
-  ) found
+  ) found;
+  if v_found = '[]' and length(p_text) between 4 and 100 then
+    v_text := public.corrected_text(p_text, public.words_of_workspace(v_workspace_id));
+  end if;
+  return case when v_text is null then v_found
+    else public.search_workspace(p_account_id, p_artist_id, v_text, p_limit) end;
+end
 $$;
-comment on function public.search_workspace is 'The text files of a workspace that have all words of p_text, the best first: [{path, version, snippet}].';
+comment on function public.search_workspace is 'The text files of a workspace that have all words of p_text, or of its correction if none has, the best first: [{path, version, snippet}].';
 
 create function public.sweep_workspaces(p_batch integer, p_days integer) returns integer
 language plpgsql volatile set search_path = '' as $$

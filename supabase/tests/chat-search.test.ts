@@ -34,6 +34,13 @@ test("a page of ten thousand chats reads no more rows than it has, with each fil
     expect(await list({ text: "needle" })()).toMatchObject([
       { title: "chat 7777", snippet: "a needle" },
     ]);
+    // A typing error reads no more than the newest messages, however many there are.
+    await sql`update chats set created_at = now() where account_id = ${account_id} and title = 'chat 7777'`;
+    const misspelled = list({ text: "nedle" });
+    expect(await transaction.rowsRead("messages", misspelled)).toBeLessThan(5_100);
+    expect(await misspelled()).toMatchObject([{ title: "chat 7777", matched: "needle" }]);
+    const long = list({ text: "nedle ".repeat(16).trim() });
+    expect(await long()).toMatchObject([{ title: "chat 7777" }]);
   });
 });
 

@@ -285,6 +285,7 @@ const withoutLookup = [
   "extend_idempotent",
   // Called by the functions above, for rows that these have found.
   "has_generation_authority",
+  "words_of_chats",
   "may_connect",
   "may_steer",
   "check_budget",

@@ -31,10 +31,12 @@ async function createChat(caller: Client, title: string, artistId?: string) {
 }
 const say = (chatId: string, ...texts: string[]) =>
   Promise.all(
-    texts.map(
-      (text) => sql`insert into messages (chat_id, id, role, parts) values
-        (${chatId}, ${randomUUID()}, 'assistant', ${sql.json([{ type: "text", text }])})`,
-    ),
+    texts.map(async (text) => {
+      const id = randomUUID();
+      await sql`insert into messages (chat_id, id, role, parts) values
+        (${chatId}, ${id}, 'assistant', ${sql.json([{ type: "text", text }])})`;
+      return id;
+    }),
   );
 
 describe("GET /api/chats 200", () => {
@@ -113,6 +115,21 @@ describe("GET /api/chats 200", () => {
     expect(await titles(withKey, { q: "māra" })).toEqual(["Quarter three"]);
     expect(await titles(withKey, { q: "100%" })).toEqual(["Royalty statements 100%"]);
     expect(await titles(withKey, { q: "nowhere" })).toEqual([]);
+
+    // Typing errors are forgiven where nothing has the words.
+    const [similar] = await list(withKey, { q: "roylty statment of habror", pinned_first: "true" });
+    expect(similar).toMatchObject({ id: statement.id, matched: "royalty statement of harbor" });
+    expect(await titles(other.withKey, { q: "harbro" })).toEqual([]);
+
+    const [id] = await say(
+      split.id,
+      "## Tour\n\n| City | **Fee** |\n| --- | --- |\n| [Oslo](https://example.com/oslo) | `900` <b>net</b> |",
+    );
+    expect((await list(withKey, { q: "oslo" }))[0]).toMatchObject({
+      ...{ id: split.id, message_id: id, matched: "oslo" },
+      snippet: "City Fee Oslo 900 net",
+    });
+    expect(found[0]).not.toHaveProperty("message_id");
   });
 
   test.each(["'", "a:*", "!", "& | !", "\\", "<->", "%", "x".repeat(250), "\u{1f3b5}", "':*"])(

@@ -69,13 +69,14 @@ describe("GET /api/workspace/search", () => {
     await putFile(withKey, "old.md", "The advance for Harbor is 10,000 EUR.");
     await putFile(withKey, "old.md", "Nothing.");
     await putFile(withKey, "a.bin", Buffer.from("\0 advance Harbor"));
-    const search = workspacePath("search", { q: "harbor adv" });
-    expect((await withKey.get(search)).body).toEqual({
-      status: "success",
-      results: [
-        { path: "deal.md", version: 1, snippet: "The  advance  for Harbor is 20,000 EUR." },
-      ],
-    });
+    for (const q of ["harbor adv", "harbro advanse"]) {
+      expect((await withKey.get(workspacePath("search", { q }))).body).toEqual({
+        status: "success",
+        results: [
+          { path: "deal.md", version: 1, snippet: "The advance for Harbor is 20,000 EUR." },
+        ],
+      });
+    }
     for (const [caller, q] of [
       [stranger.withKey, "harbor"],
       [withKey, "-- !!"],

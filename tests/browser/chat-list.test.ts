@@ -111,6 +111,8 @@ describeInBrowser("the list of chats", (browsing) => {
     const { page, id, list } = await openList(browsing, 10_000);
     const old = await chatTitled(id, "Chat 9000");
     await say(old.id, "user", "Where is the royalty statement of Velvet Harbor?", 0);
+    for (let second = 1; second < 60; second++) await say(old.id, "assistant", "Hm.", second);
+    await sql`update chats set title = 'Velvet Harbor' where account_id = ${id} and title = 'Chat 5'`;
 
     // The open chat is shown, although its page is far away; and only what is in view is rendered.
     await page.goto(old.href);
@@ -133,6 +135,14 @@ describeInBrowser("the list of chats", (browsing) => {
     const found = list.getByRole("link", { name: /^Chat 9000/ });
     await found.getByText("royalty").waitFor();
     expect(await found.locator("mark").allTextContents()).toEqual(["stat", "Velvet"]);
+    await search.fill("velvt harbro");
+    await expect.poll(() => found.locator("mark").allTextContents()).toEqual(["Velvet", "Harbor"]);
+    await found.click();
+    const marks = () => page.evaluate(() => [...(CSS.highlights.get("found") ?? [])].map(String));
+    await expect.poll(marks).toEqual(["Velvet", "Harbor"]);
+    const first = page.getByRole("article").first();
+    const top = () => first.evaluate((one) => one.getBoundingClientRect().top);
+    await expect.poll(top).toBeGreaterThan(0);
     await search.fill("no such words");
     await list.getByText("No chat has “no such words”").waitFor();
     await search.fill("");
@@ -254,12 +264,10 @@ describeInBrowser("the list of chats", (browsing) => {
     await expect.poll(() => visibleRows(list)).toBeGreaterThanOrEqual(12);
     await sql`update chats set pinned = true where account_id = ${id} and title = 'Chat 2'`;
     await page.goto("/chat");
-    await list.getByRole("link", { name: "Chat 1", exact: true }).waitFor();
     await expectGood(page);
     for (const width of [1280, 360] as const) {
-      await page.setViewportSize({ width, height: 800 });
+      await page.setViewportSize({ width, height: 740 });
       if (width === 360) {
-        await page.setViewportSize({ width, height: 740 });
         await page.getByRole("button", { name: "Open navigation" }).click();
         await expect.poll(() => visibleRows(list)).toBeGreaterThanOrEqual(6);
       }
@@ -283,12 +291,8 @@ describeInBrowser("the list of chats", (browsing) => {
 /** Counts the chats that are entirely in view. */
 const visibleRows = (list: Locator) =>
   list.evaluate((box) => {
-    const view = box.getBoundingClientRect();
-    const isInside = (row: Element) => {
-      const { top, bottom } = row.getBoundingClientRect();
-      return top >= view.top && bottom <= Math.min(view.bottom, innerHeight);
-    };
-    return [...box.querySelectorAll("a")].filter(isInside).length;
+    const bottomOf = (element: Element) => element.getBoundingClientRect().bottom;
+    return [...box.querySelectorAll("a")].filter((row) => bottomOf(row) <= bottomOf(box)).length;
   });
 
 const isFocused = (element: Element): boolean => element === document.activeElement;

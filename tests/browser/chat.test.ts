@@ -52,7 +52,7 @@ describeInBrowser("the chat", (browsing) => {
     await sendMessage(page, "Plan a tour");
     await expect.poll(() => page.title()).toBe("Plan a tour · Agent Platform");
     const announced = page.locator("next-route-announcer").getByRole("alert");
-    for (const name of ["Artists", "Content", "Templates"]) {
+    for (const name of ["Artists", "Content", "Schedules"]) {
       await page.getByRole("link", { name, exact: true }).click();
       await page.getByRole("heading", { level: 1, name }).waitFor();
       await expect.poll(() => announced.textContent()).toMatch(new RegExp(`^${name}`));

@@ -77,7 +77,7 @@ describeInBrowser("files", ({ signedIn }) => {
     await give(page, "drop", "dropped.txt", "Bergen");
     await list.getByRole("link", { name: /^dropped.txt/ }).waitFor();
     await page.getByRole("link", { name: "notes/" }).click();
-    await page.getByRole("searchbox").fill("advance 25");
+    await page.getByRole("main").getByRole("searchbox").fill("advance 25");
     await list.getByRole("link", { name: /^pasted.md .*advance of 25,000/ }).click();
 
     // Markdown, and its versions.

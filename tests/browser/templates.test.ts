@@ -198,9 +198,9 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await choose("Public");
     expect(await which()).toEqual([false, false, true]);
     await choose("All");
-    await page.getByRole("searchbox").fill(mine.toUpperCase());
+    await page.getByRole("main").getByRole("searchbox").fill(mine.toUpperCase());
     expect(await which()).toEqual([true, false, false]);
-    await page.getByRole("searchbox").fill(randomUUID());
+    await page.getByRole("main").getByRole("searchbox").fill(randomUUID());
     await page.getByText("No matching templates").waitFor();
   });
 
@@ -238,7 +238,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     const title = newTitle();
     await open(tab, (caller) => createTemplate(caller, { title, is_private: true }));
     // Without those of other tests, which can be a hundred.
-    await page.getByRole("searchbox").fill(title);
+    await page.getByRole("main").getByRole("searchbox").fill(title);
     const card = await find(page, title);
     await expect.poll(() => page.getByRole("article").count()).toBe(1);
     await expectGood(page);

@@ -29,7 +29,8 @@ import { useQuery } from "../_hooks/use-query.ts";
 import { signOut } from "../_session/auth.ts";
 import { useFocusReturn } from "../_ui/dialog.tsx";
 import { ArtistCover } from "../artists/artist-tag.tsx";
-import { hasMessages } from "../chat/_list/use-chat-list.ts";
+import { hrefOfFound } from "../chat/_list/row-target.ts";
+import { hasMessages, titleOfChat } from "../chat/_list/use-chat-list.ts";
 import { navGroups, settingsItem } from "./nav-items.ts";
 import { chooseTheme } from "./theme.ts";
 
@@ -102,15 +103,15 @@ export function CommandPalette({ onClose, onShowShortcuts }: CommandPaletteProps
               )}
               {chats.length > 0 && (
                 <Group heading={text === "" ? "Recent chats" : "Chats"} forceMount>
-                  {chats.map(({ id, sessionId, title, snippet }) => (
+                  {chats.map((chat) => (
                     <Item
-                      key={id}
-                      value={`chat ${id}`}
+                      key={chat.id}
+                      value={`chat ${chat.id}`}
                       icon={MessageSquare}
-                      label={title || "New chat"}
-                      {...(snippet === undefined ? {} : { detail: snippet })}
+                      label={titleOfChat(chat)}
+                      {...(chat.snippet === undefined ? {} : { detail: chat.snippet })}
                       isFound
-                      onSelect={() => go(`/chat/${sessionId}/${id}`)}
+                      onSelect={() => go(hrefOfFound(chat))}
                     />
                   ))}
                 </Group>

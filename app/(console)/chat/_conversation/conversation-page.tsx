@@ -1,6 +1,7 @@
 "use client";
 import type { UIMessage } from "ai";
 import { FolderTree, MessageSquarePlus } from "lucide-react";
+import { useSearchParams } from "next/navigation";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ChatConnectors } from "../../_connectors/connectors-picker.tsx";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
@@ -43,6 +44,11 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
   const attachments = useMemo(() => attachmentsOf(sessionId, chatId), [sessionId, chatId]);
   const [files, setFiles] = useState<{ readonly path: string | null } | null>(null);
   const [isCodeOpen, setCodeOpen] = useState(false);
+  const params = useSearchParams();
+  const found = useMemo(() => {
+    const id = params.get("message");
+    return id === null ? null : { id, words: params.get("find") ?? "" };
+  }, [params]);
   const openFile = useCallback((path: string) => setFiles({ path }), []);
   const nextArrow = useRef<{ messageId: string; direction: -1 | 1 } | null>(null);
   const { siblings, ratings } = view;
@@ -126,6 +132,7 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
                   sentMessageId={view.sentMessageId}
                   isBusy={isReading}
                   answering={conversation}
+                  found={found}
                 />
               </MessageActionsContext>
             </FilesSessionContext>

@@ -6,7 +6,7 @@ import { Button } from "../../_ui/button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { useMessageActions } from "../_message/message-actions.ts";
 import { type Answering, MessageView } from "../_message/message-view.tsx";
-import { useEarlierMessages } from "./use-earlier-messages.ts";
+import { type FoundMessage, useEarlierMessages } from "./use-earlier-messages.ts";
 import { useStickToEnd } from "./use-stick-to-end.ts";
 
 /**
@@ -30,6 +30,7 @@ export function MessageList({
   sentMessageId,
   isBusy,
   answering,
+  found = null,
 }: {
   readonly label?: string;
   readonly messages: readonly UIMessage[];
@@ -38,11 +39,12 @@ export function MessageList({
   readonly isBusy: boolean;
   /** Null while nothing can be answered. */
   readonly answering: Answering | null;
+  readonly found?: FoundMessage | null;
 }) {
   const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const { isAtEnd, jump } = useStickToEnd(scroller, content, sentMessageId);
-  const { shown, hidden, marker, showEarlier } = useEarlierMessages(messages, scroller);
+  const { shown, hidden, marker, showEarlier } = useEarlierMessages(messages, scroller, found);
   const last = messages.at(-1);
   const hasFooters = useMessageActions() !== null;
   return (

@@ -13,6 +13,7 @@ import { ErrorState, Loading, Skeletons } from "../../_ui/states.tsx";
 import { ListFilters } from "./list-filters.tsx";
 import { heightOf, type ListRow, rowsOf } from "./list-rows.ts";
 import { Row } from "./row.tsx";
+import { hrefOf, hrefOfFound } from "./row-target.ts";
 import { type ChatList, type ListFilter, titleOfChat, useChatList } from "./use-chat-list.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -50,9 +51,7 @@ export function ChatSidebar() {
         heightOf={heightOf}
         onNearEnd={view.error === null ? view.loadMore : null}
         render={(row) =>
-          renderRow(row, path, view.filter.query, selected, (id) =>
-            setSelected((now) => toggled(now, id)),
-          )
+          renderRow(row, path, selected, (id) => setSelected((now) => toggled(now, id)))
         }
       >
         <ListNotes view={view} isEmpty={rows.length === 0} />
@@ -135,7 +134,6 @@ function ListHeader({ filter, onFilter, onSelect }: ListHeaderProps) {
 function renderRow(
   row: ListRow,
   path: string,
-  query: string,
   selected: ReadonlySet<string> | null,
   onToggle: (chatId: string) => void,
 ) {
@@ -161,7 +159,8 @@ function renderRow(
     <Row
       title={title}
       snippet={snippet}
-      query={query}
+      query={chat.matched ?? ""}
+      href={hrefOfFound(chat)}
       isCurrent={path === hrefOf(chat)}
       isRunning={chat.activeStreamId !== null}
       isPinned={chat.pinned}
@@ -171,8 +170,6 @@ function renderRow(
     />
   );
 }
-
-const hrefOf = ({ sessionId, id }: Chat): string => `/chat/${sessionId}/${id}`;
 
 function addressIn(path: string) {
   const [, sessionId, chatId] = /^\/chat\/([\w-]{36})\/([\w-]{36})$/.exec(path) ?? [];

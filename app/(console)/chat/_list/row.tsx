@@ -9,22 +9,24 @@ import { keyed } from "../../_ui/keyed.ts";
 import { MenuButton } from "../../_ui/menu-button.tsx";
 import { toast } from "../../_ui/toast.tsx";
 import { publishChatEvent } from "../_state/chat-events.ts";
+import { foundWords } from "./found-words.ts";
 import { pathOf, type RowTarget } from "./row-target.ts";
 
 const RowMenu = lazyComponent(() => import("./row-menu.tsx"), "RowMenu");
 
 type RowProps = RowTarget & {
+  readonly href: string;
   readonly snippet: string | null;
   readonly query: string;
   readonly isRunning: boolean;
 };
 
 /** A chat with its menu of actions. */
-export function Row({ snippet, query, isRunning, ...target }: RowProps) {
+export function Row({ href, snippet, query, isRunning, ...target }: RowProps) {
   const [isRenaming, setRenaming] = useState(false);
   // The code of the menu is loaded on hover or focus.
   const [isNear, setNear] = useState(false);
-  const { title, isCurrent, sessionId, chatId } = target;
+  const { title, isCurrent } = target;
   if (isRenaming) return <RenameForm target={target} onDone={() => setRenaming(false)} />;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only preloads code
@@ -37,7 +39,7 @@ export function Row({ snippet, query, isRunning, ...target }: RowProps) {
       )}
     >
       <Link
-        href={`/chat/${sessionId}/${chatId}`}
+        href={href}
         prefetch={false}
         title={title}
         aria-current={isCurrent ? "page" : undefined}
@@ -79,37 +81,19 @@ const menuStyle =
   "absolute top-0.5 right-0.5 grid size-7 place-items-center rounded-md text-muted-foreground opacity-0 group-hover:opacity-100 group-focus-within:opacity-100 hover:text-foreground data-[state=open]:opacity-100 pointer-coarse:opacity-100";
 
 function Marked({ text, query }: { readonly text: string; readonly query: string }) {
-  if (query === "") return text;
-  return keyed(markWords(text, query)).map(({ key, item }) =>
-    item.isFound ? (
+  const pattern = foundWords(query);
+  if (pattern === null) return text;
+  // Every second piece is a match, because the pattern is a group.
+  return keyed(text.split(pattern)).map(({ key, item }, index) =>
+    index % 2 === 1 ? (
       <mark key={key} className="rounded-xs bg-accent-soft text-accent-text">
-        {item.text}
+        {item}
       </mark>
     ) : (
-      item.text
+      item
     ),
   );
 }
-
-interface Piece {
-  readonly text: string;
-  readonly isFound: boolean;
-}
-
-/** Splits a text at what a search for `query` finds in it: the query itself, and words that begin with one of its words. */
-function markWords(text: string, query: string): Piece[] {
-  const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
-  if (words.length === 0) return [{ text, isFound: false }];
-  const starts = words.map((word) => `(?<![\\p{L}\\p{N}])${word}`);
-  const pattern = new RegExp(`(${[escapeText(query), ...starts].join("|")})`, "giu");
-  // Every second piece is a match, because the pattern is a group.
-  return text
-    .split(pattern)
-    .map((piece, index) => ({ text: piece, isFound: index % 2 === 1 }))
-    .filter((piece) => piece.text !== "");
-}
-
-const escapeText = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
 interface RenameFormProps {
   readonly target: RowTarget;

@@ -66,21 +66,24 @@ export function VirtualList<R extends { readonly key: string }>({
       aria-label={label}
       className="min-h-0 flex-1 overflow-y-auto px-2 pb-3 [scrollbar-gutter:stable]"
     >
-      <ul className="relative" style={{ height: total }}>
-        {places
-          .filter((place) => isInView(place) || place.row.key === focused)
-          .map(({ row, start, height }) => (
-            <li
-              key={row.key}
-              className="absolute inset-x-0 top-0"
-              style={{ height, transform: `translateY(${start}px)` }}
-              onFocus={() => setFocused(row.key)}
-              onBlur={() => setFocused(null)}
-            >
-              {render(row)}
-            </li>
-          ))}
-      </ul>
+      {/* On the server there are none: the policy of the page refuses styles in its HTML. */}
+      {rows.length > 0 && (
+        <ul className="relative" style={{ height: total }}>
+          {places
+            .filter((place) => isInView(place) || place.row.key === focused)
+            .map(({ row, start, height }) => (
+              <li
+                key={row.key}
+                className="absolute inset-x-0 top-0"
+                style={{ height, transform: `translateY(${start}px)` }}
+                onFocus={() => setFocused(row.key)}
+                onBlur={() => setFocused(null)}
+              >
+                {render(row)}
+              </li>
+            ))}
+        </ul>
+      )}
       {children}
     </nav>
   );
