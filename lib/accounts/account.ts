@@ -3,6 +3,7 @@ import { z } from "zod";
 import { approvalPolicies } from "../contract/approvals.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
 import { networkPolicy } from "../contract/network-policy.ts";
+import { role } from "../organizations/organization.ts";
 
 export const accountView = z.object({
   account: z
@@ -47,7 +48,7 @@ export const accountView = z.object({
     z.object({
       organization_id: uuid,
       organization_name: z.string(),
-      role: z.enum(["owner", "member"]),
+      role,
     }),
   ),
 });

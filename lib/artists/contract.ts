@@ -98,11 +98,12 @@ export const updateArtistContract = contract({
   path: "/api/artists/{account_id}",
   tool: true,
   summary: "Change an artist",
-  description: "For everyone who works for the artist. Omitted fields stay unchanged.",
+  description:
+    "For everyone who works for the artist, but no viewer. Omitted fields stay unchanged.",
   params: byId,
   body: changes,
   responses: { 200: { description: "The artist", schema: one } },
-  errors: ["not_found"],
+  errors: ["access_denied", "not_found"],
 });
 
 export const deleteArtistContract = contract({

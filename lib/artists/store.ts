@@ -22,6 +22,7 @@ const refusal = refusalOf({
   missing: appError("not_found", "Artist not found"),
   not_owner: appError("not_owner", "Only an owner of the organization can delete this artist"),
   organization: appError("access_denied", "Access denied to specified organization_id"),
+  viewer: appError("access_denied", "A viewer of the organization cannot change this artist"),
   full: appError("quota_exceeded", "There are too many artists: delete one to make room"),
 });
 
@@ -63,7 +64,7 @@ export function selectArtist(accountId: string, id: string): Promise<Artist | Ap
   return call("get_artist", { p_account_id: accountId, p_id: id }, z.union([found, refusal]));
 }
 
-/** Errors: 404 `Artist not found`. */
+/** Errors: 404 `Artist not found`, 403 for a viewer. */
 export function updateArtist(
   accountId: string,
   id: string,

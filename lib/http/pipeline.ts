@@ -70,7 +70,8 @@ export async function identify(exchange: Exchange): Promise<AppError | undefined
     return undefined;
   }
   if (plan.bodyNamesAccounts) exchange.body = await bodyOf(exchange);
-  const resolved = await resolveCaller(credential, namedAccounts(exchange), address);
+  const reads = contract.method === "GET";
+  const resolved = await resolveCaller(credential, namedAccounts(exchange), address, reads);
   if (isAppError(resolved)) return resolved;
   if ("limited" in resolved) {
     exchange.rate = resolved.limited;

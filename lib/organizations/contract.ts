@@ -179,7 +179,8 @@ export const acceptInvitationContract = contract({
   summary: "Accept an invitation",
   description:
     "From then on, the caller and the other members can act for each other's accounts by " +
-    "`account_id`. An organization has at most 500 members.",
+    "`account_id`; a viewer can only read them, and is refused with 403 where `account_id`, an organization " +
+    "or an artist of others is named in a request other than `GET`. An organization has at most 500 members.",
   params: receivedById,
   responses: { 200: { description: "The organization", schema: one } },
   errors: ["organization_full", "quota_exceeded", "not_found"],

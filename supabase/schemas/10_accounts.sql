@@ -44,14 +44,14 @@ create table public.organization_accounts (
   account_id uuid not null references public.accounts (id) on delete cascade,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  role text not null default 'member' check (role in ('owner', 'member')),
+  role text not null default 'member' check (role in ('owner', 'member', 'viewer')),
   primary key (organization_id, account_id)
 );
 
 create index organization_accounts_account on public.organization_accounts (account_id);
 alter table public.organization_accounts enable row level security;
 comment on table public.organization_accounts is 'Membership of people in organizations, and links of artists and workspaces to them.';
-comment on column public.organization_accounts.role is 'The role of a person: owner or member. It has no meaning for artists and workspaces.';
+comment on column public.organization_accounts.role is 'The role of a person: owner, member, or viewer, who reads and changes nothing. It has no meaning for artists and workspaces.';
 
 create table public.deleted_identities (
   hash text primary key,
@@ -66,12 +66,12 @@ comment on column public.deleted_identities.deleted_at is 'When the account, or 
 
 -- Authority ---------------------------------------------------------------------------------------
 
-create function public.may_act_for(p_caller uuid, p_target uuid) returns boolean
+create function public.is_related(p_caller uuid, p_target uuid, p_roles text[]) returns boolean
 language sql stable set search_path = '' as $$
   select p_caller = p_target
     or exists (
       select 1 from public.organization_accounts m
-      where (m.account_id = p_caller and m.organization_id = p_target)
+      where (m.account_id = p_caller and m.organization_id = p_target and m.role = any (p_roles))
          or (m.organization_id = p_caller and m.account_id = p_target)
     )
     or exists (
@@ -79,6 +79,7 @@ language sql stable set search_path = '' as $$
       from public.organization_accounts mine
       join public.organization_accounts theirs on theirs.organization_id = mine.organization_id
       where mine.account_id = p_caller and theirs.account_id = p_target
+        and mine.role = any (p_roles)
     )
     or (
       exists (
@@ -89,51 +90,64 @@ language sql stable set search_path = '' as $$
             or exists (
               select 1 from public.organization_accounts m
               where m.organization_id = a.id and m.account_id = p_caller
+                and m.role = any (p_roles)
             )
           )
       )
       and exists (select 1 from public.accounts t where t.id = p_target)
     )
 $$;
-comment on function public.may_act_for is 'Whether an account may act for another: itself, its organizations, accounts linked to one of its organizations, or any account for the admin organization.';
+comment on function public.is_related is 'Whether an account is another, or has one of the roles in its organization, in one that it is linked to, or in the admin organization.';
+
+create function public.may_act_for(p_caller uuid, p_target uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select public.is_related(p_caller, p_target, '{owner,member}')
+$$;
+comment on function public.may_act_for is 'Whether an account may act for another: itself, its organizations, accounts linked to one of its organizations, or any account for the admin organization. A viewer of an organization may not.';
+
+create function public.may_see(p_caller uuid, p_target uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select public.is_related(p_caller, p_target, '{owner,member,viewer}')
+$$;
+comment on function public.may_see is 'Whether an account may read what another has: where may_act_for is true, and as a viewer of an organization. Only functions that read call it.';
 
 create function public.access_verdicts(
   p_caller uuid, p_may_switch boolean, p_account_id uuid, p_organization_id uuid, p_artist_id uuid
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
-  v_account boolean;
-  v_organization boolean;
-  v_artist boolean;
+  v_role text;
+  v_is_artist boolean;
+  v_verdicts jsonb := '{"account": null, "organization": null, "artist": null}';
+  v_seen jsonb := '{}';
 begin
   if p_account_id is not null then
-    v_account := p_account_id = p_caller
-      or (p_may_switch and public.may_act_for(p_caller, p_account_id));
+    v_verdicts := v_verdicts || jsonb_build_object('account', p_account_id = p_caller
+      or (p_may_switch and public.may_act_for(p_caller, p_account_id)));
+    v_seen := v_seen || jsonb_build_object('account', p_account_id = p_caller
+      or (p_may_switch and public.may_see(p_caller, p_account_id)));
   end if;
   if p_organization_id is not null then
     -- Administrators are no exception here: the organization must be the caller's own.
-    v_organization := exists (
-      select 1 from public.accounts o
-      where o.id = p_organization_id
-        and o.kind = 'organization'
-        and (
-          o.id = p_caller
-          or exists (
-            select 1 from public.organization_accounts m
-            where m.organization_id = o.id and m.account_id = p_caller
-          )
-        )
-    );
+    v_role := case when p_organization_id = p_caller then (
+      select 'owner' from public.accounts o where o.id = p_caller and o.kind = 'organization')
+      else public.organization_role(p_caller, p_organization_id) end;
+    v_verdicts := v_verdicts
+      || jsonb_build_object('organization', coalesce(v_role in ('owner', 'member'), false));
+    v_seen := v_seen || jsonb_build_object('organization', v_role is not null);
   end if;
   if p_artist_id is not null then
-    v_artist := exists (
-      select 1 from public.accounts a where a.id = p_artist_id and a.kind = 'artist'
-    ) and public.may_act_for(p_caller, p_artist_id);
+    v_is_artist := exists (
+      select 1 from public.accounts a where a.id = p_artist_id and a.kind = 'artist');
+    v_verdicts := v_verdicts
+      || jsonb_build_object('artist', v_is_artist and public.may_act_for(p_caller, p_artist_id));
+    v_seen := v_seen
+      || jsonb_build_object('artist', v_is_artist and public.may_see(p_caller, p_artist_id));
   end if;
-  return jsonb_build_object('account', v_account, 'organization', v_organization, 'artist', v_artist);
+  return v_verdicts || jsonb_build_object('seen', v_seen);
 end
 $$;
-comment on function public.access_verdicts is 'Whether the caller may use the account, organization and artist of a request; each is null when it was not asked for.';
+comment on function public.access_verdicts is 'Whether the caller may use the account, organization and artist of a request; each is null when it was not asked for. seen has the same for a request that only reads.';
 
 create function public.organization_role(p_account_id uuid, p_organization_id uuid) returns text
 language sql stable set search_path = '' as $$
@@ -142,7 +156,7 @@ language sql stable set search_path = '' as $$
   join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
   where m.organization_id = p_organization_id and m.account_id = p_account_id
 $$;
-comment on function public.organization_role is 'owner or member; null for who does not belong to the organization, and where there is none.';
+comment on function public.organization_role is 'owner, member or viewer; null for who does not belong to the organization, and where there is none.';
 
 -- Accounts ----------------------------------------------------------------------------------------
 

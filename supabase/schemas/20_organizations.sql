@@ -5,7 +5,7 @@ create table public.organization_invitations (
   organization_id uuid not null references public.accounts (id) on delete cascade,
   invited_by uuid references public.accounts (id) on delete set null,
   email text not null check (email = lower(email)),
-  role text not null check (role in ('owner', 'member')),
+  role text not null check (role in ('owner', 'member', 'viewer')),
   status text not null default 'pending'
     check (status in ('pending', 'accepted', 'declined', 'withdrawn')),
   created_at timestamptz not null default clock_timestamp(),
@@ -520,10 +520,10 @@ language sql stable set search_path = '' as $$
   select coalesce((
     select jsonb_build_object('artist', public.artist_row(p_account_id, a))
     from public.accounts a
-    where a.id = p_id and a.kind = 'artist' and public.may_act_for(p_account_id, p_id)),
+    where a.id = p_id and a.kind = 'artist' and public.may_see(p_account_id, p_id)),
     jsonb_build_object('refused', 'missing'))
 $$;
-comment on function public.get_artist is '{artist} for who may act for it, {refused: missing} for everyone else.';
+comment on function public.get_artist is '{artist} for who may see it, {refused: missing} for everyone else.';
 
 create function public.list_artists(
   p_account_id uuid, p_organization_id uuid,
@@ -568,7 +568,9 @@ begin
   -- One at a time for each parent: two at once cannot both take the last room.
   perform from public.accounts where id = v_parent for no key update;
   -- The request was checked before; the membership may have ended since.
-  if v_parent <> p_account_id and public.organization_role(p_account_id, v_parent) is null then
+  if v_parent <> p_account_id
+    and coalesce(public.organization_role(p_account_id, v_parent), 'viewer') = 'viewer'
+  then
     return jsonb_build_object('refused', 'organization');
   end if;
   if p_max <= (
@@ -622,10 +624,13 @@ begin
       then coalesce(p_catalog_artist_id, a.catalog_artist_id) end,
     updated_at = now()
   where a.id = p_id and a.kind = 'artist' and public.may_act_for(p_account_id, p_id);
+  if not found and public.may_see(p_account_id, p_id) then
+    return jsonb_build_object('refused', 'viewer');
+  end if;
   return public.get_artist(p_account_id, p_id);
 end
 $$;
-comment on function public.update_artist is 'Changes the fields that are not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing}.';
+comment on function public.update_artist is 'Changes the fields that are not null and clears the columns of p_clear (label, image, catalog_artist_id): {artist}, or {refused: missing | viewer}.';
 
 create function public.delete_artist(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -134,6 +134,14 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.workspace_owner is 'The id of the workspace of an artist that the account may act for, or of the account itself without an artist; null for any other artist.';
 
+create function public.seen_workspace(p_account_id uuid, p_artist_id uuid) returns uuid
+language sql stable set search_path = '' as $$
+  select case when p_artist_id is null then public.workspace_owner(p_account_id, null) else (
+    select a.id from public.accounts a
+    where a.id = p_artist_id and a.kind = 'artist' and public.may_see(p_account_id, p_artist_id)) end
+$$;
+comment on function public.seen_workspace is 'As workspace_owner, of an artist that the account may see.';
+
 create function public.workspace_version_row(
   p_file public.workspace_files, p_version public.workspace_versions
 ) returns jsonb
@@ -156,7 +164,7 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_after_at constant timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id constant uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
-  v_owner constant uuid := public.workspace_owner(p_account_id, p_artist_id);
+  v_owner constant uuid := public.seen_workspace(p_account_id, p_artist_id);
 begin
   return to_jsonb(array(
     -- In the order of the files, of which a new version moves to the front.
@@ -182,7 +190,7 @@ language sql stable set search_path = '' as $$
     from public.workspace_files f
     join public.workspace_versions v on v.file_id = f.id and v.number = coalesce(p_version, f.version)
     join public.workspace_contents c on c.id = v.content_id
-    where f.workspace_id = public.workspace_owner(p_account_id, p_artist_id) and f.path = p_path),
+    where f.workspace_id = public.seen_workspace(p_account_id, p_artist_id) and f.path = p_path),
     jsonb_build_object('refused', 'missing'))
 $$;
 comment on function public.find_workspace_content is 'Where the storage has a version of a file, null for the newest one: {content: {workspace_id, id, bytes, is_text}}, or {refused: missing}, also for a deletion.';
@@ -201,7 +209,7 @@ begin
     select public.workspace_version_row(f, v)
     from public.workspace_files f
     join public.workspace_versions v on v.file_id = f.id
-    where f.workspace_id = public.workspace_owner(p_account_id, p_artist_id) and f.path = p_path
+    where f.workspace_id = public.seen_workspace(p_account_id, p_artist_id) and f.path = p_path
       and (v.created_at, v.id) < (v_after_at, v_after_id)
     order by v.created_at desc, v.id desc
     limit p_limit + 1);
@@ -409,7 +417,7 @@ create function public.search_workspace(
 ) returns jsonb
 language plpgsql stable set search_path = '' set plan_cache_mode = 'force_custom_plan' as $$
 declare
-  v_workspace_id constant uuid := public.workspace_owner(p_account_id, p_artist_id);
+  v_workspace_id constant uuid := public.seen_workspace(p_account_id, p_artist_id);
   v_found jsonb;
   v_text text;
 begin
@@ -705,7 +713,7 @@ begin
     select public.memory_proposal_row(p)
     from public.workspace_files f
     join public.memory_proposals p on p.file_id = f.id
-    where f.workspace_id = public.workspace_owner(p_account_id, p_artist_id)
+    where f.workspace_id = public.seen_workspace(p_account_id, p_artist_id)
       and p.state in ('proposed', 'accepted', 'rejected')
       and (p.created_at, p.id) < (v_after_at, v_after_id)
     order by p.created_at desc, p.id desc

@@ -98,9 +98,9 @@ begin
   select * into v_connection from public.connections
   where state_hash = p_state_hash and expires_at > now()
   for update;
-  -- Serializes this with a concurrent removal of the starter.
+  -- Serializes this with a concurrent removal of the starter, or one that makes it a viewer.
   perform from public.organization_accounts
-  where account_id = v_connection.started_by for key share;
+  where account_id = v_connection.started_by for share;
   if v_connection.id is null or not public.may_connect(
     v_connection.account_id, v_connection.started_by, v_connection.key_id)
   then

@@ -8,9 +8,14 @@ async function createAccount({ sql }: Transaction, kind: string, isAdmin = false
   return id;
 }
 
-async function link({ sql }: Transaction, organization: string, account: string): Promise<void> {
-  await sql`insert into organization_accounts (organization_id, account_id)
-    values (${organization}, ${account})`;
+async function link(
+  { sql }: Transaction,
+  organization: string,
+  account: string,
+  role = "member",
+): Promise<void> {
+  await sql`insert into organization_accounts (organization_id, account_id, role)
+    values (${organization}, ${account}, ${role})`;
 }
 
 async function createKey({ sql }: Transaction, account: string, scope = "full"): Promise<string> {
@@ -38,6 +43,20 @@ describe("may_act_for", () => {
       }
     }));
 
+  test("reaches nothing for a viewer, who sees all of it", () =>
+    rolledBack(async (transaction) => {
+      const [viewer, member] = [await transaction.account(), await transaction.account()];
+      const artist = await createAccount(transaction, "artist");
+      const admins = await createAccount(transaction, "organization", true);
+      const organization = await createAccount(transaction, "organization");
+      for (const one of [admins, organization]) await link(transaction, one, viewer, "viewer");
+      for (const account of [member, artist]) await link(transaction, organization, account);
+      for (const target of [organization, artist, member]) {
+        expect(await transaction.call("may_act_for", { caller: viewer, target })).toBe(false);
+        expect(await transaction.call("may_see", { caller: viewer, target })).toBe(true);
+      }
+    }));
+
   test("reaches every account that exists for members of the admin organization", () =>
     rolledBack(async (transaction) => {
       const [person, stranger] = [await transaction.account(), await transaction.account()];
@@ -60,7 +79,8 @@ describe("access_verdicts", () => {
           organization_id: id,
           artist_id: id,
         });
-      const none = { account: false, organization: false, artist: false };
+      const seen = { account: false, organization: false, artist: false };
+      const none = { ...seen, seen };
       expect([await verdicts(stranger), await verdicts(randomUUID())]).toEqual([none, none]);
     }));
 });

@@ -290,6 +290,7 @@ export const lookups: Readonly<
   }),
   delete_artist: ({ artist: id }) => ({ id }),
   workspace_owner: ({ artist: artist_id }) => ({ artist_id }),
+  seen_workspace: ({ artist: artist_id }) => ({ artist_id }),
   list_workspace_files: ({ artist: artist_id }) => ({ artist_id, prefix: null, ...page }),
   find_workspace_content: ({ artist: artist_id, workspaceFile: path }) => ({
     ...{ artist_id, path, version: null },

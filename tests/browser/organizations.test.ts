@@ -57,7 +57,7 @@ describeInBrowser("organizations", ({ signedIn }) => {
     await inviteTo(owner, id, "manager@example.com");
     await inviteTo(other.withKey, await makeOrganization(other.withKey, "Night Drive"), email);
     await page.goto("/settings/organizations");
-    await page.getByText("You have an invitation.").waitFor();
+    await page.getByRole("link", { name: "1 invitation" }).waitFor();
     await page.getByRole("list", { name: "Organizations" }).waitFor();
     await expectGood(page);
     await page.getByRole("link", { name: /Velvet Harbor/ }).click();

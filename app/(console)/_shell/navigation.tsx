@@ -8,6 +8,7 @@ import { signOut, useSession } from "../_session/auth.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { Skeleton } from "../_ui/states.tsx";
+import { InvitationNotice } from "./invitation-notice.tsx";
 import { type NavItem, navGroups, settingsItem } from "./nav-items.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
@@ -141,21 +142,14 @@ function subscribe(listener: () => void): () => void {
 /** The settings, the signed-in email address, the theme toggle and the sign-out button. */
 export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
   const session = useSession();
+  const email = session.status === "signed-in" ? session.email : undefined;
   return (
     <section aria-label="Account" className="shrink-0 border-t px-2 py-1.5">
+      {email && <InvitationNotice email={email} />}
       <div className="flex items-center pl-2">
-        {session.status === "signed-in" ? (
-          <p
-            title={session.email}
-            className="min-w-0 flex-1 truncate text-sm text-muted-foreground"
-          >
-            {session.email}
-          </p>
-        ) : (
-          <div className="flex-1">
-            <Skeleton className="h-4 w-28" />
-          </div>
-        )}
+        <div title={email} className="min-w-0 flex-1 truncate text-sm text-muted-foreground">
+          {email ?? <Skeleton className="h-4 w-28" />}
+        </div>
         <ButtonLink
           href={settingsItem.href}
           aria-label={settingsItem.label}

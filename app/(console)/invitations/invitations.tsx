@@ -2,12 +2,14 @@
 import { Mail } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
+import type { Artist } from "@/lib/artists/artist.ts";
 import type {
   acceptInvitationContract,
   listInvitationsContract,
 } from "@/lib/organizations/contract.ts";
 import type { ReceivedInvitation } from "@/lib/organizations/organization.ts";
 import type { Answer } from "../_api/request.ts";
+import { usePages } from "../_hooks/use-pages.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { chooseOrganization } from "../_session/scope.ts";
@@ -70,31 +72,39 @@ export function Invitations() {
 }
 
 function JoinedOrganization({
-  organization: { organization_id: id, organization_name: name },
+  organization: { organization_id: id, organization_name: name, role },
 }: {
   readonly organization: Joined;
 }) {
   const router = useRouter();
+  const artists = usePages<Artist>(`/api/artists?org_id=${id}&limit=5`, "artists").items ?? [];
+  const enter = (path: string) => {
+    chooseOrganization({ id, name });
+    router.push(path);
+  };
   return (
     <Card className="flex flex-wrap items-center justify-between gap-3">
       <div>
         <h2 className="font-semibold wrap-anywhere">You joined {name}</h2>
         <p className="text-muted-foreground">
-          Switch to {name} to work with its artists. New chats then belong to the organization.
+          {role === "viewer"
+            ? "You can read what its members work on, and change nothing."
+            : "Switch to work with its artists. New chats then belong to the organization."}
         </p>
+        {artists.length > 0 && (
+          <p className="mt-1 wrap-anywhere">{artists.map((one) => one.name).join(" · ")}</p>
+        )}
       </div>
       <div className="flex flex-wrap gap-2">
         <ButtonLink href={`/settings/organizations/${id}`} variant="outline">
           View members
         </ButtonLink>
-        <Button
-          onClick={() => {
-            chooseOrganization({ id, name });
-            router.push("/artists");
-          }}
-        >
-          Switch organization
-        </Button>
+        {role !== "viewer" && (
+          <Button variant="outline" onClick={() => enter("/chat")}>
+            Start a chat
+          </Button>
+        )}
+        <Button onClick={() => enter("/artists")}>Switch organization</Button>
       </div>
     </Card>
   );
@@ -122,7 +132,7 @@ function Invitation({
       <div>
         <h2 className="font-semibold wrap-anywhere">{name}</h2>
         <p className="text-muted-foreground">
-          As {role === "owner" ? "an owner" : "a member"} · expires{" "}
+          As {role === "owner" ? "an owner" : `a ${role}`} · expires{" "}
           <time dateTime={expires_at}>{formatDate(expires_at)}</time>
         </p>
       </div>

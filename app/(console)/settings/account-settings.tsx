@@ -11,8 +11,9 @@ import { SectionCard } from "../_ui/card.tsx";
 import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
 import { Field, Input, SelectField, Switch, TextField, timeZoneOptions } from "../_ui/form.tsx";
 import { download } from "../_ui/save-file.ts";
-import { ErrorNote, Loaded, Loading } from "../_ui/states.tsx";
+import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
+import { AccountForm } from "./account-form.tsx";
 import { ApprovalSettings } from "./approval-settings.tsx";
 import { NetworkSettings } from "./network-settings.tsx";
 
@@ -155,30 +156,21 @@ function ProfileForm({ account }: { readonly account: Me["account"] }) {
     },
     INVALID_TEXTS,
   );
-  const submit = async () => {
+  const bodyOf = () => {
     const { name, image, timezone, monthly_budget_usd: budget } = form.values;
-    const body = {
+    return {
       ...(name.trim() !== "" && { name: name.trim() }),
       image: image.trim() || null,
       timezone: timezone || null,
       monthly_budget_usd: budget.trim() === "" ? null : Number(budget),
     };
-    const result = await form.send<Me>("/api/accounts/me", { method: "PATCH", body });
-    if (result.ok) toast("Your changes were saved.");
   };
   return (
     <SectionCard
       title="Profile"
       description="Members of your organizations see your name and picture."
     >
-      <form
-        ref={form.ref}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-        className="flex flex-col gap-5"
-      >
+      <AccountForm form={form} bodyOf={bodyOf} save="Save changes">
         <Field label="Email" hint="You sign in with this address. It cannot be changed.">
           {(ids) => <Input {...ids} readOnly value={account.email ?? ""} className="bg-muted" />}
         </Field>
@@ -218,13 +210,7 @@ function ProfileForm({ account }: { readonly account: Me["account"] }) {
           className="max-w-lg [&_input]:max-w-48"
           {...form.field("monthly_budget_usd")}
         />
-        <ErrorNote>{form.formError?.message ?? null}</ErrorNote>
-        <div>
-          <Button type="submit" busy={form.busy}>
-            Save changes
-          </Button>
-        </div>
-      </form>
+      </AccountForm>
     </SectionCard>
   );
 }

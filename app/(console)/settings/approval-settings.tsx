@@ -9,7 +9,7 @@ import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
 import { SelectField } from "../_ui/form.tsx";
 import { ErrorNote, PagedList } from "../_ui/states.tsx";
-import { toast } from "../_ui/toast.tsx";
+import { AccountForm } from "./account-form.tsx";
 
 const POLICIES = [
   { value: "auto", label: "Without asking" },
@@ -48,30 +48,20 @@ export function ApprovalSettings({ account }: { readonly account: Me["account"] 
   const form = useForm<Record<string, string>>(
     Object.fromEntries(KINDS.map(({ kind, usual }) => [kind, account.approvals[kind] ?? usual])),
   );
-  const submit = async () => {
+  const bodyOf = () => {
     const chosen = KINDS.flatMap(({ kind, usual }) => {
       const policy = form.values[kind];
       return policy === usual ? [] : [[kind, policy]];
     });
     const { delivery } = account.approvals;
-    const approvals = { ...(delivery && { delivery }), ...Object.fromEntries(chosen) };
-    const body = { approvals };
-    const result = await form.send<Me>("/api/accounts/me", { method: "PATCH", body });
-    if (result.ok) toast("Your changes were saved.");
+    return { approvals: { ...(delivery && { delivery }), ...Object.fromEntries(chosen) } };
   };
   return (
     <SectionCard
       title="Approvals"
       description="What your agents may do by themselves, and when they ask you first. Chats, templates and schedules can have their own choice."
     >
-      <form
-        ref={form.ref}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-        className="flex flex-col gap-5"
-      >
+      <AccountForm form={form} bodyOf={bodyOf} save="Save approvals">
         {KINDS.map(({ kind, label, text }) => (
           <SelectField
             key={kind}
@@ -80,13 +70,7 @@ export function ApprovalSettings({ account }: { readonly account: Me["account"] 
             {...form.field(kind)}
           />
         ))}
-        <ErrorNote>{form.formError?.message ?? null}</ErrorNote>
-        <div>
-          <Button type="submit" busy={form.busy}>
-            Save approvals
-          </Button>
-        </div>
-      </form>
+      </AccountForm>
       <RememberedApprovals />
     </SectionCard>
   );

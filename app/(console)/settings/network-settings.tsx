@@ -1,11 +1,9 @@
 "use client";
 import type { Me } from "../_hooks/shared-reads.ts";
 import { useForm } from "../_hooks/use-form.ts";
-import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
 import { SelectField, TextareaField } from "../_ui/form.tsx";
-import { ErrorNote } from "../_ui/states.tsx";
-import { toast } from "../_ui/toast.tsx";
+import { AccountForm } from "./account-form.tsx";
 
 const MODES = [
   { value: "open", label: "Every host" },
@@ -28,26 +26,16 @@ export function NetworkSettings({ account }: { readonly account: Me["account"] }
     INVALID_TEXTS,
   );
   const { mode } = form.values;
-  const submit = async () => {
+  const bodyOf = () => {
     const hosts = form.values["network.hosts"].split(/[\s,]+/).filter(Boolean);
-    const network = mode === "open" ? null : { mode, ...(mode === "allowlist" && { hosts }) };
-    const body = { network };
-    const result = await form.send<Me>("/api/accounts/me", { method: "PATCH", body });
-    if (result.ok) toast("Your changes were saved.");
+    return { network: mode === "open" ? null : { mode, ...(mode === "allowlist" && { hosts }) } };
   };
   return (
     <SectionCard
       title="Network"
       description="What your agents may reach when they fetch pages, run commands or search the web. Templates, chats and schedules can only narrow it."
     >
-      <form
-        ref={form.ref}
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-        className="flex flex-col gap-5"
-      >
+      <AccountForm form={form} bodyOf={bodyOf} save="Save network settings">
         <SelectField label="Agents may reach" options={MODES} {...form.field("mode")} />
         {mode === "allowlist" && (
           <TextareaField
@@ -58,13 +46,7 @@ export function NetworkSettings({ account }: { readonly account: Me["account"] }
             {...form.field("network.hosts")}
           />
         )}
-        <ErrorNote>{form.formError?.message ?? null}</ErrorNote>
-        <div>
-          <Button type="submit" busy={form.busy}>
-            Save network settings
-          </Button>
-        </div>
-      </form>
+      </AccountForm>
     </SectionCard>
   );
 }

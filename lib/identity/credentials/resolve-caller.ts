@@ -82,11 +82,13 @@ export interface Limited {
   readonly limited: RateVerdict;
 }
 
-const access = z.object({
+const verdicts = z.object({
   account: z.boolean().nullable(),
   organization: z.boolean().nullable(),
   artist: z.boolean().nullable(),
 });
+/** `seen` has the verdicts on a request that only reads. */
+const access = verdicts.extend({ seen: verdicts.partial() });
 const limited = z.object({
   outcome: z.literal("limited"),
   by: z.enum(["account", "address"]),
@@ -120,11 +122,13 @@ const keyAnswer = z.discriminatedUnion("outcome", [limited, unknown, knownCreden
 /**
  * Resolves to the caller, to the exceeded rate limit, or to a 401.
  * @param address the bucket of the address limit
+ * @param reads whether the request changes nothing, so a viewer of an organization may make it
  */
 export async function resolveCaller(
   credential: Credential,
   named: NamedAccounts,
   address: string,
+  reads = false,
 ): Promise<Resolved | Limited | AppError> {
   const asked = {
     p_account_id: named.account,
@@ -139,7 +143,7 @@ export async function resolveCaller(
     const found = await call("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
     if (found.outcome === "unknown") return unauthorized;
     if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
-    return resolved(found, named, credentialOf(found));
+    return resolved(found, named, credentialOf(found), reads);
   }
   const { email, sessionId, issuedAt } = credential;
   const token = {
@@ -151,7 +155,7 @@ export async function resolveCaller(
   const found = await call("authenticate_bearer", { ...token, ...asked }, bearerAnswer);
   if (found.outcome === "unknown") return unauthorized;
   if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
-  return resolved(found, named, { kind: "bearer", email });
+  return resolved(found, named, { kind: "bearer", email }, reads);
 }
 
 function credentialOf(found: z.output<typeof knownCredential>): Caller["credential"] {
@@ -175,24 +179,26 @@ function resolved(
   found: z.output<typeof knownEmail>,
   named: NamedAccounts,
   credential: Caller["credential"],
+  reads: boolean,
 ): Resolved {
   const ownerId = found.account_id;
-  const accountId = found.access.account === true && named.account ? named.account : ownerId;
+  const allowed = { ...found.access, ...(reads && found.access.seen) };
+  const accountId = allowed.account === true && named.account ? named.account : ownerId;
   return {
     caller: { accountId, ownerId, credential },
-    denied: denial(found.access),
+    denied: denial(allowed),
     rate: found.rate && { by: "account", ...found.rate },
   };
 }
 
-function denial(verdicts: z.output<typeof access>): AppError | null {
-  if (verdicts.account === false) {
+function denial(allowed: z.output<typeof verdicts>): AppError | null {
+  if (allowed.account === false) {
     return appError("access_denied", "Access denied to specified account_id");
   }
-  if (verdicts.organization === false) {
+  if (allowed.organization === false) {
     return appError("access_denied", "Access denied to specified organization_id");
   }
-  if (verdicts.artist === false) return appError("not_found", "Artist not found");
+  if (allowed.artist === false) return appError("not_found", "Artist not found");
   return null;
 }
 

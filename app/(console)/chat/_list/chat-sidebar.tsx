@@ -17,7 +17,7 @@ import { hrefOf, hrefOfFound } from "./row-target.ts";
 import { type ChatList, type ListFilter, titleOfChat, useChatList } from "./use-chat-list.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
-const ListMenu = lazyComponent(() => import("./list-menu.tsx"), "ListMenu");
+const ListMenu = lazyComponent(() => import("./row-menu.tsx"), "ListMenu");
 const SelectionBar = lazyComponent(() => import("./selection-bar.tsx"), "SelectionBar");
 
 /** The list of chats, beside every page. It shows six of them however low the window is. */
@@ -182,12 +182,8 @@ function toggled(ids: ReadonlySet<string> | null, id: string): ReadonlySet<strin
   return next;
 }
 
-interface ListNotesProps {
-  readonly view: ChatList;
-  readonly isEmpty: boolean;
-}
-
-function ListNotes({ view: { phase, filter, isLoadingMore }, isEmpty }: ListNotesProps) {
+function ListNotes({ view, isEmpty }: { readonly view: ChatList; readonly isEmpty: boolean }) {
+  const { phase, filter, isLoadingMore } = view;
   if (phase === "loading") {
     return (
       <Loading label="Loading chats…" className="flex flex-col gap-2 px-2 pt-4">

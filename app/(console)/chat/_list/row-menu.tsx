@@ -5,7 +5,9 @@ import {
   Code2,
   Download,
   FileJson,
+  ListChecks,
   MessageSquarePlus,
+  MessagesSquare,
   Pencil,
   Pin,
   PinOff,
@@ -121,5 +123,31 @@ export function RowMenu({
         />
       )}
     </>
+  );
+}
+
+/** The menu of the whole list. */
+export function ListMenu({
+  isArchived,
+  onSelect,
+  onArchived,
+  ...state
+}: MenuState & {
+  readonly isArchived: boolean;
+  readonly onSelect: () => void;
+  readonly onArchived: (isArchived: boolean) => void;
+}) {
+  return (
+    <AnchoredMenu {...state} label="Chat list">
+      <MenuItem icon={ListChecks} onSelect={onSelect}>
+        Select chats
+      </MenuItem>
+      <MenuItem
+        icon={isArchived ? MessagesSquare : Archive}
+        onSelect={() => onArchived(!isArchived)}
+      >
+        {isArchived ? "Show all chats" : "Show archived chats"}
+      </MenuItem>
+    </AnchoredMenu>
   );
 }

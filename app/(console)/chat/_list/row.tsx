@@ -95,12 +95,8 @@ function Marked({ text, query }: { readonly text: string; readonly query: string
   );
 }
 
-interface RenameFormProps {
-  readonly target: RowTarget;
-  readonly onDone: () => void;
-}
-
-export function RenameForm({ target, onDone }: RenameFormProps) {
+export function RenameForm(props: { readonly target: RowTarget; readonly onDone: () => void }) {
+  const { target, onDone } = props;
   const { title, sessionId, chatId } = target;
   const [text, setText] = useState(title);
   const save = async () => {

@@ -9,13 +9,9 @@ import { titleOfChat } from "./use-chat-list.ts";
 
 const RowMenu = lazyComponent(() => import("./row-menu.tsx"), "RowMenu");
 
-interface TitleMenuProps {
-  readonly chat: Chat;
-  readonly onCode: () => void;
-}
-
 /** The title of the open chat, with the menu that its row has. */
-export function TitleMenu({ chat, onCode }: TitleMenuProps) {
+export function TitleMenu(props: { readonly chat: Chat; readonly onCode: () => void }) {
+  const { chat, onCode } = props;
   const [isRenaming, setRenaming] = useState(false);
   const [isNear, setNear] = useState(false);
   const { id: chatId, sessionId } = chat;

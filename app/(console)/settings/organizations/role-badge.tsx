@@ -1,6 +1,12 @@
 import type { Role } from "@/lib/organizations/organization.ts";
 import { Badge } from "../../_ui/badge.tsx";
 
+export const ROLES: readonly { readonly value: Role; readonly label: string }[] = [
+  { value: "viewer", label: "Viewer" },
+  { value: "member", label: "Member" },
+  { value: "owner", label: "Owner" },
+];
+
 export function RoleBadge({ role }: { readonly role: Role }) {
-  return <Badge>{role === "owner" ? "Owner" : "Member"}</Badge>;
+  return <Badge>{ROLES.find(({ value }) => value === role)?.label}</Badge>;
 }

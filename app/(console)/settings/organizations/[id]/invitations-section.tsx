@@ -1,6 +1,6 @@
 "use client";
 import { Mail } from "lucide-react";
-import type { Role, SentInvitation } from "@/lib/organizations/organization.ts";
+import type { SentInvitation } from "@/lib/organizations/organization.ts";
 import { type ApiError, remove } from "../../../_api/request.ts";
 import { useForm } from "../../../_hooks/use-form.ts";
 import { usePages } from "../../../_hooks/use-pages.ts";
@@ -11,7 +11,7 @@ import { SelectField, TextField } from "../../../_ui/form.tsx";
 import { formatDate } from "../../../_ui/format.ts";
 import { PagedList } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
-import { RoleBadge } from "../role-badge.tsx";
+import { ROLES, RoleBadge } from "../role-badge.tsx";
 
 /** The open invitations, and the form to send one. */
 export function InvitationsSection({ organizationId }: { readonly organizationId: string }) {
@@ -31,7 +31,8 @@ export function InvitationsSection({ organizationId }: { readonly organizationId
           more="invitations"
           empty={
             <p className="text-sm text-muted-foreground">
-              No open invitations. Each is valid for 7 days.
+              No open invitations. Each is valid for 7 days. A viewer reads everything and changes
+              nothing.
             </p>
           }
           keyOf={({ id }) => id}
@@ -75,11 +76,6 @@ function describe({ status, code, fields, message }: ApiError): string {
     return "Too many invitations are open. Revoke some, or wait a day.";
   return message;
 }
-
-const ROLES: readonly { value: Role; label: string }[] = [
-  { value: "member", label: "Member" },
-  { value: "owner", label: "Owner" },
-];
 
 function InviteForm({ path, onSent }: { readonly path: string; readonly onSent: () => void }) {
   const form = useForm({ email: "", role: "member" });

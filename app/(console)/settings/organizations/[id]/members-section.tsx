@@ -10,7 +10,7 @@ import { ConfirmDialog } from "../../../_ui/dialog.tsx";
 import { Select } from "../../../_ui/form.tsx";
 import { PagedList } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
-import { RoleBadge } from "../role-badge.tsx";
+import { ROLES, RoleBadge } from "../role-badge.tsx";
 
 const LAST_OWNER = "The last owner stays. Make another member an owner first.";
 
@@ -80,8 +80,11 @@ export function MembersSection({
                   onChange={(value) => void setRole(member, value as Role)}
                   className="w-32"
                 >
-                  <option value="owner">Owner</option>
-                  <option value="member">Member</option>
+                  {ROLES.map(({ value, label }) => (
+                    <option key={value} value={value}>
+                      {label}
+                    </option>
+                  ))}
                 </Select>
               ) : (
                 <RoleBadge role={member.role} />

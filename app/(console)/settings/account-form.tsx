@@ -1,0 +1,41 @@
+"use client";
+import type { ReactNode } from "react";
+import type { Me } from "../_hooks/shared-reads.ts";
+import type { Form } from "../_hooks/use-form.ts";
+import { Button } from "../_ui/button.tsx";
+import { ErrorNote } from "../_ui/states.tsx";
+import { toast } from "../_ui/toast.tsx";
+
+interface AccountFormProps {
+  readonly form: Pick<Form<object>, "ref" | "send" | "busy" | "formError">;
+  /** Returns the fields of `PATCH /api/accounts/me` that the form changes. */
+  readonly bodyOf: () => object;
+  readonly save: string;
+  readonly children: ReactNode;
+}
+
+/** A form that changes the account. */
+export function AccountForm({ form, bodyOf, save, children }: AccountFormProps) {
+  const submit = async () => {
+    const result = await form.send<Me>("/api/accounts/me", { method: "PATCH", body: bodyOf() });
+    if (result.ok) toast("Your changes were saved.");
+  };
+  return (
+    <form
+      ref={form.ref}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+      className="flex flex-col gap-5"
+    >
+      {children}
+      <ErrorNote>{form.formError?.message ?? null}</ErrorNote>
+      <div>
+        <Button type="submit" busy={form.busy}>
+          {save}
+        </Button>
+      </div>
+    </form>
+  );
+}

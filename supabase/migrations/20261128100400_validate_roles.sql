@@ -1,0 +1,1 @@
+alter table public.organization_accounts validate constraint organization_accounts_role_check;

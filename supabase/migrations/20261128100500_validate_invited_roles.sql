@@ -1,0 +1,1 @@
+alter table public.organization_invitations validate constraint organization_invitations_role_check;
