@@ -39,10 +39,10 @@ export async function inviteMember(
 }
 
 const letter = (organization: string, inviter: string, role: Role): string =>
-  `${inviter} has invited you to join the organization “${organization}” as ${role === "owner" ? "an owner" : "a member"}.
+  `${inviter} has invited you to join the organization “${organization}” as ${role === "owner" ? "an owner" : `a ${role}`}.
 
 Sign in with this address to accept or decline:
 ${serviceOrigin()}/invitations
 
-The members of an organization can act for each other's accounts. The invitation expires in 7 days. If you do not know the sender, you can ignore this email.
+The members of an organization can act for each other's accounts${role === "viewer" ? " and for a viewer's. A viewer can only read theirs" : ""}. The invitation expires in 7 days. If you do not know the sender, you can ignore this email.
 `;
