@@ -56,7 +56,7 @@ export const foundChat = chat.extend({
   }),
   matched: z.string().optional().meta({
     description:
-      "With `q`: the words that were found, which are those of `q` unless it has typing errors",
+      "With `q`: the words that were found, which differ from `q` where it has typing errors",
   }),
 });
 export type FoundChat = z.output<typeof foundChat>;

@@ -86,7 +86,7 @@ test("a word that is frequent elsewhere reads no messages of other accounts", as
     await sql`analyze public.messages`;
     const search = () =>
       transaction.call("list_account_chats", { account_id, ...page, ...none, text: "the" });
-    // Those of its own chats, and again for the passages that are shown.
+    // The messages of its own chats, and again for the passages that are shown.
     expect(await transaction.rowsRead("messages", search)).toBeLessThan(500);
   });
 });

@@ -66,9 +66,9 @@ describeInBrowser("the playground", (browsing) => {
     await caller.request("PUT", `/api/sessions/${sessionId}/chats/${chatId}/connectors`, {
       body: { connectors: ["gmail", "slack"] },
     });
-    const button = page.getByRole("button", { name: "View as code" });
-    await button.focus();
-    await page.keyboard.press("Enter");
+    const button = page.getByRole("button", { name: "Chat menu" });
+    await button.press("Enter");
+    await page.getByRole("menuitem", { name: "View as code" }).press("Enter");
     const tabs = page.getByRole("dialog").getByRole("tab", { name: "curl" });
     await page.getByText("# In this chat, the agent may act with gmail, slack.").waitFor();
     await tabs.focus();

@@ -10,10 +10,9 @@ import { keyOf } from "../_hooks/use-query.ts";
 type Invitations = Answer<typeof listInvitationsContract>;
 
 const PATH = "/api/invitations?limit=100";
-/** They are read once in this time, however many pages are opened. */
 const MAX_AGE_MS = 600_000;
 
-/** Leads to the open invitations of the account. */
+/** Leads to the open invitations, which are read every ten minutes at most. */
 export function InvitationNotice({ email }: { readonly email: string }) {
   const storageKey = `invitations ${email}`;
   const stored = (): { at?: number; data?: Invitations } =>

@@ -43,7 +43,8 @@ export function MessageList({
 }) {
   const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const { isAtEnd, jump } = useStickToEnd(scroller, content, sentMessageId);
+  const isFound = messages.some(({ id }) => id === found?.id);
+  const { isAtEnd, jump } = useStickToEnd(scroller, content, sentMessageId, !isFound);
   const { shown, hidden, marker, showEarlier } = useEarlierMessages(messages, scroller, found);
   const last = messages.at(-1);
   const hasFooters = useMessageActions() !== null;

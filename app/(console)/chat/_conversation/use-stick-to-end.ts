@@ -11,10 +11,12 @@ export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
   content: RefObject<HTMLElement | null>,
   sentMessageId: string | null,
+  startsAtEnd: boolean,
 ): { isAtEnd: boolean; jump: () => void } {
   const [isAtEnd, setAtEnd] = useState(true);
-  const sticks = useRef(true);
+  const sticks = useRef(startsAtEnd);
   const before = useRef(0);
+  const knownMessageId = useRef(sentMessageId);
 
   const jump = useCallback(() => {
     const box = scroller.current;
@@ -24,8 +26,11 @@ export function useStickToEnd(
     box.scrollTop = box.scrollHeight;
   }, [scroller]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new message of the user scrolls to the end
-  useLayoutEffect(jump, [jump, sentMessageId]);
+  // A new message of the user scrolls to the end.
+  useLayoutEffect(() => {
+    if (sticks.current || sentMessageId !== knownMessageId.current) jump();
+    knownMessageId.current = sentMessageId;
+  }, [jump, sentMessageId]);
 
   useEffect(() => {
     const box = scroller.current;

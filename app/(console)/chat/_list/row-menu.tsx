@@ -96,7 +96,7 @@ export function RowMenu({
           New chat with the same files
         </MenuItem>
         {onCode && (
-          <MenuItem icon={Code2} onSelect={onCode}>
+          <MenuItem icon={Code2} onSelect={() => setTimeout(onCode)}>
             View as code
           </MenuItem>
         )}

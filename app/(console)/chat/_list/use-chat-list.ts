@@ -22,7 +22,6 @@ export interface ChatList {
   readonly phase: "loading" | "ready" | "failed";
   /** The filter of the shown chats; the next one takes effect with its first page. */
   readonly filter: ChatFilter;
-  /** Pinned chats first, archived ones last. */
   readonly chats: readonly FoundChat[];
   /** The chat of the page when the loaded pages do not have it. */
   readonly current: Chat | null;
