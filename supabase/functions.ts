@@ -106,6 +106,7 @@ export const functions = {
   get_chat_context: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid", p_default_model_id: "text" }, returns: "value" },
   get_chat_share: { args: { p_account_id: "uuid", p_session_id: "uuid", p_chat_id: "uuid" }, returns: "value" },
   get_mcp_server: { args: { p_account_id: "uuid", p_id: "uuid" }, returns: "value" },
+  get_model_call: { args: { p_account_id: "uuid", p_run_id: "text", p_index: "integer", p_tool_call_id: "text", p_subagent_index: "integer" }, returns: "value" },
   get_run: { args: { p_account_id: "uuid", p_run_id: "text" }, returns: "value" },
   get_run_trace: { args: { p_account_id: "uuid", p_run_id: "text" }, returns: "value" },
   get_session: { args: { p_account_id: "uuid", p_session_id: "uuid" }, returns: "value" },

@@ -6,9 +6,10 @@ import { type ContextState, promptOf } from "./context.ts";
 import { type Messages, unitsOf } from "./conversation.ts";
 import { describeFailure, tooLong } from "./describe-failure.ts";
 import { type Memory, subagentPrompt, systemPrompt } from "./prompt.ts";
+import { digestsOf } from "./sent-request.ts";
 import { markChunk, markMessages, signedFor } from "./signed-parts.ts";
 import { describeSkills, type TurnSkills } from "./skills/prompt-skills.ts";
-import type { StepResult } from "./step-result.ts";
+import type { SentRequest, SentStep, StepResult } from "./step-result.ts";
 import { type Answer, streamAnswer } from "./stream-answer.ts";
 import { withImages } from "./tool-images.ts";
 import { type ToolOptions, toolSchemas } from "./tools/index.ts";
@@ -25,6 +26,8 @@ export interface Conversation extends Messages, ToolOptions {
   readonly skills: TurnSkills;
   /** What the model gets of the conversation. */
   readonly context: ContextState;
+  /** The newest compaction of the conversation. */
+  readonly compaction?: { readonly id: number } | null;
 }
 
 interface Call extends Models {
@@ -46,6 +49,8 @@ export interface FailedCall {
   readonly error: string;
   /** Present when a model has rejected the request as too long: its window in tokens, if it was named. */
   readonly exceeded?: { readonly modelId: string; readonly window: number | null };
+  /** Absent if the model was not called. */
+  readonly sent?: SentStep;
 }
 
 /** Returns the part of the instructions that is about skills. */
@@ -84,6 +89,7 @@ export async function callModel({
   const tools = toolSchemas(turn, [...steps.flatMap((step) => step.messages), ...results]);
   const prompt = promptOf(await unitsOf(turn, steps, results, tools), turn.context);
   const messages = sandbox ? await withImages(prompt, sandbox) : prompt;
+  const instructions = instructionsFor(turn);
   const { effort } = turn.options;
   const reset = () => write({ type: "reset-step" });
   let isEmpty = true;
@@ -95,7 +101,7 @@ export async function callModel({
       isEmpty = true;
       return await streamAnswer({
         model,
-        instructions: instructionsFor(turn),
+        instructions,
         messages: signedFor(messages, id),
         tools,
         providerOptions,
@@ -114,14 +120,22 @@ export async function callModel({
     },
     reset,
   );
-  if (signal.aborted) return { error: describeFailure(undefined) };
-  if (!("failure" in answer)) return toStepResult(answer, results, modelId);
+  const { clearedTo, summary } = turn.context;
+  const request: SentRequest = {
+    ...(await digestsOf({ instructions, tools, messages: prompt })),
+    ...(turn.compaction && { compaction: turn.compaction.id }),
+    ...(clearedTo && { clearedTo }),
+    ...(summary && { summarizedTo: summary.to }),
+  };
+  const sent = asStored({ messages: [...results], request });
+  if (signal.aborted) return { error: describeFailure(undefined), sent };
+  if (!("failure" in answer)) return { ...toStepResult(answer, results, modelId), request };
   const error = describeFailure(answer.failure);
   const exceeded = tooLong(answer.failure);
-  if (!exceeded) return { error };
+  if (!exceeded) return { error, sent };
   // A request that fits is made within the same step.
   if (!isEmpty) reset();
-  return { error, exceeded: { ...exceeded, modelId } };
+  return { error, exceeded: { ...exceeded, modelId }, sent };
 }
 
 function toStepResult(
@@ -146,5 +160,7 @@ function toStepResult(
     finishReason,
     modelId,
   };
-  return inStoredOrder(JSON.parse(storableJson(answer)));
+  return asStored(answer);
 }
+
+const asStored = <T extends object>(value: T): T => inStoredOrder(JSON.parse(storableJson(value)));

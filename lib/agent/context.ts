@@ -3,9 +3,10 @@
  * a `ContextState` says which tool results are replaced by a note, and which messages by a summary. This
  * file computes, and neither calls a model nor writes anything; `lib/turns/fit-context.ts` does both.
  */
-import { asSchema, type ModelMessage, type ToolResultPart, type ToolSet } from "ai";
+import type { ModelMessage, ToolResultPart, ToolSet } from "ai";
 import type { Place, Unit } from "./conversation.ts";
 import { pdfTokens } from "./pdf-tokens.ts";
+import { describeTools } from "./sent-request.ts";
 import { isToolImage, pathsOf, withoutImages } from "./tool-images.ts";
 import { estimateTokens, pathIn, resultPath, resultText } from "./tool-results.ts";
 
@@ -48,10 +49,9 @@ const tokensOfTools = new WeakMap<ToolSet, Promise<number>>();
 export async function fixedTokens(instructions: string, tools: ToolSet): Promise<number> {
   let ofTools = tokensOfTools.get(tools);
   if (!ofTools) {
-    const described = Object.entries(tools).map(async ([name, { description, inputSchema }]) =>
-      JSON.stringify({ name, description, schema: await asSchema(inputSchema).jsonSchema }),
+    ofTools = describeTools(tools).then((each) =>
+      estimateTokens(each.map((tool) => JSON.stringify(tool)).join("")),
     );
-    ofTools = Promise.all(described).then((texts) => estimateTokens(texts.join("")));
     tokensOfTools.set(tools, ofTools);
   }
   return estimateTokens(instructions) + (await ofTools);

@@ -89,7 +89,8 @@ export async function unitsOf(
   return [...earlier, ...own];
 }
 
-function leadingResults(messages: readonly ModelMessage[] = []): readonly ModelMessage[] {
+/** Returns what a model call was sent after the answer before: the messages of its step that are not its answer. */
+export function leadingResults(messages: readonly ModelMessage[] = []): readonly ModelMessage[] {
   const first = messages.findIndex(({ role }) => role === "assistant");
   return first < 0 ? messages : messages.slice(0, first);
 }

@@ -1,4 +1,5 @@
 import type { ModelMessage } from "ai";
+import type { RequestDigests } from "./sent-request.ts";
 
 /** The answer of one model call, in the form that the next call needs. */
 export interface StepResult {
@@ -12,9 +13,26 @@ export interface StepResult {
   readonly finishReason: string;
   /** The id of the model that was called, which may be a fallback; absent without an answer. */
   readonly modelId?: string;
-  /** Absent in results of versions that recorded none. */
+  /** Absent in results of versions that recorded none, as is `trace`. */
+  readonly request?: SentRequest;
   readonly trace?: StepTrace;
 }
+
+interface Place {
+  readonly messageId: string;
+  readonly step: number;
+}
+
+/** What is recorded of a request. The places are as in `ContextState`. */
+export interface SentRequest extends RequestDigests {
+  /** The id of the compaction whose summary the model got. */
+  readonly compaction?: number;
+  readonly clearedTo?: Place;
+  readonly summarizedTo?: Place;
+}
+
+/** What is kept of a call without an answer: the results that it was sent, and its request. */
+export type SentStep = Pick<StepResult, "messages" | "request">;
 
 /** How the model call went. */
 interface StepTrace {

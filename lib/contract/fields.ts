@@ -122,6 +122,14 @@ const MAX_VERSION = 2_147_483_647;
 /** The number of a version in a body. */
 export const versionNumber = z.int().min(1).max(MAX_VERSION);
 
+/** The database adds one to it. */
+const MAX_INDEX = MAX_VERSION - 1;
+
+/** The index of an item in a path. */
+export const pathIndex = integerText(z.int().min(0).max(MAX_INDEX)).meta({
+  override: { type: "integer", minimum: 0, maximum: MAX_INDEX },
+});
+
 /** The number of a version in a path. */
 export const pathVersion = integerText(versionNumber).meta({
   override: { type: "integer", minimum: 1, maximum: MAX_VERSION },

@@ -30,6 +30,7 @@ import * as triggers from "../triggers/contract.ts";
 import * as approvals from "../turns/approvals-contract.ts";
 import * as contexts from "../turns/context-contract.ts";
 import * as chat from "../turns/contract.ts";
+import * as modelCalls from "../turns/model-call-contract.ts";
 import * as queue from "../turns/queue-contract.ts";
 import * as runs from "../turns/run-contract.ts";
 import * as usage from "../usage/contract.ts";
@@ -41,6 +42,7 @@ const domains: readonly Readonly<Record<string, unknown>>[] = [
   chat,
   queue,
   runs,
+  modelCalls,
   approvals,
   keys,
   signup,

@@ -61,7 +61,7 @@ export async function measureContext(
 }
 
 /** An image counts the same whatever its bytes are, so a sandbox need not be started to measure them. */
-const withoutBytes: Sandbox = {
+export const withoutBytes: Sandbox = {
   run: () => Promise.reject(new Error("Only files are read to measure a conversation")),
   readFile: async () => new Uint8Array(),
   writeFile: async () => {},

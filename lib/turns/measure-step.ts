@@ -5,7 +5,7 @@ import {
   type ModelUse,
   meterModel,
 } from "../agent/models/meter-model.ts";
-import type { StepResult } from "../agent/step-result.ts";
+import type { SentStep, StepResult } from "../agent/step-result.ts";
 import type { App } from "../app.ts";
 
 /** The usage of one model call of a turn, with the key under which it is recorded once. */
@@ -83,7 +83,7 @@ export interface StepMeasure {
   /** Ends the step with its answer. */
   readonly complete: (answer: StepResult) => Promise<MeasuredStep>;
   /** Ends a step without an answer. Resolves with null if the model was not called. */
-  readonly fail: (finishReason: string) => Promise<MeasuredStep | null>;
+  readonly fail: (finishReason: string, sent?: SentStep) => Promise<MeasuredStep | null>;
 }
 
 /**
@@ -139,7 +139,7 @@ export function measureStep(
   return {
     open,
     complete: (answer) => measured(() => answer),
-    fail: async (finishReason) => {
+    fail: async (finishReason, { messages, request } = { messages: [] }) => {
       if (countAttempts() === 0) return null;
       return measured((uses) => {
         const sum = (count: (use: ModelUse) => number) =>
@@ -147,7 +147,10 @@ export function measureStep(
         const inputTokens = sum((use) => use.inputTokens);
         const outputTokens = sum((use) => use.outputTokens);
         const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
-        return { messages: [], calls: [], hasInvalidCall: false, usage, finishReason };
+        return {
+          ...{ messages, calls: [], hasInvalidCall: false, usage, finishReason },
+          ...(request && { request }),
+        };
       });
     },
   };

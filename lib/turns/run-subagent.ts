@@ -50,6 +50,9 @@ const MAX_SUMMARY_CHARS = 100;
 const MAX_SHOWN_CALLS = 100;
 const MAX_SHOWN_CHARS = 2_000;
 
+/** The id of the message that a subagent writes. */
+export const reportId = (callId: string): string => `${callId} report`;
+
 /** @returns its report, or `{error}`. Throws the reason of `signal`, or an error of the database. */
 export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<JSONValue> {
   const { turnId, subagent, work, signal } = run;
@@ -62,7 +65,7 @@ export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<
     ...run.turn,
     model_id: work.model === "fast" && FAST_MODEL ? FAST_MODEL : run.turn.model_id,
     history: [{ id: callId, role: "user", parts: [request] }],
-    assistant_message_id: `${callId} report`,
+    assistant_message_id: reportId(callId),
     steering: [],
     compaction: loaded.compaction,
     subagent,
@@ -136,7 +139,8 @@ async function callOnce(
     }),
   );
   const error = "error" in answer ? answer.error : undefined;
-  const measured = "error" in answer ? await measure.fail("error") : await measure.complete(answer);
+  const measured =
+    "error" in answer ? await measure.fail("error", answer.sent) : await measure.complete(answer);
   /** The turn has the compaction that was made, if any; nothing was measured if the model was not called. */
   return { turn, measured, error };
 }

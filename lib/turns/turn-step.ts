@@ -192,7 +192,7 @@ export class TurnStep {
     if (turn.output_schema && previous && hasStopped(previous)) added.push(OUTPUT_REQUEST);
     const { answer, measure } = await this.#answer(await this.#withNote(added));
     const endWithout = async (end: TurnEnd, error: string | null, reason: string) =>
-      this.#end(end, error, reason, (await measure?.fail(reason)) ?? null);
+      this.#end(end, error, reason, (await measure?.fail(reason, sentOf(answer))) ?? null);
     if (this.#stop.aborted) return endWithout("cancelled", null, "interrupted");
     if (this.#tooLong.signal.aborted) return endWithout("failed", TOO_LONG, "error");
     if ("error" in answer) return endWithout("failed", answer.error, "error");
@@ -572,6 +572,8 @@ function denialOf(state: "denied" | "expired" | "cancelled", reason: string | nu
   if (state === "expired") return "Nobody has approved this in time";
   return `The user has denied this${reason ? `: ${reason}` : ""}. Do not try it in another way.`;
 }
+
+const sentOf = (answer: StepResult | FailedCall) => ("error" in answer ? answer.sent : answer);
 
 /** Returns the calls that the server runs itself. */
 const ownCalls = ({ calls }: StepResult): ToolCall[] =>

@@ -92,7 +92,7 @@ create table public.turn_steps (
   primary key (turn_id, index)
 );
 alter table public.turn_steps enable row level security;
-comment on table public.turn_steps is 'The results of the model calls of a running turn, in the form that the next call is given.';
+comment on table public.turn_steps is 'The results of the model calls of a turn, in the form that the next call is given. They are deleted with its trace.';
 
 create table public.tool_runs (
   turn_id uuid not null references public.turns (id) on delete cascade,
@@ -1533,7 +1533,7 @@ begin
 
   v_finishes := v_turn.finished_at is null;
   if v_finishes then
-    -- For the trace, which a trigger keeps before close_turn deletes the steps.
+    -- For the trace, which a trigger keeps before close_turn deletes the tool calls.
     insert into public.turn_steps (turn_id, index, result)
     select p_turn_id, p_index, p_step where p_step is not null
     on conflict do nothing;
@@ -1572,8 +1572,6 @@ begin
   where id = p_turn_id and finished_at is null;
   update public.approvals set state = 'cancelled', answered_at = clock_timestamp()
   where turn_id = p_turn_id and state = 'requested' and category <> 'delivery';
-  delete from public.turn_steps where turn_id = p_turn_id;
-  delete from public.subagent_steps where turn_id = p_turn_id;
   delete from public.tool_runs where turn_id = p_turn_id;
   update public.steering_messages set parts = null where turn_id = p_turn_id;
   -- Each turn leaves one dead key behind and clears away a few old ones.
@@ -2080,6 +2078,77 @@ language sql stable set search_path = '' as $$
   where t.run_id = p_run_id and t.account_id = p_account_id
 $$;
 comment on function public.get_run_trace is 'A run with its prompt and its output, and its trace, which is empty when it has expired: {run, steps}. Null when the account has no such run.';
+
+create function public.get_model_call(
+  p_account_id uuid, p_run_id text, p_index integer, p_tool_call_id text, p_subagent_index integer
+) returns jsonb
+language plpgsql stable set search_path = '' as $$
+declare
+  v_turn public.turns;
+  v_steps jsonb;
+begin
+  select * into v_turn from public.turns where run_id = p_run_id and account_id = p_account_id;
+  if not found then
+    return null;
+  end if;
+  if p_tool_call_id is null then
+    select coalesce(jsonb_agg(s.result order by s.index), '[]') into v_steps
+    from public.turn_steps s where s.turn_id = v_turn.id and s.index <= p_index;
+  else
+    -- A call is recorded by the next step, under its index.
+    select coalesce(jsonb_agg(s.result order by s.index), '[]') into v_steps
+    from public.subagent_steps s
+    where s.turn_id = v_turn.id and s.index <= p_subagent_index
+      and s.tool_call_id = (p_index + 1) || ' ' || p_tool_call_id;
+  end if;
+  return jsonb_build_object(
+    'turn', public.turn_state(v_turn) || jsonb_build_object(
+      'history', case when p_tool_call_id is null
+        then coalesce(v_turn.history, public.past_history(v_turn)) else '[]' end,
+      'steering', (
+        select coalesce(jsonb_agg(jsonb_build_object('step', s.step, 'id', s.message_id,
+          'parts', coalesce(s.parts, p.value -> 'parts', '[]')) order by s.step, s.position), '[]')
+        from public.steering_messages s
+        left join public.messages a
+          on a.chat_id = s.chat_id and a.id = v_turn.assistant_message_id
+        left join lateral jsonb_array_elements(a.parts) p
+          on p.value ->> 'type' = 'steering-message' and p.value ->> 'id' = s.message_id
+        where s.turn_id = v_turn.id)),
+    'steps', v_steps,
+    'summary', (
+      select c.state #>> '{summary,text}' from public.compactions c
+      where c.chat_id = v_turn.chat_id
+        and c.id = (v_steps #>> '{-1,request,compaction}')::bigint),
+    'instructions', (
+      select call.value #>> '{input,instructions}'
+      from public.turn_steps s, jsonb_array_elements(s.result -> 'calls') call
+      where s.turn_id = v_turn.id and s.index = p_index and call.value ->> 'id' = p_tool_call_id
+      limit 1),
+    'steps_since', (
+      select count(*) from public.turns t join public.turn_steps s on s.turn_id = t.id
+      where t.chat_id = v_turn.chat_id and t.assistant_message_id = v_turn.assistant_message_id
+        and t.finished_at is not null and t.created_at >= v_turn.created_at));
+end
+$$;
+comment on function public.get_model_call is 'What the request of a model call of a run is put together from: {turn, steps until the call, summary of its compaction, instructions of its subagent, steps_since}. steps_since counts the steps that the stored message of the answer has of this turn and later ones. With p_tool_call_id a call of the subagent that this call of the step has started. Null when the account has no such run.';
+
+create function public.past_history(p_turn public.turns) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    with recursive path as (
+      select m.id, m.role, m.parts, m.created_at, public.parent_of_message(m) as follows
+      from public.messages m where m.chat_id = p_turn.chat_id and m.id = p_turn.message_id
+      union all
+      select m.id, m.role, m.parts, m.created_at, public.parent_of_message(m)
+      from path p join public.messages m on m.chat_id = p_turn.chat_id and m.id = p.follows
+    )
+    select coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'role', p.role, 'parts', p.parts)
+      order by p.created_at, p.id), '[]')
+    from path p);
+end
+$$;
+comment on function public.past_history is 'The stored messages up to and with the one that a turn has answered, whichever path the chat shows now: [{id, role, parts}].';
 
 create function public.run_of_turn(p_turn_id uuid) returns text
 language sql stable set search_path = '' as $$

@@ -118,10 +118,12 @@ language sql volatile set search_path = '' as $$
       select r.turn_id from public.run_traces r
       where r.created_at < clock_timestamp() - make_interval(days => p_days)
       limit p_batch for update skip locked)
-    returning 1)
+    returning turn_id), steps as (
+    delete from public.turn_steps where turn_id in (select turn_id from deleted)), of_subagents as (
+    delete from public.subagent_steps where turn_id in (select turn_id from deleted))
   select count(*) from deleted
 $$;
-comment on function public.sweep_run_traces is 'Deletes at most p_batch traces that are older than p_days, and returns their number.';
+comment on function public.sweep_run_traces is 'Deletes at most p_batch traces that are older than p_days, with the results of their model calls, and returns their number.';
 
 create function public.sweep_webhook_deliveries(p_batch integer, p_days integer) returns bigint
 language sql volatile set search_path = '' as $$

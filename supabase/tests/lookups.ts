@@ -77,6 +77,12 @@ export const lookups: Readonly<
   request_stop: ({ chat: chat_id }) => ({ chat_id }),
   get_run: ({ run: run_id }) => ({ run_id }),
   get_run_trace: ({ run: run_id }) => ({ run_id }),
+  get_model_call: ({ run: run_id }) => ({
+    run_id,
+    index: 0,
+    tool_call_id: null,
+    subagent_index: 0,
+  }),
   request_run_stop: ({ run: run_id }) => ({ run_id }),
   reserve_model_call: ({ turn: turn_id }) => ({
     ...{ turn_id, load: 0, released_usd: null },

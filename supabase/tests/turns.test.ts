@@ -116,11 +116,10 @@ describe("a turn", () => {
         outcome: "idle",
       });
       const [left] = await transaction.sql`
-        select (select count(*)::int from turn_steps where turn_id = ${turn_id}) as steps,
-          (select count(*)::int from tool_runs where turn_id = ${turn_id}) as tools,
+        select (select count(*)::int from tool_runs where turn_id = ${turn_id}) as tools,
           (select count(*)::int from api_keys
             where account_id = ${account_id} and revoked_at is null) as keys`;
-      expect(left).toEqual({ steps: 0, tools: 0, keys: 0 });
+      expect(left).toEqual({ tools: 0, keys: 0 });
     }));
 });
 

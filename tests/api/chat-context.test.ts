@@ -7,6 +7,7 @@ import { type FakeOpenAI, gate, startFakeOpenAI } from "../support/fakes/openai.
 import { expectError } from "../support/fixtures/shapes.ts";
 import { type Answer, createPerson } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
+import { expectAsSent } from "../support/harness/model-calls.ts";
 import { startServer } from "../support/harness/server.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -162,14 +163,13 @@ describe("POST /api/sessions/{sessionId}/chats/{chatId}/compact 200", () => {
       model.callsOf(script).findLast(({ step, tools }) => step === 0 && tools.length > 0) ?? {};
     expect(messages?.map(({ role }) => role).slice(0, 2)).toEqual(["system", "user"]);
     expect(JSON.stringify(messages?.[1])).toContain("To count royalties.");
-    const files = await opened.caller.get(
-      `/api/sandbox/files?sessionId=${conversation.sessionId}&path=.results`,
-    );
-    expect(files.text).toMatch(/\.txt"/);
+    const results = `/api/sandbox/files?sessionId=${conversation.sessionId}&path=.results`;
+    expect((await opened.caller.get(results)).text).toMatch(/\.txt"/);
     // The stored conversation has everything, and no message says that it was compacted.
     const stored = JSON.stringify((await conversation.read()).messages);
     expect(stored.match(/royalties0/g)?.length).toBeGreaterThan(700);
     expect(stored).not.toContain("data-compaction");
+    await expectAsSent(opened.caller, conversation, model.callsOf(script));
   });
 
   it("counts the summary as the account's usage, and not as a run", async () => {

@@ -139,6 +139,12 @@ const aRun = async (owner: Person): Promise<Ids> => {
   const answer = await owner.withKey.post("/api/chat/runs", { prompt: "hello" });
   return z.object({ runId: z.string() }).parse(answer.body);
 };
+const aRunWithSteps = async (owner: Person): Promise<Ids> => {
+  const { runId = "" } = await aRun(owner);
+  const path = `/api/chat/runs/${runId}/steps/0`;
+  await vi.waitUntil(async () => (await owner.withKey.get(path)).status === 200);
+  return { runId, index: "0" };
+};
 /** Waits for two results, so that it still waits when the owner has sent one of them. */
 const aWaitingRun = async (owner: Person): Promise<Ids> => {
   const client_tools = ["one", "two"].map((name) => ({
@@ -462,6 +468,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/chat/runs/{runId}": { arrange: aRun },
   "GET /api/chat/runs": { arrange: aRun },
   "GET /api/chat/runs/{runId}/steps": { arrange: aRun },
+  "GET /api/chat/runs/{runId}/steps/{index}": { arrange: aRunWithSteps },
   "GET /api/chat/runs/{runId}/deliveries": { arrange: aRun },
   "POST /api/chat/runs/{runId}/cancel": { arrange: aRun },
   "POST /api/chat/runs/{runId}/tool_results": {

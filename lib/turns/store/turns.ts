@@ -427,8 +427,7 @@ export async function finishTurn(
       p_parts: parts,
       p_metadata: metadata,
       p_index: last?.index ?? null,
-      // Its messages are in the parts.
-      p_step: last && { ...last.result, messages: [] },
+      p_step: last?.result ?? null,
       p_usage: last?.usage ?? [],
       // Wrapped, because the embedded REST server cannot pass a bare JSON string.
       p_output: output ?? null,

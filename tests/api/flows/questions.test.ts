@@ -11,6 +11,7 @@ import {
   type Entry,
   openConversation,
 } from "../../support/harness/conversation.ts";
+import { expectAsSent } from "../../support/harness/model-calls.ts";
 import { assemble, expectCompleteTurn, textOf } from "../../support/harness/turn-stream.ts";
 
 const place = provideChatServer();
@@ -71,6 +72,7 @@ describe("a question", () => {
     const stream = await conversation.send([answered(asked, { declined: true })]);
     expectCompleteTurn(await stream.ended);
     expect(await isListed()).toBe(false);
+    await expectAsSent(caller, conversation, place.model.callsOf("left-open"));
   });
 
   it("is answered on its branch, which the chat then shows again", async () => {

@@ -8,6 +8,7 @@ import { writeSandboxFile } from "../../support/fixtures/sessions.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { client, createPerson, dataOf, type Person } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
+import { expectAsSent } from "../../support/harness/model-calls.ts";
 import { assemble, expectCompleteTurn, textOf } from "../../support/harness/turn-stream.ts";
 import { registerSecret } from "../../support/secrets/register.ts";
 
@@ -84,6 +85,8 @@ describe("a message that steers a running turn", () => {
     const roles = ["system", "user", "assistant", "tool", "user", "user"];
     expect(requestWith("And the city").map(({ role }) => role)).toEqual(roles);
     expect(requestWith("And the city").at(-2)?.content).toBe("[script:steered] Name the venue");
+    const sent = ["slow-tool", "steered"].flatMap((script) => place.model.callsOf(script));
+    await expectAsSent(person.withKey, conversation, sent);
 
     // The sender reads the turn that took it, also after a repetition.
     for (const stream of [

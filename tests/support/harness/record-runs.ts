@@ -7,6 +7,7 @@ export async function recordRuns(context: Context): Promise<void> {
   const { record } = context;
   const runId = await recordRun(context, "hello-1", { prompt: "Write hello to hello.txt" });
   for (const id of ["getRun", "listRunSteps", "cancelRun"]) await record(id, { params: { runId } });
+  await record("readModelCall", { params: { runId, index: "1" } });
   await record("listRuns", { query: { kind: "headless", limit: "1" } });
   const name = "with an output schema";
   const submitting = await recordRun(context, "invoice-1", outputRequest, name);

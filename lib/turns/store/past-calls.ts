@@ -1,0 +1,32 @@
+/** The query of a past model call. */
+import { z } from "zod";
+import type { StepResult } from "../../agent/step-result.ts";
+import { call } from "../../platform/database/query.ts";
+import type { CallPlace } from "../model-call-contract.ts";
+import { turnState } from "./turns.ts";
+
+const modelCall = z.object({
+  turn: turnState,
+  /** Of the turn or its subagent, up to the call. */
+  steps: z.array(z.custom<StepResult>((value) => typeof value === "object" && value !== null)),
+  /** The text of the compaction that applied. */
+  summary: z.string().nullable(),
+  /** Of the subagent. */
+  instructions: z.string().nullable(),
+  /** The steps that the message of the answer has of this turn and later ones. */
+  steps_since: z.number(),
+});
+
+/** Returns null when the account has no such run. */
+export const selectModelCall = (accountId: string, runId: string, place: CallPlace) =>
+  call(
+    "get_model_call",
+    {
+      p_account_id: accountId,
+      p_run_id: runId,
+      p_index: place.index,
+      p_tool_call_id: place.tool_call_id ?? null,
+      p_subagent_index: place.subagent_index,
+    },
+    modelCall.nullable(),
+  );
