@@ -84,16 +84,34 @@ describeInBrowser("agent runs", ({ signedIn }) => {
     await timeline.getByRole("button", { name: "Show whole run" }).click();
     await expect.poll(share).toBe(ofWholeRun);
 
-    const firstUrl = page.url();
+    await timeline.getByRole("button", { name: /Model call 2/ }).click();
+    await timeline.getByText("Exactly as sent, without the bytes of files.").waitFor();
+    await timeline.getByText(/^tool Result of bash/).click();
+    await timeline.getByLabel("tool text", { exact: true }).getByText('"stdout":"hi\\n"').waitFor();
+    expect(new URL(page.url()).hash).toBe("#step-1");
+    await expectGood(page);
+    await page.reload();
+    const linked = timeline.getByRole("button", { name: /Model call 2/, pressed: true });
+    await linked.waitFor();
+
+    const firstUrl = page.url().replace("#step-1", "");
     await page.getByRole("button", { name: "Run again" }).click();
     expect(await dialog.getByLabel("Prompt").inputValue()).toBe("run: echo hi");
     await dialog.getByLabel("Prompt").fill("run: sleep 100");
     await dialog.getByRole("button", { name: "Start" }).click();
-    await page.waitForURL((url) => url.href !== firstUrl);
+    await page.waitForURL((url) => !url.href.startsWith(firstUrl));
     await timeline.getByRole("button", { name: /bash.*so far/ }).waitFor();
     await page.getByRole("button", { name: "Cancel run" }).click();
     await page.getByText("Cancelled", { exact: true }).first().waitFor();
     expect(await page.getByRole("button", { name: "Cancel run" }).count()).toBe(0);
+
+    await page.getByRole("link", { name: "Compare" }).click();
+    await page.getByRole("list", { name: "Runs" }).getByRole("link").click();
+    const row = (name: string) => page.getByRole("row", { name }).getByRole("cell");
+    await expect.poll(() => row("Status").allTextContents()).toEqual(["Cancelled", "Completed"]);
+    await page.getByLabel("Changes").getByText("+").first().waitFor();
+    await expectGood(page);
+    await row("Run").first().getByRole("link").click();
 
     await page.getByRole("link", { name: "Open chat" }).click();
     await page.waitForURL(/\/chat\/[\w-]+\/[\w-]+$/);

@@ -1,8 +1,26 @@
+import { cn } from "./class-names.ts";
+import { keyed } from "./keyed.ts";
 import { ScrollBox } from "./scroll-box.tsx";
 
-/** Changes as a unified diff. */
+const styles: Readonly<Record<string, string>> = {
+  "+": "bg-success-soft text-success-text",
+  "-": "bg-danger-soft text-danger-text",
+};
+
+/** Changes as a unified diff, without its line numbers. */
 export const DiffView = ({ diff }: { readonly diff: string }) => (
-  <ScrollBox label="Changes" className="mt-2 max-h-56 text-xs">
-    <pre className="whitespace-pre-wrap wrap-anywhere">{diff}</pre>
+  <ScrollBox label="Changes" isLandmark={false} className="mt-2 max-h-80 border text-xs">
+    <pre className="py-1 font-mono whitespace-pre-wrap wrap-anywhere">
+      {keyed(
+        diff
+          .replace(/^={4,}\n/gm, "")
+          .replace(/^(?:@@|\\).*$/gm, "…")
+          .split("\n"),
+      ).map(({ key, item }) => (
+        <span key={key} className={cn("block min-h-[1lh] px-3", styles[item.charAt(0)])}>
+          {item}
+        </span>
+      ))}
+    </pre>
   </ScrollBox>
 );

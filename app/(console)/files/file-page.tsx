@@ -12,6 +12,7 @@ import { usePages } from "../_hooks/use-pages.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/dialog.tsx";
+import { DiffView } from "../_ui/diff-view.tsx";
 import { formatBytes } from "../_ui/format.ts";
 import { BackLink, DetailHeader, Section } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
@@ -20,7 +21,7 @@ import { PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { FileViewer, readFile, splitPlace } from "../_viewer/file-viewer.tsx";
 import { apiPath, pagePath } from "./addresses.ts";
-import { Diff, MemoryProposals } from "./memory-proposals.tsx";
+import { MemoryProposals } from "./memory-proposals.tsx";
 
 /** Longer texts are not compared. */
 const MAX_COMPARED_BYTES = 1_000_000;
@@ -169,7 +170,7 @@ function Version({ artist, version: shown, isOwn, children }: VersionProps) {
         )}
         {children}
       </div>
-      {isOpen && diff !== undefined && <Diff diff={diff} />}
+      {isOpen && diff !== undefined && <DiffView diff={diff} />}
     </div>
   );
 }

@@ -4,8 +4,8 @@ import { usePages } from "../_hooks/use-pages.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
+import { DiffView } from "../_ui/diff-view.tsx";
 import { ErrorNote } from "../_ui/states.tsx";
-import { Code } from "../chat/_message/code-block.tsx";
 import { apiPath } from "./addresses.ts";
 
 interface MemoryProposalsProps {
@@ -26,7 +26,7 @@ export function MemoryProposals({ artist, onAccepted }: MemoryProposalsProps) {
   return open.map(({ id, diff }) => (
     <Card key={id} className="mb-4 flex flex-col gap-3">
       <h2 className="font-semibold">The memory is nearly full: a shorter text is proposed</h2>
-      <Diff diff={diff} />
+      <DiffView diff={diff} />
       <ErrorNote>{error?.message ?? null}</ErrorNote>
       <div className="flex gap-2">
         <Button busy={busy} onClick={() => void decide(id, "accept")}>
@@ -39,16 +39,3 @@ export function MemoryProposals({ artist, onAccepted }: MemoryProposalsProps) {
     </Card>
   ));
 }
-
-/** The changes of a unified diff, without its names and line numbers. */
-export const Diff = ({ diff }: { readonly diff: string }) => (
-  <div className="rounded-lg border">
-    <Code
-      text={diff.slice(Math.max(0, diff.indexOf("@@"))).replace(/^(?:@@|\\).*$/gm, "…")}
-      language="diff"
-      label="Changes"
-      isWrapped
-      className="max-h-80"
-    />
-  </div>
-);

@@ -62,17 +62,17 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
       <RunFilterBar filters={filters} artists={artists} onChange={setFilters} />
       <PagedList
         label="Runs"
-        pages={runs}
+        pages={{ ...runs, items: items?.filter(({ runId }) => runId !== filters.compare) }}
         loadingRows={6}
         head={
           <div aria-hidden className={cn(listHeadStyle, columns, "grid gap-x-4 max-lg:hidden")}>
-            <span>Run</span>
-            <span>Status</span>
-            <span>Model</span>
-            <span className="text-right">Tokens</span>
-            <span className="text-right">Cost</span>
-            <span className="text-right">Duration</span>
-            <span className="text-right">Started</span>
+            {["Run", "Status", "Model", "Tokens", "Cost", "Duration", "Started"].map(
+              (name, place) => (
+                <span key={name} className={cn(place > 2 && "text-right")}>
+                  {name}
+                </span>
+              ),
+            )}
           </div>
         }
         empty={
@@ -81,17 +81,20 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
             title="No matching runs"
             text="No run matches these filters. Remove a filter, or choose a longer time."
           >
-            <Button
-              variant="outline"
-              onClick={() => setFilters({ status: "", kind: "", artist: "", chat: "", since: "" })}
-            >
+            <Button variant="outline" onClick={() => history.replaceState(null, "", "/runs")}>
               Clear filters
             </Button>
           </EmptyState>
         }
         keyOf={(run) => run.runId}
       >
-        {(run) => <RunRow run={run} artist={artistOf(run.artist_id)} now={now} />}
+        {(run) => (
+          <RunRow
+            {...{ run, now }}
+            artist={artistOf(run.artist_id)}
+            compareWith={filters.compare}
+          />
+        )}
       </PagedList>
     </>
   );
@@ -105,16 +108,18 @@ interface RowProps {
   readonly run: RunItem;
   readonly artist: Artist | undefined;
   readonly now: number;
+  /** The run with which a click compares it. Default: none, a click opens it. */
+  readonly compareWith?: string;
 }
 
 /** One run, with a link to it. */
-export function RunRow({ run, artist, now }: RowProps) {
+export function RunRow({ run, artist, now, compareWith = "" }: RowProps) {
   const Icon = icons[run.kind];
   const kind = RUN_KIND_LABELS[run.kind];
   const duration = formatDuration(run.duration_ms ?? runDurationOf(run, now));
   return (
     <Link
-      href={`/runs/${run.runId}`}
+      href={compareWith ? `/runs/compare?a=${compareWith}&b=${run.runId}` : `/runs/${run.runId}`}
       prefetch={false}
       className={`grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-2 hover:bg-muted/60 focus-visible:-outline-offset-2 ${columns}`}
     >
@@ -184,13 +189,23 @@ function NoRuns({ onStart }: { readonly onStart: () => void }) {
   );
 }
 
-interface RunFilterBarProps {
-  readonly filters: RunFilters;
-  readonly artists: readonly Artist[];
-  readonly onChange: (next: Partial<RunFilters>) => void;
-}
+type FilterChange = (next: Partial<RunFilters>) => void;
 
-function RunFilterBar({ filters, artists, onChange }: RunFilterBarProps) {
+function RunFilterBar({
+  filters,
+  artists,
+  onChange,
+}: Readonly<{ filters: RunFilters; artists: readonly Artist[]; onChange: FilterChange }>) {
+  const artistOptions = artists.map(({ account_id, name }) => ({ value: account_id, label: name }));
+  const selects = [
+    { name: "kind", label: "Kind", all: "All kinds", options: KIND_OPTIONS },
+    { name: "artist", label: "Artist", all: "All artists", options: artistOptions },
+    { name: "since", label: "Time", all: "Any time", options: SINCE_OPTIONS },
+  ] as const;
+  const chips = [
+    { name: "chat", label: "This chat only", remove: "Show all chats" },
+    { name: "compare", label: "Choose a run to compare", remove: "Compare nothing" },
+  ] as const;
   return (
     <div className="mb-4 flex flex-wrap items-center gap-2">
       <Segmented
@@ -200,56 +215,28 @@ function RunFilterBar({ filters, artists, onChange }: RunFilterBarProps) {
         value={STATUS_OPTIONS.find(({ value }) => value === filters.status)?.value ?? ""}
         onChange={(status) => onChange({ status })}
       />
-      <Filter
-        label="Kind"
-        all="All kinds"
-        options={KIND_OPTIONS}
-        value={filters.kind}
-        onChange={(kind) => onChange({ kind })}
-      />
-      {(artists.length > 0 || filters.artist !== "") && (
-        <Filter
-          label="Artist"
-          all="All artists"
-          options={artists.map(({ account_id, name }) => ({ value: account_id, label: name }))}
-          value={filters.artist}
-          onChange={(artist) => onChange({ artist })}
-        />
+      {selects.map(
+        ({ name, label, all, options }) =>
+          (options.length > 0 || filters[name] !== "") && (
+            <Select
+              key={name}
+              aria-label={label}
+              className="w-38 max-sm:min-w-0 max-sm:flex-1 max-sm:basis-[40%]"
+              value={filters[name]}
+              onChange={(value) => onChange({ [name]: value })}
+              options={[{ value: "", label: all }, ...options]}
+            />
+          ),
       )}
-      <Filter
-        label="Time"
-        all="Any time"
-        options={SINCE_OPTIONS}
-        value={filters.since}
-        onChange={(since) => onChange({ since })}
-      />
-      {filters.chat !== "" && (
-        <Button variant="outline" size="sm" onClick={() => onChange({ chat: "" })}>
-          This chat only
-          <X aria-label="Show all chats" />
-        </Button>
+      {chips.map(
+        ({ name, label, remove }) =>
+          filters[name] !== "" && (
+            <Button key={name} variant="outline" size="sm" onClick={() => onChange({ [name]: "" })}>
+              {label}
+              <X aria-label={remove} />
+            </Button>
+          ),
       )}
     </div>
   );
 }
-
-interface FilterProps {
-  readonly label: string;
-  readonly all: string;
-  readonly options: readonly { readonly value: string; readonly label: string }[];
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-function Filter({ label, all, options, ...rest }: FilterProps) {
-  return (
-    <Select
-      aria-label={label}
-      className="w-38 max-sm:min-w-0 max-sm:flex-1 max-sm:basis-[40%]"
-      {...rest}
-      options={[{ value: "", label: all }, ...options]}
-    />
-  );
-}
-
-/** The filters of the list of runs, which are in the address so that a view can be linked to. */

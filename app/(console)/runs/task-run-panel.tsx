@@ -4,15 +4,17 @@ import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { ButtonLink } from "../_ui/button.tsx";
-import { CopyableId, CopyButton } from "../_ui/copy-button.tsx";
+import { CopyableId } from "../_ui/copy-button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";
 import { Fact, Facts } from "../_ui/facts.tsx";
 import { formatDateTime, formatDuration } from "../_ui/format.ts";
 import { MediaView } from "../_ui/media-view.tsx";
 import { Section } from "../_ui/page-header.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
-import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
+import { Loaded } from "../_ui/states.tsx";
 import { isContentRun, mediaIn, stepOf } from "../content/content-result.ts";
+import { runStates } from "./_run/run-facts.tsx";
+import { TextBox } from "./_run/run-results.tsx";
 import { nameOf, spanOf, stateOf } from "./_state/task-run-state.ts";
 import { useTaskRun } from "./_state/use-task-run.ts";
 import { RunStatus } from "./run-status.tsx";
@@ -31,15 +33,9 @@ export function TaskRunPanel({ runId, onClose }: TaskRunPanelProps) {
       title={run === undefined ? "Task run" : nameOf(run.taskIdentifier)}
       onClose={onClose}
     >
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {run === undefined && error === null && (
-        <Loading label="Loading run…" className="flex flex-col gap-4">
-          <Skeleton className="h-6 w-48" />
-          <Skeleton className="aspect-video w-full rounded-lg" />
-          <Skeleton className="h-40 w-full rounded-lg" />
-        </Loading>
-      )}
-      {run !== undefined && <Details run={run} />}
+      <Loaded query={{ data: run, error, reload }} loading={runStates.loading}>
+        {(loaded) => <Details run={loaded} />}
+      </Loaded>
     </Dialog>
   );
 }
@@ -53,18 +49,12 @@ function Details({ run }: { readonly run: TaskRun }) {
   return (
     <div className="flex flex-col gap-6">
       <div>
-        <div className="flex flex-wrap items-center gap-2">
+        <div className="mb-2 flex flex-wrap items-center gap-2 text-sm text-muted-foreground tabular-nums">
           <RunStatus state={state} />
-          {step !== null && <span className="text-sm text-muted-foreground">{step}</span>}
-          {span !== null && (
-            <span className="text-sm text-muted-foreground tabular-nums">
-              {formatDuration(span)}
-            </span>
-          )}
+          {step !== null && <span>{step}</span>}
+          {span !== null && <span>{formatDuration(span)}</span>}
         </div>
-        <div className="mt-2">
-          <CopyableId id={run.id} label="Copy ID" />
-        </div>
+        <CopyableId id={run.id} label="Copy ID" />
       </div>
 
       {media.length > 0 && (
@@ -136,20 +126,25 @@ function Details({ run }: { readonly run: TaskRun }) {
         <Section title="Tags">
           <ul className="flex flex-wrap gap-1">
             {run.tags.map((tag) => (
-              <li key={tag} className="max-w-full">
-                <Badge>
-                  <span className="truncate">{tag}</span>
-                </Badge>
+              <li key={tag} className="max-w-full truncate">
+                <Badge>{tag}</Badge>
               </li>
             ))}
           </ul>
         </Section>
       )}
-      <Json title="Payload" value={run.payload} />
-      <Json title="Output" value={run.output} />
-      <Json title="Metadata" value={run.metadata} />
-      <Json title="Schedule" value={run.schedule} />
-      <Json title="Related runs" value={run.relatedRuns} />
+      {Object.entries({
+        ...{ Payload: run.payload, Output: run.output, Metadata: run.metadata },
+        ...{ Schedule: run.schedule, "Related runs": run.relatedRuns },
+      }).map(
+        ([title, value]) =>
+          value != null &&
+          JSON.stringify(value) !== "{}" && (
+            <Section key={title} title={title}>
+              <TextBox name={title} text={JSON.stringify(value, null, 2)} />
+            </Section>
+          ),
+      )}
     </div>
   );
 }
@@ -170,41 +165,10 @@ function RunError({ error }: { readonly error: NonNullable<TaskRun["error"]> }) 
   );
 }
 
-/** A value as JSON, whose box is a landmark itself; nothing if the value is missing or empty. */
-function Json({ title, value }: { readonly title: string; readonly value: unknown }) {
-  if (value === undefined || value === null || JSON.stringify(value) === "{}") return null;
-  return (
-    <div>
-      <h2 className="mb-2 text-sm font-medium text-muted-foreground">{title}</h2>
-      <JsonView label={title} value={value} />
-    </div>
-  );
-}
-
 const dateTime = (date: string | undefined): string | undefined =>
   date === undefined ? undefined : formatDateTime(date);
 
 function cost({ costInCents = 0, baseCostInCents = 0 }: TaskRun): string | undefined {
   const cents = costInCents + baseCostInCents;
   return cents > 0 ? `${cents.toFixed(3)} ¢` : undefined;
-}
-
-/** A value as indented JSON in a scrollable box. */
-export function JsonView({ label, value }: { readonly label: string; readonly value: unknown }) {
-  const text = JSON.stringify(value, null, 2);
-  return (
-    <div className="relative min-w-0 rounded-lg border bg-muted/50">
-      <CopyButton
-        text={text}
-        label={`Copy ${label}`}
-        variant="ghost"
-        className="absolute top-1 right-1 z-10 size-7 [&_svg]:size-3.5"
-      />
-      <ScrollBox label={label} className="max-h-80">
-        <pre className="w-fit min-w-full py-2.5 pr-10 pl-3 font-mono text-[0.8125rem] leading-normal">
-          {text}
-        </pre>
-      </ScrollBox>
-    </div>
-  );
 }

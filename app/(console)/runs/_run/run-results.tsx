@@ -12,28 +12,15 @@ type Run = RunTrace["run"];
 
 const POLL_MS = 3_000;
 
-/** The JSON that a run has submitted. */
-export function RunOutput({ output }: { readonly output: unknown }) {
-  return (
-    <Section title="Output" className="mt-6">
-      <Json value={output} name="Output" />
-    </Section>
-  );
-}
-
 /** The calls of client tools that have no result yet. */
-export function RequiredAction({
-  action,
-}: {
-  readonly action: NonNullable<Run["required_action"]>;
-}) {
+export function RequiredAction({ tool_calls }: NonNullable<Run["required_action"]>) {
   return (
     <Section title="Waiting for its client" className="mt-6">
       <p className="mb-3 text-muted-foreground">
         The client that started this run has yet to send the results of these tools.
       </p>
       <ul className="flex flex-col gap-3">
-        {action.tool_calls.map(({ id, name, input }) => (
+        {tool_calls.map(({ id, name, input }) => (
           <li key={id}>
             <p className="mb-1 font-mono text-sm [overflow-wrap:anywhere]">{name}</p>
             <Json value={input} name={`Input of ${name}`} />
@@ -106,11 +93,21 @@ export function RunDeliveries({ runId }: Pick<Run, "runId">) {
   );
 }
 
-function Json({ value, name }: { readonly value: unknown; readonly name: string }) {
-  const text = JSON.stringify(value, null, 2);
+export const Json = ({ value, name }: { readonly value: unknown; readonly name: string }) => (
+  <TextBox text={JSON.stringify(value, null, 2)} name={`${name} JSON`} isLandmark />
+);
+
+type TextBoxProps = Readonly<{ text: string; name: string; isLandmark?: boolean }>;
+
+/** A text with a button that copies it. */
+export function TextBox({ text, name, isLandmark = false }: TextBoxProps) {
   return (
     <div className="relative">
-      <ScrollBox label={`${name} JSON`} className="max-h-96 rounded-xl border bg-surface px-4 py-3">
+      <ScrollBox
+        label={name}
+        isLandmark={isLandmark}
+        className="max-h-96 rounded-xl border bg-surface px-4 py-3"
+      >
         <pre className="pr-10 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
           {text}
         </pre>
@@ -118,7 +115,7 @@ function Json({ value, name }: { readonly value: unknown; readonly name: string 
       <CopyButton
         isSmall
         text={text}
-        label={`Copy ${name.toLowerCase()}`}
+        label={`Copy ${name.charAt(0).toLowerCase()}${name.slice(1)}`}
         className="absolute top-2 right-2"
       />
     </div>

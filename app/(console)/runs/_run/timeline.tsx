@@ -1,10 +1,11 @@
 "use client";
 import { Hourglass, ListTree, type LucideIcon, Sparkles, ZoomIn, ZoomOut } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { CopyButton } from "../../_ui/copy-button.tsx";
 import { formatDuration } from "../../_ui/format.ts";
 import { EmptyState } from "../../_ui/states.tsx";
 import { toolIcon } from "../../chat/_tools/tool-icon.ts";
@@ -18,11 +19,13 @@ import {
 } from "../_state/run-spans.ts";
 import { SpanDetails } from "./span-details.tsx";
 
+const ModelCallDetails = lazyComponent(() => import("./call-details.tsx"), "ModelCallDetails");
 const CallDetails = lazyComponent(() => import("./call-details.tsx"), "CallDetails");
 
 /** The model calls and tools of a run as bars on a common time axis, with the details of a chosen one. */
 export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly now: number }) {
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [linked] = useState(linkedStep);
+  const [chosen, setChosen] = useState(linked);
   const [isZoomed, setIsZoomed] = useState(false);
   const spans = spansOf(trace, now);
   const { run } = trace;
@@ -34,10 +37,20 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
     spans.find((one) => lookOf(one).isFailed) ??
     spans.at(-1);
   const range = isZoomed && span !== undefined ? rangeAround(span, whole) : whole;
+  useEffect(() => {
+    document.getElementById(linked)?.scrollIntoView({ block: "center" });
+  }, [linked]);
+  const choose = (id: string) => {
+    setChosen(id);
+    history.replaceState(null, "", `#${encodeURIComponent(id)}`);
+  };
   return (
     <section aria-label="Timeline" className="mt-6">
       <div className="mb-2 flex min-h-8 items-center justify-between gap-3">
         <h2 className="text-sm font-medium text-muted-foreground">Timeline</h2>
+        {span !== undefined && (
+          <CopyButton isSmall label="Copy link to step" className="ml-auto" text={linkTo(span)} />
+        )}
         {spans.length > 1 && (
           <Button
             icon={isZoomed ? ZoomOut : ZoomIn}
@@ -61,12 +74,12 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
             <Axis range={range} />
             <ol className="py-1.5">
               {spans.map((one) => (
-                <li key={one.id}>
+                <li key={one.id} id={one.id}>
                   <Row
                     span={one}
                     range={range}
                     isChosen={one === span}
-                    onChoose={() => setChosen(one.id)}
+                    onChoose={() => choose(one.id)}
                   />
                 </li>
               ))}
@@ -76,9 +89,20 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
         </div>
       )}
       {span?.kind === "tool" && <CallDetails key={span.id} run={run} callId={span.call.id} />}
+      {span?.kind === "model" && span.address !== undefined && (
+        <ModelCallDetails
+          key={span.id}
+          path={`/api/chat/runs/${encodeURIComponent(run.runId)}/steps/${span.address}`}
+        />
+      )}
     </section>
   );
 }
+
+/** The step that the address names, such as `#step-0`. The timeline is shown in browsers only. */
+const linkedStep = (): string => decodeURIComponent(location.hash.slice(1));
+const linkTo = ({ id }: Span): string =>
+  `${location.origin}${location.pathname}#${encodeURIComponent(id)}`;
 
 const columns =
   "grid grid-cols-[minmax(0,9.5rem)_minmax(0,1fr)_4rem] items-center gap-x-3 px-3 sm:grid-cols-[minmax(0,15rem)_minmax(0,1fr)_4.5rem]";
@@ -113,12 +137,7 @@ function Axis({ range }: { readonly range: Range }) {
   );
 }
 
-interface RowProps {
-  readonly span: Span;
-  readonly range: Range;
-  readonly isChosen: boolean;
-  readonly onChoose: () => void;
-}
+type RowProps = Readonly<{ span: Span; range: Range; isChosen: boolean; onChoose: () => void }>;
 
 function Row({ span, range, isChosen, onChoose }: RowProps) {
   const { icon: Icon, label, bar, isFailed: failed } = lookOf(span);
@@ -186,17 +205,14 @@ function barStyle({ start, end }: Span, range: Range) {
 }
 
 function lookOf(span: Span): { icon: LucideIcon; label: string; bar: string; isFailed: boolean } {
-  switch (span.kind) {
-    case "wait":
-      return { icon: Hourglass, label: "Start", bar: "bg-input", isFailed: false };
-    case "model": {
-      const isFailed = span.step?.finish_reason === "error";
-      return { icon: Sparkles, label: `Model call ${span.number}`, bar: "bg-accent", isFailed };
-    }
-    case "tool": {
-      const { name } = span.call;
-      const isFailed = stateOf(span.call) === "failed";
-      return { icon: toolIcon(name), label: name, bar: "bg-muted-foreground", isFailed };
-    }
+  if (span.kind === "wait") {
+    return { icon: Hourglass, label: "Start", bar: "bg-input", isFailed: false };
   }
+  if (span.kind === "model") {
+    const isFailed = span.step?.finish_reason === "error";
+    return { icon: Sparkles, label: `Model call ${span.number}`, bar: "bg-accent", isFailed };
+  }
+  const { name } = span.call;
+  const isFailed = stateOf(span.call) === "failed";
+  return { icon: toolIcon(name), label: name, bar: "bg-muted-foreground", isFailed };
 }

@@ -29,6 +29,8 @@ export interface RunFilters {
   readonly artist: string;
   readonly chat: string;
   readonly since: string;
+  /** The run with which a chosen one is compared. */
+  readonly compare: string;
 }
 
 const known = (value: string | null, options: readonly { readonly value: string }[]): string =>
@@ -43,6 +45,7 @@ export const readFilters = (query: URLSearchParams): RunFilters => ({
   artist: uuid(query.get("artist")),
   chat: uuid(query.get("chat")),
   since: known(query.get("since"), SINCE_OPTIONS),
+  compare: query.get("compare") ?? "",
 });
 
 export const hasFilters = (filters: RunFilters): boolean =>

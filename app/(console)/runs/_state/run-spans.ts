@@ -22,7 +22,13 @@ interface Times {
 export type Span = Times &
   (
     | { readonly kind: "wait" }
-    | { readonly kind: "model"; readonly number: number; readonly step: Step | null }
+    | {
+        readonly kind: "model";
+        readonly number: number;
+        readonly step: Step | null;
+        /** Where the API has the call, below the steps of its run; absent while the model answers. */
+        readonly address?: string;
+      }
     | { readonly kind: "tool"; readonly call: ToolCall }
   );
 
@@ -42,46 +48,37 @@ export function spansOf({ run, steps }: RunTrace, now: number): Span[] {
     const isOpen = firstStart === null;
     spans.push({ kind: "wait", id: "wait", depth: 0, start: 0, end: waited, isOpen });
   }
-  const addStep = (step: Step, prefix: string, depth: number) => {
+  const addStep = (step: Step, prefix = "", depth = 0, address = `${step.index}`) => {
     if (step.started_at === null) return;
+    const asked = since(step.finished_at ?? step.started_at);
     spans.push({
-      kind: "model",
-      id: `${prefix}step-${step.index}`,
-      depth,
-      number: step.index + 1,
-      step,
-      start: since(step.started_at),
-      end: since(step.finished_at ?? step.started_at),
-      isOpen: false,
+      ...{ kind: "model", id: `${prefix}step-${step.index}`, depth, number: step.index + 1 },
+      ...{ step, address, start: since(step.started_at), end: asked, isOpen: false },
     });
     for (const call of step.tool_calls as ToolCall[]) {
       const isOpen = call.finished_at === null && call.started_at !== null && isRunning;
-      const asked = since(step.finished_at ?? step.started_at);
       const start = call.started_at === null ? asked : since(call.started_at);
       const end =
         call.finished_at === null ? (isOpen ? now - origin : start) : since(call.finished_at);
       const id = `${prefix}tool-${step.index}-${call.id}`;
       spans.push({ kind: "tool", id, depth: depth + 1, call, start, end, isOpen });
-      for (const nested of call.steps ?? []) addStep(nested, `${id}-`, depth + 2);
+      const query = `tool_call_id=${encodeURIComponent(call.id)}`;
+      for (const nested of call.steps ?? []) {
+        const nestedAddress = `${step.index}?${query}&subagent_index=${nested.index}`;
+        addStep(nested, `${id}-`, depth + 2, nestedAddress);
+      }
     }
   };
-  for (const step of steps) addStep(step, "", 0);
+  for (const step of steps) addStep(step);
   const last = steps.at(-1);
   const worksOn = last?.tool_calls.some(({ state }) => state === "running" || state === "pending");
   if (isRunning && last && !worksOn) {
     const start = Math.max(...spans.map(({ end }) => end));
     const number = last.index + 2;
     const end = Math.max(start, now - origin);
-    spans.push({
-      kind: "model",
-      id: `step-${last.index + 1}`,
-      depth: 0,
-      number,
-      step: null,
-      start,
-      end,
-      isOpen: true,
-    });
+    const id = `step-${last.index + 1}`;
+    const open = { depth: 0, start, end, isOpen: true };
+    spans.push({ kind: "model", id, number, step: null, ...open });
   }
   return spans;
 }

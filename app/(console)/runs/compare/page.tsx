@@ -1,0 +1,3 @@
+export { ComparePage as default } from "./compare-page.tsx";
+
+export const metadata = { title: "Compare runs" };
