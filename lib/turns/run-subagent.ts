@@ -22,11 +22,11 @@ import {
 import { openSandbox } from "./turn-sandbox.ts";
 
 /** What a client sees of a subagent while it works. */
-interface SubagentProgress {
-  readonly title: string;
-  readonly steps: readonly { readonly tool: string; readonly summary: string }[];
-  readonly text: string;
-}
+type SubagentProgress = Readonly<{
+  title: string;
+  steps: { readonly tool: string; readonly summary: string }[];
+  text: string;
+}>;
 
 export interface SubagentRun {
   readonly turnId: string;

@@ -9,6 +9,7 @@ import { type UntrustedSource, withSources } from "../contract/approvals.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
 import { decisionOn, effectOf } from "./approve-calls.ts";
 import { type ContextParts, contextBudget } from "./fit-context.ts";
+import { liveOutput } from "./live-output.ts";
 import { runSubagent } from "./run-subagent.ts";
 import {
   type ActiveTurn,
@@ -140,6 +141,10 @@ async function runAndRecord(
 ): Promise<JSONValue> {
   const { turnId, turn, write } = step;
   const callId = recordIdOf(step.index, call, turn.subagent);
+  const show = (output: JSONValue) => {
+    if (step.signal.aborted) return;
+    write({ type: "tool-output-available", toolCallId: call.id, output, preliminary: true });
+  };
   const runWork = (work: SubagentWork): Promise<JSONValue> =>
     runSubagent(app, {
       turnId,
@@ -147,15 +152,7 @@ async function runAndRecord(
       subagent: { callId, step: step.index, place: place + 1 },
       work,
       signal: step.signal,
-      show: (output) => {
-        if (step.signal.aborted) return;
-        write({
-          type: "tool-output-available",
-          toolCallId: call.id,
-          output,
-          preliminary: true,
-        });
-      },
+      show,
       runCalls: (ofSubagent, index, calls) =>
         runToolCalls(app, {
           ...step,
@@ -168,8 +165,11 @@ async function runAndRecord(
         }),
     });
   let met: readonly UntrustedSource[] = [];
+  // Nobody sees the calls of a subagent one by one.
+  const live = call.name === "bash" && !turn.subagent ? liveOutput(environment.env, show) : null;
   const context = {
     ...environment,
+    onOutput: live?.onOutput,
     runSubagent: runWork,
     searchWeb: (request: SearchRequest) => searchWeb(app, step, place, request),
     meet: (...sources: UntrustedSource[]) => {
@@ -186,6 +186,7 @@ async function runAndRecord(
   const output = denial
     ? { error: denial.error }
     : await runTool(call.name, call.input, context, turn);
+  live?.end();
   const end = await finishTool({ accountId: turn.account_id, turnId }, callId, output, met);
   if (end) step.update(end);
   return output;

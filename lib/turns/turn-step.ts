@@ -84,6 +84,8 @@ export interface ModelSteps {
  * one message: a turn whose stream gets longer ends.
  */
 const MAX_TURN_CHARS = 32 * 1024 * 1024;
+/** The tools of a turn with a longer stream no longer show their progress. */
+const MAX_CHARS_WITH_PROGRESS = 4 * 1024 * 1024;
 const TOO_LONG = "The turn reached its limit of output";
 const TOO_MANY_CALLS = "The turn reached its limit of model calls";
 /** How long a headless run waits for its client. Then the calls have failed, and the agent continues. */
@@ -329,7 +331,8 @@ export class TurnStep {
       signal: this.#stop,
       write: (chunk) => {
         const isWritten = this.#isRestarted || this.#progress?.outputs.has(chunk.toolCallId);
-        if (isWritten) return;
+        const isPreliminary = "preliminary" in chunk && chunk.preliminary;
+        if (isWritten || (isPreliminary && this.#chars > MAX_CHARS_WITH_PROGRESS)) return;
         for (const each of this.#withoutAnswer(chunk)) this.#write(each);
         const call = previous.calls.find(({ id }) => id === chunk.toolCallId);
         if (call?.name !== "web_search" || chunk.type !== "tool-output-available") return;

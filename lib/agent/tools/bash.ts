@@ -29,6 +29,7 @@ export const bash = agentTool({
       timeoutMs: COMMAND_DEADLINE_MS,
       maxOutputChars: MAX_OUTPUT_CHARS,
       signal: context.signal,
+      onOutput: context.onOutput,
     });
     return { exitCode, stdout, stderr, truncated };
   },

@@ -12,6 +12,29 @@ export function makeStorable(value: JSONValue, env: Readonly<Record<string, stri
   return mapTexts(value, cleaner(secretsOf(env)));
 }
 
+/**
+ * Returns the newest part of a text that still grows, as `makeStorable` would. A credential that is cut at its start
+ * or is yet to be completed is left out.
+ * @param isCut whether the text has lost its start
+ */
+export function storableTail(
+  text: string,
+  isCut: boolean,
+  env: Readonly<Record<string, string>>,
+  maxChars: number,
+): string {
+  const secrets = secretsOf(env);
+  const clean = cleaner(secrets)(text);
+  const lengths = secrets.flatMap((secret) =>
+    Array.from({ length: secret.length }, (_, place) => place + 1).filter((length) =>
+      clean.endsWith(secret.slice(0, length)),
+    ),
+  );
+  const whole = clean.slice(0, clean.length - Math.max(0, ...lengths));
+  const cut = isCut ? Math.max(0, ...secrets.map(({ length }) => length)) : 0;
+  return whole.slice(cut).slice(-maxChars).toWellFormed();
+}
+
 /** NUL and lone surrogates, which occur in JSON only as escapes. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 

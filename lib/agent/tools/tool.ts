@@ -3,7 +3,7 @@ import type { JSONValue } from "ai";
 import type { z } from "zod";
 import type { UntrustedSource } from "../../contract/approvals.ts";
 import type { TurnPolicies } from "../../contract/network-policy.ts";
-import type { Sandbox } from "../../sandbox/port.ts";
+import type { CommandOptions, Sandbox } from "../../sandbox/port.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../../search/port.ts";
 import type { DocumentWork } from "../documents/run-document-worker.ts";
 import type { OutputValidation } from "../output/check-output.ts";
@@ -22,6 +22,8 @@ export interface ToolContext {
   readonly env: Readonly<Record<string, string>>;
   /** Aborts when the turn is stopped. Every tool then ends immediately. */
   readonly signal: AbortSignal;
+  /** Shows the output of a command while it runs. */
+  readonly onOutput?: CommandOptions["onOutput"];
   /** Runs a subagent, and resolves with its report or `{error}`. */
   readonly runSubagent: (work: SubagentWork) => Promise<JSONValue>;
   /** Whose share of this machine documents take that are read or written. */

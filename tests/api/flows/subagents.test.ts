@@ -1,22 +1,41 @@
-/** Subagents: a conversation of their own within a tool call. */
+/** Tools that work for long: subagents, each a conversation of its own within a tool call, and commands. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { type FakeVercel, startFakeVercel } from "../../support/fakes/vercel-sandbox.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { startServer } from "../../support/harness/server.ts";
 import { textOf } from "../../support/harness/turn-stream.ts";
 
 let model: FakeOpenAI;
+let folder: string;
+let vercel: FakeVercel;
 let server: Awaited<ReturnType<typeof startServer>>;
 let caller: Client;
 beforeAll(async () => {
   model = await startFakeOpenAI();
-  server = await startServer({ env: { OPENAI_BASE_URL: model.url, FAST_MODEL: "fake-small" } });
+  folder = await mkdtemp(join(tmpdir(), "subagents-"));
+  vercel = await startFakeVercel(folder);
+  const redirect = join(import.meta.dirname, "../../support/harness/redirect-fetch.ts");
+  server = await startServer({
+    env: {
+      ...{ OPENAI_BASE_URL: model.url, FAST_MODEL: "fake-small" },
+      // Its sandbox has the output of a command before the command ends.
+      ...{ VERCEL_TOKEN: "token", VERCEL_TEAM_ID: "team", VERCEL_PROJECT_ID: "project" },
+      REDIRECTS: JSON.stringify({ "https://vercel.com": vercel.origin }),
+      NODE_OPTIONS: `--no-warnings --import=${redirect}`,
+    },
+  });
   caller = (await createPerson(server.url)).withKey;
 });
 afterAll(async () => {
   await model?.close();
   await server?.stop();
+  await vercel?.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
 /** A turn that hands out the pieces of work, then answers. */
@@ -70,6 +89,13 @@ describe("a subagent", () => {
         })),
       },
     ]);
+    const ofSubagent = `tool_call_id=${steps[0].tool_calls[0].id}&subagent_index=3`;
+    const call = await caller.get(`/api/chat/runs/${stream.runId}/steps/0?${ofSubagent}`);
+    expect(call.body).toMatchObject({
+      as_sent: { instructions: true, messages: true, tools: true },
+      messages: { length: 7, 0: { role: "user", parts: [{ text: "[script:counter] count" }] } },
+      answer: [{ type: "text", text: "Counted." }],
+    });
     const own = steps.map((step: { usage: { input_tokens: number } }) => step.usage.input_tokens);
     const total = run.usage.input_tokens;
     expect(total).toBeGreaterThan(own[0] + own[1]);
@@ -154,5 +180,37 @@ describe("a subagent", () => {
     const parts = (await conversation.answer()).parts.filter(({ type }) => type === "tool-task");
     for (const part of parts) expect(Object(part).state).toBe("output-error");
     held.open();
+  });
+});
+
+describe("a command that takes long", () => {
+  it("shows its output until now, which its result replaces", async () => {
+    const command =
+      'echo first; echo "$AGENT_API_AUTH_HEADER"; until [ -e go ]; do sleep 0.1; done; echo second';
+    model.script("slow-command", function* ({ step }) {
+      if (step === 0) yield { tool: "bash", input: { command } };
+      else yield { text: "Done." };
+    });
+    const conversation = await openConversation(caller);
+    const stream = await conversation.send("[script:slow-command]");
+    const isOutput = ({ type }: { type: string }) => type === "tool-output-available";
+    const { chunk } = await stream.until(isOutput);
+    const output = { stdout: "first\n[redacted]\n", stderr: "" };
+    expect(chunk).toMatchObject({ preliminary: true, output });
+    const resumed = await conversation.resume();
+    await writeFile(join(folder, conversation.sessionId, "vercel", "sandbox", "go"), "");
+    await stream.ended;
+    await resumed.ended;
+    expect(resumed.chunks).toEqual(stream.chunks);
+    const result = {
+      ...{ exitCode: 0, stdout: "first\n[redacted]\nsecond\n", stderr: "", truncated: false },
+    };
+    const outputs = stream.chunks.filter(isOutput);
+    expect(outputs).toMatchObject([{ output }, { output: result }]);
+    const parts = (await conversation.answer()).parts.filter(({ type }) => type === "tool-bash");
+    expect(parts).toMatchObject([{ state: "output-available", output: result }]);
+    expect(JSON.stringify(parts)).not.toContain("preliminary");
+    const [, second] = model.callsOf("slow-command");
+    expect(second?.toolResults.map((text) => JSON.parse(text))).toEqual([result]);
   });
 });

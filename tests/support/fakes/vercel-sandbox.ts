@@ -31,6 +31,8 @@ interface Command {
   id: string;
   child: ChildProcess;
   logs: { stream: "stdout" | "stderr"; data: string }[];
+  /** Resolves at the next line of the logs. */
+  next: PromiseWithResolvers<void>;
   /** Resolves to the exit code when the output has been read to its end. */
   finished: Promise<number>;
   sessionId: string;
@@ -157,8 +159,12 @@ export async function startFakeVercel(rootDir: string, token?: string) {
     http.get<OfCommand>(`${SESSION}/cmd/:id/logs`, async ({ params }) => {
       const command = commands.get(params.id);
       if (!command) return refuse(404, "not_found");
-      await command.finished;
-      const lines = command.logs.map((line) => `${JSON.stringify(line)}\n`).join("");
+      const lines = new ReadableStream<Uint8Array>({
+        async start(controller) {
+          for await (const line of linesOf(command)) controller.enqueue(line);
+          controller.close();
+        },
+      });
       return new HttpResponse(lines, { headers: { "content-type": "application/x-ndjson" } });
     }),
     http.get<OfCommand>(`${SESSION}/cmd/:id`, async ({ params }) => {
@@ -166,6 +172,22 @@ export async function startFakeVercel(rootDir: string, token?: string) {
       return command ? commandBodyOf(command, await command.finished) : refuse(404, "not_found");
     }),
   ]);
+
+  /** The logs of a command as it writes them, until it has ended. */
+  async function* linesOf(command: Command): AsyncGenerator<Uint8Array> {
+    let isOver = false;
+    for (let read = 0; ; ) {
+      for (; read < command.logs.length; read++) {
+        yield Buffer.from(`${JSON.stringify(command.logs[read])}\n`);
+      }
+      if (isOver) return;
+      command.next = Promise.withResolvers();
+      isOver = await Promise.race([
+        command.finished.then(() => true),
+        command.next.promise.then(() => false),
+      ]);
+    }
+  }
 
   function start(machine: Machine, { command, args, env }: z.output<typeof commandBody>): Command {
     const home = join(machine.root, HOME);
@@ -181,12 +203,16 @@ export async function startFakeVercel(rootDir: string, token?: string) {
     for (const stream of ["stdout", "stderr"] as const) {
       child[stream].setEncoding("utf8").on("data", (data: string) => {
         logs.push({ stream, data: data.replaceAll(home, HOME) });
+        made.next.resolve();
       });
     }
     const finished = once(child, "close").then(([code, signal]) =>
       signal ? 128 + (signal === "SIGKILL" ? 9 : 15) : Number(code),
     );
-    const made = { id: `cmd_${++ids}`, child, logs, finished, sessionId: machine.session.id };
+    const made = {
+      ...{ id: `cmd_${++ids}`, child, logs, finished, sessionId: machine.session.id },
+      next: Promise.withResolvers<void>(),
+    };
     commands.set(made.id, made);
     return made;
   }

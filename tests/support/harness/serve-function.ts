@@ -6,22 +6,14 @@ import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { redirectFetch } from "./redirect-fetch.ts";
 
 type Handler = (request: unknown, response: unknown, context: object) => Promise<void>;
 
 const [entry = "", redirects = "{}"] = process.argv.slice(2);
 const require = createRequire(join(process.cwd(), "package.json"));
 
-/** Vendors whose address no setting changes, by their origin, are called at another origin. */
-const origins = Object.entries(JSON.parse(redirects) as Record<string, string>);
-const fetchAnything = globalThis.fetch;
-globalThis.fetch = (input, init) => {
-  const url = input instanceof Request ? input.url : String(input);
-  const [from, to] = origins.find(([origin]) => url.startsWith(`${origin}/`)) ?? [];
-  if (from === undefined || to === undefined) return fetchAnything(input, init);
-  const moved = to + url.slice(from.length);
-  return fetchAnything(input instanceof Request ? new Request(moved, input) : moved, init);
-};
+redirectFetch(redirects);
 
 require("next/setup-node-env");
 const { handler }: { handler: Handler } = await require(join(process.cwd(), entry));

@@ -31,7 +31,7 @@ export function readToolCall(part: Part): ToolCall | null {
         ? "Denied"
         : textAt(output, "error");
   const isOpen = name === "ask_user_question" && part.state === "input-available";
-  // A subagent shows its progress as preliminary output.
+  // Commands and subagents show their progress as preliminary output.
   const isDone = part.state === "output-available" && !part.preliminary;
   const ended = error === null ? null : /^(?:Stopped|Denied)\b/.test(error) ? "stopped" : "failed";
   const asks = part.state === "approval-requested";
@@ -65,7 +65,7 @@ export function describeToolCall(call: ToolCall): ToolLine {
 
 type Words = readonly [done: string, subject: string | null, outcome?: string, isFailure?: boolean];
 
-function wordsOf({ name, input, output }: ToolCall): Words {
+function wordsOf({ name, input, output, state }: ToolCall): Words {
   switch (name) {
     case "bash": {
       const code = numberAt(output, "exitCode") ?? 0;
@@ -90,8 +90,12 @@ function wordsOf({ name, input, output }: ToolCall): Words {
     }
     case "skill":
       return ["Used the skill", textAt(input, "skill")];
-    case "task":
-      return ["Subagent", textAt(input, "task"), count(numberAt(output, "steps"), "step")];
+    case "task": {
+      const step = state === "running" ? listAt(output, "steps").at(-1) : undefined;
+      const current = step && `: ${textAt(step, "tool")} ${textAt(step, "summary")}`;
+      const subject = `${textAt(input, "task") ?? ""}${current ?? ""}`;
+      return ["Subagent", subject, count(numberAt(output, "steps"), "step")];
+    }
     case "todo": {
       const todos = readTodos(input);
       const done = todos.filter((todo) => todo.status === "completed").length;

@@ -63,6 +63,7 @@ export async function runCommand(
     maxOutputChars,
     signal,
     policies,
+    onOutput,
   }: CommandOptions & { readonly policies?: TurnPolicies | undefined },
   session: Session,
   host: Host,
@@ -101,8 +102,8 @@ export async function runCommand(
     send(child, `${clean(cwd)}\0${clean(command)}`);
     const maxBytesOut = (maxOutputChars + 1) * BYTES_PER_CHAR;
     const [stdout, stderr, [code, killedBy]] = await Promise.all([
-      collect(child.stdout, maxBytesOut),
-      collect(child.stderr, maxBytesOut),
+      collect(child.stdout, maxBytesOut, (text) => onOutput?.("stdout", text)),
+      collect(child.stderr, maxBytesOut, (text) => onOutput?.("stderr", text)),
       once(child, "close"),
     ]);
     if (ending === undefined && (killedBy !== null || stderr.startsWith("bwrap: "))) {
@@ -140,15 +141,23 @@ function send(child: ChildProcess, text: string): void {
   input.end(text);
 }
 
-async function collect(output: Readable | null, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
+async function collect(
+  output: Readable | null,
+  maxBytes: number,
+  onText: (text: string) => void,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  const texts: string[] = [];
   let bytes = 0;
   for await (const chunk of output ?? []) {
-    if (bytes < maxBytes) chunks.push(chunk.subarray(0, maxBytes - bytes));
-    else await delay(DISCARD_PAUSE_MS);
+    if (bytes < maxBytes) {
+      const text = decoder.decode(chunk.subarray(0, maxBytes - bytes), { stream: true });
+      texts.push(text);
+      onText(text);
+    } else await delay(DISCARD_PAUSE_MS);
     bytes += chunk.length;
   }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return texts.join("") + decoder.decode();
 }
 
 /** Replaces the service's origin where it is the value of a variable. */

@@ -29,11 +29,12 @@ const LIST_REFUSED = 45;
 /**
  * Runs $1 in $3, with the rest as its arguments, and passes on the first $2 bytes of stdout and of stderr
  * each; the rest is dropped inside the machine, so a flood costs neither its network nor this server's
- * memory.
+ * memory. Without `stdbuf`, head would keep short output until the end.
  */
 const RUN_BOUNDED = `cd -- "$3" || exit 1
 set -o pipefail
-first() { head -c "$1"; cat >/dev/null; }
+now=$(command -v stdbuf)
+first() { \${now:+"$now" -o0} head -c "$1"; cat >/dev/null; }
 { bash -c "$1" bash "\${@:4}" 2>&1 >&3 3>&- | first "$2" >&2 3>&-; } 3>&1 | first "$2"`;
 
 /**
@@ -88,7 +89,7 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
     options: CommandOptions,
     args: readonly string[],
   ): Promise<CommandResult> {
-    const { timeoutMs, maxOutputChars, signal } = options;
+    const { timeoutMs, maxOutputChars, signal, onOutput } = options;
     if (signal?.aborted) return killed("the command was stopped");
     const machine = await this.#connected();
     const started = performance.now();
@@ -117,6 +118,7 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
           // A program in the machine may bypass the machine's own bound.
           if (stream === "stdout" && stdout.length <= maxOutputChars) stdout += data;
           if (stream === "stderr" && stderr.length <= maxOutputChars) stderr += data;
+          onOutput?.(stream, data);
         }
         const { exitCode } = await running.wait();
         if (signal?.aborted) return killed("the command was stopped");
