@@ -58,6 +58,13 @@ describeInBrowser("the playground", (browsing) => {
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "View as code" }).click();
     expect(await dialog.textContent()).not.toContain(key);
+    await page.keyboard.press("Escape");
+    const listed = await client({ key }).get("/api/chats?archived=false");
+    expect(listed.body).toMatchObject({ chats: [] });
+    await sendMessage(page, "count to 4");
+    await waitUntilIdle(page);
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.getByRole("row", { name: "Status" }).getByText("Completed").nth(1).waitFor();
   });
 
   it("shows a chat as code, by the keyboard", async () => {

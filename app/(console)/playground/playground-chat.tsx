@@ -110,20 +110,16 @@ export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
   );
 }
 
-function StartedChat({
-  sessionId,
-  chatId,
-  isStarting,
-  returned,
-  onReturnedTaken,
-  ...composer
-}: ChatAddress & {
+interface StartedChatProps extends ChatAddress {
   readonly attachments: Attachments;
   readonly isStarting: boolean;
   readonly returned: WrittenMessage | null;
   readonly onReturnedTaken: () => void;
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
-}) {
+}
+
+function StartedChat({ isStarting, returned, onReturnedTaken, ...rest }: StartedChatProps) {
+  const { sessionId, chatId, ...composer } = rest;
   const shown = useConversation(sessionId, chatId);
   const { conversation, view, messages } = shown;
   const takeReturned = useCallback(() => {
@@ -170,6 +166,8 @@ async function setUpChat(
     ...(setup.modelId && { modelId: setup.modelId }),
     instructions: instructions ?? "",
     templateId: templateId ?? "",
+    // A trial is not one of the chats that the list shows.
+    archived: true,
   };
   const path = `/api/sessions/${sessionId}/chats/${chatId}`;
   const changed = await api(path, { method: "PATCH", body });

@@ -1,9 +1,13 @@
 "use client";
-import { Code2, type LucideIcon, RotateCcw, SlidersHorizontal } from "lucide-react";
+import { Code2, GitCompare, type LucideIcon, RotateCcw, SlidersHorizontal } from "lucide-react";
+import { useRouter } from "next/navigation";
 import { type ComponentProps, useState } from "react";
+import { api } from "../_api/request.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
+import { toast } from "../_ui/toast.tsx";
+import type { RunItem } from "../runs/_state/run-state.ts";
 import { PlaygroundChat } from "./playground-chat.tsx";
 import {
   defaultSetup,
@@ -22,9 +26,17 @@ export function PlaygroundPage() {
   /** Another number starts a new chat. */
   const [attempt, setAttempt] = useState(0);
   const [lastMessage, setLastMessage] = useState<string | null>(null);
+  const [sentCount, setSentCount] = useState(0);
+  const router = useRouter();
   const [isCodeOpen, setCodeOpen] = useState(false);
   const [isSetupOpen, setSetupOpen] = useState(false);
   const change = (next: Partial<PlaygroundSetup>) => setSetup((before) => ({ ...before, ...next }));
+  const compare = async () => {
+    const found = await api<{ runs: RunItem[] }>("/api/chat/runs?kind=chat&limit=2");
+    if (!found.ok) return toast(found.error.message, "danger");
+    const [after, before] = found.data.runs;
+    if (before && after) router.push(`/runs/compare?a=${before.runId}&b=${after.runId}`);
+  };
   const startOver = () => {
     setAttempt(attempt + 1);
     setLastMessage(null);
@@ -40,6 +52,9 @@ export function PlaygroundPage() {
           aria-expanded={isSetupOpen}
           onClick={() => setSetupOpen(!isSetupOpen)}
         />
+        {sentCount > 1 && (
+          <HeaderButton icon={GitCompare} label="Compare" onClick={() => void compare()} />
+        )}
         {lastMessage !== null && (
           <HeaderButton icon={RotateCcw} label="Start over" onClick={startOver} />
         )}
@@ -60,7 +75,14 @@ export function PlaygroundPage() {
         >
           <SetupPanel setup={setup} onChange={change} />
         </section>
-        <PlaygroundChat key={attempt} setup={setup} onSent={setLastMessage} />
+        <PlaygroundChat
+          key={attempt}
+          setup={setup}
+          onSent={(text) => {
+            setLastMessage(text);
+            setSentCount(sentCount + 1);
+          }}
+        />
       </div>
       {isCodeOpen && (
         <CodeDialog
