@@ -2,7 +2,8 @@
 import { checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
-import type { AppError } from "../contract/app-error.ts";
+import { setChatConnectors } from "../connectors/store.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import type { ChatChanges, NewChat } from "./contract.ts";
 import type { Chat } from "./session.ts";
@@ -16,11 +17,15 @@ import { insertChat, updateChatFields } from "./store.ts";
 export async function createChat(
   app: Pick<App, "models" | "queues">,
   address: Omit<ChatAddress, "chatId">,
-  values: NewChat,
+  { connectors, ...values }: NewChat,
 ): Promise<Chat | AppError> {
   const fault =
     (await checkModel(app, values.modelId)) ?? (await checkOptions(app, address.accountId, values));
-  return fault ?? insertChat(address, values, app.models.defaultModelId);
+  if (fault) return fault;
+  const chat = await insertChat(address, values, app.models.defaultModelId);
+  if (isAppError(chat) || !connectors?.length) return chat;
+  const chosen = await setChatConnectors({ ...address, chatId: chat.id }, connectors);
+  return isAppError(chosen) ? chosen : chat;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Sessions, chats and stored messages. */
 import { z } from "zod";
+import { chosenConnectors } from "../connectors/contract.ts";
 import { contract, successResponse } from "../contract/contract.ts";
 import { commaList, instructions, uuid, withAnyField } from "../contract/fields.ts";
 import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
@@ -18,11 +19,21 @@ const chatInstructions = {
     description: "An agent template that the caller can see: its prompt instructs the agent",
   }),
 };
+const ofChat = {
+  modelId: modelId.optional().meta({ description: "The model of the chat" }),
+  connectors: chosenConnectors.optional().meta({
+    description: "The connectors that the agent may use in the chat, at most 20 slugs",
+  }),
+};
 const sessionId = uuid.describe("The session's `id`");
 const sessionParams = z.object({ sessionId });
 const chatParams = z.object({ sessionId, chatId: uuid.describe("The chat's `id`") });
 const messageId = z.string().min(1).max(128);
 const branches = z.array(branch);
+
+/** What can be read with a chat. */
+const CHAT_PARTS = ["branches", "connectors", "feedback", "model", "queue"] as const;
+export type ChatPart = (typeof CHAT_PARTS)[number];
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
 
@@ -32,7 +43,8 @@ export const createSessionContract = contract({
   path: "/api/sessions",
   tool: true,
   summary: "Create a session with its first chat",
-  description: "Its sandbox is provisioned by `POST /api/sandbox`.",
+  description:
+    "Its sandbox is provisioned by `POST /api/sandbox`, or with `sandbox`: if that fails, the session is created nevertheless, with the `sandboxState` `none`.",
   organizationAccess: { in: "body", field: "organization_id" },
   artistAccess: { in: "body", field: "artistId" },
   body: z.object({
@@ -41,6 +53,8 @@ export const createSessionContract = contract({
     organization_id: uuid
       .nullish()
       .describe("An organization that the caller is or is a member of"),
+    ...ofChat,
+    sandbox: z.boolean().optional().describe("Whether to provision its sandbox as well"),
   }),
   responses: {
     201: { description: "The session and its chat", schema: z.object({ session, chat }) },
@@ -106,7 +120,7 @@ export const createChatContract = contract({
   body: z.object({
     id: uuid.optional(),
     title: title.optional(),
-    modelId: modelId.optional(),
+    ...ofChat,
     ...runOptions.shape,
     ...chatInstructions,
   }),
@@ -138,7 +152,7 @@ export const getChatContract = contract({
   description: "While a turn is streaming, `GET /api/chat/{chatId}/stream` has its answer.",
   params: chatParams,
   query: z.object({
-    include: commaList("include", ["branches", "feedback", "queue"])
+    include: commaList("include", CHAT_PARTS)
       .optional()
       .describe("What else to read with the chat, comma-separated"),
   }),
@@ -147,7 +161,12 @@ export const getChatContract = contract({
       description: "The chat",
       schema: chatWithMessages.extend({
         branches: branches.optional().meta({ description: "Only if included" }),
+        connectors: z.array(z.string()).optional().meta({ description: "Only if included" }),
         feedback: z.array(feedback).optional().meta({ description: "Only if included" }),
+        model: z
+          .object({ id: z.string(), name: z.string(), is_default: z.boolean() })
+          .optional()
+          .meta({ description: "The model that answers in the chat, only if included" }),
         queue: queuedMessages.shape.messages.optional().meta({
           description:
             "The messages that wait, only if included. One whose turn starts in the meantime may be in `messages`, too.",

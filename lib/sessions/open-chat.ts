@@ -1,19 +1,25 @@
+import type { App } from "../app.ts";
+import { selectChatConnectors } from "../connectors/store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import { selectQueuedMessages } from "../turns/store/queued-turns.ts";
 import { selectBranches, selectFeedback } from "./branches.ts";
-import { selectChatBody } from "./store.ts";
+import type { ChatPart } from "./contract.ts";
+import { selectChat, selectChatBody } from "./store.ts";
 
 /**
  * Reads a chat with its messages and with the parts that `include` names, as the text of a JSON object.
  * Errors: 404 `Session not found`, 404 `Chat not found`.
  */
 export async function openChat(
+  app: Pick<App, "models">,
   address: ChatAddress,
-  include: readonly ("branches" | "feedback" | "queue")[] = [],
+  include: readonly ChatPart[] = [],
 ): Promise<ReadableStream<Uint8Array> | AppError> {
   const read = {
     branches: () => selectBranches(address),
+    connectors: () => selectChatConnectors(address),
+    model: () => modelOf(app, address),
     feedback: () => selectFeedback(address),
     queue: async () => {
       const queued = await selectQueuedMessages(address.accountId, address.chatId);
@@ -23,4 +29,12 @@ export async function openChat(
   // The messages are read last: a queued message that becomes one of them in the meantime is not missed.
   const parts = await Promise.all(include.map((part) => read[part]()));
   return selectChatBody(address, Object.assign({}, ...parts.filter((part) => !isAppError(part))));
+}
+
+async function modelOf({ models }: Pick<App, "models">, address: ChatAddress) {
+  const chat = await selectChat(address);
+  if (isAppError(chat)) return chat;
+  const id = chat.modelId || models.defaultModelId;
+  const name = (await models.list())?.find((model) => model.id === id)?.name ?? id;
+  return { model: { id, name, is_default: id === models.defaultModelId } };
 }

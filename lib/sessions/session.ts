@@ -68,10 +68,10 @@ export const message = z
     parts: z
       .array(z.looseObject({ type: z.string() }))
       .meta({ description: "UI message parts of the AI SDK" }),
-    metadata: z
-      .looseObject({})
-      .optional()
-      .meta({ description: "For assistant messages: modelId, usage, durationMs, finishReason" }),
+    metadata: z.looseObject({}).optional().meta({
+      description:
+        "For assistant messages: modelId, usage, durationMs, finishReason, and error if the turn has failed",
+    }),
     createdAt: dateTime,
   })
   .meta({ id: "Message" });

@@ -52,7 +52,7 @@ const oneChat = z.object({ chat: storedChat }).transform((answer) => answer.chat
 /** Inserts a session and its first chat. The pipeline has checked the access to artist and organization. */
 export function insertSession(
   accountId: string,
-  values: NewSession,
+  values: Pick<NewSession, "title" | "artistId" | "organization_id">,
   modelId: string,
 ): Promise<{ session: Session; chat: Chat }> {
   const args = {

@@ -8,8 +8,8 @@ import { clientTools } from "../agent/tools/client-tools.ts";
 import { chosenConnectors } from "../connectors/contract.ts";
 import { APPROVAL_CATEGORIES, untrustedSource } from "../contract/approvals.ts";
 import { contract } from "../contract/contract.ts";
-import { dateTime, instant, instructions, uuid } from "../contract/fields.ts";
-import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { commaList, dateTime, instant, instructions, uuid } from "../contract/fields.ts";
+import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
 import { outputSchema, runOptions } from "../contract/run-options.ts";
 import { deliver, deliveryFields } from "../delivery/contract.ts";
 import { endpointUrl } from "../webhooks/contract.ts";
@@ -234,11 +234,25 @@ export const listRunsContract = contract({
     chat_id: uuid.optional().meta({ description: "Runs of this chat" }),
     artist_id: uuid.optional().meta({ description: "Runs for this artist" }),
     since: instant.optional().meta({ description: "Runs that were created at this time or later" }),
+    include: commaList("include", ["waiting"]).optional().describe("What else to read"),
   }),
-  responses: pageResponse("runs", runItem),
+  responses: listResponse(
+    z.object({
+      status: z.literal("success"),
+      runs: z.array(runItem),
+      waiting: z.int().optional().meta({
+        description:
+          "How many runs and chats wait for a person or a client, at most 150; only if included",
+      }),
+      next_cursor: nextCursor,
+    }),
+  ),
   errors: [],
 });
-export type RunFilters = Omit<z.output<typeof listRunsContract.query>, "limit" | "cursor">;
+export type RunFilters = Omit<
+  z.output<typeof listRunsContract.query>,
+  "limit" | "cursor" | "include"
+>;
 
 export const cancelRunContract = contract({
   ...shared,

@@ -77,7 +77,8 @@ create table public.chats (
   template_id uuid,
   message_bytes bigint not null default 0,
   options jsonb not null default '{}',
-  template_version integer
+  template_version integer,
+  asks_since timestamptz
 );
 
 create index chats_session_newest on public.chats (session_id, created_at desc, id desc);
@@ -88,6 +89,8 @@ create index chats_archived on public.chats (account_id, created_at desc, id des
   where archived;
 create index chats_listed on public.chats (account_id, created_at desc, id desc)
   where not archived and not pinned;
+create index chats_asking on public.chats (account_id, created_at desc, id desc)
+  where asks_since is not null;
 alter table public.chats enable row level security;
 comment on table public.chats is 'Conversations of a session.';
 comment on column public.chats.account_id is 'The account of the session, repeated for the predicate of every query.';
@@ -100,6 +103,7 @@ comment on column public.chats.template_id is 'The agent template whose prompt i
 comment on column public.chats.message_bytes is 'Bytes of its messages on all branches, and of queued messages.';
 comment on column public.chats.options is 'The options of its turns, as of runOptions in lib/contract/run-options.ts. Those that are absent are the template''s.';
 comment on column public.chats.template_version is 'The version of the template that the chat keeps; null for the one of applied_template_version.';
+comment on column public.chats.asks_since is 'When its newest turn has ended with a question or a call of a client tool; null if it has not. See is_asking.';
 
 create table public.messages (
   chat_id uuid not null references public.chats (id) on delete cascade,
@@ -432,6 +436,19 @@ end
 $$;
 comment on function public.list_chats is 'One page of the chats of a session, newest first, with one more row if another page follows; or {missing: session}.';
 
+create function public.is_asking(p_chat public.chats) returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return p_chat.asks_since > now() - interval '30 days' and public.active_stream_id(p_chat) is null
+    -- Another branch may be shown since.
+    and exists (
+      select from public.messages m
+      where m.chat_id = p_chat.id and m.id = public.leaf_of_chat(p_chat.id)
+        and m.metadata ->> 'finishReason' = 'tool-calls');
+end
+$$;
+comment on function public.is_asking is 'Whether a chat ends with a question or a call of a client tool, of the last 30 days.';
+
 create function public.list_account_chats(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
   p_artist_id uuid, p_archived boolean, p_pinned boolean, p_text text,
@@ -470,13 +487,7 @@ begin
         and (p_artist_id is null or c.session_id in (
           select s.id from public.sessions s
           where s.account_id = p_account_id and s.artist_id = p_artist_id))
-        and (not p_waiting or (public.active_stream_id(c) is null and c.id in (
-          select t.chat_id from public.turns t
-          join public.messages m on m.chat_id = t.chat_id and m.id = t.assistant_message_id
-          where t.account_id = p_account_id and t.kind = 'chat' and t.status = 'completed'
-            and t.created_at > now() - interval '30 days'
-            and m.metadata ->> 'finishReason' = 'tool-calls'
-            and m.id = public.leaf_of_chat(t.chat_id))))
+        and (not p_waiting or (c.asks_since is not null and public.is_asking(c)))
         and (p_text is null or c.id in (
           select t.id from public.chats t
           where t.account_id = p_account_id and strpos(lower(t.title), lower(p_text)) > 0
@@ -501,7 +512,7 @@ begin
       p_archived, p_pinned, v_text, p_waiting, p_pinned_first) end;
 end
 $$;
-comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has the passage that was found, and a text that finds nothing is corrected. p_waiting leaves the chats of the last 30 days that end with a question or a call of a client tool. p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned.';
+comment on function public.list_account_chats is 'A page of an account''s chats, newest first, with one more row if another page follows. A filter that is null does not apply; with p_text each chat has the passage that was found, and a text that finds nothing is corrected. p_waiting leaves the ones that ask (is_asking). p_pinned_first puts pinned chats first and archived ones last, and replaces p_pinned.';
 
 create function public.active_chats(p_account_id uuid, p_ids uuid[]) returns jsonb
 language sql stable set search_path = '' as $$

@@ -193,8 +193,8 @@ create table public.running_compactions (
 
 create index running_compactions_account on public.running_compactions (account_id);
 alter table public.running_compactions enable row level security;
-comment on table public.running_compactions is 'The compactions that callers have requested and that are being made: one per chat, so that two requests do not pay for two summaries.';
-comment on column public.running_compactions.id is 'Identifies the request that holds the lease. It is the source of its usage entries.';
+comment on table public.running_compactions is 'The compactions that callers have requested and that are being made: one per chat, so that two requests do not pay for two summaries. Also the titles that are being written.';
+comment on column public.running_compactions.id is 'Identifies the request that holds the lease, or the turn that writes a title. It is the source of its usage entries.';
 comment on column public.running_compactions.reserved_usd is 'The estimated cost of its model calls, until lease_until.';
 comment on column public.running_compactions.lease_until is 'When another request may take the lease over, because the process that held it has died.';
 
@@ -1318,6 +1318,45 @@ end
 $$;
 comment on function public.end_compaction is 'Ends the lease of begin_compaction, records what its model calls have used, and the compaction {message_id, kind, state, tokens_before, tokens_after} that was made, null for none: {recorded} | {refused: chat, which is deleted | busy, while a turn is active or waits | changed, when the lease is lost, or the chat is no longer the one with the newest message p_leaf_id and the compaction p_base_id (null for none)}. Refused, only the usage is recorded.';
 
+create function public.begin_title(
+  p_account_id uuid, p_chat_id uuid, p_turn_id uuid, p_title text, p_lease_seconds integer
+) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  perform from public.chats
+  where id = p_chat_id and account_id = p_account_id and title = p_title for update;
+  if not found or public.is_budget_reached(p_account_id) or exists (
+    select from public.turns t
+    where t.chat_id = p_chat_id and t.id <> p_turn_id and t.status = 'completed')
+  then
+    return false;
+  end if;
+  insert into public.running_compactions (chat_id, account_id, id, lease_until)
+  values (p_chat_id, p_account_id, p_turn_id,
+    clock_timestamp() + make_interval(secs => p_lease_seconds))
+  on conflict do nothing;
+  return found;
+end
+$$;
+comment on function public.begin_title is 'Leases a chat, as begin_compaction does, to the turn that has given its first answer and is to give it a title in place of p_title, which is the start of its first message. False if it has another title or answer, if its budget is spent, or while it is leased. end_title ends the lease.';
+
+create function public.end_title(
+  p_account_id uuid, p_chat_id uuid, p_turn_id uuid, p_former text, p_title text, p_usage jsonb
+) returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
+    return false;
+  end if;
+  delete from public.running_compactions
+  where chat_id = p_chat_id and account_id = p_account_id and id = p_turn_id;
+  update public.chats set title = p_title, updated_at = now()
+  where id = p_chat_id and account_id = p_account_id and title = p_former and p_title <> '';
+  return found;
+end
+$$;
+comment on function public.end_title is 'Records what the model calls for a title have used, ends the lease of begin_title, and replaces the title p_former, if the chat still has it and there is a new one. Returns whether it has.';
+
 -- Two processes record the same calls when one was taken for dead: only the process whose row was inserted
 -- may run a call.
 create function public.start_tools(p_turn_id uuid, p_call_ids text[]) returns jsonb
@@ -1543,7 +1582,9 @@ begin
     on conflict (chat_id, id) do update set parts = excluded.parts, metadata = excluded.metadata
     where messages.role = 'assistant';
     update public.chats set active_stream_id = null, claimed_at = null,
-      last_assistant_message_at = now(), updated_at = now()
+      last_assistant_message_at = now(), updated_at = now(),
+      asks_since = case when v_turn.kind = 'chat' and p_status = 'completed'
+        and p_metadata ->> 'finishReason' = 'tool-calls' then now() end
     where id = v_turn.chat_id
       and active_stream_id in (v_turn.run_id, 'pending:' || p_turn_id);
     -- Before the turn is closed, because a trigger then queues the event that has it.

@@ -26,6 +26,7 @@ create table public.approvals (
 );
 
 create index approvals_newest on public.approvals (account_id, requested_at desc, id desc);
+create index approvals_requested on public.approvals (account_id) where state = 'requested';
 alter table public.approvals enable row level security;
 comment on table public.approvals is 'Calls that an agent has asked to make, with the description that was shown and who has answered. An approval covers exactly its input.';
 comment on column public.approvals.call_id is 'The call, as in tool_runs.';
@@ -417,6 +418,28 @@ begin
 end
 $$;
 comment on function public.list_approvals is 'One page of the requests of an account''s agents, newest first, of a state if p_state is given, with one more row if another page follows.';
+
+create function public.count_waiting(p_account_id uuid) returns integer
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select count(*) from (
+      (select r.turn_id from public.required_actions r
+      where r.account_id = p_account_id and r.wakes_at > now() limit 50)
+      union
+      -- Also of mails, whose runs are completed.
+      (select a.turn_id from public.approvals a
+      where a.account_id = p_account_id and a.state = 'requested' and a.expires_at > now()
+      limit 50)) waiting
+  ) + (
+    select count(*) from (
+      select from public.chats c
+      where c.account_id = p_account_id and not c.archived and c.asks_since is not null
+        and public.is_asking(c)
+      limit 50) asking);
+end
+$$;
+comment on function public.count_waiting is 'How many runs and chats of an account wait for a person or a client, at most 150.';
 
 create function public.list_approval_rules(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid

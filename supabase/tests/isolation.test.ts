@@ -110,6 +110,11 @@ const attempts: Readonly<Record<string, Attempt>> = {
   },
   list_approvals: async (t, account_id) =>
     t.call("list_approvals", { account_id, ...page, state: null }),
+  count_waiting: async (t, account_id) => t.call("count_waiting", { account_id }),
+  begin_title: async (t, account_id, { chat: chat_id, turn: turn_id }) => {
+    await t.sql`delete from running_compactions where account_id = ${account_id}`;
+    return t.call("begin_title", { account_id, chat_id, turn_id, title: "", lease_seconds: 60 });
+  },
   list_approval_rules: async (t, account_id) =>
     t.call("list_approval_rules", { account_id, ...page }),
   record_turn_skill: async (t, account_id, { turn }) => {

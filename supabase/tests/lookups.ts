@@ -115,6 +115,9 @@ export const lookups: Readonly<
     ...{ chat_id, id, leaf_id: "own", base_id: null, compaction: null },
     ...{ api_key_id: null, usage: [] },
   }),
+  end_title: ({ chat: chat_id, turn: turn_id }) => ({
+    ...{ chat_id, turn_id, former: "", title: "Taken", usage: [] },
+  }),
   finish_turn: ({ turn: turn_id }) => ({
     ...{ turn_id, load: 0, status: "completed", error: null, parts: [] },
     ...{ metadata: null, index: null, step: null, usage: [] },

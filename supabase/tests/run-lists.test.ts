@@ -48,3 +48,35 @@ test("a page of a hundred thousand runs reads no more rows than it has, with eac
     expect(await transaction.rowsRead("turns", failedTasks)).toBeLessThan(100);
   });
 });
+
+test("what waits, and a page with pinned chats first, are found among many chats without reading them", async () => {
+  await rolledBack(async (transaction) => {
+    const { sql } = transaction;
+    const account_id = await transaction.account();
+    const session = randomUUID();
+    await sql`insert into sessions (id, account_id) values (${session}, ${account_id})`;
+    await sql`insert into chats (session_id, account_id, created_at, asks_since, pinned)
+      select ${session}, ${account_id}, now() - n * interval '1 minute',
+        case when n % 5000 = 0 then now() end, n % 5000 = 1
+      from generate_series(1, 20000) n`;
+    await sql`insert into messages (chat_id, id, role, parts, metadata)
+      select id, 'a', 'assistant', '[]', '{"finishReason": "tool-calls"}' from chats
+      where account_id = ${account_id} and asks_since is not null`;
+    await sql`analyze public.chats`;
+    const list = (filters: object) => () =>
+      transaction.call("list_account_chats", {
+        ...{ account_id, ...page, artist_id: null, archived: null, pinned: null, text: null },
+        ...filters,
+      });
+    for (const [filters, count] of [
+      [{ waiting: true }, 4],
+      [{ pinned_first: true }, 26],
+    ] as const) {
+      expect(await transaction.rowsRead("chats", list(filters))).toBeLessThan(100);
+      expect(await list(filters)()).toHaveLength(count);
+    }
+    const count = () => transaction.call("count_waiting", { account_id });
+    expect(await transaction.rowsRead("chats", count)).toBeLessThan(100);
+    expect(await count()).toBe(4);
+  });
+});

@@ -53,6 +53,26 @@ describe("POST /api/sessions 201", () => {
     expect((await person.withKey.post("/api/sessions", body)).status).toBe(201);
   });
 
+  test("sets its chat up and provisions its sandbox, as a chat that is added is set up", async () => {
+    const { withKey } = await createPerson();
+    const setup = { modelId: "embedded/rules", connectors: ["gmail"] };
+    const unknown = { ...setup, modelId: "no-such-model" };
+    const refused = await withKey.post("/api/sessions", unknown);
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("modelId must")]);
+    const answer = await withKey.post("/api/sessions", { ...setup, sandbox: true });
+    const { session, chat: first } = created.parse(answer.body);
+    expect(session.sandboxState).toBe("active");
+    const path = `/api/sessions/${session.id}`;
+    const stored = { session: { sandboxState: "active" } };
+    expect((await withKey.get(path)).body).toMatchObject(stored);
+    const added = Object((await withKey.post(`${path}/chats`, setup)).body).chat;
+    for (const { id } of [first, added]) {
+      const read = await withKey.get(`${path}/chats/${id}?include=connectors,model`);
+      const model = { id: "embedded/rules", name: expect.any(String), is_default: true };
+      expect(read.body).toMatchObject({ connectors: ["gmail"], model, messages: [] });
+    }
+  });
+
   test("unknown keys are ignored, and no key chooses id, account or status", async () => {
     const person = await createPerson();
     const forged = { id: randomUUID(), accountId: randomUUID(), status: "archived", nonsense: 1 };

@@ -243,6 +243,10 @@ export function selectRuns(
   return call("list_runs", args, pageOf(storedRun, query));
 }
 
+/** Returns how much of the account waits for a person or a client. */
+export const countWaiting = (accountId: string): Promise<number> =>
+  call("count_waiting", { p_account_id: accountId }, z.int());
+
 const withDuration = <C extends { started_at: string | null; finished_at: string | null }>(
   call: C,
 ) => ({ ...call, duration_ms: durationMs(call.started_at, call.finished_at) });

@@ -64,15 +64,21 @@ describe("a question", () => {
     const { isStreaming, chat } = await conversation.read();
     expect(isStreaming).toBe(false);
     expect(chat.lastAssistantMessageAt).not.toBeNull();
+    const waiting = async () => {
+      const { body } = await caller.get("/api/chat/runs?limit=1&include=waiting");
+      return Object(body).waiting;
+    };
     const isListed = async () => {
       const { text } = await caller.get("/api/chats?waiting=true&limit=100");
       return text.includes(`"id":"${conversation.chatId}"`);
     };
     expect(await isListed()).toBe(true);
+    const before = await waiting();
     const stream = await conversation.send([answered(asked, { declined: true })]);
     expectCompleteTurn(await stream.ended);
     expect(await isListed()).toBe(false);
     await expectAsSent(caller, conversation, place.model.callsOf("left-open"));
+    expect(await waiting()).toBe(before - 1);
   });
 
   it("is answered on its branch, which the chat then shows again", async () => {

@@ -3,12 +3,14 @@ import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { listRunsContract, startRunContract } from "@/lib/turns/run-contract.ts";
 import { startedAnswer, startRun } from "@/lib/turns/start-run.ts";
-import { selectRuns } from "@/lib/turns/store/runs.ts";
+import { countWaiting, selectRuns } from "@/lib/turns/store/runs.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(listRunsContract, async ({ caller, query }) => {
-    const page = await selectRuns(caller.accountId, query);
-    return listOf("/api/chat/runs", query, "runs", page);
+  GET: endpoint(listRunsContract, async ({ caller: { accountId }, query }) => {
+    const waiting = query.include && (await countWaiting(accountId));
+    const page = await selectRuns(accountId, query);
+    const { body, headers } = listOf("/api/chat/runs", query, "runs", page);
+    return { headers, body: { ...body, ...(waiting !== undefined && { waiting }) } };
   }),
   POST: endpoint(startRunContract, ({ app, caller, effectId, body, log }) => {
     const { prompt, messages, ...options } = body;

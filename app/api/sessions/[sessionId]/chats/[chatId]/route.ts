@@ -7,8 +7,8 @@ import { deleteChat } from "@/lib/sessions/delete-chat.ts";
 import { openChat } from "@/lib/sessions/open-chat.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  GET: endpoint(contracts.getChatContract, ({ caller: { accountId }, params, query }) =>
-    answer(openChat({ accountId, ...params }, query.include), jsonText),
+  GET: endpoint(contracts.getChatContract, ({ app, caller: { accountId }, params, query }) =>
+    answer(openChat(app, { accountId, ...params }, query.include), jsonText),
   ),
   PATCH: endpoint(contracts.updateChatContract, ({ app, caller: { accountId }, params, body }) =>
     answer(updateChat(app, { accountId, ...params }, body), (chat) => ({ body: { chat } })),

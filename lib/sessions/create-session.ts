@@ -1,0 +1,34 @@
+import type { Logger } from "pino";
+import { checkModel } from "../agent/models/list-models.ts";
+import type { App } from "../app.ts";
+import { setChatConnectors } from "../connectors/store.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
+import type { Caller } from "../identity/credentials/caller.ts";
+import { provisionSandbox } from "../sandbox/provision-sandbox.ts";
+import type { NewSession } from "./contract.ts";
+import type { Chat, Session } from "./session.ts";
+import { insertSession } from "./store.ts";
+
+/**
+ * Creates a session and its first chat, and its sandbox if that is asked for. The pipeline has checked the access to
+ * artist and organization. Errors: 400 for an unknown model.
+ */
+export async function createSession(
+  app: Pick<App, "models" | "sandboxes">,
+  { accountId }: Pick<Caller, "accountId">,
+  { modelId, connectors, sandbox, ...values }: NewSession,
+  log: Logger,
+): Promise<{ session: Session; chat: Chat } | AppError> {
+  const fault = await checkModel(app, modelId);
+  if (fault) return fault;
+  const created = await insertSession(accountId, values, modelId ?? app.models.defaultModelId);
+  const { session, chat } = created;
+  if (connectors?.length) {
+    await setChatConnectors({ accountId, sessionId: session.id, chatId: chat.id }, connectors);
+  }
+  if (!sandbox) return created;
+  const provisioned = await provisionSandbox(app, { accountId, sessionId: session.id, log });
+  return isAppError(provisioned)
+    ? created
+    : { session: { ...session, sandboxState: "active" }, chat };
+}
