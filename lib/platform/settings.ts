@@ -157,7 +157,9 @@ const models = {
   PROMPT_CACHE_KEY: flag(false).describe(
     "Whether requests to the server of `OPENAI_BASE_URL` name their chat as `prompt_cache_key`, with which some providers find the cached beginning of a prompt. A server that does not know the field may reject it.",
   ),
-  FAST_MODEL: optionalText.describe("The id of a model that subagents may use for simple work."),
+  FAST_MODEL: optionalText.describe(
+    "The id of a model that subagents may use for simple work, and that gives chats their titles. Without it the least expensive of `MODELS` does, and without a price for any of these a title is the start of the first message.",
+  ),
   SUMMARY_MODEL: optionalText.describe(
     "The id of the model that condenses conversations that get too long for theirs.",
   ),

@@ -38,13 +38,14 @@ export interface Ending extends LoadedTurnKey {
 /**
  * Closes open parts, stores the message and releases the chat, and only then writes the last chunks. A
  * client that sees them can rely on the rest, and a crash at any point can be repeated.
+ * @returns whether this call has ended the turn, and not an earlier one
  */
-export function finishStream(app: EndParts, log: TurnLog, ending: Ending): Promise<void> {
+export function finishStream(app: EndParts, log: TurnLog, ending: Ending): Promise<boolean> {
   const attributes = { "app.turn.id": ending.turnId, "app.turn.status": ending.end };
   return inSpan("turn.finish", { attributes }, () => finish(app, log, ending));
 }
 
-async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<void> {
+async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<boolean> {
   await log.flushed();
   const streamed = await parseChunks(log.committed());
   const progress = readProgress(streamed);
@@ -68,12 +69,14 @@ async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<void
   log.append(missing.map((chunk) => JSON.stringify(chunk)));
   await log.flushed();
   const parts = await assembleParts([...streamed, ...missing]);
+  const { error } = ending;
+  const metadata = error === null ? ending.metadata : { ...ending.metadata, error };
   const { hasEnded, areWebhooksDue, awaitedChatId } = await finishTurn(
     ending,
     ending.end,
-    ending.error,
+    error,
     [...ending.partsBefore, ...parts],
-    ending.metadata,
+    metadata,
     ending.lastStep,
     ending.output,
   );
@@ -81,7 +84,8 @@ async function finish(app: EndParts, log: TurnLog, ending: Ending): Promise<void
   if (areWebhooksDue) app.deliveryWorker.wake();
   // The chat is free: the next turn need not wait for the last chunks.
   if (awaitedChatId !== null) void unblockQueuedTurn(app, awaitedChatId);
-  await writeLastChunks(log, ending.error, ending.metadata);
+  await writeLastChunks(log, error, metadata);
+  return hasEnded;
 }
 
 /** Returns the chunks of the messages that the stream does not show yet. */

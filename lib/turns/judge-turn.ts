@@ -125,7 +125,8 @@ function requestOf({ history }: ActiveTurn): string {
   return (asked?.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
-const textOf = (steps: readonly StepResult[]): string =>
+/** Returns what the agent has written in the steps. */
+export const textOf = (steps: readonly StepResult[]): string =>
   steps
     .flatMap(({ messages }) =>
       messages.flatMap(({ role, content }) => {

@@ -35,6 +35,7 @@ import {
   type GivenVerdict,
   judgeTurn,
   outcomeChunkOf,
+  textOf,
   verdictsIn,
 } from "./judge-turn.ts";
 import type { MeasuredStep, StepMeasure } from "./measure-step.ts";
@@ -59,6 +60,7 @@ import {
   type TurnEnd,
 } from "./store/turns.ts";
 import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, submissionIn } from "./structured-output.ts";
+import { titleChat } from "./title-chat.ts";
 import { openSandbox } from "./turn-sandbox.ts";
 import { prepareWorkspace, storeWorkspace } from "./turn-workspace.ts";
 
@@ -531,12 +533,13 @@ export class TurnStep {
   ): Promise<null> {
     const { turn, steps, log } = this.#current;
     const stored = await storeWorkspace(this.#app, this.#step.runId, turn, steps);
-    await finishStream(this.#app, log, {
+    const all = answer ? [...steps, answer] : steps;
+    const hasEnded = await finishStream(this.#app, log, {
       ...this.#key,
       messageId: turn.assistant_message_id,
       end,
       error,
-      metadata: turnMetadata(turn, answer ? [...steps, answer] : steps, finishReason),
+      metadata: turnMetadata(turn, all, finishReason),
       partsBefore: partsBefore(turn),
       steering: turn.steering,
       openQuestions: turn.headless ? new Set() : openQuestions(answer ?? steps[this.#index - 1]),
@@ -544,6 +547,9 @@ export class TurnStep {
       lastParts: stored,
       output,
     });
+    if (hasEnded && end === "completed") {
+      await titleChat(this.#app, this.#step.turnId, turn, textOf(all));
+    }
     return null;
   }
 

@@ -30,6 +30,8 @@ export interface TurnMetadata {
   readonly usage: Usage;
   readonly durationMs: number;
   readonly finishReason: string;
+  /** Why the turn failed, as its run says it. */
+  readonly error?: string;
 }
 
 // Messages and results were validated before this service stored them, so only their kind is

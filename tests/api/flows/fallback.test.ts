@@ -253,7 +253,9 @@ describe("options", () => {
     const conversation = await openConversation(caller);
     const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
     const templateId = await templateWith({ fallback_models: ["fake-64k"], effort: "low" });
-    const patched = await caller.patch(path, { modelId: "main-start", templateId, effort: "high" });
+    const title = "Options";
+    const changes = { title, modelId: "main-start", templateId, effort: "high" };
+    const patched = await caller.patch(path, changes);
     expect(Object(patched.body).chat).toMatchObject({ effort: "high" });
     const stream = await conversation.send("[script:chat-options]");
     await held.reached;

@@ -1,4 +1,4 @@
-/** Tools that work for long: subagents, each a conversation of its own within a tool call, and commands. */
+/** What goes on beside a turn: subagents, each a conversation of its own within a tool call, long commands, and titles. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { type FakeVercel, startFakeVercel } from "../../support/fakes/vercel-sandbox.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
-import { openConversation } from "../../support/harness/conversation.ts";
+import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
 import { startServer } from "../../support/harness/server.ts";
+import { sql } from "../../support/harness/stack.ts";
 import { textOf } from "../../support/harness/turn-stream.ts";
 
 let model: FakeOpenAI;
@@ -45,8 +46,18 @@ const delegate = (name: string, ...works: readonly object[]) =>
     else for (const work of works) yield { tool: "task", input: work };
   });
 
-const send = async (script: string) => {
+const pathOf = ({ sessionId, chatId }: Conversation) =>
+  `/api/sessions/${sessionId}/chats/${chatId}`;
+
+/** A chat that has a title, so no model is asked for one. */
+async function openTitled(): Promise<Conversation> {
   const conversation = await openConversation(caller);
+  await caller.patch(pathOf(conversation), { title: "Work" });
+  return conversation;
+}
+
+const send = async (script: string) => {
+  const conversation = await openTitled();
   const stream = await conversation.send(`[script:${script}]`);
   await stream.ended;
   const parts = (await conversation.answer()).parts.filter(({ type }) => type === "tool-task");
@@ -141,9 +152,8 @@ describe("a subagent", () => {
         for (const n of [0, 1]) yield { tool: "bash", input: { command: `seq ${step}${n} 4000` } };
       } else yield { text: "Read." };
     });
-    const conversation = await openConversation(caller);
-    const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
-    await caller.patch(path, { modelId: "fake-64k" });
+    const conversation = await openTitled();
+    await caller.patch(pathOf(conversation), { modelId: "fake-64k" });
     const stream = await conversation.send("[script:large]");
     await stream.ended;
     const [part] = (await conversation.answer()).parts.filter(({ type }) => type === "tool-task");
@@ -171,7 +181,7 @@ describe("a subagent", () => {
       running--;
       yield { text: "Done." };
     });
-    const conversation = await openConversation(caller);
+    const conversation = await openTitled();
     const stream = await conversation.send("[script:many]");
     await four.promise;
     await conversation.stop();
@@ -212,5 +222,85 @@ describe("a command that takes long", () => {
     expect(JSON.stringify(parts)).not.toContain("preliminary");
     const [, second] = model.callsOf("slow-command");
     expect(second?.toolResults.map((text) => JSON.parse(text))).toEqual([result]);
+  });
+});
+
+describe("a chat without a title", () => {
+  const titleCalls = (script: string) =>
+    model.callsOf(script).filter(({ tools }) => tools.length === 0);
+  const titleOf = async (conversation: Conversation) => (await conversation.read()).chat.title;
+  const usageOf = async (runId: string) => {
+    const { body } = await caller.get(`/api/chat/runs/${runId}/steps`);
+    return Object(body).run.usage.input_tokens;
+  };
+
+  it("gets one from the fast model after its first answer, once, as a part of the usage", async () => {
+    model.script("titled", function* ({ tools, userText }) {
+      if (tools.length > 0) yield { text: "Here is the plan." };
+      else {
+        expect(userText).toContain("Here is the plan.");
+        yield {
+          text: `\n\n "**Release\u0007 plan \u202efor Mara Vale** ${"and more ".repeat(9)}"\nNo`,
+        };
+      }
+    });
+    const conversation = await openConversation(caller);
+    const stream = await conversation.send("[script:titled] Plan the release");
+    await stream.ended;
+    const title = "Release plan for Mara Vale** and more and more and more…";
+    await expect.poll(() => titleOf(conversation)).toBe(title);
+    const [call] = titleCalls("titled");
+    expect(call?.model).toBe("fake-small");
+    const used = model
+      .callsOf("titled")
+      .reduce((sum, { usage }) => sum + (usage?.prompt_tokens ?? 0), 0);
+    expect(await usageOf(stream.runId)).toBe(used);
+    await (await conversation.send("[script:titled] And now?")).ended;
+    expect(titleCalls("titled")).toHaveLength(1);
+  });
+
+  it("keeps the title that a person gives it while the model writes one", async () => {
+    const held = gate();
+    model.script("renamed", async function* ({ tools }) {
+      if (tools.length === 0) await held.pass();
+      yield { text: "Written by the model" };
+    });
+    const conversation = await openConversation(caller);
+    const stream = await conversation.send("[script:renamed] Begin");
+    await stream.ended;
+    await held.reached;
+    expect(await titleOf(conversation)).toBe("[script:renamed] Begin");
+    await caller.patch(pathOf(conversation), { title: "Mine" });
+    const before = await usageOf(stream.runId);
+    held.open();
+    await expect.poll(() => usageOf(stream.runId)).toBeGreaterThan(before);
+    expect(await titleOf(conversation)).toBe("Mine");
+  });
+
+  it("keeps the start of its message when the budget is spent, or the model fails", async () => {
+    const { id, withKey } = await createPerson(server.url);
+    model.script("spent", async function* ({ tools }) {
+      expect(tools).not.toEqual([]);
+      yield { text: "Costly" };
+      await sql`update accounts set monthly_budget_usd = 1, allow_unpriced_models = true
+        where id = ${id}`;
+      await sql`insert into usage_months (account_id, month, cost_usd) values (${id}, usage_month(), 1)`;
+    });
+    model.script("untitled", function* ({ tools }) {
+      if (tools.length > 0) yield { text: "Fine" };
+      else yield { fail: 401 };
+    });
+    for (const [script, by] of [
+      ["spent", withKey],
+      ["untitled", caller],
+    ] as const) {
+      const conversation = await openConversation(by);
+      const stream = await conversation.send(`[script:${script}] Begin`);
+      await stream.ended;
+      // The first of them had all the time of the second one.
+      if (by === caller) await expect.poll(() => titleCalls(script)).not.toEqual([]);
+      expect(await titleOf(conversation)).toBe(`[script:${script}] Begin`);
+    }
+    expect(titleCalls("spent")).toEqual([]);
   });
 });

@@ -1,0 +1,93 @@
+/** Gives an untitled chat a title after its first answer, in place of the start of its first message. */
+
+import { z } from "zod";
+import { EMBEDDED_MODEL_ID } from "../agent/models/adapters/embedded/identity.ts";
+import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
+import { hasAiModel } from "../agent/models/has-ai-model.ts";
+import { writeTitle } from "../agent/write-title.ts";
+import type { App } from "../app.ts";
+import { config } from "../platform/config.ts";
+import { call } from "../platform/database/query.ts";
+import { drain } from "../platform/drain.ts";
+import { log } from "../platform/log.ts";
+import { measureCalls, type UsageEntry } from "./measure-step.ts";
+import { answeringModels, type ModelCallParts } from "./model-call.ts";
+import { titleOf } from "./read-messages.ts";
+import { reserveCompactionCall } from "./store/compactions.ts";
+import type { TurnState } from "./store/turns.ts";
+
+const DEADLINE_MS = 15_000;
+/** Longer than the deadline, so only the lease of a process that has died ends by itself. */
+const LEASE_SECONDS = 60;
+/** The `tool` of its calls in usage entries, below the numbers of judges. */
+const TITLE_CALLS = -2_000;
+
+/**
+ * Writes the title of the chat whose first turn has ended. Made once at most: a process that dies leaves the start of
+ * the message. Never throws.
+ */
+export async function titleChat(
+  app: ModelCallParts,
+  turnId: string,
+  turn: TurnState,
+  answer: string,
+): Promise<void> {
+  if (turn.headless || turn.history.length !== 1 || drain().hasBegun) return;
+  try {
+    const model_id = await titleModel(app);
+    if (model_id !== null) await write(app, turnId, { ...turn, model_id, options: {} }, answer);
+  } catch (error) {
+    log().warn({ err: error, turnId }, "a chat got no title");
+  }
+}
+
+async function write(
+  app: ModelCallParts,
+  turnId: string,
+  turn: TurnState,
+  answer: string,
+): Promise<void> {
+  const former = titleOf(turn.history);
+  const { account_id: accountId, session_id: sessionId, chat_id: chatId } = turn;
+  const key = { p_account_id: accountId, p_chat_id: chatId, p_turn_id: turnId };
+  const begin = { ...key, p_title: former, p_lease_seconds: LEASE_SECONDS };
+  if (!(await call("begin_title", begin, z.boolean()))) return;
+  const usage: UsageEntry[] = [];
+  const reserve = async (estimateUsd: number | null): Promise<void> => {
+    const request = { id: turnId, address: { accountId, sessionId, chatId } };
+    const refusal = await reserveCompactionCall(request, estimateUsd);
+    if (refusal) throw new BudgetRefusal(refusal);
+  };
+  const measure = measureCalls(app, { step: 0, tool: TITLE_CALLS, call: 0 }, reserve, usage);
+  const models = answeringModels(app, turnId, turn, measure);
+  const [asked] = turn.history;
+  const message = (asked?.parts ?? []).map((part) => ("text" in part ? part.text : "")).join("\n");
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const written = await writeTitle(models, { message, answer }, signal).catch(
+    (failure: unknown) => ({ failure }),
+  );
+  await measure.ended();
+  const title = "failure" in written ? "" : written.title;
+  await call(
+    "end_title",
+    { ...key, p_former: former, p_title: title, p_usage: usage },
+    z.boolean(),
+  );
+}
+
+/** Returns the model that is fast, or else the least expensive one that the operator offers; null without a price. */
+async function titleModel({ models }: Pick<App, "models">): Promise<string | null> {
+  const { FAST_MODEL, MODELS } = config();
+  if (!hasAiModel()) return null;
+  if (FAST_MODEL) return FAST_MODEL;
+  const priced = await Promise.all(
+    MODELS.filter((id) => id !== EMBEDDED_MODEL_ID).map(async (id) => {
+      const { input, output } = (await models.price(id)) ?? {};
+      return { id, price: input === undefined || output === undefined ? null : input + output };
+    }),
+  );
+  const [cheapest] = priced
+    .filter(({ price }) => price !== null)
+    .sort((one, other) => Number(one.price) - Number(other.price));
+  return cheapest?.id ?? null;
+}
