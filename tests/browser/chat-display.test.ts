@@ -235,6 +235,7 @@ describeInBrowser("the chat", (browsing) => {
     await sendMessage(page, "[script:everything]");
     await page.getByRole("button", { name: /^One/ }).click();
     await waitUntilIdle(page);
+    await page.getByRole("button", { name: /^4 steps/ }).click();
     for (const name of [/^Ran/, /^Wrote/, /^Looked/, /^Read/, "Reasoning"]) {
       await page.getByRole("button", { name }).click();
     }

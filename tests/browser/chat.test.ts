@@ -37,7 +37,7 @@ describeInBrowser("the chat", (browsing) => {
     await answer.getByRole("button", { name: /^Ran echo first-answer/ }).click();
     await answer.getByRole("group", { name: "Terminal" }).getByText("first-answer").waitFor();
     // Who answered, at what cost.
-    await answer.getByText(/^embedded\/rules · [\d,]+ tokens · [\d.]+ s$/).waitFor();
+    await answer.getByText(/^embedded\/rules · [\d.]+ m?s$/).waitFor();
     // The chat is in the list, under the words it began with.
     const list = page.getByRole("navigation", { name: "Chats" });
     await list.getByRole("link", { name: "run `echo first-answer`" }).waitFor();
@@ -94,6 +94,7 @@ describeInBrowser("the chat", (browsing) => {
 
     await answer.getByRole("button", { name: "Reasoning" }).click();
     await answer.getByText("A plan comes first.").waitFor();
+    await answer.getByRole("button", { name: /^6 steps, [\d.]+ m?s 1 failed$/ }).click();
     await answer.getByRole("button", { name: /^Wrote songs\/list.txt/ }).click();
     await answer.getByRole("group", { name: "Content of songs/list.txt" }).waitFor();
     await answer.getByRole("button", { name: /^Searched for two 1 match/ }).click();
@@ -145,17 +146,16 @@ describeInBrowser("the chat", (browsing) => {
     });
     const { page, conversation } = await openChatPage(browsing, place.server);
     await sendMessage(page, "[script:fails]");
-    await page.getByRole("alert").getByText("The model failed to answer").waitFor();
-    await answers(page).last().getByText("Failed").waitFor();
+    const failure = answers(page).last().getByRole("alert");
+    await failure.getByText("The model failed to answer.").waitFor();
     expect(await page.getByText("The agent has answered").count()).toBe(0);
     // The cause is stored.
     await page.reload();
-    await page.getByRole("alert").getByText("The model failed to answer").waitFor();
-    await page.getByRole("alert").getByRole("button", { name: "Retry" }).waitFor();
-    await expectShown(page, conversation, "So far.");
+    await failure.getByText("The model failed to answer.").waitFor();
+    await answers(page).last().getByText("So far.").waitFor();
     await expectGood(page);
     isFailing = false;
-    await page.getByRole("button", { name: "Retry" }).click();
+    await failure.getByRole("button", { name: "Retry" }).click();
     await expectShown(page, conversation, "All of it.");
     await answers(page).getByText("2 / 2").waitFor();
     await sendMessage(page, "[deltas:2]");
@@ -169,6 +169,13 @@ describeInBrowser("the chat", (browsing) => {
     await sendMessage(page, "[script:too-long]");
     const alert = page.getByRole("alert");
     await alert.getByText("The newest message alone is too long for this model").waitFor();
+    expect(await alert.getByRole("button", { name: "Retry" }).count()).toBe(0);
+    place.model.script("too-long", function* ({ model }) {
+      yield { text: `Answered by ${model}` };
+    });
+    await alert.getByRole("button", { name: "Try another model" }).click();
+    await page.getByRole("option", { name: "fake-small" }).click();
+    await answers(page).last().getByText("Answered by fake-small").waitFor();
   });
 
   it("stays where one reads while text streams in, and jumps to the latest when asked", async () => {

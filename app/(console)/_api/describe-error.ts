@@ -38,7 +38,34 @@ const TEXTS: Readonly<Record<string, string>> = {
   not_configured: "This is not set up on this server.",
   unavailable: "The service is temporarily unavailable. Try again in a moment.",
   internal: "Something went wrong. Try again.",
+  sandbox_missing: "The files of this chat are not ready. Send the message again.",
 };
+
+/** How turns fail whose error starts with a code. Other errors of turns are written for people by the service. */
+const TURN_TEXTS: Readonly<Record<string, string>> = {
+  conversation_too_long:
+    "The newest message alone is too long for this model. Shorten it, or try a model with a larger context.",
+  output_invalid: "The agent has stopped without a valid result. Try again.",
+  max_cost_usd: "This answer has reached its cost limit. The work until then is kept.",
+  max_steps: "This answer has reached its limit of steps. The work until then is kept.",
+  max_duration_s: "This answer has reached its time limit. The work until then is kept.",
+};
+
+/** Describes the error of a turn, `code: text` or a failure of the model without a code, and what helps. */
+export function describeTurnError(error: string) {
+  const [, code = "", rest = error] = /^([a-z_]+): (.*)$/s.exec(error) ?? [];
+  const isOfBudget = code === "budget_reached" || code === "unpriced_model";
+  const isTooLong = code === "conversation_too_long";
+  return {
+    text:
+      TURN_TEXTS[code === "limit_reached" ? rest : code] ??
+      TEXTS[code] ??
+      rest.replace(/\.?$/, "."),
+    isOfBudget,
+    canRetry: !isOfBudget && !isTooLong,
+    suggestsModel: code === "" || code === "unpriced_model" || isTooLong,
+  };
+}
 
 const CODE_OF_STATUS: Readonly<Record<number, string>> = {
   401: "unauthorized",

@@ -7,6 +7,7 @@ import { cn } from "../_ui/class-names.ts";
 import { MenuButton } from "../_ui/menu-button.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { pathOf } from "../chat/_list/row-target.ts";
+import type { ChatAddress } from "../chat/_state/attachment.ts";
 
 const ConnectorsMenu = lazyComponent(() => import("./connectors-menu.tsx"), "ConnectorsMenu");
 
@@ -45,14 +46,19 @@ export function ConnectorsPicker({ chosen, isField = false, onChoose }: Connecto
   );
 }
 
-interface ChatConnectorsProps {
-  readonly sessionId: string;
-  readonly chatId: string;
+interface ChatConnectorsProps extends Pick<ConnectorsPickerProps, "chosen"> {
+  readonly address: ChatAddress;
+  readonly onChosen: (connectors: readonly string[] | undefined) => void;
 }
 
 /** The connectors that the agent may use in a chat. */
-export function ChatConnectors({ sessionId, chatId }: ChatConnectorsProps) {
-  const { chosen, choose } = useChatConnectors(sessionId, chatId);
+export function ChatConnectors({ address, chosen, onChosen }: ChatConnectorsProps) {
+  const choose = async (connectors: readonly string[]) => {
+    onChosen(connectors);
+    if ((await chooseConnectors(address, connectors)).ok) return;
+    toast("The connectors could not be changed. Try again.", "danger");
+    onChosen(chosen);
+  };
   return <ConnectorsPicker chosen={chosen} onChoose={(next) => void choose(next)} />;
 }
 
@@ -61,24 +67,9 @@ interface Chosen {
 }
 
 /** Names the connectors that the agent may use in a chat. */
-export const chooseConnectors = (
-  sessionId: string,
-  chatId: string,
-  connectors: readonly string[],
-) =>
-  api<Chosen>(`${pathOf({ sessionId, chatId })}/connectors`, {
-    method: "PUT",
-    body: { connectors },
-  });
+export const chooseConnectors = (address: ChatAddress, connectors: readonly string[]) =>
+  api<Chosen>(`${pathOf(address)}/connectors`, { method: "PUT", body: { connectors } });
 
-/** Returns the connectors that the agent may use in a chat, and changes them; undefined until they are known. */
-export function useChatConnectors(sessionId: string, chatId: string) {
-  const { data, change, reload } = useQuery<Chosen>(`${pathOf({ sessionId, chatId })}/connectors`);
-  const choose = async (connectors: readonly string[]) => {
-    change(() => ({ connectors }));
-    if ((await chooseConnectors(sessionId, chatId, connectors)).ok) return;
-    toast("The connectors could not be changed. Try again.", "danger");
-    reload();
-  };
-  return { chosen: data?.connectors, choose };
-}
+/** Returns the connectors that the agent may use in a chat; undefined until they are known. */
+export const useChatConnectors = (address: ChatAddress) =>
+  useQuery<Chosen>(`${pathOf(address)}/connectors`).data?.connectors;

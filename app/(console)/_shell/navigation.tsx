@@ -3,7 +3,7 @@ import { AudioLines, ChevronRight, LogOut } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useId, useSyncExternalStore } from "react";
-import { useWaiting } from "../_hooks/shared-reads.ts";
+import { useNewestRuns } from "../_hooks/shared-reads.ts";
 import { signOut, useSession } from "../_session/auth.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
@@ -14,7 +14,8 @@ import { ThemeToggle } from "./theme-toggle.tsx";
 
 /** The pages in groups. All but the first are folded at first, except for their page that is open. */
 export function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
-  const waiting = useWaiting(useSession().status === "signed-in");
+  const isSignedIn = useSession().status === "signed-in";
+  const waiting = useNewestRuns(false, isSignedIn).data?.waiting ?? 0;
   return (
     <nav aria-label="Main" className="flex flex-col gap-2">
       {navGroups.map((group, index) => (

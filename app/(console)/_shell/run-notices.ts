@@ -19,8 +19,8 @@ export function useRunNotices(): void {
   useEffect(
     () =>
       onChatEvent(({ chatId, type }, isOwn) => {
-        if (type !== "ended" || chatId === null || !isOwn) return;
-        endedChats.current.add(chatId);
+        if (type === "ended" && chatId !== null && isOwn) endedChats.current.add(chatId);
+        // What waits may be another number.
         reload();
       }),
     [reload],

@@ -70,7 +70,7 @@ const SignedInFrame = memo(function SignedInFrame({ children }: { readonly child
   const [drawer, setDrawer] = useState(false);
   return (
     <Commands>
-      <div className="flex h-dvh flex-col md:flex-row">
+      <div className="group/shell flex h-dvh flex-col md:flex-row">
         <SkipLink />
         <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-sidebar px-3 md:hidden">
           <IconButton
@@ -80,8 +80,9 @@ const SignedInFrame = memo(function SignedInFrame({ children }: { readonly child
             aria-expanded={drawer}
             onClick={() => setDrawer(true)}
           />
-          <Brand />
-          <span className="flex-1" />
+          <span className="flex-1 group-has-[[data-page-header]]/shell:invisible">
+            <Brand />
+          </span>
           <SearchButton />
         </header>
         <aside className="hidden w-62 shrink-0 flex-col border-r bg-sidebar md:flex">

@@ -60,7 +60,7 @@ export function CodeDialog({ description, scenario, onClose }: CodeDialogProps) 
 
 /** The same for a chat that is stored, whose connectors are asked for. */
 export function StoredChatCodeDialog(props: CodeDialogProps & { readonly chat: ChatAddress }) {
-  const { chosen: connectors = [] } = useChatConnectors(props.chat.sessionId, props.chat.chatId);
+  const connectors = useChatConnectors(props.chat) ?? [];
   const setup = { ...props.scenario.setup, connectors };
   return <CodeDialog {...props} scenario={{ ...props.scenario, setup }} />;
 }

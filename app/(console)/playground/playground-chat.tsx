@@ -142,7 +142,6 @@ function StartedChat({ isStarting, returned, onReturnedTaken, ...rest }: Started
         returned={view.returned ?? returned}
         onReturnedTaken={takeReturned}
         placeholder="Message the agent"
-        onRetry={null}
         {...composer}
       />
     </>
@@ -172,6 +171,6 @@ async function setUpChat(
   const path = `/api/sessions/${sessionId}/chats/${chatId}`;
   const changed = await api(path, { method: "PATCH", body });
   if (!changed.ok) return changed.error.message;
-  const named = await chooseConnectors(sessionId, chatId, setup.connectors);
+  const named = await chooseConnectors({ sessionId, chatId }, setup.connectors);
   return named.ok ? null : named.error.message;
 }

@@ -8,7 +8,7 @@ import { formatDateTime } from "../_ui/format.ts";
 import { keyed } from "../_ui/keyed.ts";
 import { ErrorState } from "../_ui/states.tsx";
 import { Markdown } from "../chat/_message/markdown.tsx";
-import { MessageHeading } from "../chat/_message/message-heading.tsx";
+import { MessageHeading, UserText } from "../chat/_message/message-heading.tsx";
 import type { SharedPage } from "./read-shared-chat.ts";
 
 interface SharedChatProps {
@@ -93,14 +93,7 @@ function Message({ message: { role, parts } }: { readonly message: SharedMessage
       <article aria-label="Author" className="relative flex flex-col items-end gap-1">
         <MessageHeading>Author</MessageHeading>
         {keyed(parts).map(({ key, item }) =>
-          item.type === "text" ? (
-            <p
-              key={key}
-              className="max-w-[85%] rounded-2xl rounded-br-md bg-muted px-3.5 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]"
-            >
-              {item.text}
-            </p>
-          ) : null,
+          item.type === "text" ? <UserText key={key}>{item.text}</UserText> : null,
         )}
       </article>
     );

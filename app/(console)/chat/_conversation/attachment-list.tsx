@@ -63,9 +63,7 @@ function AttachmentChip({
       {isFailed && state.canRetry && (
         <IconButton icon={RotateCw} className="size-6" label={`Retry ${name}`} onClick={onRetry} />
       )}
-      <IconButton className="size-6" label={`Remove ${name}`} onClick={onRemove}>
-        <X aria-hidden />
-      </IconButton>
+      <IconButton icon={X} className="size-6" label={`Remove ${name}`} onClick={onRemove} />
       {state.kind === "uploading" && (
         <span
           role="progressbar"

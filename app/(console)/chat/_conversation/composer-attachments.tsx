@@ -17,13 +17,9 @@ export function ComposerAttachments({ attachments }: { readonly attachments: Att
   return (
     <>
       <p role="status" className="sr-only">
-        {failed > 0
-          ? `${countFiles(failed)} could not be attached`
-          : uploading > 0
-            ? `Uploading ${countFiles(uploading)}`
-            : files.length > 0
-              ? `${countFiles(files.length)} attached`
-              : ""}
+        {failed > 0 && `${countFiles(failed)} could not be attached`}
+        {failed === 0 && uploading > 0 && `Uploading ${countFiles(uploading)}`}
+        {failed + uploading === 0 && files.length > 0 && `${countFiles(files.length)} attached`}
       </p>
       {notice !== null && (
         <p role="alert" className="px-4 pt-3 text-sm text-danger-text">

@@ -19,7 +19,6 @@ export function ConversationComposer({
   onReturnedTaken,
   placeholder,
   onSend,
-  onRetry,
   children,
 }: {
   readonly shown: ShownConversation;
@@ -29,19 +28,12 @@ export function ConversationComposer({
   readonly onReturnedTaken: () => void;
   readonly placeholder: string;
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
-  /** Null when there is nothing to answer again. */
-  readonly onRetry: (() => void) | null;
   readonly children?: ReactNode;
 }) {
   useEscape(isBusy ? conversation.stop : null);
   return (
     <div className="relative before:pointer-events-none before:absolute before:inset-x-0 before:-top-8 before:h-8 before:bg-linear-to-t before:from-background">
-      <Notices
-        view={view}
-        messages={messages}
-        onRetry={onRetry}
-        onDismiss={() => conversation.dismissError()}
-      />
+      <Notices view={view} messages={messages} onDismiss={() => conversation.dismissError()} />
       {view.queued.length > 0 && (
         <QueuedMessages conversation={conversation} queued={view.queued} messages={messages} />
       )}

@@ -14,7 +14,6 @@ import { MessageActionsContext } from "../_message/message-actions.ts";
 import { attachmentsOf } from "../_state/attachments.ts";
 import type { ConnectionState } from "../_state/live-chat.ts";
 import { askingRun, fromParts, isOpenQuestion } from "../_state/message-parts.ts";
-import { textAt } from "../_state/tool-call.ts";
 import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
 import { ContextGauge } from "./context-gauge.tsx";
 import { ConversationComposer } from "./conversation-composer.tsx";
@@ -54,18 +53,19 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
   const { siblings, ratings } = view;
   const last = messages.at(-1);
   const lastMessageId = last?.id;
-  const hasError = error !== null;
   const isAsking = askingRun(last) !== null;
   // A turn that was there when the chat was read is joined in a moment.
   const isAnswering = isBusy || isAsking || (chat !== null && chat.activeStreamId !== null);
-  const canRetry =
-    !isAnswering && (last?.role === "user" || textAt(last?.metadata, "finishReason") === "error");
   const actions = useMemo(
     () => ({
-      ...{ siblings, ratings, isBusy: isAnswering, lastMessageId, hasError, nextArrow },
+      ...{ siblings, ratings, isBusy: isAnswering, lastMessageId, nextArrow },
       branches: conversation.branches,
+      async tryModel(modelId: string, messageId: string) {
+        await conversation.changeChat({ modelId });
+        await conversation.branches.regenerate(messageId);
+      },
     }),
-    [conversation, siblings, ratings, isAnswering, lastMessageId, hasError],
+    [conversation, siblings, ratings, isAnswering, lastMessageId],
   );
   const title = chat ? titleOfChat(chat) : "";
   useDocumentTitle(title === "" ? "" : `${title} · Agent Platform`);
@@ -101,7 +101,11 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
           onFiles={(dropped) => attachments.add(dropped)}
           className="relative flex h-full min-w-0 flex-1 flex-col"
         >
-          <header className="flex h-13 shrink-0 items-center gap-3 border-b px-4">
+          {/* On a phone, it covers the brand in the bar of all pages. */}
+          <header
+            data-page-header
+            className="flex h-13 shrink-0 items-center gap-3 border-b px-4 max-md:fixed max-md:inset-x-12 max-md:top-0 max-md:h-[47px] max-md:border-0 max-md:bg-sidebar max-md:px-2"
+          >
             <div className="min-w-0 flex-1">
               {chat ? (
                 <TitleMenu chat={chat} onCode={() => setCodeOpen(true)} />
@@ -119,7 +123,7 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
               aria-pressed={files !== null}
               onClick={() => setFiles(files === null ? { path: null } : null)}
             >
-              Files
+              <span className="max-sm:sr-only">Files</span>
             </Button>
           </header>
           {phase === "loading" ? (
@@ -146,16 +150,12 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
             onReturnedTaken={conversation.takeReturned}
             placeholder={placeholderFor(isBusy, hasQuestion)}
             onSend={conversation.send}
-            onRetry={
-              canRetry && lastMessageId !== undefined
-                ? () => void conversation.branches.regenerate(lastMessageId)
-                : null
-            }
           >
             {chat && (
               <>
                 <ModelPicker
                   value={chat.modelId}
+                  {...(view.model && { known: view.model })}
                   options={chat}
                   onChoose={(modelId) => void conversation.changeChat({ modelId })}
                   onOptions={(options) => void conversation.changeChat(options)}
@@ -166,7 +166,11 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
                   chatId={chatId}
                   version={isAnswering ? null : `${chat.modelId} ${lastMessageId}`}
                 />
-                <ChatConnectors sessionId={sessionId} chatId={chatId} />
+                <ChatConnectors
+                  address={{ sessionId, chatId }}
+                  chosen={view.connectors}
+                  onChosen={conversation.showConnectors}
+                />
               </>
             )}
           </ConversationComposer>

@@ -13,22 +13,24 @@ import { useRouter, useSearchParams } from "next/navigation";
 import { Activity, useCallback, useEffect, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import type { Template } from "@/lib/templates/template.ts";
-import { api } from "../../_api/request.ts";
+import { type ApiError, api } from "../../_api/request.ts";
 import { ConnectorsPicker, chooseConnectors } from "../../_connectors/connectors-picker.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { useFrame } from "../../_shell/frame.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { pathOf } from "../_list/row-target.ts";
 import type { ChatAddress } from "../_state/attachment.ts";
 import type { ChatError } from "../_state/chat-error.ts";
 import type { Conversation } from "../_state/conversation.ts";
+import type { ChatSetup } from "../_state/draft-chat.ts";
 import type { ConnectionState } from "../_state/live-chat.ts";
 import { toParts, type WrittenMessage } from "../_state/message-parts.ts";
 import { Composer } from "./composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { MessageList } from "./message-list.tsx";
 import { Notices } from "./notices.tsx";
-import { pageOf, toRefusal, useDraftChat } from "./use-draft-chat.ts";
+import { pageOf, type SetUp, toRefusal, useDraftChat } from "./use-draft-chat.ts";
 import { VariablesDialog, variablesIn } from "./variables-dialog.tsx";
 
 const ignore = () => {};
@@ -87,25 +89,19 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
     });
   }, [templateId, choose]);
 
-  const setUp = async ({ sessionId, chatId }: ChatAddress, conversation: Conversation) => {
-    const path = `/api/sessions/${sessionId}/chats/${chatId}`;
-    if (modelId !== "") {
-      const set = await api<{ chat: Chat }>(path, { method: "PATCH", body: { modelId } });
-      if (!set.ok) return set.error;
-      conversation.showChat(set.data.chat);
-    }
-    if (connectors.length > 0) {
-      const named = await chooseConnectors(sessionId, chatId, connectors);
-      if (!named.ok) return named.error;
-    }
+  const setup = { modelId, connectors };
+  const setUp: SetUp = async (address, conversation, isOlder) => {
+    const failure = isOlder ? await setUpChat(address, conversation, setup) : null;
+    if (failure) return failure;
     conversation.subscribe(() => setConnection(conversation.getView().connection));
-    opened.current = { sessionId, chatId };
+    opened.current = address;
+    return null;
   };
   const sendFirst = async (message: WrittenMessage) => {
     const parts = toParts(message.text, message.files);
     setSent([{ id: "sent", role: "user", parts }]);
     setError(null);
-    const refusal = await send(message, setUp);
+    const refusal = await send(message, setUp, setup);
     if (refusal === null) {
       if (isMounted.current && opened.current) router.push(pageOf(opened.current));
       return;
@@ -144,7 +140,6 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
         <Notices
           view={{ connection, error, isReading: false }}
           messages={noMessages}
-          onRetry={null}
           onDismiss={() => setError(null)}
         />
         <div className="flex flex-col max-sm:flex-col-reverse">
@@ -176,11 +171,23 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   );
 }
 
-interface SuggestionsProps {
-  readonly onChoose: (suggestion: Suggestion) => void;
+/** Sets up a chat that was created for its files. Resolves to why that failed, if it did. */
+async function setUpChat(
+  address: ChatAddress,
+  conversation: Conversation,
+  { modelId, connectors }: ChatSetup,
+): Promise<ApiError | null> {
+  if (modelId !== "") {
+    const set = await api<{ chat: Chat }>(pathOf(address), { method: "PATCH", body: { modelId } });
+    if (!set.ok) return set.error;
+    conversation.showChat(set.data.chat);
+  }
+  if (connectors.length === 0) return null;
+  const named = await chooseConnectors(address, connectors);
+  return named.ok ? null : named.error;
 }
 
-function Suggestions({ onChoose }: SuggestionsProps) {
+function Suggestions({ onChoose }: { readonly onChoose: (suggestion: Suggestion) => void }) {
   return (
     <ul
       aria-label="Suggestions"

@@ -1,10 +1,8 @@
 "use client";
 import type { UIMessage } from "ai";
-import { CircleAlert, RotateCw, WifiOff, X } from "lucide-react";
-import Link from "next/link";
+import { CircleAlert, WifiOff, X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { Button, buttonStyle, IconButton } from "../../_ui/button.tsx";
-import { cn } from "../../_ui/class-names.ts";
+import { ButtonLink, IconButton } from "../../_ui/button.tsx";
 import type { ConversationView } from "../_state/conversation.ts";
 import { askingRun, isOpenQuestion } from "../_state/message-parts.ts";
 import { textAt } from "../_state/tool-call.ts";
@@ -18,12 +16,10 @@ const ANNOUNCEMENT_DELAY_MS = 300;
 export function Notices({
   view: { connection, error, isReading },
   messages,
-  onRetry,
   onDismiss,
 }: {
   readonly view: Pick<ConversationView, "connection" | "error" | "isReading">;
   readonly messages: readonly UIMessage[];
-  readonly onRetry: (() => void) | null;
   readonly onDismiss: () => void;
 }) {
   const isLost = useDelayedTrue(connection === "lost", NOTICE_DELAY_MS);
@@ -59,28 +55,11 @@ export function Notices({
             )}
           </p>
           {error.link && (
-            <Link
-              href={error.link.href}
-              prefetch={false}
-              className={cn(buttonStyle({ variant: "outline", size: "sm" }), "-my-0.5")}
-            >
+            <ButtonLink href={error.link.href} variant="outline" size="sm" className="-my-0.5">
               {error.link.label}
-            </Link>
+            </ButtonLink>
           )}
-          {onRetry && (
-            <Button
-              icon={RotateCw}
-              variant="outline"
-              size="sm"
-              className="-my-0.5"
-              onClick={onRetry}
-            >
-              Retry
-            </Button>
-          )}
-          <IconButton label="Dismiss" className="-m-1 text-inherit" onClick={onDismiss}>
-            <X aria-hidden />
-          </IconButton>
+          <IconButton icon={X} label="Dismiss" className="-m-1 text-inherit" onClick={onDismiss} />
         </div>
       )}
     </div>
@@ -90,9 +69,9 @@ export function Notices({
 function endOf(last: UIMessage | undefined): string {
   if (last?.parts.some(isOpenQuestion)) return "The agent has a question";
   if (askingRun(last) !== null) return "The agent asks for your approval";
-  return textAt(last?.metadata, "finishReason") === "interrupted"
-    ? "The answer was stopped"
-    : "The agent has answered";
+  const reason = textAt(last?.metadata, "finishReason");
+  if (reason === "error") return "";
+  return reason === "interrupted" ? "The answer was stopped" : "The agent has answered";
 }
 
 /** Returns true once `value` has been true for `ms` milliseconds, and false as soon as it is false. */

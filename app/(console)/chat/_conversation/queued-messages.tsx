@@ -76,13 +76,12 @@ function QueuedRow({ conversation, message: { id, parts, state } }: QueuedRowPro
         onClick={() => start(() => conversation.unqueue(id, true))}
       />
       <IconButton
+        icon={X}
         label={`Remove queued message: ${label}`}
         title="Remove"
         disabled={isDisabled}
         onClick={() => start(() => conversation.unqueue(id, false))}
-      >
-        <X aria-hidden />
-      </IconButton>
+      />
     </li>
   );
 }

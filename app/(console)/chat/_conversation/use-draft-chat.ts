@@ -7,15 +7,17 @@ import { Attachments } from "../_state/attachments.ts";
 import type { ChatError } from "../_state/chat-error.ts";
 import { publishChatEvent } from "../_state/chat-events.ts";
 import type { Conversation } from "../_state/conversation.ts";
-import { DraftChat } from "../_state/draft-chat.ts";
+import { type ChatSetup, DraftChat } from "../_state/draft-chat.ts";
 import { forgetUnsent, keepUnsent, readUnsent, type UnsentMessage } from "../_state/drafts.ts";
 import type { WrittenMessage } from "../_state/message-parts.ts";
 import { openConversation } from "../_state/open-conversations.ts";
 
 /** Sets a chat up before its first message, or resolves to why that failed. */
-type SetUp = (
+export type SetUp = (
   address: ChatAddress,
   conversation: Conversation,
+  /** False if it was created with the setup of the message. */
+  isOlder: boolean,
 ) => Promise<Pick<ApiError, "message" | "requestId"> | null | undefined>;
 
 /** Returns a failed request as an error of the chat. */
@@ -76,14 +78,20 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
   }, [draft, draftKey, router]);
 
   /** Creates the chat, sets it up, and sends its first message. Resolves to null once that is stored. */
-  const begin = async (unsent: UnsentMessage, setUp: SetUp): Promise<ChatError | null> => {
-    const created = await draft.create();
+  const begin = async (
+    unsent: UnsentMessage,
+    setUp: SetUp,
+    setup?: ChatSetup,
+  ): Promise<ChatError | null> => {
+    const isOlder = draft.isCreated;
+    const created = await draft.create(setup);
     if (!created.ok) return toRefusal(created.error);
     const address = { sessionId: created.sessionId, chatId: created.chat.id };
     keepUnsent({ ...unsent, chat: address });
     const conversation = openConversation(address.sessionId, address.chatId);
     conversation.showChat(created.chat);
-    const failure = await setUp(address, conversation);
+    conversation.showConnectors(setup?.connectors);
+    const failure = await setUp(address, conversation, isOlder);
     if (failure) return toRefusal(failure);
     const refusal = await conversation.begin(unsent);
     if (refusal === null) publishChatEvent({ ...address, type: "changed" });
@@ -93,11 +101,15 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
    * Begins the chat with a message, and returns the message if it was refused; null once it is stored. A
    * page that was left in the meantime finds the refused message when it is shown again.
    */
-  const send = async (message: WrittenMessage, setUp: SetUp): Promise<ChatError | null> => {
+  const send = async (
+    message: WrittenMessage,
+    setUp: SetUp,
+    setup?: ChatSetup,
+  ): Promise<ChatError | null> => {
     const unsent = { ...message, id: crypto.randomUUID(), draftKey, chat: null };
     keepUnsent(unsent);
     inFlight.add(unsent.id);
-    const refusal = await begin(unsent, setUp);
+    const refusal = await begin(unsent, setUp, setup);
     inFlight.delete(unsent.id);
     if (refusal === null) draft.release();
     else if (message.files.length === 0) await draft.discard();

@@ -45,9 +45,7 @@ export function FilesPanel({ sessionId, path, isBusy, onOpen, onClose }: FilesPa
     >
       <header className="flex h-13 shrink-0 items-center justify-between border-b pr-2 pl-4">
         <h2 className="font-semibold">Files</h2>
-        <IconButton isLarge label="Close files" onClick={onClose}>
-          <X aria-hidden />
-        </IconButton>
+        <IconButton icon={X} isLarge label="Close files" onClick={onClose} />
       </header>
       {file === null ? (
         <FolderView

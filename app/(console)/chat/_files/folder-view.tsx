@@ -67,27 +67,24 @@ export function FolderView({ sessionId, folder, isBusy, onFolder, onFile }: Fold
               </button>
             </li>
           )}
-          {data?.entries.map(({ name, path, type, size }) => (
-            <li key={path}>
-              <button
-                type="button"
-                className={row}
-                onClick={() => (type === "directory" ? onFolder(path) : onFile(path))}
-              >
-                {type === "directory" ? (
-                  <Folder role="img" aria-label="Folder" className={icon} />
-                ) : (
-                  <FileText role="img" aria-label="File" className={icon} />
-                )}
-                <span className="min-w-0 flex-1 truncate">{name}</span>
-                {type === "file" && (
-                  <span className="shrink-0 text-xs text-muted-foreground">
-                    {formatBytes(size)}
-                  </span>
-                )}
-              </button>
-            </li>
-          ))}
+          {data?.entries.map(({ name, path, type, size }) => {
+            const isFolder = type === "directory";
+            const Icon = isFolder ? Folder : FileText;
+            const open = isFolder ? onFolder : onFile;
+            return (
+              <li key={path}>
+                <button type="button" className={row} onClick={() => open(path)}>
+                  <Icon role="img" aria-label={isFolder ? "Folder" : "File"} className={icon} />
+                  <span className="min-w-0 flex-1 truncate">{name}</span>
+                  {type === "file" && (
+                    <span className="shrink-0 text-xs text-muted-foreground">
+                      {formatBytes(size)}
+                    </span>
+                  )}
+                </button>
+              </li>
+            );
+          })}
         </ul>
         {data?.truncated && <Note text="This folder has more files than are shown." />}
       </div>

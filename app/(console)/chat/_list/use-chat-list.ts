@@ -1,11 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import type { Chat, FoundChat } from "@/lib/sessions/session.ts";
 import type { ApiError } from "../../_api/request.ts";
 import { type Runs, useNewestRuns } from "../../_hooks/shared-reads.ts";
 import { usePages } from "../../_hooks/use-pages.ts";
-import { useQuery } from "../../_hooks/use-query.ts";
-import { onChatEvent } from "../_state/chat-events.ts";
+import type { ChatAddress } from "../_state/attachment.ts";
+import { onChatEvent, publishChatEvent } from "../_state/chat-events.ts";
+import { openConversation } from "../_state/open-conversations.ts";
 
 /** The filter that the list itself sets. */
 export interface ListFilter {
@@ -33,6 +34,7 @@ export interface ChatList {
 
 /** How often runs are read while a turn of the list is running: turns that run elsewhere send no event. */
 const POLL_MS = 4_000;
+const NEW_MS = 10_000;
 
 /** Reads the account's chats page by page, in a search the archived ones, too. */
 export function useChatList(
@@ -61,27 +63,20 @@ export function useChatList(
   const isFirst = ({ id }: Chat) => !listed.has(id) && listed.add(id);
   const chats = (items ?? []).filter((chat) => hasMessages(chat) && isLeft(chat) && isFirst(chat));
   const isListed = chats.some(({ id }) => id === opened?.chatId);
-  const isMissed =
-    opened !== null && isLeft({ ...opened, id: opened.chatId }) && isLoaded && !isListed;
-  const path =
-    isMissed && wanted.query === "" && !isArchived
-      ? `/api/sessions/${opened.sessionId}/chats?limit=100`
-      : null;
-  const { data } = useQuery<{ chats: Chat[] }>(path);
-  const current = data?.chats.find(({ id }) => id === opened?.chatId) ?? null;
+  const isMissed = isLoaded && !isListed && wanted.query === "" && !isArchived;
+  const chat = useOpenChat(opened);
+  // A chat that has just been created is listed in a moment.
+  const isNew = chat !== null && Date.now() - Date.parse(chat.createdAt) < NEW_MS;
+  const current = isMissed && chat && isLeft(chat) && !isNew ? chat : null;
 
   const refresh = useCallback(
-    (sessionId: string) => {
-      for (const key of ["/api/chats", `/api/sessions/${sessionId}/chats`]) {
-        void client.invalidateQueries({ queryKey: [key] });
-      }
-    },
+    () => void client.invalidateQueries({ queryKey: ["/api/chats"] }),
     [client],
   );
   useEffect(
     () =>
       onChatEvent(({ type, sessionId, chatId }) => {
-        if (type !== "deleted") refresh(sessionId);
+        if (type !== "deleted") refresh();
         else setGone((known) => new Set([...known, chatId ?? sessionId]));
       }),
     [refresh],
@@ -94,10 +89,17 @@ export function useChatList(
     const isWaiting = ({ id }: Chat) => runOf(data, id)?.status === "requires_action";
     return !running.every(isWaiting) && POLL_MS;
   });
+  const readTitle = useRef("");
   // biome-ignore lint/correctness/useExhaustiveDependencies: each response counts once
   useEffect(() => {
-    const ended = running.find(({ id }) => runOf(newest.data, id)?.finishedAt);
-    if (ended) refresh(ended.sessionId);
+    if (running.some(({ id }) => runOf(newest.data, id)?.finishedAt)) refresh();
+    // A model has given it a title, which is read once.
+    const named = newest.data?.runs.find(({ chatId, title }) =>
+      shown.some((one) => one.id === chatId && one.title !== title),
+    );
+    if (!named || readTitle.current === named.title) return;
+    readTitle.current = named.title;
+    publishChatEvent({ sessionId: named.sessionId, chatId: named.chatId, type: "changed" });
   }, [newest.readAt]);
 
   return {
@@ -106,6 +108,15 @@ export function useChatList(
     loadMore: (!isLoadingMore && (error || pages.hasMore) && pages.loadMore) || null,
   };
 }
+
+/** Returns the chat of the page once the page has read it. */
+function useOpenChat(opened: ChatAddress | null): Chat | null {
+  const conversation = opened && openConversation(opened.sessionId, opened.chatId);
+  const chatOf = () => conversation?.getView().chat ?? null;
+  return useSyncExternalStore(conversation?.subscribe ?? subscribeToNone, chatOf, () => null);
+}
+
+const subscribeToNone = () => () => {};
 
 /** Returns the newest run of a chat, if it is among the newest of all. */
 const runOf = (data: Runs | undefined, id: string) =>

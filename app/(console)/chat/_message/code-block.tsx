@@ -23,6 +23,8 @@ export function CodeBlock({ text, language, isGrowing = false }: CodeBlockProps)
   const [isWrapped, setWrapped] = useState(false);
   const known = findLanguage(language);
   const name = known?.label ?? (language || "Text");
+  const file = () => new Blob([text], { type: "application/octet-stream" });
+  const save = () => saveFile(`code.${known?.extension ?? "txt"}`, file());
   return (
     <div className="min-w-0 overflow-hidden rounded-lg border bg-muted/50">
       <div className="flex h-8 items-center gap-0.5 border-b pr-1 pl-3 text-xs text-muted-foreground">
@@ -34,17 +36,7 @@ export function CodeBlock({ text, language, isGrowing = false }: CodeBlockProps)
           className={cn("size-6", isWrapped && "bg-hover text-foreground")}
           onClick={() => setWrapped(!isWrapped)}
         />
-        <IconButton
-          icon={Download}
-          label="Download code"
-          className="size-6"
-          onClick={() =>
-            saveFile(
-              `code.${known?.extension ?? "txt"}`,
-              new Blob([text], { type: "application/octet-stream" }),
-            )
-          }
-        />
+        <IconButton icon={Download} label="Download code" className="size-6" onClick={save} />
         <CopyButton
           text={text}
           label="Copy code"

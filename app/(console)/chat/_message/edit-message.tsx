@@ -1,17 +1,21 @@
 "use client";
+import type { FileUIPart } from "ai";
 import { useEffect, useRef, useState } from "react";
 import { Button } from "../../_ui/button.tsx";
 import { focusConversation } from "./message-actions.ts";
+import { MessageFiles } from "./message-files.tsx";
 
 interface EditMessageProps {
   readonly text: string;
+  /** They stay with the message. */
+  readonly files: readonly FileUIPart[];
   readonly isBusy: boolean;
   readonly onCancel: () => void;
   readonly onSend: (text: string) => void;
 }
 
 /** The form in place of a message of the user. Escape cancels. */
-export function EditMessage({ text: initial, isBusy, onCancel, onSend }: EditMessageProps) {
+export function EditMessage({ text: initial, files, isBusy, onCancel, onSend }: EditMessageProps) {
   const [text, setText] = useState(initial);
   const box = useRef<HTMLTextAreaElement>(null);
   const canSend = text.trim() !== "" && !isBusy;
@@ -33,6 +37,9 @@ export function EditMessage({ text: initial, isBusy, onCancel, onSend }: EditMes
         send();
       }}
     >
+      <div className="flex px-3 pt-3 empty:hidden">
+        <MessageFiles files={files} />
+      </div>
       <textarea
         ref={box}
         rows={1}

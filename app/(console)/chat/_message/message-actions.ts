@@ -7,8 +7,8 @@ interface MessageActions extends Marks {
   /** While a turn is read, messages are neither changed nor repeated. */
   readonly isBusy: boolean;
   readonly lastMessageId: string | undefined;
-  /** The notice above the composer tells of a failure, and has the button to try again. */
-  readonly hasError: boolean;
+  /** Chooses a model for the chat, and answers again with it. */
+  readonly tryModel: (modelId: string, messageId: string) => Promise<void>;
   /** The arrow that gets the focus as soon as its message, on another branch, is shown. */
   readonly nextArrow: RefObject<{ messageId: string; direction: -1 | 1 } | null>;
 }

@@ -1,17 +1,20 @@
 "use client";
 import type { UIMessage } from "ai";
+import { ListChecks } from "lucide-react";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
+import { Disclosure } from "../../_ui/disclosure.tsx";
+import { formatDuration } from "../../_ui/format.ts";
 import { keyed } from "../../_ui/keyed.ts";
 import type { Conversation } from "../_state/conversation.ts";
 import { fromParts } from "../_state/message-parts.ts";
-import { readToolCall, type ToolCall } from "../_state/tool-call.ts";
+import { numberAt, readToolCall, type ToolCall } from "../_state/tool-call.ts";
 import { ToolRow } from "../_tools/tool-row.tsx";
 import { Markdown } from "./markdown.tsx";
 import { useMessageActions } from "./message-actions.ts";
 import { MessageFiles } from "./message-files.tsx";
 import { MessageFooter, UserFooter } from "./message-footer.tsx";
-import { MessageHeading } from "./message-heading.tsx";
+import { MessageHeading, UserText } from "./message-heading.tsx";
 import { Reasoning } from "./reasoning.tsx";
 
 const DataPart = lazyComponent(() => import("./data-part.tsx"), "DataPart");
@@ -56,13 +59,14 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
     if (wasEditing.current && !isEditing) editButton.current?.focus({ preventScroll: true });
     wasEditing.current = isEditing;
   }, [isEditing]);
-  const { text } = fromParts(message.parts);
+  const { text, files } = fromParts(message.parts);
   if (isEditing && actions) {
     return (
       <article aria-label="You" className="relative">
         <MessageHeading>You</MessageHeading>
         <EditMessage
           text={text}
+          files={files}
           isBusy={actions.isBusy}
           onCancel={() => setEditing(false)}
           onSend={(edited) => void actions.branches.edit(message.id, edited)}
@@ -89,14 +93,7 @@ function WrittenParts({ parts }: { readonly parts: readonly Part[] }) {
       <MessageHeading>You</MessageHeading>
       <MessageFiles files={parts.filter((part) => part.type === "file")} />
       {keyed(parts).map(({ key, item: part }) =>
-        part.type === "text" ? (
-          <p
-            key={key}
-            className="max-w-[85%] rounded-2xl rounded-br-md bg-muted px-3.5 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]"
-          >
-            {part.text}
-          </p>
-        ) : null,
+        part.type === "text" ? <UserText key={key}>{part.text}</UserText> : null,
       )}
     </>
   );
@@ -110,33 +107,73 @@ interface AssistantMessageProps {
 
 function AssistantMessage({ message, isStreaming, answering }: AssistantMessageProps) {
   const calls = useToolCalls(message);
-  const lastPlan = [...calls.values()].findLast((call) => call.name === "todo");
+  const plans = [...calls.values()].filter(({ name }) => name === "todo");
+  const plan = plans.findLast(({ state }) => state === "done");
+  // One plan is shown: the newest.
+  const isOutdated = (call?: ToolCall) =>
+    plan && call?.name === "todo" && call !== plan && ["done", "running"].includes(call.state);
+  const shown = message.parts.filter((part) => !isOutdated(calls.get(part)));
+  const groups = group(shown, (part) => calls.get(part) === plan);
+  const callsIn = ({ parts }: Group) => parts.flatMap((part) => calls.get(part) ?? []);
+  const folded = groups.filter(
+    (one, index) => one.isSteps && isLong(callsIn(one)) && hasAnswer(groups.slice(index)),
+  );
+  const durationMs = folded.length === 1 ? numberAt(message.metadata, "durationMs") : null;
   return (
     <article aria-label="Agent" className="group/message relative flex min-w-0 flex-col gap-3">
       <MessageHeading>Agent</MessageHeading>
-      {keyed(group(message.parts)).map(({ key, item: parts }) => (
-        <div key={key} className="flex min-w-0 flex-col">
-          {keyed(parts).map(({ key: inside, item: part }) => {
-            const call = calls.get(part);
-            return (
-              <PartView
-                key={inside}
-                part={part}
-                call={call}
-                isLastPlan={call === lastPlan}
-                isStreaming={isStreaming}
-                answering={answering}
-              />
-            );
-          })}
-        </div>
-      ))}
+      {keyed(groups).map(({ key, item: one }) => {
+        const views = keyed(one.parts).map(({ key: inside, item: part }) => (
+          <PartView
+            key={inside}
+            part={part}
+            call={calls.get(part)}
+            isPlan={plan !== undefined && calls.get(part) === plan}
+            isStreaming={isStreaming}
+            answering={answering}
+          />
+        ));
+        return (
+          <div key={key} className="flex min-w-0 flex-col">
+            {folded.includes(one) ? (
+              <Disclosure summary={<StepsSummary calls={callsIn(one)} durationMs={durationMs} />}>
+                {views}
+              </Disclosure>
+            ) : (
+              views
+            )}
+          </div>
+        );
+      })}
       {message.parts.some(({ type }) => type === "source-url") && <Sources parts={message.parts} />}
       {!isStreaming && message.parts.some(isOfFiles) && <WrittenFiles parts={message.parts} />}
       {!isStreaming && <MessageFooter message={message} />}
     </article>
   );
 }
+
+interface StepsSummaryProps {
+  readonly calls: readonly ToolCall[];
+  readonly durationMs: number | null;
+}
+
+function StepsSummary({ calls, durationMs }: StepsSummaryProps) {
+  const failed = calls.filter(({ state }) => state === "failed").length;
+  return (
+    <>
+      <ListChecks aria-hidden className="size-4" />
+      {calls.length} steps{durationMs !== null && `, ${formatDuration(durationMs)}`}
+      {failed > 0 && <span className="text-xs text-danger-text">{failed} failed</span>}
+    </>
+  );
+}
+
+/** Fewer calls, and those that have not ended, are shown one by one. */
+const isLong = (calls: readonly ToolCall[]) =>
+  calls.length >= 4 && calls.every(({ state }) => ["done", "failed", "stopped"].includes(state));
+
+const hasAnswer = (groups: readonly Group[]) =>
+  groups.some(({ parts }) => parts.some(({ type }) => type === "text"));
 
 const isOfFiles = ({ type }: Part) => type === "tool-write" || type === "data-workspace";
 
@@ -145,12 +182,12 @@ type Part = UIMessage["parts"][number];
 interface PartViewProps {
   readonly part: Part;
   readonly call: ToolCall | undefined;
-  readonly isLastPlan: boolean;
+  readonly isPlan: boolean;
   readonly isStreaming: boolean;
   readonly answering: Answering | null;
 }
 
-function PartView({ part, call, isLastPlan, isStreaming, answering }: PartViewProps): ReactNode {
+function PartView({ part, call, isPlan, isStreaming, answering }: PartViewProps): ReactNode {
   if (part.type === "text") {
     return <Markdown text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }
@@ -183,26 +220,28 @@ function PartView({ part, call, isLastPlan, isStreaming, answering }: PartViewPr
       />
     );
   }
-  if (call.name === "todo" && isLastPlan && call.state === "done") {
-    return <TodoList input={call.input} />;
-  }
-  return <ToolRow call={call} />;
+  return isPlan ? <TodoList input={call.input} /> : <ToolRow call={call} />;
 }
 
-/** Groups consecutive steps, which are reasoning and tool calls, and drops empty parts. */
-function group(parts: readonly Part[]): Part[][] {
-  const groups: { isSteps: boolean; parts: Part[] }[] = [];
+interface Group {
+  readonly isSteps: boolean;
+  readonly parts: Part[];
+}
+
+/** Groups consecutive steps, which are reasoning and tool calls but the plan, and drops empty parts. */
+function group(parts: readonly Part[], isPlan: (part: Part) => boolean): Group[] {
+  const groups: Group[] = [];
   for (const part of parts) {
     const isTool = part.type.startsWith("tool-");
     const isText = (part.type === "text" || part.type === "reasoning") && part.text.trim() !== "";
     const isBetween = "data" in part || part.type === "steering-message";
     if (!isTool && !isText && !isBetween) continue;
-    const isStep = isTool || part.type === "reasoning";
+    const isStep = (isTool && !isPlan(part)) || part.type === "reasoning";
     const last = groups.at(-1);
     if (isStep && last?.isSteps) last.parts.push(part);
     else groups.push({ isSteps: isStep, parts: [part] });
   }
-  return groups.map((one) => one.parts);
+  return groups;
 }
 
 /** Keeps the object of a call that did not change, so that its row is not rendered again. */

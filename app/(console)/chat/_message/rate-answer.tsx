@@ -47,16 +47,13 @@ export function RateAnswer({ messageId, className, children }: RateAnswerProps) 
       })}
       {rated && (
         <IconButton
+          icon={MessageSquareText}
           ref={commentButton}
           label={rated.comment === null ? "Add a comment" : "Edit comment"}
           aria-expanded={open !== null}
           onClick={() => setOpen(open ? null : rated.rating)}
-        >
-          <MessageSquareText
-            aria-hidden
-            className={rated.comment === null ? "" : "text-foreground"}
-          />
-        </IconButton>
+          className={rated.comment === null ? "" : "text-foreground"}
+        />
       )}
     </>
   );

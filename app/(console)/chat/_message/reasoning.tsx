@@ -1,7 +1,7 @@
 "use client";
-import { Brain, ChevronRight } from "lucide-react";
-import { useId, useState } from "react";
+import { Brain } from "lucide-react";
 import { cn } from "../../_ui/class-names.ts";
+import { Disclosure } from "../../_ui/disclosure.tsx";
 import { Markdown } from "./markdown.tsx";
 
 interface ReasoningProps {
@@ -11,31 +11,17 @@ interface ReasoningProps {
 
 /** The model's reasoning, collapsed at first. */
 export function Reasoning({ text, isStreaming }: ReasoningProps) {
-  const [isOpen, setOpen] = useState(false);
-  const id = useId();
   return (
-    <div className="min-w-0">
-      <button
-        type="button"
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => setOpen(!isOpen)}
-        className="-mx-2 flex h-8 items-center gap-2 rounded-md px-2 text-sm text-muted-foreground hover:bg-muted"
-      >
-        <Brain aria-hidden className={cn("size-4", isStreaming && "animate-pulse")} />
-        {isStreaming ? "Thinking…" : "Reasoning"}
-        <ChevronRight
-          aria-hidden
-          className={cn("size-3.5 transition-transform", isOpen && "rotate-90")}
-        />
-      </button>
-      <div
-        id={id}
-        hidden={!isOpen}
-        className="mt-1 mb-2 border-l-2 pl-3 text-sm text-muted-foreground"
-      >
-        {isOpen && <Markdown text={text} isStreaming={isStreaming} />}
-      </div>
-    </div>
+    <Disclosure
+      summary={
+        <>
+          <Brain aria-hidden className={cn("size-4", isStreaming && "animate-pulse")} />
+          {isStreaming ? "Thinking…" : "Reasoning"}
+        </>
+      }
+      panelClassName="mt-1 mb-2 border-l-2 pl-3 text-sm text-muted-foreground"
+    >
+      <Markdown text={text} isStreaming={isStreaming} />
+    </Disclosure>
   );
 }

@@ -139,10 +139,6 @@ export class Attachments {
     return hasUploaded;
   }
 
-  dismissNotice(): void {
-    this.#show({ ...this.#view, notice: null });
-  }
-
   #enqueue(id: string): void {
     this.#uploads = this.#uploads.then(() => this.#upload(id));
   }

@@ -14,13 +14,7 @@ import type { Run } from "@/lib/turns/run-contract.ts";
 import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
 import { type Connection, createConnection } from "@/packages/client/src/connection.ts";
 import type { ApprovalAnswer } from "../../_approvals/approval-card.tsx";
-import {
-  type ChatError,
-  outdatedPage,
-  readFailure,
-  toChatError,
-  unreachableChat,
-} from "./chat-error.ts";
+import { type ChatError, outdatedPage, toChatError, unreachableChat } from "./chat-error.ts";
 import { createChatTransport, joinsRunningTurn } from "./chat-transport.ts";
 import type { Outbox, SentMessage } from "./drafts.ts";
 import { type ConnectionState, LiveChat } from "./live-chat.ts";
@@ -36,11 +30,15 @@ import {
   type WrittenMessage,
 } from "./message-parts.ts";
 import { MessageQueue, type QueuedMessage } from "./message-queue.ts";
+import { textAt } from "./tool-call.ts";
 
 export interface ConversationView extends Marks {
   /** `missing`: the chat does not exist or is not the caller's. `failed`: it could not be read; see `error`. */
   readonly phase: "loading" | "ready" | "missing" | "failed";
   readonly chat: ChatRow | null;
+  /** Undefined until they are read. */
+  readonly connectors: StoredChat["connectors"] | readonly string[];
+  readonly model: StoredChat["model"];
   readonly connection: ConnectionState;
   /** True while a turn is being started or read. */
   readonly isReading: boolean;
@@ -82,6 +80,8 @@ export class Conversation {
   #view: ConversationView = {
     phase: "loading",
     chat: null,
+    connectors: undefined,
+    model: undefined,
     connection: "live",
     isReading: false,
     isStopping: false,
@@ -103,8 +103,6 @@ export class Conversation {
   #onStored = () => {};
   #isOutdated = false;
   #isRefreshing = false;
-  /** Whether the cause of a failure from before this page was loaded has been looked for. */
-  #isFailureRead = false;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -179,7 +177,6 @@ export class Conversation {
       if (stored) {
         this.#returnDropped(stored);
         this.#returnUnsent(stored);
-        void this.#showFailure(stored);
       }
       if (this.chat.isOutdated) break;
       // The turn of the first message that waits begins in a moment.
@@ -304,6 +301,8 @@ export class Conversation {
     this.#show({ phase: "ready", chat });
   }
 
+  showConnectors = (connectors: ConversationView["connectors"]): void => this.#show({ connectors });
+
   showMissing(): void {
     this.#show({ phase: "missing" });
   }
@@ -375,17 +374,6 @@ export class Conversation {
     this.#show({ returned: fromParts(dropped.flatMap(({ parts }) => parts)) });
   }
 
-  /** Tells once why the last turn has failed, unless it fails in this tab, which tells by itself. */
-  async #showFailure({ isStreaming }: StoredChat): Promise<void> {
-    if (this.#isFailureRead) return;
-    this.#isFailureRead = true;
-    if (isStreaming || this.isReading) return;
-    const error = await readFailure(this.chat.lastMessage, this.#options.chatId, (path, init) =>
-      this.#fetch(path, init),
-    );
-    if (error && !this.isReading && this.#view.error === null) this.#show({ error });
-  }
-
   /** Shows the title that the service gives an untitled chat: the beginning of its first message. */
   #onStarted(): void {
     const { chat } = this.#view;
@@ -426,7 +414,7 @@ export class Conversation {
     const { sessionId, chatId } = this.#options;
     const wasReading = this.isReading;
     const showMarks = this.branches.receive();
-    const path = `/api/sessions/${sessionId}/chats/${chatId}?include=branches,feedback,queue`;
+    const path = `/api/sessions/${sessionId}/chats/${chatId}?include=branches,connectors,feedback,model,queue`;
     let stored: StoredChat | null = null;
     for (let attempt = 0; stored === null; attempt++) {
       const response = await this.#repeat(path, {});
@@ -459,7 +447,10 @@ export class Conversation {
       if (!hasMessage(messages, lastMessage.id)) messages.push(lastMessage);
     }
     this.chat.messages = messages;
-    this.#show({ phase: "ready", chat: stored.chat });
+    const { chat, connectors, model } = stored;
+    this.#show({ phase: "ready", chat, connectors, model });
+    const isShown = textAt(messages.at(-1)?.metadata, "error") !== null;
+    if (isShown && this.#view.error?.isOfTurn) this.#show({ error: null });
     return stored;
   }
 

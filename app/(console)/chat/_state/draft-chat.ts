@@ -1,4 +1,4 @@
-import type { Chat, Session } from "@/lib/sessions/session.ts";
+import type { Chat } from "@/lib/sessions/session.ts";
 import { type ApiError, api } from "../../_api/request.ts";
 import { scopeOfSession } from "../../_session/scope.ts";
 import { pathOf } from "../_list/row-target.ts";
@@ -9,6 +9,12 @@ import type { StoredChat } from "./message-parts.ts";
 export type CreatedChat =
   | { readonly ok: true; readonly sessionId: string; readonly chat: Chat }
   | { readonly ok: false; readonly error: ApiError };
+
+/** What the agent of a new chat gets. An empty model is the default. */
+export interface ChatSetup {
+  readonly modelId: string;
+  readonly connectors: readonly string[];
+}
 
 /** The chat that a first message begins. It is created for the first file, or else for the message. */
 export class DraftChat {
@@ -37,22 +43,40 @@ export class DraftChat {
     return false;
   }
 
+  /** Whether the chat was created, or is being created. */
+  get isCreated(): boolean {
+    return this.#created !== null || this.#resumed !== null;
+  }
+
   /** Creates the chat, with its session and sandbox, once. */
-  async create(): Promise<CreatedChat> {
-    this.#created ??= this.#readOrCreate();
+  async create(setup: Partial<ChatSetup> = {}): Promise<CreatedChat> {
+    this.#created ??= this.#readOrCreate(setup);
     const created = await this.#created;
     if (!created.ok) this.#created = null;
     return created;
   }
 
-  async #readOrCreate(): Promise<CreatedChat> {
+  async #readOrCreate({ modelId, connectors }: Partial<ChatSetup>): Promise<CreatedChat> {
     if (this.#resumed !== null) {
       const read = await readChat(this.#resumed);
       if (read.ok || read.error.status !== 404) return read;
       // It has been deleted.
       this.#resumed = null;
     }
-    return this.#sessionId === null ? createChat() : addChat(this.#sessionId);
+    const sessionId = this.#sessionId;
+    const [path, scope] =
+      sessionId === null
+        ? ["/api/sessions", { ...scopeOfSession(), sandbox: true }]
+        : [`/api/sessions/${sessionId}/chats`, {}];
+    const body = {
+      ...scope,
+      ...(modelId && { modelId }),
+      ...(connectors?.length && { connectors }),
+    };
+    const created = await api<{ chat: Chat }>(path, { body });
+    if (!created.ok) return created;
+    const { chat } = created.data;
+    return { ok: true, sessionId: chat.sessionId, chat };
   }
 
   release(): void {
@@ -82,20 +106,4 @@ export class DraftChat {
 async function readChat(address: ChatAddress): Promise<CreatedChat> {
   const read = await api<StoredChat>(pathOf(address));
   return read.ok ? { ok: true, sessionId: address.sessionId, chat: read.data.chat } : read;
-}
-
-async function addChat(sessionId: string): Promise<CreatedChat> {
-  const added = await api<{ chat: Chat }>(`/api/sessions/${sessionId}/chats`, { body: {} });
-  return added.ok ? { ok: true, sessionId, chat: added.data.chat } : added;
-}
-
-async function createChat(): Promise<CreatedChat> {
-  const created = await api<{ session: Session; chat: Chat }>("/api/sessions", {
-    body: scopeOfSession(),
-  });
-  if (!created.ok) return created;
-  const { session, chat } = created.data;
-  // If this fails, the first message provisions the sandbox.
-  await api("/api/sandbox", { body: { sessionId: session.id } });
-  return { ok: true, sessionId: session.id, chat };
 }

@@ -49,30 +49,34 @@ export interface UnsentMessage extends SentMessage {
 /** Session storage survives a reload, and other tabs do not show a message that this one is sending. */
 const unsentKey = (): string => `unsent ${sessionEmail()}`;
 
+const readAllUnsent = () => readList<UnsentMessage>("sessionStorage", unsentKey);
+const without = (messageId: string) => readAllUnsent().filter(({ id }) => id !== messageId);
+
 export const readUnsent = (draftKey: string): readonly UnsentMessage[] =>
   readAllUnsent().filter((message) => message.draftKey === draftKey);
 
-export function keepUnsent(message: UnsentMessage): void {
-  writeUnsent([...readAllUnsent().filter(({ id }) => id !== message.id), message]);
-}
+export const keepUnsent = (message: UnsentMessage): void =>
+  writeList("sessionStorage", unsentKey, [...without(message.id), message]);
 
-export function forgetUnsent(messageId: string): void {
-  writeUnsent(readAllUnsent().filter(({ id }) => id !== messageId));
-}
+export const forgetUnsent = (messageId: string): void =>
+  writeList("sessionStorage", unsentKey, without(messageId));
 
-function readAllUnsent(): readonly UnsentMessage[] {
+type StorageName = "localStorage" | "sessionStorage";
+
+/** Returns what `writeList` has stored; nothing on a server, too. */
+export function readList<T>(storage: StorageName, key: () => string): readonly T[] {
   try {
-    return JSON.parse(sessionStorage.getItem(unsentKey()) ?? "[]");
+    return JSON.parse(window[storage].getItem(key()) ?? "[]");
   } catch {
     return [];
   }
 }
 
-function writeUnsent(messages: readonly UnsentMessage[]): void {
+export function writeList(storage: StorageName, key: () => string, list: readonly unknown[]): void {
   try {
-    if (messages.length === 0) sessionStorage.removeItem(unsentKey());
-    else sessionStorage.setItem(unsentKey(), JSON.stringify(messages));
+    if (list.length === 0) window[storage].removeItem(key());
+    else window[storage].setItem(key(), JSON.stringify(list));
   } catch {
-    // Storage is full or blocked: the message ends with the page.
+    // Storage is full or blocked: the list ends with the page.
   }
 }

@@ -11,7 +11,7 @@ import {
   sandboxFilePath,
   type UploadedFile,
 } from "./attachment.ts";
-import { keptFilesKey } from "./drafts.ts";
+import { keptFilesKey, readList, writeList } from "./drafts.ts";
 
 interface Files {
   readonly destination: Destination;
@@ -37,9 +37,8 @@ export function keepFiles(attachments: Files): void {
   const { draftKey } = destination;
   // Whoever signs in later in this tab has a key of their own.
   const storageKey = keptFilesKey();
-  const kept = readKept(storageKey).find(
-    (draft) => draft.draftKey === draftKey || draft.chatId === draftKey,
-  );
+  const readKept = () => readList<KeptDraft>("localStorage", () => storageKey);
+  const kept = readKept().find((draft) => draft.draftKey === draftKey || draft.chatId === draftKey);
   let chat: ChatAddress | null = kept ?? null;
   const save = async () => {
     if (chat === null && attachments.uploaded().length > 0) {
@@ -50,11 +49,9 @@ export function keepFiles(attachments: Files): void {
     if (chat === null) return;
     const { sessionId, chatId } = chat;
     const files = attachments.uploaded();
-    const others = readKept(storageKey).filter((draft) => draft.chatId !== chatId);
-    writeKept(
-      storageKey,
-      files.length === 0 ? others : [...others, { draftKey, sessionId, chatId, files }],
-    );
+    const others = readKept().filter((draft) => draft.chatId !== chatId);
+    const own = files.length === 0 ? [] : [{ draftKey, sessionId, chatId, files }];
+    writeList("localStorage", () => storageKey, [...others, ...own].slice(-MAX_DRAFTS));
     // The next file may be for another chat.
     if (files.length === 0) chat = null;
   };
@@ -100,20 +97,3 @@ async function isGone(sessionId: string, path: string): Promise<boolean> {
 }
 
 const pathOf = ({ url }: UploadedFile): string => url.slice("sandbox:".length);
-
-function readKept(storageKey: string): readonly KeptDraft[] {
-  try {
-    return JSON.parse(localStorage.getItem(storageKey) ?? "[]");
-  } catch {
-    return [];
-  }
-}
-
-function writeKept(storageKey: string, drafts: readonly KeptDraft[]): void {
-  try {
-    if (drafts.length === 0) localStorage.removeItem(storageKey);
-    else localStorage.setItem(storageKey, JSON.stringify(drafts.slice(-MAX_DRAFTS)));
-  } catch {
-    // Storage is full or blocked: the files end with the page.
-  }
-}

@@ -41,12 +41,13 @@ export function QuestionCard({ call, onAnswer }: QuestionCardProps) {
   );
 }
 
-interface OpenQuestionsProps {
+function OpenQuestions({
+  questions,
+  onAnswer,
+}: {
   readonly questions: readonly Question[];
   readonly onAnswer: (output: unknown) => void;
-}
-
-function OpenQuestions({ questions, onAnswer }: OpenQuestionsProps) {
+}) {
   const [drafts, setDrafts] = useState<Readonly<Record<string, Draft>>>({});
   const draftOf = ({ question }: Question) => drafts[question] ?? { chosen: [], own: "" };
   const answers = questions.map((question) => {
@@ -160,12 +161,7 @@ function OpenQuestion({
   );
 }
 
-interface AnsweredProps {
-  readonly questions: readonly Question[];
-  readonly call: ToolCall;
-}
-
-function Answered({ questions, call }: AnsweredProps) {
+function Answered({ questions, call }: { questions: readonly Question[]; call: ToolCall }) {
   const answers = readAnswers(call.output);
   return questions.map(({ question, header }) => (
     <div key={question} className="flex min-w-0 flex-col gap-1.5">

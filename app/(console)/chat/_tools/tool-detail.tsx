@@ -39,17 +39,12 @@ function Detail({ call }: { readonly call: ToolCall }) {
     case "bash":
       return <TerminalBlock call={call} />;
     case "read":
-      return error === null ? (
-        <FileBlock
-          path={textAt(input, "filePath")}
-          text={textAt(output, "content")}
-          from={numberAt(output, "startLine") ?? 1}
-        />
-      ) : null;
-    case "write":
-      return (
-        <FileBlock path={textAt(input, "filePath")} text={textAt(input, "content")} from={1} />
-      );
+    case "write": {
+      if (name === "read" && error !== null) return null;
+      const text = textAt(name === "read" ? output : input, "content");
+      const from = numberAt(output, "startLine") ?? 1;
+      return <FileBlock path={textAt(input, "filePath")} text={text} from={from} />;
+    }
     case "grep":
       return <Matches output={output} />;
     case "glob":
@@ -60,9 +55,8 @@ function Detail({ call }: { readonly call: ToolCall }) {
       return <Subagent call={call} />;
     case "skill": {
       const instructions = textAt(output, "instructions");
-      return instructions === null ? (
-        <Values call={call} />
-      ) : (
+      if (instructions === null) return <Values call={call} />;
+      return (
         <div className={`${box} ${height} overflow-y-auto p-3 text-sm`}>
           <Markdown text={instructions} />
         </div>
@@ -234,24 +228,16 @@ function Subagent({ call: { input, output, state } }: { readonly call: ToolCall 
 }
 
 function Values({ call: { input, output } }: { readonly call: ToolCall }) {
+  const show = (label: string, value: unknown) => (
+    <Code
+      text={JSON.stringify(value, null, 2) ?? ""}
+      {...{ label, className: height, language: "json" }}
+    />
+  );
   return (
-    <div className={box}>
-      <Code
-        text={JSON.stringify(input, null, 2) ?? ""}
-        language="json"
-        label="Input"
-        className={height}
-      />
-      {output !== undefined && (
-        <div className="border-t">
-          <Code
-            text={JSON.stringify(output, null, 2)}
-            language="json"
-            label="Output"
-            className={height}
-          />
-        </div>
-      )}
+    <div className={`${box} divide-y`}>
+      {show("Input", input)}
+      {output !== undefined && show("Output", output)}
     </div>
   );
 }
@@ -264,6 +250,6 @@ function List({ label, children }: { readonly label: string; readonly children: 
   );
 }
 
-function Note({ children }: { readonly children: ReactNode }) {
-  return <p className="text-sm text-muted-foreground">{children}</p>;
-}
+const Note = ({ children }: { readonly children: ReactNode }) => (
+  <p className="text-sm text-muted-foreground">{children}</p>
+);
