@@ -1,5 +1,5 @@
 "use client";
-import { useSyncExternalStore } from "react";
+import { useView } from "../../_hooks/use-view.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import type { Attachments } from "../_state/attachments.ts";
 
@@ -7,11 +7,7 @@ const AttachmentList = lazyComponent(() => import("./attachment-list.tsx"), "Att
 
 /** The files of the message that is being written, with their progress. */
 export function ComposerAttachments({ attachments }: { readonly attachments: Attachments }) {
-  const { files, notice } = useSyncExternalStore(
-    attachments.subscribe,
-    attachments.getView,
-    attachments.getView,
-  );
+  const { files, notice } = useView(attachments);
   const uploading = files.filter(({ state }) => state.kind === "uploading").length;
   const failed = files.filter(({ state }) => state.kind === "failed").length;
   return (

@@ -10,8 +10,8 @@ import {
   useMemo,
   useRef,
   useState,
-  useSyncExternalStore,
 } from "react";
+import { useView } from "../../_hooks/use-view.ts";
 import { Button, IconButton } from "../../_ui/button.tsx";
 import type { Attachments } from "../_state/attachments.ts";
 import { draftKeyOf, readDraft, saveDraft } from "../_state/drafts.ts";
@@ -57,11 +57,7 @@ export function Composer({
 }) {
   const box = useRef<HTMLTextAreaElement>(null);
   const [text, setText, clearDraft] = useDraft(draftKey, box);
-  const { files } = useSyncExternalStore(
-    attachments.subscribe,
-    attachments.getView,
-    attachments.getView,
-  );
+  const { files } = useView(attachments);
   const isEmpty = text.trim() === "" && files.length === 0;
   const blocker = files.some(({ state }) => state.kind === "failed")
     ? "Retry or remove the files that failed"

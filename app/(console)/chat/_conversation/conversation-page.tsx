@@ -117,9 +117,7 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
             </div>
             <Button
               icon={FolderTree}
-              variant="ghost"
-              size="sm"
-              className="h-8"
+              {...headerButton}
               aria-pressed={files !== null}
               onClick={() => setFiles(files === null ? { path: null } : null)}
             >
@@ -202,6 +200,8 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
     </OpenFileContext>
   );
 }
+
+const headerButton = { variant: "ghost", size: "sm", className: "h-8" } as const;
 
 function newestTextOf(messages: readonly UIMessage[]): string {
   const newest = messages.findLast((message) => message.role === "user");

@@ -1,5 +1,6 @@
 "use client";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
+import { useView } from "../../_hooks/use-view.ts";
 import { shownChats } from "../_state/chat-events.ts";
 import { openConversation, retainConversation } from "../_state/open-conversations.ts";
 
@@ -11,11 +12,7 @@ export type ShownConversation = ReturnType<typeof useConversation>;
  */
 export function useConversation(sessionId: string, chatId: string) {
   const conversation = useMemo(() => openConversation(sessionId, chatId), [sessionId, chatId]);
-  const view = useSyncExternalStore(
-    conversation.subscribe,
-    conversation.getView,
-    conversation.getView,
-  );
+  const view = useView(conversation);
   const { chat } = conversation;
   const messages = useSyncExternalStore(chat.subscribe, chat.getShown, chat.getShown);
   useEffect(() => {
@@ -25,13 +22,12 @@ export function useConversation(sessionId: string, chatId: string) {
       if (document.visibilityState === "visible") void conversation.refresh();
     };
     refresh();
-    document.addEventListener("visibilitychange", refresh);
-    window.addEventListener("focus", refresh);
-    window.addEventListener("online", refresh);
+    const left = new AbortController();
+    const { signal } = left;
+    document.addEventListener("visibilitychange", refresh, { signal });
+    for (const type of ["focus", "online"]) window.addEventListener(type, refresh, { signal });
     return () => {
-      document.removeEventListener("visibilitychange", refresh);
-      window.removeEventListener("focus", refresh);
-      window.removeEventListener("online", refresh);
+      left.abort();
       shownChats.delete(chatId);
       release();
     };

@@ -31,22 +31,21 @@ const WrittenFiles = lazyComponent(() => import("./written-files.tsx"), "Written
 /** How the questions and the requests of the agent are answered. */
 export type Answering = Pick<Conversation, "answer" | "approve">;
 
-/** One message. It is memoized, so that only a changed message is rendered again. */
-export const MessageView = memo(function MessageView({
-  message,
-  isStreaming,
-  answering,
-}: {
+interface MessageViewProps {
   readonly message: UIMessage;
   /** True while its turn is being read, so that it may still change. */
   readonly isStreaming: boolean;
   /** Null unless the agent can be answered now. */
   readonly answering: Answering | null;
-}) {
+}
+
+/** One message. It is memoized, so that only a changed message is rendered again. */
+export const MessageView = memo(function MessageView(props: MessageViewProps) {
+  const { message } = props;
   return message.role === "user" ? (
     <UserMessage message={message} />
   ) : (
-    <AssistantMessage message={message} isStreaming={isStreaming} answering={answering} />
+    <AssistantMessage {...props} />
   );
 });
 
@@ -99,13 +98,7 @@ function WrittenParts({ parts }: { readonly parts: readonly Part[] }) {
   );
 }
 
-interface AssistantMessageProps {
-  readonly message: UIMessage;
-  readonly isStreaming: boolean;
-  readonly answering: Answering | null;
-}
-
-function AssistantMessage({ message, isStreaming, answering }: AssistantMessageProps) {
+function AssistantMessage({ message, isStreaming, answering }: MessageViewProps) {
   const calls = useToolCalls(message);
   const plans = [...calls.values()].filter(({ name }) => name === "todo");
   const plan = plans.findLast(({ state }) => state === "done");
@@ -179,12 +172,10 @@ const isOfFiles = ({ type }: Part) => type === "tool-write" || type === "data-wo
 
 type Part = UIMessage["parts"][number];
 
-interface PartViewProps {
+interface PartViewProps extends Omit<MessageViewProps, "message"> {
   readonly part: Part;
   readonly call: ToolCall | undefined;
   readonly isPlan: boolean;
-  readonly isStreaming: boolean;
-  readonly answering: Answering | null;
 }
 
 function PartView({ part, call, isPlan, isStreaming, answering }: PartViewProps): ReactNode {

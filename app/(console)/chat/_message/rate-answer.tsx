@@ -32,19 +32,16 @@ export function RateAnswer({ messageId, className, children }: RateAnswerProps) 
   };
   const thumbs = (
     <>
-      {(["up", "down"] as const).map((rating) => {
-        const Icon = rating === "up" ? ThumbsUp : ThumbsDown;
-        return (
-          <IconButton
-            icon={Icon}
-            key={rating}
-            label={rating === "up" ? "Good answer" : "Bad answer"}
-            className="aria-pressed:text-foreground aria-pressed:[&_svg]:fill-current"
-            aria-pressed={rated?.rating === rating}
-            onClick={() => rate(rating)}
-          />
-        );
-      })}
+      {(["up", "down"] as const).map((rating) => (
+        <IconButton
+          icon={rating === "up" ? ThumbsUp : ThumbsDown}
+          key={rating}
+          label={rating === "up" ? "Good answer" : "Bad answer"}
+          className="aria-pressed:text-foreground aria-pressed:[&_svg]:fill-current"
+          aria-pressed={rated?.rating === rating}
+          onClick={() => rate(rating)}
+        />
+      ))}
       {rated && (
         <IconButton
           icon={MessageSquareText}

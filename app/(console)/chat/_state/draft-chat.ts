@@ -58,8 +58,10 @@ export class DraftChat {
 
   async #readOrCreate({ modelId, connectors }: Partial<ChatSetup>): Promise<CreatedChat> {
     if (this.#resumed !== null) {
-      const read = await readChat(this.#resumed);
-      if (read.ok || read.error.status !== 404) return read;
+      const { sessionId } = this.#resumed;
+      const read = await api<StoredChat>(pathOf(this.#resumed));
+      if (read.ok) return { ok: true, sessionId, chat: read.data.chat };
+      if (read.error.status !== 404) return read;
       // It has been deleted.
       this.#resumed = null;
     }
@@ -101,9 +103,4 @@ export class DraftChat {
     const isOwn = this.#sessionId === null;
     await api(isOwn ? `/api/sessions/${address.sessionId}` : pathOf(address), { method: "DELETE" });
   }
-}
-
-async function readChat(address: ChatAddress): Promise<CreatedChat> {
-  const read = await api<StoredChat>(pathOf(address));
-  return read.ok ? { ok: true, sessionId: address.sessionId, chat: read.data.chat } : read;
 }

@@ -184,11 +184,7 @@ function Answered({ questions, call }: { questions: readonly Question[]; call: T
   ));
 }
 
-interface QuestionTitleProps {
-  readonly id?: string;
-  readonly question: string;
-  readonly header: string;
-}
+type QuestionTitleProps = Pick<Question, "question" | "header"> & { readonly id?: string };
 
 function QuestionTitle({ id, question, header }: QuestionTitleProps) {
   return (
