@@ -321,7 +321,7 @@ export class TurnStep {
       index: this.#index,
       turn,
       ...(credential && { credential }),
-      // The results of the client are recorded like those of other tools.
+      // The results of the client are recorded like the results of other tools.
       calls: open.length > 0 ? ownCalls(previous) : previous.calls,
       known: knownCalls,
       denials,
@@ -588,7 +588,7 @@ const sentOf = (answer: StepResult | FailedCall) => ("error" in answer ? answer.
 const ownCalls = ({ calls }: StepResult): ToolCall[] =>
   calls.filter(({ name }) => isServerTool(name));
 
-/** Returns the calls that the client answers: questions to the user, and those of its tools. */
+/** Returns the calls that the client answers: questions to the user, and calls of its tools. */
 const clientCalls = ({ calls }: StepResult): ToolCall[] =>
   calls.filter(({ name }) => !isServerTool(name));
 

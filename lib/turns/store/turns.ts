@@ -248,7 +248,7 @@ export function markUntrusted(
   return call("mark_turn_untrusted", args, z.array(untrustedSource));
 }
 
-/** Returns those of the calls that have an output. */
+/** Returns the calls that have an output. */
 export function findFinishedTools(turnId: string, callIds: readonly string[]): Promise<string[]> {
   const args = { p_turn_id: turnId, p_call_ids: callIds };
   return call("finished_tools", args, z.array(z.string()));

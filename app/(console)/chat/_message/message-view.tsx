@@ -161,7 +161,7 @@ function StepsSummary({ calls, durationMs }: StepsSummaryProps) {
   );
 }
 
-/** Fewer calls, and those that have not ended, are shown one by one. */
+/** Fewer calls, and calls that have not ended, are shown one by one. */
 const isLong = (calls: readonly ToolCall[]) =>
   calls.length >= 4 && calls.every(({ state }) => ["done", "failed", "stopped"].includes(state));
 
