@@ -43,7 +43,7 @@ function digestOfMessage(message: ModelMessage): string {
     if (key === "providerOptions") return undefined;
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     if ("data" in value && "mediaType" in value) return { mediaType: value.mediaType };
-    // What is in memory may have its keys in another order than what is stored.
+    // A value in memory may have its keys in another order than the stored one.
     return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
   const made = digest(text);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dateTime, uuid } from "../contract/fields.ts";
 
 export const role = z.enum(["owner", "member", "viewer"]).meta({
-  description: "A viewer reads what a member reads, and changes nothing",
+  description: "A viewer reads everything and changes nothing",
 });
 export type Role = z.output<typeof role>;
 
@@ -12,7 +12,7 @@ export const organization = z
     organization_id: uuid,
     organization_name: z.string(),
     image: z.string().nullable(),
-    role: role.describe("The caller's. A viewer reads what a member reads, and changes nothing"),
+    role: role.describe("The caller's. A viewer reads everything and changes nothing"),
     created_at: dateTime,
   })
   .meta({ id: "Organization" });

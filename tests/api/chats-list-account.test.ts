@@ -65,14 +65,6 @@ describe("GET /api/chats 200", () => {
     await withKey.patch(second.path, { pinned: true, archived: true });
     expect(await titles(withKey, { pinned: "true" })).toEqual(["second", "first"]);
     expect(await titles(withKey, { pinned: "true", archived: "false" })).toEqual(["first"]);
-    const order: string[] = [];
-    let next: string | undefined = "/api/chats?limit=1&pinned_first=true";
-    while (next) {
-      const { body, headers } = await withKey.get(next);
-      order.push(...page.parse(body).chats.map(({ title, pinned }) => `${title} ${pinned}`));
-      next = /^<([^>]+)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
-    }
-    expect(order).toEqual(["second true", "first true", "third false"]);
     expect(await titles(withKey, { archived: "true" })).toEqual(["second"]);
     const seen: unknown[] = [];
     let next: string | undefined = "/api/chats?pinned_first=true&limit=1";

@@ -1,4 +1,7 @@
-/** A chat as a person uses it: the first answer, stopping, scrolling, the list and the files. */
+/**
+ * A chat as a person uses it: the first answer, stopping, scrolling, the list and the files.
+ * This file is long because its tests share a server.
+ */
 import { expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import { describeInBrowser, expectGood } from "../support/harness/browser.ts";

@@ -1,4 +1,7 @@
-/** What goes on beside a turn: subagents, each a conversation of its own within a tool call, long commands, and titles. */
+/**
+ * Work beside a turn: subagents, each a conversation of its own within a tool call, long commands, and titles.
+ * This file is long because all of it shares a server.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
