@@ -1,5 +1,5 @@
 /**
- * What is recorded of the request of a model call. Requests grow with each call, so they are not stored: a trace puts
+ * The record of the request of a model call. Requests grow with each call, so they are not stored: a trace puts
  * a request together again from the conversation, and these digests show whether it is the one that was sent.
  */
 import { createHash } from "node:crypto";
@@ -43,7 +43,7 @@ function digestOfMessage(message: ModelMessage): string {
     if (key === "providerOptions") return undefined;
     if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
     if ("data" in value && "mediaType" in value) return { mediaType: value.mediaType };
-    // A value in memory may have its keys in another order than the stored one.
+    // A stored value may have its keys in another order than one in memory.
     return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
   const made = digest(text);

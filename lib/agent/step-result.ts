@@ -23,7 +23,7 @@ interface Place {
   readonly step: number;
 }
 
-/** What is recorded of a request. The places are as in `ContextState`. */
+/** The record of a request. The places are as in `ContextState`. */
 export interface SentRequest extends RequestDigests {
   /** The id of the compaction whose summary the model got. */
   readonly compaction?: number;
@@ -31,7 +31,7 @@ export interface SentRequest extends RequestDigests {
   readonly summarizedTo?: Place;
 }
 
-/** What is kept of a call without an answer: the results that it was sent, and its request. */
+/** A call without an answer: the results that it was sent, and its request. */
 export type SentStep = Pick<StepResult, "messages" | "request">;
 
 /** How the model call went. */

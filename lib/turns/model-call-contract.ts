@@ -1,4 +1,4 @@
-/** A model call of a run: what the model was sent, and its answer. */
+/** A model call of a run: its request and its answer. */
 import { z } from "zod";
 import { contract } from "../contract/contract.ts";
 import { pathIndex, queryInteger } from "../contract/fields.ts";

@@ -1,4 +1,4 @@
-/** Reads a model call of a run. Its request is put together again, and compared with the digests of the one that was sent. */
+/** Reads a model call of a run. Its request is put together again, and compared with the recorded digests. */
 import type { ModelMessage, UIMessage } from "ai";
 import { instructionsFor } from "../agent/call-model.ts";
 import { promptOf } from "../agent/context.ts";

@@ -262,7 +262,7 @@ POST /api/chat/runs                                | 202   202     202   202   2
 GET /api/chat/runs/{runId}                         | 200+  200+    404r  404r  404r    401x      401x  401u   401u   200+  200+    401x
 GET /api/chat/runs                                 | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
 GET /api/chat/runs/{runId}/steps                   | 200+  200+    404r  404r  404r    401x      401x  401u   401u   200+  200+    401x
-GET /api/chat/runs/{runId}/steps/{index}           | 200   200     404r  404r  404r    401x      401x  401u   401u   200   200     401x
+GET /api/chat/runs/{runId}/steps/{index}           | 200+  200+    404r  404r  404r    401x      401x  401u   401u   200+  200+    401x
 GET /api/chat/runs/{runId}/deliveries              | 200   200     404r  404r  404r    401x      401x  401u   401u   403k  403k    401x
 POST /api/chat/runs/{runId}/cancel                 | 200   200     404r  404r  404r    401x      401x  401u   401u   403k  403k    401x
 POST /api/chat/runs/{runId}/tool_results           | 200+  200+    404r  404r  404r    401x      401x  401u   401u   403k  403k    401x

@@ -14,7 +14,7 @@ import { TextBox } from "./run-results.tsx";
 
 const loading = <Loading label="Loading the call…" className="h-40 rounded-xl" />;
 
-/** What the model was sent in a step, and its answer. @param path where the API has them */
+/** The request of a step, and its answer. @param path where the API has them */
 export function ModelCallDetails({ path }: { readonly path: string }) {
   return (
     <Section title="Request and answer" className="mt-4">
