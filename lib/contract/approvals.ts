@@ -36,6 +36,7 @@ export const untrustedSource = z
       "event",
       "connector",
       "mcp",
+      "share",
     ]),
     name: z.string(),
   })

@@ -49,6 +49,11 @@ const missing = refusalOf(
 const foundSession = z.object({ session: storedSession }).transform((answer) => answer.session);
 const oneChat = z.object({ chat: storedChat }).transform((answer) => answer.chat);
 
+/** The answer of a function that creates a session and its first chat. */
+export const createdSession = z
+  .object({ session: storedSession, chat: storedChat })
+  .transform(({ session: stored, chat }) => ({ session: stored.session, chat }));
+
 /** Inserts a session and its first chat. The pipeline has checked the access to artist and organization. */
 export function insertSession(
   accountId: string,
@@ -62,10 +67,7 @@ export function insertSession(
     p_title: values.title ?? "",
     p_model_id: modelId,
   };
-  const made = z
-    .object({ session: storedSession, chat: storedChat })
-    .transform((answer) => ({ session: answer.session.session, chat: answer.chat }));
-  return call("create_session", args, made);
+  return call("create_session", args, createdSession);
 }
 
 const listedSession = storedSession.transform((row) => row.session);

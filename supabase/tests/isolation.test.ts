@@ -262,6 +262,8 @@ const withoutLookup = [
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
   "record_connector_link",
   "refused_connections",
+  // Of a share, which whoever has its link may read: tests/api/chats-share.test.ts.
+  "continue_share",
   // Takes a slug, and no id: tests/adapters/connectors/conformance.test.ts.
   "remove_connections",
   "list_connections",

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { sharedMessage } from "../../lib/sessions/shares/contract.ts";
+import { chat, session } from "../../lib/sessions/session.ts";
+import { type SharedMessage, sharedMessage } from "../../lib/sessions/shares/contract.ts";
 import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
 import { createPersonWithSession } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
-import { type Client, client } from "../support/harness/clients.ts";
+import { type Client, client, createPerson } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const share = z.strictObject({
@@ -188,5 +189,37 @@ describe("GET /api/shares/{token} 404", () => {
       const answer = await client().get(`/api/shares/${wrong}`);
       expect([answer.status, answer.body], wrong).toEqual(missing("Share"));
     }
+  });
+});
+
+describe("POST /api/shares/{token}/chats", () => {
+  const body = z.strictObject({ session, chat });
+
+  test("copies the texts into a chat of the reader, as untrusted content, while the share lasts", async () => {
+    const { withKey, chat: original, path } = await openShared();
+    await say(original.id, "assistant", [{ type: "tool-bash" }]);
+    await say(original.id, "assistant", [
+      { type: "tool-bash" },
+      { type: "text", text: "Twelve weeks" },
+    ]);
+    const { url } = await put(withKey, path);
+    const reader = await createPerson();
+    const continued = () => reader.withKey.request("POST", `${addressOf(url)}/chats`);
+    const made = body.parse((await continued()).body);
+    expect(made.chat).toMatchObject({ title: "Release plan", sessionId: made.session.id });
+    const address = `/api/sessions/${made.session.id}/chats/${made.chat.id}`;
+    const { messages } = Object((await reader.withKey.get(address)).body);
+    expect(messages.map(({ role, parts }: SharedMessage) => ({ role, parts }))).toEqual([
+      { role: "user", parts: [{ type: "text", text: "Plan the release" }] },
+      { role: "assistant", parts: [{ type: "text", text: "Twelve weeks" }] },
+    ]);
+    const [stored] = await sql`select untrusted from sessions where id = ${made.session.id}`;
+    expect(stored?.untrusted).toEqual([{ kind: "share", name: "Release plan" }]);
+    expect((await withKey.get(address)).status).toBe(404);
+
+    await withKey.delete(path);
+    const late = await continued();
+    expect([late.status, late.body]).toEqual(missing("Share"));
+    expect((await reader.withKey.get(address)).status).toBe(200);
   });
 });

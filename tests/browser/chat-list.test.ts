@@ -244,6 +244,11 @@ describeInBrowser("the list of chats", (browsing) => {
     const start = main.getByRole("link", { name: "Start your own chat" });
     expect(await start.getAttribute("href")).toBe("/chat");
     await expectGood(stranger.page);
+    const reader = await browsing.signedIn();
+    await reader.page.goto(new URL(url).pathname);
+    await reader.page.getByRole("button", { name: "Continue in your own chat" }).click();
+    await reader.page.waitForURL(/\/chat\/.+\/.+/);
+    await reader.page.getByRole("heading", { level: 1, name: "Chat 1" }).waitFor();
 
     await dialog.getByRole("button", { name: "Stop sharing" }).click();
     await dialog.getByRole("button", { name: "Create link" }).waitFor();

@@ -296,6 +296,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/chats": { arrange: aChat, query: () => ({ limit: "100" }) },
   "POST /api/chats/delete": { arrange: aChat, body: ({ chatId }) => ({ ids: [chatId] }) },
   "GET /api/shares/{token}": { arrange: aShare },
+  "POST /api/shares/{token}/chats": { arrange: aShare },
   "GET /api/sessions/{sessionId}/chats": { arrange: aSession },
   "POST /api/sessions/{sessionId}/chats": { arrange: aSession, body: () => ({}) },
   "GET /api/sessions/{sessionId}/chats/{chatId}": { arrange: aChat },

@@ -40,6 +40,7 @@ const SOURCES: Readonly<Record<Approval["sources"][number]["kind"], string>> = {
   event: "Event",
   connector: "Connected service",
   mcp: "MCP server",
+  share: "Shared chat",
 };
 
 /** A call that the agent asks for: what it does, why it is asked, and the answers. */

@@ -1,8 +1,11 @@
 "use client";
 import { Wrench } from "lucide-react";
+import { useRouter } from "next/navigation";
 import { useState, useTransition } from "react";
-import type { SharedMessage } from "@/lib/sessions/shares/contract.ts";
-import { type ApiError, api } from "../_api/request.ts";
+import type { continueShareContract, SharedMessage } from "@/lib/sessions/shares/contract.ts";
+import { type Answer, type ApiError, api } from "../_api/request.ts";
+import { useSubmit } from "../_hooks/use-submit.ts";
+import { useSession } from "../_session/auth.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
 import { formatDateTime } from "../_ui/format.ts";
 import { keyed } from "../_ui/keyed.ts";
@@ -62,13 +65,22 @@ export function SharedChat({ token, first }: SharedChatProps) {
           Show more messages ({(count - messages.length).toLocaleString("en")})
         </Button>
       )}
-      <Invitation />
+      <Invitation token={token} />
     </div>
   );
 }
 
 /** Tells a visitor what this is, and where to begin. */
-function Invitation() {
+function Invitation({ token }: Pick<SharedChatProps, "token">) {
+  const isSignedIn = useSession().status === "signed-in";
+  const router = useRouter();
+  const { send, busy, error } = useSubmit();
+  const continueIt = async () => {
+    const made = await send<Answer<typeof continueShareContract>>(`/api/shares/${token}/chats`, {
+      method: "POST",
+    });
+    if (made.ok) router.push(`/chat/${made.data.session.id}/${made.data.chat.id}`);
+  };
   return (
     <footer className="mt-3 flex flex-wrap items-center justify-between gap-x-6 gap-y-3 border-t pt-5">
       <p className="min-w-0 flex-1 basis-80 text-sm text-pretty text-muted-foreground">
@@ -79,10 +91,17 @@ function Invitation() {
         <ButtonLink href="/" variant="ghost" size="sm">
           What it does
         </ButtonLink>
-        <ButtonLink href="/chat" variant="outline" size="sm">
-          Start your own chat
-        </ButtonLink>
+        {isSignedIn ? (
+          <Button variant="outline" size="sm" busy={busy} onClick={() => void continueIt()}>
+            Continue in your own chat
+          </Button>
+        ) : (
+          <ButtonLink href="/chat" variant="outline" size="sm">
+            Start your own chat
+          </ButtonLink>
+        )}
       </div>
+      {error && <ErrorState error={error} />}
     </footer>
   );
 }

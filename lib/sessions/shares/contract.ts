@@ -3,6 +3,7 @@ import { z } from "zod";
 import { contract, successResponse } from "../../contract/contract.ts";
 import { dateTime, queryInteger, uuid } from "../../contract/fields.ts";
 import { nextCursor } from "../../contract/pagination.ts";
+import { chat, session } from "../session.ts";
 
 const share = z
   .object({
@@ -104,4 +105,18 @@ export const readShareContract = contract({
     next_cursor: nextCursor,
   }),
   errors: ["not_found", "rate_limited"],
+});
+
+export const continueShareContract = contract({
+  ...shared,
+  method: "POST",
+  path: "/api/shares/{token}/chats",
+  summary: "Continue a shared chat in a new chat",
+  description:
+    "Copies the texts of the share into a new session with one chat. They are untrusted content there: the agent may read them, and asks before effects as after a web page.",
+  params: z.object({ token: z.string().describe("The last segment of the share's `url`") }),
+  responses: {
+    201: { description: "The session and its chat", schema: z.object({ session, chat }) },
+  },
+  errors: ["not_found"],
 });

@@ -1,3 +1,4 @@
+import type { App } from "../../app.ts";
 import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
 import type { ChatAddress } from "../../contract/chat-address.ts";
 import { config } from "../../platform/config.ts";
@@ -7,7 +8,13 @@ import type { Message } from "../session.ts";
 import { splitAnswer } from "../split-answer.ts";
 import type { SharedMessage } from "./contract.ts";
 import { formatToken, readToken } from "./share-token.ts";
-import { type StoredShare, selectSharedChat, shareNotFound, upsertShare } from "./store.ts";
+import {
+  copyShare,
+  type StoredShare,
+  selectSharedChat,
+  shareNotFound,
+  upsertShare,
+} from "./store.ts";
 
 const MAX_CHARS = 8 * 1024 * 1024;
 
@@ -63,4 +70,14 @@ export async function readShare(
   if (found === null) return shareNotFound;
   const next = from + limit;
   return { ...found, next_cursor: next < found.share.message_count ? String(next) : null };
+}
+
+/** Copies a shared chat into a new chat of the account. Errors: 404 `Share not found`. */
+export async function continueShare(
+  { models }: Pick<App, "models">,
+  accountId: string,
+  token: string,
+) {
+  const id = readToken(token, config().API_KEY_SECRET);
+  return id === null ? shareNotFound : copyShare(accountId, id, models.defaultModelId);
 }

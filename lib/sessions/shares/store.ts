@@ -10,6 +10,7 @@ import { type Page, type PageRequest, pageArguments, pageOf } from "../../contra
 import { refusalOf } from "../../contract/refusal.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
+import { createdSession } from "../store.ts";
 import { type SharedMessage, sharedChat, sharedMessage } from "./contract.ts";
 
 const storedShare = rowOf(sharedChat.extend({ id: uuid, chat_id: uuid, created_at: dateTime }));
@@ -55,4 +56,12 @@ export const selectSharedChat = (shareId: string, from: number, limit: number) =
     "read_chat_share",
     { p_share_id: shareId, p_from: from, p_limit: limit },
     z.object({ share: rowOf(sharedChat), messages: z.array(sharedMessage) }).nullable(),
+  );
+
+/** Copies a share into a new chat of the account. */
+export const copyShare = (accountId: string, shareId: string, modelId: string) =>
+  call(
+    "continue_share",
+    { p_account_id: accountId, p_share_id: shareId, p_model_id: modelId },
+    z.union([createdSession, missing]),
   );

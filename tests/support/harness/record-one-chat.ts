@@ -16,7 +16,9 @@ export async function recordOneChat({ record }: Context, params: Record<string, 
   const schema = z.object({ share: z.object({ url: z.string() }) });
   const { share } = await record("shareChat", { params }, { schema });
   await record("getShare", { params });
-  await record("readShare", { params: { token: share.url.split("/").at(-1) ?? "" } });
+  const token = share.url.split("/").at(-1) ?? "";
+  await record("readShare", { params: { token } });
+  await record("continueShare", { params: { token } });
   await record("revokeShare", { params });
 }
 
