@@ -624,7 +624,9 @@ begin
       then coalesce(p_catalog_artist_id, a.catalog_artist_id) end,
     updated_at = now()
   where a.id = p_id and a.kind = 'artist' and public.may_act_for(p_account_id, p_id);
-  if not found and public.may_see(p_account_id, p_id) then
+  if not found and public.may_see(p_account_id, p_id) and exists (
+    select from public.accounts a where a.id = p_id and a.kind = 'artist')
+  then
     return jsonb_build_object('refused', 'viewer');
   end if;
   return public.get_artist(p_account_id, p_id);

@@ -113,7 +113,8 @@ describeInBrowser("agent runs", ({ signedIn }) => {
     await expectGood(page);
     await row("Run").first().getByRole("link").click();
 
-    await page.getByRole("link", { name: "Open chat" }).click();
+    // A notice about the run has such a link, too.
+    await page.getByRole("main").getByRole("link", { name: "Open chat" }).click();
     await page.waitForURL(/\/chat\/[\w-]+\/[\w-]+$/);
   });
 
