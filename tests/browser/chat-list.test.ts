@@ -1,4 +1,7 @@
-/** The list of chats beside a conversation, and the page of a shared chat. */
+/**
+ * The list of chats beside a conversation, and the page of a shared chat.
+ * This file is long because each of its tests walks through all of a state.
+ */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
