@@ -35,7 +35,7 @@ export const functions = {
   complete_subagent_call: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_load: "integer", p_tool_call_id: "text", p_index: "integer", p_result: "jsonb", p_usage: "jsonb" }, returns: "value" },
   confirm_delivery_address: { args: { p_token_hash: "text" }, returns: "value" },
   confirm_mcp_tools: { args: { p_account_id: "uuid", p_id: "uuid", p_tools: "jsonb" }, returns: "value" },
-  continue_share: { args: { p_account_id: "uuid", p_share_id: "uuid", p_model_id: "text" }, returns: "value" },
+  continue_share: { args: { p_account_id: "uuid", p_share_id: "uuid", p_model_id: "text", p_max_account_bytes: "bigint" }, returns: "value" },
   count_code_mail: { args: { p_purpose: "text", p_email: "text", p_source: "text" }, returns: "value" },
   count_waiting: { args: { p_account_id: "uuid" }, returns: "value" },
   create_agent_template: { args: { p_account_id: "uuid", p_id: "uuid", p_title: "text", p_description: "text", p_prompt: "text", p_tags: "text[]", p_is_private: "boolean", p_share_emails: "text[]", p_options: "jsonb" }, returns: "value" },

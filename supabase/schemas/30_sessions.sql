@@ -1024,8 +1024,9 @@ language sql stable set search_path = '' as $$
 $$;
 comment on function public.read_chat_share is 'The public view of a share: {share, messages} from a position, oldest first; null without such a share.';
 
-create function public.continue_share(p_account_id uuid, p_share_id uuid, p_model_id text)
-returns jsonb
+create function public.continue_share(
+  p_account_id uuid, p_share_id uuid, p_model_id text, p_max_account_bytes bigint
+) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_share public.chat_shares;
@@ -1056,10 +1057,16 @@ begin
     from public.shared_messages m where m.share_id = p_share_id
   ) said
   where said.parts is not null;
+  if public.message_quota_reached(p_account_id, null, p_max_account_bytes, 0) is not null then
+    raise exception using errcode = 'PT403', message = 'room';
+  end if;
   return jsonb_build_object('session', to_jsonb(v_session), 'chat', public.chat_row(v_chat));
+exception when sqlstate 'PT403' then
+  -- Nothing has changed.
+  return jsonb_build_object('missing', sqlerrm);
 end
 $$;
-comment on function public.continue_share is 'Copies the texts of a share into a new chat of the account, whose session has met them as untrusted content: {session, chat} | {missing: share}.';
+comment on function public.continue_share is 'Copies the texts of a share into a new chat of the account, whose session has met them as untrusted content: {session, chat} | {missing: share | room}. A limit of 0 is none.';
 
 -- Bytes of stored messages ------------------------------------------------------------------------
 

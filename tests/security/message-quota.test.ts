@@ -1,5 +1,6 @@
 /** An account cannot fill the database with messages, and is told what to do about it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type Answer, createPerson } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
@@ -25,6 +26,13 @@ test("a full account starts no turn and no run until a chat is deleted", async (
   expect(codeOf(await send("m2", text))).toEqual([403, "messages_full"]);
   const run = { prompt: text };
   expect(codeOf(await withKey.post("/api/chat/runs", run))).toEqual([403, "messages_full"]);
-  expect((await withKey.delete(`/api/sessions/${sessionId}/chats/${chatId}`)).status).toBe(200);
+  const path = `/api/sessions/${sessionId}/chats/${chatId}`;
+  const shared = z
+    .object({ share: z.object({ url: z.url() }) })
+    .parse((await withKey.request("PUT", `${path}/share`)).body);
+  const token = new URL(shared.share.url).pathname.split("/").at(-1);
+  const copied = await withKey.request("POST", `/api/shares/${token}/chats`);
+  expect(codeOf(copied)).toEqual([403, "messages_full"]);
+  expect((await withKey.delete(path)).status).toBe(200);
   expect((await withKey.post("/api/chat/runs", run)).status).toBe(202);
 });

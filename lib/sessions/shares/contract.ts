@@ -78,6 +78,8 @@ export const revokeShareContract = contract({
   errors: ["not_found"],
 });
 
+const byToken = z.object({ token: z.string().describe("The last segment of the share's `url`") });
+
 export const readShareContract = contract({
   method: "GET",
   path: "/api/shares/{token}",
@@ -87,7 +89,7 @@ export const readShareContract = contract({
   addressLimit: true,
   summary: "Read a shared chat",
   description: "Needs no credential: the link is enough. Limited by address.",
-  params: z.object({ token: z.string().describe("The last segment of the share's `url`") }),
+  params: byToken,
   query: z.object({
     limit: queryInteger({ min: 1, max: 100, default: 100 }).describe(
       "How many messages a page has",
@@ -114,9 +116,9 @@ export const continueShareContract = contract({
   summary: "Continue a shared chat in a new chat",
   description:
     "Copies the texts of the share into a new session with one chat. They are untrusted content there: the agent may read them, and asks before effects as after a web page.",
-  params: z.object({ token: z.string().describe("The last segment of the share's `url`") }),
+  params: byToken,
   responses: {
     201: { description: "The session and its chat", schema: z.object({ session, chat }) },
   },
-  errors: ["not_found"],
+  errors: ["not_found", "messages_full"],
 });

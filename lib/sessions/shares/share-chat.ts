@@ -72,7 +72,10 @@ export async function readShare(
   return { ...found, next_cursor: next < found.share.message_count ? String(next) : null };
 }
 
-/** Copies a shared chat into a new chat of the account. Errors: 404 `Share not found`. */
+/**
+ * Copies a shared chat into a new chat of the account. Errors: 404 `Share not found`; 403 when the account has no room
+ * for messages.
+ */
 export async function continueShare(
   { models }: Pick<App, "models">,
   accountId: string,

@@ -7,7 +7,9 @@ import { type AppError, appError } from "../../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../../contract/chat-address.ts";
 import { dateTime, uuid } from "../../contract/fields.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../../contract/pagination.ts";
+import { messageQuotaExceeded } from "../../contract/quota.ts";
 import { refusalOf } from "../../contract/refusal.ts";
+import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
 import { createdSession } from "../store.ts";
@@ -17,7 +19,10 @@ const storedShare = rowOf(sharedChat.extend({ id: uuid, chat_id: uuid, created_a
 export type StoredShare = z.output<typeof storedShare>;
 
 export const shareNotFound = appError("not_found", "Share not found");
-const missing = refusalOf({ ...chatErrors, share: shareNotFound }, "missing");
+const missing = refusalOf(
+  { ...chatErrors, share: shareNotFound, room: messageQuotaExceeded },
+  "missing",
+);
 const oneShare = z.object({ share: storedShare }).transform((answer) => answer.share);
 
 export const upsertShare = (
@@ -62,6 +67,11 @@ export const selectSharedChat = (shareId: string, from: number, limit: number) =
 export const copyShare = (accountId: string, shareId: string, modelId: string) =>
   call(
     "continue_share",
-    { p_account_id: accountId, p_share_id: shareId, p_model_id: modelId },
+    {
+      p_account_id: accountId,
+      p_share_id: shareId,
+      p_model_id: modelId,
+      p_max_account_bytes: config().ACCOUNT_MESSAGE_BYTES,
+    },
     z.union([createdSession, missing]),
   );
