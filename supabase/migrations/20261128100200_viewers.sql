@@ -60,13 +60,15 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_role text;
   v_is_artist boolean;
+  v_may boolean;
   v_verdicts jsonb := '{"account": null, "organization": null, "artist": null}';
   v_seen jsonb := '{}';
 begin
   if p_account_id is not null then
-    v_verdicts := v_verdicts || jsonb_build_object('account', p_account_id = p_caller
-      or (p_may_switch and public.may_act_for(p_caller, p_account_id)));
-    v_seen := v_seen || jsonb_build_object('account', p_account_id = p_caller
+    v_may := p_account_id = p_caller
+      or (p_may_switch and public.may_act_for(p_caller, p_account_id));
+    v_verdicts := v_verdicts || jsonb_build_object('account', v_may);
+    v_seen := v_seen || jsonb_build_object('account', v_may
       or (p_may_switch and public.may_see(p_caller, p_account_id)));
   end if;
   if p_organization_id is not null then
@@ -81,10 +83,10 @@ begin
   if p_artist_id is not null then
     v_is_artist := exists (
       select 1 from public.accounts a where a.id = p_artist_id and a.kind = 'artist');
-    v_verdicts := v_verdicts
-      || jsonb_build_object('artist', v_is_artist and public.may_act_for(p_caller, p_artist_id));
-    v_seen := v_seen
-      || jsonb_build_object('artist', v_is_artist and public.may_see(p_caller, p_artist_id));
+    v_may := v_is_artist and public.may_act_for(p_caller, p_artist_id);
+    v_verdicts := v_verdicts || jsonb_build_object('artist', v_may);
+    v_seen := v_seen || jsonb_build_object('artist', v_may
+      or (v_is_artist and public.may_see(p_caller, p_artist_id)));
   end if;
   return v_verdicts || jsonb_build_object('seen', v_seen);
 end

@@ -71,59 +71,6 @@ end
 $$;
 comment on function public.get_model_call is 'What the request of a model call of a run is put together from: {turn, steps until the call, summary of its compaction, instructions of its subagent, steps_since}. steps_since counts the steps that the stored message of the answer has of this turn and later ones. With p_tool_call_id a call of the subagent that this call of the step has started. Null when the account has no such run.';
 
-create or replace function public.finish_turn(
-  p_account_id uuid, p_turn_id uuid, p_load integer, p_status text, p_error text, p_parts jsonb,
-  p_metadata jsonb, p_index integer, p_step jsonb, p_usage jsonb, p_output jsonb default null
-) returns jsonb
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_turn public.turns;
-  v_finishes boolean;
-begin
-  perform from public.accounts where id = p_account_id for key share;
-  perform public.lock_chat_of_turn(p_turn_id);
-  select * into v_turn from public.turns
-  where id = p_turn_id and account_id = p_account_id for update;
-
-  -- Usage counts, even if another process has loaded the turn since.
-  if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
-    return jsonb_build_object('superseded', false, 'finished', false, 'webhooks_due', false);
-  end if;
-  if v_turn.loads <> p_load then
-    return jsonb_build_object('superseded', true, 'finished', false, 'webhooks_due', false);
-  end if;
-
-  v_finishes := v_turn.finished_at is null;
-  if v_finishes then
-    -- For the trace, which a trigger keeps before close_turn deletes the tool calls.
-    insert into public.turn_steps (turn_id, index, result)
-    select p_turn_id, p_index, p_step where p_step is not null
-    on conflict do nothing;
-    insert into public.messages (chat_id, id, role, parts, metadata, parent_id)
-    values (v_turn.chat_id, v_turn.assistant_message_id, 'assistant', p_parts, p_metadata,
-      public.leaf_of_chat(v_turn.chat_id))
-    on conflict (chat_id, id) do update set parts = excluded.parts, metadata = excluded.metadata
-    where messages.role = 'assistant';
-    update public.chats set active_stream_id = null, claimed_at = null,
-      last_assistant_message_at = now(), updated_at = now()
-    where id = v_turn.chat_id
-      and active_stream_id in (v_turn.run_id, 'pending:' || p_turn_id);
-    -- Before the turn is closed, because a trigger then queues the event that has it.
-    if p_status = 'completed' and p_output is not null then
-      update public.turns set output = p_output -> 'value' where id = p_turn_id;
-    end if;
-    perform public.close_turn(p_turn_id, p_status, p_error);
-  end if;
-  return jsonb_build_object(
-    'superseded', false,
-    'finished', v_finishes,
-    'webhooks_due', public.has_due_webhooks(p_account_id),
-    'awaited_chat_id', (
-      select q.chat_id from public.queued_turns q where q.chat_id = v_turn.chat_id limit 1));
-end
-$$;
-comment on function public.finish_turn is 'Stores the assistant''s message with the last step (null if it made no model call) and its usage, and the output {value} of a completed turn (null for none), releases the claim and closes the turn: {superseded, finished, webhooks_due, awaited_chat_id}. awaited_chat_id is the chat if messages wait in it. It is safe to repeat. Superseded, the turn was loaded again since this load, and only the usage is recorded.';
-
 create or replace function public.close_turn(p_turn_id uuid, p_status text, p_error text) returns void
 language plpgsql set search_path = '' as $$
 begin

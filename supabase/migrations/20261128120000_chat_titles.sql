@@ -1,4 +1,4 @@
--- Chats that wait are found by a column, and a model may give a chat its title.
+-- Chats that wait are found by a column, pinned ones can come first, a search finds the message, and a model may give a chat its title.
 
 alter table public.chats add column asks_since timestamptz;
 comment on column public.chats.asks_since is 'When its newest turn has ended with a question or a call of a client tool; null if it has not. See is_asking.';
@@ -31,7 +31,11 @@ end
 $$;
 comment on function public.is_asking is 'Whether a chat ends with a question or a call of a client tool, of the last 30 days.';
 
-create or replace function public.list_account_chats(
+drop function public.list_account_chats(
+  uuid, integer, timestamptz, uuid, uuid, boolean, boolean, text, boolean);
+drop function public.chat_snippet(public.chats, text);
+
+create function public.list_account_chats(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
   p_artist_id uuid, p_archived boolean, p_pinned boolean, p_text text,
   p_waiting boolean default false, p_pinned_first boolean default false
