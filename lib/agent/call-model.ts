@@ -127,9 +127,11 @@ export async function callModel({
     ...(clearedTo && { clearedTo }),
     ...(summary && { summarizedTo: summary.to }),
   };
+  if (!signal.aborted && !("failure" in answer)) {
+    return { ...toStepResult(answer, results, modelId), request };
+  }
   const sent = asStored({ messages: [...results], request });
-  if (signal.aborted) return { error: describeFailure(undefined), sent };
-  if (!("failure" in answer)) return { ...toStepResult(answer, results, modelId), request };
+  if (signal.aborted || !("failure" in answer)) return { error: describeFailure(undefined), sent };
   const error = describeFailure(answer.failure);
   const exceeded = tooLong(answer.failure);
   if (!exceeded) return { error, sent };

@@ -25,7 +25,7 @@ export async function digestsOf({
 }: Request): Promise<RequestDigests> {
   return {
     instructions: digest(instructions),
-    tools: digest(JSON.stringify(await describeTools(tools))),
+    tools: await digestOfTools(tools),
     messages: digest(messages.map(digestOfMessage).join()),
   };
 }
@@ -33,8 +33,16 @@ export async function digestsOf({
 const digest = (text: string): string =>
   createHash("sha256").update(text).digest("base64url").slice(0, 22);
 
-/** The calls of a turn share their messages. */
+/** The calls of a turn share their tools and messages. */
+const digestsOfTools = new WeakMap<ToolSet, Promise<string>>();
 const digestsOfMessages = new WeakMap<ModelMessage, string>();
+
+function digestOfTools(tools: ToolSet): Promise<string> {
+  const made =
+    digestsOfTools.get(tools) ?? describeTools(tools).then((each) => digest(JSON.stringify(each)));
+  digestsOfTools.set(tools, made);
+  return made;
+}
 
 function digestOfMessage(message: ModelMessage): string {
   const known = digestsOfMessages.get(message);

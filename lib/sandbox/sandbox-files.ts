@@ -176,9 +176,31 @@ export async function writeFile(
   return written;
 }
 
+const incompleteBody = appError("invalid_request", "The request body is incomplete");
+
+/** Passes the body of a request on. Errors: 400 for a body that is incomplete, 413. */
+export async function takeBody<T>(
+  { body, headers }: Request,
+  maxBytes: number,
+  take: (content: AsyncGenerator<Uint8Array>) => Promise<T>,
+): Promise<T | AppError> {
+  try {
+    if (Number(headers.get("content-length") ?? 0) > maxBytes) {
+      throw new SandboxError("too_large", "The body is too large");
+    }
+    return await take(boundedContent(body, maxBytes));
+  } catch (error) {
+    if (!isSandboxError(error)) throw error;
+    // Otherwise the connection would stay open for the rest of the body.
+    await body?.cancel().catch(() => {});
+    return error.code === "too_large" ? tooLarge : incompleteBody;
+  }
+}
+
 /** Yields the body of a request. Throws a SandboxError: `too_large`, or `incomplete`. */
-export async function* boundedContent(
+async function* boundedContent(
   body: ReadableStream<Uint8Array> | null,
+  maxBytes = MAX_STREAMED_BYTES,
 ): AsyncGenerator<Uint8Array> {
   let size = 0;
   const reader = body?.getReader();
@@ -187,7 +209,7 @@ export async function* boundedContent(
       const piece = await reader?.read().catch(incomplete);
       if (!piece || piece.done) return;
       size += piece.value.byteLength;
-      if (size > MAX_STREAMED_BYTES) throw new SandboxError("too_large", "The body is too large");
+      if (size > maxBytes) throw new SandboxError("too_large", "The body is too large");
       yield piece.value;
     }
   } finally {

@@ -120,7 +120,8 @@ export async function judgeTurn(app: ContextParts, outcome: Outcome, work: Work)
   }
 }
 
-function requestOf({ history }: ActiveTurn): string {
+/** Returns the text of the newest message of the user. */
+export function requestOf({ history }: Pick<ActiveTurn, "history">): string {
   const asked = history.findLast(({ role }) => role === "user");
   return (asked?.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

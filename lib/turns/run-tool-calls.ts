@@ -185,8 +185,7 @@ async function runAndRecord(
   }
   const output = denial
     ? { error: denial.error }
-    : await runTool(call.name, call.input, context, turn);
-  live?.end();
+    : await runTool(call.name, call.input, context, turn).finally(() => live?.end());
   const end = await finishTool({ accountId: turn.account_id, turnId }, callId, output, met);
   if (end) step.update(end);
   return output;

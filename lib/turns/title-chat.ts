@@ -10,6 +10,7 @@ import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { drain } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
+import { requestOf } from "./judge-turn.ts";
 import { measureCalls, type UsageEntry } from "./measure-step.ts";
 import { answeringModels, type ModelCallParts } from "./model-call.ts";
 import { titleOf } from "./read-messages.ts";
@@ -60,10 +61,8 @@ async function write(
   };
   const measure = measureCalls(app, { step: 0, tool: TITLE_CALLS, call: 0 }, reserve, usage);
   const models = answeringModels(app, turnId, turn, measure);
-  const [asked] = turn.history;
-  const message = (asked?.parts ?? []).map((part) => ("text" in part ? part.text : "")).join("\n");
   const signal = AbortSignal.timeout(DEADLINE_MS);
-  const written = await writeTitle(models, { message, answer }, signal).catch(
+  const written = await writeTitle(models, { message: requestOf(turn), answer }, signal).catch(
     (failure: unknown) => ({ failure }),
   );
   await measure.ended();

@@ -6,8 +6,7 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { streamOf } from "../platform/stream-of.ts";
 import { attachment } from "../sandbox/file-response.ts";
-import { isSandboxError, SandboxError } from "../sandbox/port.ts";
-import { boundedContent } from "../sandbox/sandbox-files.ts";
+import { takeBody } from "../sandbox/sandbox-files.ts";
 import {
   type ChangedFile,
   changeFile,
@@ -82,30 +81,18 @@ export async function readWorkspaceFile(
   });
 }
 
-const tooLarge = appError("payload_too_large", "Request body too large");
-const incomplete = appError("invalid_request", "The request body is incomplete");
-
 /** Writes a file from the body of a request. Errors: 400, 403, 404, 409, 413. */
-export async function writeRequestFile(
+export function writeRequestFile(
   app: Pick<App, "contents">,
   caller: Caller,
   query: FileQuery & { readonly expected_version?: number | undefined },
   request: Request,
 ): Promise<ChangedFile | AppError> {
-  const { body, headers } = request;
   const { path, expected_version: expected = null } = query;
   const change = { path, expected, runId: runIdOf(caller) };
-  try {
-    if (Number(headers.get("content-length") ?? 0) > MAX_FILE_BYTES) {
-      throw new SandboxError("too_large", "The body is too large");
-    }
-    return await writeFile(app, placeOf(caller, query), boundedContent(body), change);
-  } catch (error) {
-    if (!isSandboxError(error)) throw error;
-    // Otherwise the connection would stay open for the rest of the body.
-    await body?.cancel().catch(() => {});
-    return error.code === "too_large" ? tooLarge : incomplete;
-  }
+  return takeBody(request, MAX_FILE_BYTES, (content) =>
+    writeFile(app, placeOf(caller, query), content, change),
+  );
 }
 
 /** Errors: 404. */

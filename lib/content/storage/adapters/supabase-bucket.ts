@@ -1,6 +1,6 @@
 /**
- * The requests to a bucket of the Supabase project. The first upload creates the bucket; one that it
- * refuses by its type updates it.
+ * The requests to a bucket of the Supabase project. The first upload creates the bucket, and an upload
+ * whose type the bucket refuses updates it.
  */
 import { openAsBlob } from "node:fs";
 import { open } from "node:fs/promises";
