@@ -7,13 +7,13 @@ import { useForm } from "../_hooks/use-form.ts";
 import { useScope } from "../_session/scope.ts";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
-import { MediaField } from "../content/media-field.tsx";
+import { MEDIA_TEXTS, MediaField } from "../content/media-field.tsx";
 import { CatalogLink } from "./catalog-link.tsx";
 
 const INVALID_TEXTS = {
   name: "Enter a name of 1 to 100 characters.",
   label: "Enter a label of at most 100 characters, on one line.",
-  image: "Choose an image, or enter the public https URL of one.",
+  image: MEDIA_TEXTS.image,
 } as const;
 
 interface ArtistFormProps {

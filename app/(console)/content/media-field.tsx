@@ -11,7 +11,8 @@ import { MediaThumbnail } from "./result-tile.tsx";
 
 const ResultPicker = lazyComponent(() => import("./result-picker.tsx"), "ResultPicker");
 
-const INVALID_TEXTS = {
+/** The texts for values that the API refuses. */
+export const MEDIA_TEXTS = {
   image: "Choose an image, or enter the public https URL of one.",
   video: "Choose a video of at most 8 seconds, or enter the public https URL of one.",
   audio:
@@ -55,7 +56,7 @@ export function MediaField({ label, kind, hint, isInvalid, value, onChange }: Me
     });
     return true;
   };
-  const error = failure ?? (isInvalid ? INVALID_TEXTS[kind] : undefined);
+  const error = failure ?? (isInvalid ? MEDIA_TEXTS[kind] : undefined);
   return (
     <Field label={label} hint={isUploading ? "Uploading…" : hint} error={error}>
       {(ids) => (

@@ -10,6 +10,7 @@ import { Button, ButtonLink } from "../_ui/button.tsx";
 import { formatDateTime } from "../_ui/format.ts";
 import { keyed } from "../_ui/keyed.ts";
 import { ErrorState } from "../_ui/states.tsx";
+import { hrefOf } from "../chat/_list/row-target.ts";
 import { Markdown } from "../chat/_message/markdown.tsx";
 import { MessageHeading, UserText } from "../chat/_message/message-heading.tsx";
 import type { SharedPage } from "./read-shared-chat.ts";
@@ -79,7 +80,7 @@ function Invitation({ token }: Pick<SharedChatProps, "token">) {
     const made = await send<Answer<typeof continueShareContract>>(`/api/shares/${token}/chats`, {
       method: "POST",
     });
-    if (made.ok) router.push(`/chat/${made.data.session.id}/${made.data.chat.id}`);
+    if (made.ok) router.push(hrefOf(made.data.chat));
   };
   return (
     <footer className="mt-3 flex flex-wrap items-center justify-between gap-x-6 gap-y-3 border-t pt-5">

@@ -100,7 +100,9 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
 }
 
 /** The step that the address names, such as `#step-0`. The timeline is shown in browsers only. */
-const linkedStep = (): string => decodeURIComponent(location.hash.slice(1));
+const linkedStep = (): string =>
+  // Unlike decodeURIComponent, it takes any text.
+  new URLSearchParams(location.hash.replace("#", "step=")).get("step") ?? "";
 const linkTo = ({ id }: Span): string =>
   `${location.origin}${location.pathname}#${encodeURIComponent(id)}`;
 
