@@ -153,7 +153,7 @@ export const functions = {
   list_queued_messages: { args: { p_account_id: "uuid", p_chat_id: "uuid" }, returns: "value" },
   list_requests: { args: { p_account_id: "uuid", p_limit: "integer", p_after_at: "timestamp with time zone", p_after_id: "uuid", p_status_class: "integer", p_route: "text", p_credential: "text", p_api_key_id: "uuid" }, returns: "value" },
   list_run_deliveries: { args: { p_account_id: "uuid", p_run_id: "text" }, returns: "value" },
-  list_runs: { args: { p_account_id: "uuid", p_limit: "integer", p_after_at: "timestamp with time zone", p_after_id: "uuid", p_status: "text", p_kind: "text", p_chat_id: "uuid", p_artist_id: "uuid", p_since: "timestamp with time zone" }, returns: "value" },
+  list_runs: { args: { p_account_id: "uuid", p_limit: "integer", p_after_at: "timestamp with time zone", p_after_id: "uuid", p_status: "text", p_kind: "text", p_chat_id: "uuid", p_artist_id: "uuid", p_since: "timestamp with time zone", p_skill: "text" }, returns: "value" },
   list_sessions: { args: { p_account_id: "uuid", p_limit: "integer", p_after_at: "timestamp with time zone", p_after_id: "uuid" }, returns: "value" },
   list_skill_versions: { args: { p_account_id: "uuid", p_organization_id: "uuid", p_name: "text" }, returns: "value" },
   list_skills: { args: { p_account_id: "uuid", p_organization_id: "uuid" }, returns: "value" },

@@ -10,7 +10,7 @@ import { APPROVAL_CATEGORIES, untrustedSource } from "../contract/approvals.ts";
 import { contract } from "../contract/contract.ts";
 import { commaList, dateTime, instant, instructions, uuid } from "../contract/fields.ts";
 import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
-import { outputSchema, runOptions } from "../contract/run-options.ts";
+import { outputSchema, runOptions, skillName } from "../contract/run-options.ts";
 import { deliver, deliveryFields } from "../delivery/contract.ts";
 import { endpointUrl } from "../webhooks/contract.ts";
 import { entry } from "./contract.ts";
@@ -234,6 +234,7 @@ export const listRunsContract = contract({
     chat_id: uuid.optional().meta({ description: "Runs of this chat" }),
     artist_id: uuid.optional().meta({ description: "Runs for this artist" }),
     since: instant.optional().meta({ description: "Runs that were created at this time or later" }),
+    skill: skillName.optional().meta({ description: "Runs that have loaded this skill" }),
     include: commaList("include", ["waiting"]).optional().describe("What else to read"),
   }),
   responses: listResponse(

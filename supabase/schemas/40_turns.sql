@@ -141,10 +141,13 @@ create table public.turn_skills (
   version integer,
   sha256 text,
   loaded_at timestamptz not null default clock_timestamp(),
+  account_id uuid,
   primary key (turn_id, name)
 );
+create index turn_skills_by_account on public.turn_skills (account_id, name, turn_id);
 alter table public.turn_skills enable row level security;
 comment on table public.turn_skills is 'The skills that turns have loaded.';
+comment on column public.turn_skills.account_id is 'The account of the turn.';
 comment on column public.turn_skills.version is 'Null for a skill without versions: a built-in one, or one of the sandbox.';
 
 create table public.run_traces (
@@ -986,9 +989,9 @@ comment on function public.load_turn is 'Turns a claim into the run''s and answe
 create function public.record_turn_skill(p_account_id uuid, p_turn_id uuid, p_skill jsonb)
 returns void
 language sql volatile set search_path = '' as $$
-  insert into public.turn_skills (turn_id, name, source, version, sha256)
-  select t.id, p_skill ->> 'name', p_skill ->> 'source', (p_skill ->> 'version')::integer,
-    p_skill ->> 'sha256'
+  insert into public.turn_skills (turn_id, account_id, name, source, version, sha256)
+  select t.id, t.account_id, p_skill ->> 'name', p_skill ->> 'source',
+    (p_skill ->> 'version')::integer, p_skill ->> 'sha256'
   from public.turns t where t.id = p_turn_id and t.account_id = p_account_id
   on conflict do nothing
 $$;
@@ -2000,17 +2003,18 @@ comment on function public.get_run is 'A run of the account as run_row with its 
 
 create function public.list_runs(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid,
-  p_status text, p_kind text, p_chat_id uuid, p_artist_id uuid, p_since timestamptz
+  p_status text, p_kind text, p_chat_id uuid, p_artist_id uuid, p_since timestamptz,
+  p_skill text default null
 ) returns jsonb
 language plpgsql stable set search_path = '' as $$
 declare
   v_page jsonb;
 begin
   -- Planned for the given filters, each of which has its index.
-  execute $query$
+  execute format($query$
     select to_jsonb(array(
       select public.run_with_usage(t)
-      from public.turns t
+      from public.turns t %s
       where t.account_id = $1 and t.run_id is not null
         and (t.created_at, t.id) < ($3, $4)
         and ($5 is null or t.status = replace($5, 'requires_action', 'running'))
@@ -2022,13 +2026,14 @@ begin
         and ($9 is null or t.created_at >= $9)
       order by t.created_at desc, t.id desc
       limit $2 + 1))
-  $query$ into v_page using p_account_id, p_limit,
+  $query$, case when p_skill is not null then
+    'join public.turn_skills k on k.turn_id = t.id and k.account_id = $1 and k.name = $10' end) into v_page using p_account_id, p_limit,
     coalesce(p_after_at, 'infinity'), coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
-    p_status, p_kind, p_chat_id, p_artist_id, p_since;
+    p_status, p_kind, p_chat_id, p_artist_id, p_since, p_skill;
   return v_page;
 end
 $$;
-comment on function public.list_runs is 'Runs of an account, newest first, of a status, a kind, a chat, an artist and since a time where these are given: a page of run_with_usage, with one more row if another page follows.';
+comment on function public.list_runs is 'Runs of an account, newest first, of a status, a kind, a chat, an artist, since a time and with a loaded skill where these are given: a page of run_with_usage, with one more row if another page follows.';
 
 create function public.trace_of_step(p_turn public.turns, p_index integer, p_result jsonb, p_call_id text)
 returns jsonb

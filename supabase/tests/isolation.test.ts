@@ -183,7 +183,7 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
   list_chat_shares: page,
   list_runs: {
     ...page,
-    ...{ status: null, kind: null, chat_id: null, artist_id: null, since: null },
+    ...{ status: null, kind: null, chat_id: null, artist_id: null, since: null, skill: null },
   },
 };
 

@@ -27,7 +27,10 @@ test("a page of a hundred thousand runs reads no more rows than it has, with eac
         case when n % 5000 = 3 then ${artist}::uuid end,
         'm', 'a', 'auto', now() - n * interval '1 minute', now()
       from generate_series(1, 100000) n`;
-    await sql`analyze public.turns`;
+    await sql`insert into turn_skills (turn_id, account_id, name, source)
+      select id, account_id, case when kind = 'task' then 'setlist' else 'split-sheet' end, 'account'
+      from turns where account_id = ${account_id}`;
+    await sql`analyze public.turns, public.turn_skills`;
     const list = (filters: object) => () =>
       transaction.call("list_runs", { account_id, ...page, ...none, ...filters });
     const since = new Date(Date.now() - 3_600_000);
@@ -39,6 +42,8 @@ test("a page of a hundred thousand runs reads no more rows than it has, with eac
       [{ kind: "task" }, 20],
       [{ chat_id: otherChat }, 20],
       [{ artist_id: artist }, 20],
+      [{ skill: "split-sheet" }, 26],
+      [{ skill: "setlist" }, 20],
     ] as const) {
       expect(await transaction.rowsRead("turns", list(filters))).toBeLessThan(100);
       expect(await list(filters)()).toHaveLength(count);

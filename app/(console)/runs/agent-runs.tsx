@@ -204,6 +204,7 @@ function RunFilterBar({
   ] as const;
   const chips = [
     { name: "chat", label: "This chat only", remove: "Show all chats" },
+    { name: "skill", label: `Skill: ${filters.skill}`, remove: "Show all skills" },
     { name: "compare", label: "Choose a run to compare", remove: "Compare nothing" },
   ] as const;
   return (

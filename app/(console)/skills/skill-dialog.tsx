@@ -5,7 +5,7 @@ import type { getSkillContract, listSkillVersionsContract, Skill } from "@/lib/s
 import { type Answer, api, remove } from "../_api/request.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";
-import { Button } from "../_ui/button.tsx";
+import { Button, ButtonLink } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { DiffView } from "../_ui/diff-view.tsx";
 import { TextareaField, TextField } from "../_ui/form.tsx";
@@ -91,10 +91,15 @@ function Editor({ skill, ...props }: SkillDialogProps & { readonly files: readon
         </Fragment>
       ))}
       <ErrorNote>{form.field("files").error ?? null}</ErrorNote>
-      <div className="flex gap-2">
+      <div className="flex flex-wrap gap-2">
         <Button variant="outline" onClick={() => change(files.length, { path: "", text: "" })}>
           Add file
         </Button>
+        {skill && (
+          <ButtonLink variant="outline" href={`/runs?skill=${skill.name}`}>
+            Runs with this skill
+          </ButtonLink>
+        )}
         {skill && skill.version !== null && (
           <ConfirmDialog
             title={`Delete ${skill.name}?`}

@@ -239,6 +239,7 @@ export function selectRuns(
     p_chat_id: query.chat_id ?? null,
     p_artist_id: query.artist_id ?? null,
     p_since: query.since ?? null,
+    p_skill: query.skill ?? null,
   };
   return call("list_runs", args, pageOf(storedRun, query));
 }

@@ -73,6 +73,12 @@ describe("an agent", () => {
     expect(ended.skills).toEqual([
       { name, source: "account", version: 1, sha256: expect.any(String) },
     ]);
+    const idsWith = async (skill: string) => {
+      const { body } = await withKey.get(`/api/chat/runs?skill=${skill}`);
+      return z.object({ runs: z.array(z.object({ runId: z.string() })) }).parse(body).runs;
+    };
+    expect(await idsWith(name)).toMatchObject([{ runId: ended.runId }]);
+    expect(await idsWith("nothing-like-it")).toEqual([]);
   });
 
   it("follows the skills of its template from the start, and says which are missing", async () => {

@@ -29,6 +29,7 @@ export interface RunFilters {
   readonly artist: string;
   readonly chat: string;
   readonly since: string;
+  readonly skill: string;
   /** The run with which a chosen one is compared. */
   readonly compare: string;
 }
@@ -45,6 +46,7 @@ export const readFilters = (query: URLSearchParams): RunFilters => ({
   artist: uuid(query.get("artist")),
   chat: uuid(query.get("chat")),
   since: known(query.get("since"), SINCE_OPTIONS),
+  skill: query.get("skill") ?? "",
   compare: query.get("compare") ?? "",
 });
 
@@ -52,13 +54,17 @@ export const hasFilters = (filters: RunFilters): boolean =>
   Object.values(filters).some((value) => value !== "");
 
 /** Returns the path of the list. @param now of the relative time, in milliseconds */
-export function runsPath({ status, kind, artist, chat, since }: RunFilters, now: number): string {
+export function runsPath(
+  { status, kind, artist, chat, since, skill }: RunFilters,
+  now: number,
+): string {
   const span = SINCE_OPTIONS.find(({ value }) => value === since)?.ms;
   const query = new URLSearchParams({
     ...(status && { status }),
     ...(kind && { kind }),
     ...(artist && { artist_id: artist }),
     ...(chat && { chat_id: chat }),
+    ...(skill && { skill }),
     ...(span && { since: new Date(now - span).toISOString() }),
   });
   return `/api/chat/runs${query.size === 0 ? "" : `?${query}`}`;
