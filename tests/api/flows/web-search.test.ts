@@ -27,7 +27,9 @@ beforeAll(async () => {
     SEARCH_API_KEY: SEARCH_KEY,
     SEARCH_BASE_URL: vendor.origin,
   };
-  server = await startServer({ env: { OPENAI_BASE_URL: model.url, ...search } });
+  server = await startServer({
+    env: { OPENAI_BASE_URL: model.url, ACCOUNT_ACTIVE_TURNS: `${TURNS}`, ...search },
+  });
   caller = (await createPerson(server.url)).withKey;
 });
 afterAll(async () => {

@@ -71,26 +71,36 @@ const partOf = async (chat: Conversation) =>
   (await chat.answer()).parts.find(({ type }) => type === "data-workspace");
 
 describe("files", () => {
-  it("of a turn are read in another session of the artist, and in no other workspace", async () => {
+  it("of a turn are read a day later in another session of the artist, and in no other workspace", async () => {
     const caller = await newCaller();
     const artist_id = await makeArtist(caller);
     const first = await openArtistChat(caller, artist_id);
     await runCommands(
       first,
       "wrote",
-      "mkdir -p workspace/in && echo advance > workspace/in/deal.md",
+      "mkdir -p workspace/in && echo advance > workspace/in/deal.md && echo term: 3 years > workspace/MEMORY.md",
     );
     expect(await readWorkspaceFile(caller, "in/deal.md", { artist_id })).toBe("advance\n");
-    const stored = [{ path: "in/deal.md", size: 8 }];
+    const stored = [
+      { path: "MEMORY.md", size: 14 },
+      { path: "in/deal.md", size: 8 },
+    ];
     expect(await partOf(first)).toMatchObject({
       data: { is_stored: true, stored, conflicts: [], skipped: [] },
     });
     const { author } = (await listWorkspaceFiles(caller, { artist_id }))[0] ?? {};
     expect(author?.run_id).toMatch(/\w/);
+    await workspace.sql`with s as (update sessions set created_at = created_at - interval '1 day',
+        updated_at = updated_at - interval '1 day' where id = ${first.sessionId} returning id),
+      t as (update turns set created_at = created_at - interval '1 day',
+        finished_at = finished_at - interval '1 day' where session_id = ${first.sessionId})
+      update workspace_versions set created_at = created_at - interval '1 day'
+      from s`;
 
     const second = await openArtistChat(caller, artist_id);
     const [, call] = await runCommands(second, "reads", "cat workspace/in/deal.md");
     expect(call?.toolResults[0]).toContain("advance");
+    expect(systemOf("reads")).toContain("<memory>\nterm: 3 years\n\n</memory>");
     const own = await openConversation(caller);
     const [, none] = await runCommands(own, "looks", "ls workspace");
     expect(none?.toolResults[0]).not.toContain("in");
