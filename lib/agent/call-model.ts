@@ -90,7 +90,7 @@ export async function callModel({
   const prompt = promptOf(await unitsOf(turn, steps, results, tools), turn.context);
   const messages = sandbox ? await withImages(prompt, sandbox) : prompt;
   const instructions = instructionsFor(turn);
-  const { effort } = turn.options;
+  const { effort, temperature, max_output_tokens: maxOutputTokens } = turn.options;
   const reset = () => write({ type: "reset-step" });
   let isEmpty = true;
   const { modelId, answer } = await tryModels(
@@ -106,6 +106,7 @@ export async function callModel({
         tools,
         providerOptions,
         ...(effort && { reasoning: effort }),
+        ...{ temperature, maxOutputTokens },
         maxRetries,
         signal: AbortSignal.any([signal, unread.signal]),
         write: (chunk) => {

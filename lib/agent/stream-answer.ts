@@ -46,6 +46,9 @@ interface AnswerRequest {
   readonly providerOptions?: SharedV4ProviderOptions | undefined;
   /** How long a reasoning model thinks. Default: the model's own. */
   readonly reasoning?: LanguageModelV4CallOptions["reasoning"];
+  readonly temperature?: number | undefined;
+  /** At which the answer ends. Default: the model's own */
+  readonly maxOutputTokens?: number | undefined;
   /** How often a call that fails before its answer starts is repeated. Default: 2 */
   readonly maxRetries?: number | undefined;
   readonly signal: AbortSignal;
@@ -94,6 +97,7 @@ export async function streamAnswer(
 /** A call that fails before its answer starts is repeated, if that can help. */
 async function openStream(request: AnswerRequest) {
   const { model, instructions, messages, tools, providerOptions, reasoning, signal } = request;
+  const { temperature, maxOutputTokens } = request;
   const { retry } = prepareRetries({ maxRetries: request.maxRetries, abortSignal: signal });
   return await retry(async () => {
     const { stream } = await model.doStream({
@@ -108,6 +112,8 @@ async function openStream(request: AnswerRequest) {
       toolChoice: { type: "auto" },
       ...(providerOptions && { providerOptions }),
       ...(reasoning && { reasoning }),
+      ...(temperature !== undefined && { temperature }),
+      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
       abortSignal: signal,
       includeRawChunks: false,
     });

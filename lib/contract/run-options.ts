@@ -28,9 +28,26 @@ const descriptions = {
     "Which hosts the agent may reach with `fetch`, with commands and for the files of messages, and which of them web search shows. The service's own API stays reachable. Where several policies apply, such as the account's and a chat's, all must allow a host.",
   mcp_servers:
     "Names of MCP servers of the account whose tools the agent can call. An agent template of another account cannot name any.",
+  tools:
+    "Names of the agent's tools that it may use, and no others; all when absent. Tools of clients and of MCP servers are not affected.",
+  temperature:
+    "How random the answers of the model are, from 0 to 2; the model's own default when absent. Some models accept none.",
+  max_output_tokens:
+    "The tokens of an answer of the model, at which the answer ends; the model's own limit when absent.",
   limits:
     "The limits of a turn with its subagents and summaries. They are checked before each model call. A turn that reaches a limit fails with an error such as `limit_reached: max_cost_usd`, and keeps its answer until then. Where several limits apply, such as a template's and a chat's, the narrowest does.",
 };
+
+const TOOLS = [
+  ...["bash", "read", "write", "grep", "glob", "todo", "task", "ask_user_question", "skill"],
+  ...["fetch", "web_search"],
+];
+const tools = z
+  .array(z.enum(TOOLS))
+  .max(TOOLS.length)
+  .overwrite((names) => [...new Set(names)]);
+const temperature = z.number().min(0).max(2);
+const maxOutputTokens = z.int().min(1).max(1_000_000);
 
 const MAX_LOADED_SKILLS = 5;
 /** The name of a skill, as of the Agent Skills format. */
@@ -116,6 +133,11 @@ export const runOptions = z.object({
   approvals: approvalPolicies.optional().meta({ description: descriptions.approvals }),
   network: networkPolicy.optional().meta({ description: descriptions.network }),
   mcp_servers: mcpServers.optional().meta({ description: descriptions.mcp_servers }),
+  tools: tools.optional().meta({ description: descriptions.tools }),
+  temperature: temperature.optional().meta({ description: descriptions.temperature }),
+  max_output_tokens: maxOutputTokens
+    .optional()
+    .meta({ description: descriptions.max_output_tokens }),
 });
 export type RunOptions = z.output<typeof runOptions>;
 
@@ -167,6 +189,20 @@ export const runOptionChanges = z.object({
   limits: limits.optional().meta({
     description: `${descriptions.limits} They replace the present ones; an empty object removes them.`,
   }),
+  tools: z
+    .union([tools, z.literal("")], { error: "tools must be a list of names of the agent's tools" })
+    .optional()
+    .meta({ description: `${descriptions.tools} An empty text removes the list.` }),
+  temperature: z
+    .union([temperature, z.literal("")], { error: "temperature must be a number from 0 to 2" })
+    .optional()
+    .meta({ description: `${descriptions.temperature} An empty text removes it.` }),
+  max_output_tokens: z
+    .union([maxOutputTokens, z.literal("")], {
+      error: "max_output_tokens must be a whole number from 1 to 1,000,000",
+    })
+    .optional()
+    .meta({ description: `${descriptions.max_output_tokens} An empty text removes it.` }),
 });
 export type RunOptionChanges = z.output<typeof runOptionChanges>;
 

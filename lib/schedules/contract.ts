@@ -113,7 +113,7 @@ export const updateTaskContract = contract({
   tool: true,
   summary: "Change, enable or disable a scheduled prompt",
   description:
-    "Omitted fields stay unchanged. An empty text as `template_id`, `artist_id`, `model`, `fallback_models`, `effort`, `outcome` or `deliver`, and empty `limits` remove the present value. A new schedule counts from now on. Runs that have started go on.",
+    "Omitted fields stay unchanged. An empty text as `template_id`, `artist_id`, `model`, `deliver` or an option, and empty `limits` remove the present value. A new schedule counts from now on. Runs that have started go on.",
   params: byId,
   body: withAnyField(changes),
   responses: { 200: { description: "The task", schema: one } },

@@ -203,7 +203,7 @@ export const updateChatContract = contract({
   tool: true,
   summary: "Rename, archive or pin a chat, choose its model or instruct its agent",
   description:
-    "Omitted fields stay unchanged. A new model and new instructions apply from the next turn on. Empty `instructions`, an empty text as `templateId`, `fallback_models`, `effort` or `outcome`, and empty `limits` remove the present value.",
+    "Omitted fields stay unchanged. A new model and new instructions apply from the next turn on. Empty `instructions`, an empty text as `templateId` or as an option, and empty `limits` remove the present value.",
   params: chatParams,
   body: withAnyField(
     z.object({

@@ -107,17 +107,17 @@ describe("PATCH /api/agents/templates/{id} 400", () => {
   test.each([
     [
       {},
-      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, model, output_schema, is_private, share_emails must be provided",
+      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, model, output_schema, is_private, share_emails must be provided",
       [],
     ],
     [
       { id: randomUUID(), favorites_count: 9 },
-      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, model, output_schema, is_private, share_emails must be provided",
+      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, model, output_schema, is_private, share_emails must be provided",
       [],
     ],
     [
       { title: null, tags: null },
-      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, model, output_schema, is_private, share_emails must be provided",
+      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, model, output_schema, is_private, share_emails must be provided",
       [],
     ],
     [{ title: "ab", tags: "a" }, "title must be at least 3 characters", ["title", "tags"]],

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { agentTools } from "../../app/(console)/playground/agent-tools.ts";
 import { toolSchemas } from "../../lib/agent/tools/index.ts";
+import { runOptions } from "../../lib/contract/run-options.ts";
 import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import {
   messageBox,
@@ -16,9 +17,14 @@ import { registerSecret } from "../support/secrets/register.ts";
 
 const copied = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
 
+const archivedChats = z.object({
+  chats: z.array(z.looseObject({ tools: z.array(z.string()) })),
+});
+
 it("the playground names the tools of the agent", () => {
   const names = agentTools.map(({ name }) => name).sort();
   expect(names).toEqual(Object.keys(toolSchemas({ headless: false })).sort());
+  expect(runOptions.shape.tools.parse([...names, "web_search"])).toEqual([...names, "web_search"]);
 });
 
 describeInBrowser("the playground", (browsing) => {
@@ -32,6 +38,9 @@ describeInBrowser("the playground", (browsing) => {
     await page.getByRole("alert").getByText("Correct the context limit first.").waitFor();
     await expect.poll(() => messageBox(page).inputValue()).toBe("count to 3");
     await page.getByLabel("Context limit").fill("50000");
+    await page.getByRole("checkbox", { name: "bash" }).uncheck();
+    await page.getByLabel("Temperature").fill("0.5");
+    await page.getByLabel("Answer limit").fill("300");
     const request = page.waitForRequest((sent) => sent.url().endsWith("/api/chat"));
     await messageBox(page).press("Enter");
     expect((await request).postDataJSON()).toMatchObject({ context: { contextLimit: 50_000 } });
@@ -45,6 +54,7 @@ describeInBrowser("the playground", (browsing) => {
     await expect.poll(() => firstTab.evaluate((one) => one === document.activeElement)).toBe(true);
     await dialog.getByRole("button", { name: "Copy Shell" }).click();
     expect(await copied(page)).toContain('"instructions": "Answer in one line."');
+    expect(await copied(page)).toContain('"temperature": 0.5,\n  "max_output_tokens": 300');
     await dialog.getByRole("tab", { name: "TypeScript" }).click();
     await dialog.getByRole("button", { name: "Copy npm install" }).click();
     expect(await copied(page)).toContain("process.env.AGENT_PLATFORM_API_KEY");
@@ -61,6 +71,9 @@ describeInBrowser("the playground", (browsing) => {
     await page.keyboard.press("Escape");
     const listed = await client({ key }).get("/api/chats?archived=false");
     expect(listed.body).toMatchObject({ chats: [] });
+    const [archived] = archivedChats.parse((await client({ key }).get("/api/chats")).body).chats;
+    expect(archived).toMatchObject({ temperature: 0.5, max_output_tokens: 300 });
+    expect(archived?.tools).not.toContain("bash");
     await sendMessage(page, "count to 4");
     await waitUntilIdle(page);
     await page.getByRole("button", { name: "Compare" }).click();

@@ -8,6 +8,7 @@ export interface AgentSetup {
   readonly instructions: string | null;
   readonly templateId: string | null;
   readonly connectors: readonly string[];
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 /** Sends a message and reads the answer while it is written. */
@@ -40,11 +41,13 @@ export function chatFields({
   modelId,
   instructions,
   templateId,
-}: AgentSetup): Readonly<Record<string, string>> | null {
+  options,
+}: AgentSetup): Readonly<Record<string, unknown>> | null {
   const fields = {
     ...(modelId && { modelId }),
     ...(instructions && { instructions }),
     ...(templateId && { templateId }),
+    ...options,
   };
   return Object.keys(fields).length === 0 ? null : fields;
 }
@@ -62,6 +65,7 @@ export const runBody = ({ prompt, setup }: RunScenario): Readonly<Record<string,
   ...(setup.instructions && { instructions: setup.instructions }),
   ...(setup.templateId && { template_id: setup.templateId }),
   ...(setup.connectors.length > 0 && { connectors: setup.connectors }),
+  ...setup.options,
 });
 
 export const json = (value: unknown): string => JSON.stringify(value, null, 2);

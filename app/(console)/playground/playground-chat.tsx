@@ -17,7 +17,7 @@ import { type Attachments, attachmentsOf } from "../chat/_state/attachments.ts";
 import type { WrittenMessage } from "../chat/_state/message-parts.ts";
 import { openConversation, retainConversation } from "../chat/_state/open-conversations.ts";
 import { FilesSessionContext } from "../chat/_tools/file-link.tsx";
-import { EXAMPLE, type PlaygroundSetup, readContextLimit, toAgentSetup } from "./setup.ts";
+import { EXAMPLE, faultOf, type PlaygroundSetup, readNumber, toAgentSetup } from "./setup.ts";
 
 interface PlaygroundChatProps {
   readonly setup: PlaygroundSetup;
@@ -150,7 +150,7 @@ function StartedChat({ isStarting, returned, onReturnedTaken, ...rest }: Started
 
 function configured({ sessionId, chatId }: ChatAddress, setup: PlaygroundSetup) {
   const conversation = openConversation(sessionId, chatId);
-  conversation.contextLimit = readContextLimit(setup.contextLimit) ?? null;
+  conversation.contextLimit = readNumber(setup, "contextLimit") ?? null;
   return conversation;
 }
 
@@ -159,9 +159,11 @@ async function setUpChat(
   { sessionId, chatId }: ChatAddress,
   setup: PlaygroundSetup,
 ): Promise<string | null> {
-  if (readContextLimit(setup.contextLimit) === undefined) return "Correct the context limit first.";
-  const { instructions, templateId } = toAgentSetup(setup);
+  const fault = faultOf(setup);
+  if (fault) return `Correct the ${fault.toLowerCase()} first.`;
+  const { instructions, templateId, options } = toAgentSetup(setup);
   const body = {
+    ...{ tools: "", temperature: "", max_output_tokens: "", ...options },
     ...(setup.modelId && { modelId: setup.modelId }),
     instructions: instructions ?? "",
     templateId: templateId ?? "",

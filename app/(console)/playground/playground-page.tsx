@@ -9,13 +9,7 @@ import { cn } from "../_ui/class-names.ts";
 import { toast } from "../_ui/toast.tsx";
 import type { RunItem } from "../runs/_state/run-state.ts";
 import { PlaygroundChat } from "./playground-chat.tsx";
-import {
-  defaultSetup,
-  EXAMPLE,
-  type PlaygroundSetup,
-  readContextLimit,
-  toAgentSetup,
-} from "./setup.ts";
+import { defaultSetup, EXAMPLE, type PlaygroundSetup, readNumber, toAgentSetup } from "./setup.ts";
 import { SetupPanel } from "./setup-panel.tsx";
 
 const CodeDialog = lazyComponent(() => import("../_snippets/code-dialog.tsx"), "CodeDialog");
@@ -92,7 +86,7 @@ export function PlaygroundPage() {
             chat: null,
             message: lastMessage ?? EXAMPLE,
             setup: toAgentSetup(setup),
-            contextLimit: readContextLimit(setup.contextLimit) ?? null,
+            contextLimit: readNumber(setup, "contextLimit") ?? null,
           }}
           onClose={() => setCodeOpen(false)}
         />

@@ -5,7 +5,7 @@ import { ModelPicker } from "../_models/model-picker.tsx";
 import { Field, Segmented, Select, Textarea, TextField } from "../_ui/form.tsx";
 import { formatTokens } from "../_ui/format.ts";
 import { agentTools } from "./agent-tools.ts";
-import { type PlaygroundSetup, readContextLimit } from "./setup.ts";
+import { type NumberField, numberFields, type PlaygroundSetup, readNumber } from "./setup.ts";
 
 const sources = [
   { value: "text", label: "Text" },
@@ -21,7 +21,13 @@ interface SetupPanelProps {
 export function SetupPanel({ setup, onChange }: SetupPanelProps) {
   const { data: models } = useModels();
   const model = models?.models.find(({ id }) => id === (setup.modelId || models.default));
-  const isLimitInvalid = readContextLimit(setup.contextLimit) === undefined;
+  const hints: Readonly<Record<NumberField, string>> = {
+    contextLimit: model?.context_window
+      ? `Tokens; the model takes ${formatTokens(model.context_window)}. Messages beyond this limit are omitted, oldest first.`
+      : "Tokens. Messages beyond this limit are omitted, oldest first.",
+    temperature: "0 for the likeliest answers, up to 2. Some models accept none.",
+    maxOutputTokens: "Tokens, at which an answer ends.",
+  };
   return (
     <div className="flex flex-col gap-5 p-4">
       <div>
@@ -51,20 +57,23 @@ export function SetupPanel({ setup, onChange }: SetupPanelProps) {
           />
         )}
       </div>
-      <TextField
-        label="Context limit"
-        hint={
-          model?.context_window
-            ? `Tokens; the model takes ${formatTokens(model.context_window)}. Messages beyond this limit are omitted, oldest first.`
-            : "Tokens. Messages beyond this limit are omitted, oldest first."
-        }
-        error={isLimitInvalid ? "Enter a whole number from 1 to 10,000,000." : undefined}
-        inputMode="numeric"
-        placeholder="No limit"
-        autoComplete="off"
-        value={setup.contextLimit}
-        onChange={(value) => onChange({ contextLimit: value })}
-      />
+      {(Object.keys(numberFields) as NumberField[]).map((name) => {
+        const { label, placeholder, max } = numberFields[name];
+        const range = name === "temperature" ? "number from 0" : "whole number from 1";
+        const isInvalid = readNumber(setup, name) === undefined;
+        return (
+          <TextField
+            key={name}
+            {...{ label, placeholder }}
+            hint={hints[name]}
+            error={isInvalid ? `Enter a ${range} to ${max.toLocaleString("en")}.` : undefined}
+            inputMode="decimal"
+            autoComplete="off"
+            value={setup[name]}
+            onChange={(value) => onChange({ [name]: value })}
+          />
+        );
+      })}
       <div>
         <h2 className="mb-1.5 text-sm font-medium">Connectors</h2>
         <ConnectorsPicker
@@ -73,17 +82,33 @@ export function SetupPanel({ setup, onChange }: SetupPanelProps) {
           onChoose={(connectors) => onChange({ connectors })}
         />
       </div>
-      <div>
-        <h2 className="text-sm font-medium">Tools</h2>
+      <fieldset className="min-w-0">
+        <legend className="text-sm font-medium">Tools</legend>
         <ul className="mt-1.5 divide-y rounded-lg border">
           {agentTools.map(({ name, text }) => (
-            <li key={name} className="flex items-baseline gap-2 px-3 py-1.5 text-sm">
-              <code className="shrink-0 font-mono text-xs">{name}</code>
-              <span className="min-w-0 truncate text-xs text-muted-foreground">{text}</span>
+            <li key={name}>
+              <label className="flex cursor-pointer items-center gap-2 px-3 py-1.5 text-sm">
+                <input
+                  type="checkbox"
+                  className="size-4 shrink-0 accent-accent"
+                  checked={setup.tools.includes(name)}
+                  onChange={({ target }) =>
+                    onChange({
+                      tools: agentTools.flatMap((tool) =>
+                        (tool.name === name ? target.checked : setup.tools.includes(tool.name))
+                          ? [tool.name]
+                          : [],
+                      ),
+                    })
+                  }
+                />
+                <code className="shrink-0 font-mono text-xs">{name}</code>
+                <span className="min-w-0 truncate text-xs text-muted-foreground">{text}</span>
+              </label>
             </li>
           ))}
         </ul>
-      </div>
+      </fieldset>
     </div>
   );
 }

@@ -1,43 +1,68 @@
+import type { RunOptions } from "@/lib/contract/run-options.ts";
 import type { AgentSetup } from "../_snippets/scenario.ts";
-
-/** The largest context limit that the API takes. */
-const MAX_CONTEXT_LIMIT = 10_000_000;
+import { agentTools } from "./agent-tools.ts";
 
 /** What to send when one has no message of one's own. */
 export const EXAMPLE = "Draft a release plan for a single that comes out in eight weeks";
 
+/** The settings that are numbers; an empty field leaves one to the model. */
+export const numberFields = {
+  contextLimit: { label: "Context limit", max: 10_000_000, placeholder: "No limit" },
+  temperature: { label: "Temperature", max: 2, placeholder: "The model’s own" },
+  maxOutputTokens: { label: "Answer limit", max: 1_000_000, placeholder: "The model’s own" },
+} as const;
+export type NumberField = keyof typeof numberFields;
+
 /** What the panel of the playground sets. */
-export interface PlaygroundSetup {
+export interface PlaygroundSetup extends Readonly<Record<NumberField, string>> {
   readonly source: "text" | "template";
   readonly instructions: string;
   readonly templateId: string;
   /** Empty for the default model. */
   readonly modelId: string;
-  /** In tokens; empty for no limit. */
-  readonly contextLimit: string;
   readonly connectors: readonly string[];
+  /** The names of those that the agent may use. */
+  readonly tools: readonly string[];
 }
 
 export const defaultSetup: PlaygroundSetup = {
-  source: "text",
-  instructions: "",
-  templateId: "",
-  modelId: "",
-  contextLimit: "",
-  connectors: [],
+  ...{ contextLimit: "", temperature: "", maxOutputTokens: "" },
+  ...{ source: "text", instructions: "", templateId: "", modelId: "", connectors: [] },
+  tools: agentTools.map(({ name }) => name),
 };
+
+/** Returns a number, null for none, or undefined when the text of the field is not a valid one. */
+export function readNumber(setup: PlaygroundSetup, field: NumberField): number | null | undefined {
+  const text = setup[field].trim();
+  if (text === "") return null;
+  const number = Number(text);
+  const isTemperature = field === "temperature";
+  const isWhole = Number.isInteger(number) && number >= 1;
+  const isValid = isTemperature ? number >= 0 : isWhole;
+  return isValid && number <= numberFields[field].max ? number : undefined;
+}
+
+/** Returns the label of a field that is to be corrected, if there is one. */
+export function faultOf(setup: PlaygroundSetup): string | undefined {
+  const names = Object.keys(numberFields) as NumberField[];
+  const invalid = names.find((field) => readNumber(setup, field) === undefined);
+  return invalid && numberFields[invalid].label;
+}
+
+function optionsOf(setup: PlaygroundSetup): Partial<RunOptions> {
+  const temperature = readNumber(setup, "temperature") ?? undefined;
+  const max_output_tokens = readNumber(setup, "maxOutputTokens") ?? undefined;
+  return {
+    ...(setup.tools.length < agentTools.length && { tools: [...setup.tools] }),
+    ...(temperature !== undefined && { temperature }),
+    ...(max_output_tokens !== undefined && { max_output_tokens }),
+  };
+}
 
 export const toAgentSetup = (setup: PlaygroundSetup): AgentSetup => ({
   modelId: setup.modelId || null,
   instructions: (setup.source === "text" && setup.instructions.trim()) || null,
   templateId: (setup.source === "template" && setup.templateId) || null,
   connectors: setup.connectors,
+  options: optionsOf(setup),
 });
-
-/** Returns the limit in tokens, null for none, or undefined when the text is not a valid number. */
-export function readContextLimit(text: string): number | null | undefined {
-  if (text.trim() === "") return null;
-  const limit = Number(text);
-  const isValid = Number.isInteger(limit) && limit >= 1 && limit <= MAX_CONTEXT_LIMIT;
-  return isValid ? limit : undefined;
-}

@@ -69,15 +69,20 @@ export interface ToolOptions {
   readonly mcp_tools?: readonly McpTool[];
   /** Present for a subagent, which has its own tools. */
   readonly subagent?: object;
-  readonly options?: Pick<RunOptions, "skills" | "web_search">;
+  readonly options?: Pick<RunOptions, "skills" | "tools" | "web_search">;
   readonly skills?: TurnSkills;
 }
 
 /** Narrowed sets by the names that are left, because the tokens of a set of tools are estimated once. */
 const narrowedTools = new WeakMap<ToolSet, Map<string, ToolSet>>();
 
-/** Returns whether the skills of a turn leave it a tool of the agent. One that names none of these limits nothing. */
+/**
+ * Returns whether the options and the skills of a turn leave it a tool. A skill that names no tool of the agent limits
+ * nothing.
+ */
 function isLeft(name: string, { skills, options }: Pick<ToolOptions, "skills" | "options">) {
+  const isAgents = schemas.some(([known]) => known === name);
+  if (isAgents && options?.tools && !options.tools.includes(name)) return false;
   if (!skills) return true;
   return toolLimits(skills, options?.skills).every(
     (limit) => limit.includes(name) || !schemas.some(([known]) => limit.includes(known)),

@@ -240,6 +240,14 @@ describe("options", () => {
     for (const effort of ["low", "medium", "high", undefined])
       await run("effort", { ...body, effort });
     expect(effortsOf("effort")).toEqual(["low", "medium", "high", undefined]);
+    const settings = { temperature: 0.5, max_output_tokens: 300 };
+    await run("effort", { ...body, ...settings, tools: ["read"] });
+    await run("effort", { ...body, temperature: 0, tools: [] });
+    expect(workspace.model.callsOf("effort").slice(-3)).toMatchObject([
+      { temperature: undefined, maxTokens: undefined },
+      { temperature: 0.5, maxTokens: 300, tools: ["read"] },
+      { temperature: 0, maxTokens: undefined, tools: [] },
+    ]);
   });
 
   it("of a chat go before those of its template, and a turn keeps the ones it has started with", async () => {

@@ -47,6 +47,8 @@ interface ScriptCall {
   readonly model: string;
   readonly cacheKey: string | undefined;
   readonly effort: string | undefined;
+  readonly temperature: number | undefined;
+  readonly maxTokens: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly messages: readonly ChatMessage[];
   /** Names of the tools that were offered. */
@@ -192,6 +194,8 @@ export interface CompletionBody {
   readonly stream?: boolean;
   readonly prompt_cache_key?: string;
   readonly reasoning_effort?: string;
+  readonly temperature?: number;
+  readonly max_tokens?: number;
   readonly tools?: readonly {
     readonly function: { readonly name: string; readonly parameters?: unknown };
   }[];
@@ -220,6 +224,8 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
     model: body.model,
     cacheKey: body.prompt_cache_key,
     effort: body.reasoning_effort,
+    temperature: body.temperature,
+    maxTokens: body.max_tokens,
     headers: Object.fromEntries(request.headers),
     messages,
     tools: (body.tools ?? []).map((tool) => tool.function.name),
