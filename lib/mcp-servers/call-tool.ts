@@ -1,8 +1,7 @@
 /** Calls a tool of an MCP server for a turn. */
-import { createHash } from "node:crypto";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import type { JSONValue } from "ai";
-import { imagePath, imageTypeOf } from "../agent/tool-images.ts";
+import { storeImage } from "../agent/tool-images.ts";
 import { cut, MAX_OUTPUT_CHARS } from "../agent/tools/limits.ts";
 import type { McpTool } from "../agent/tools/mcp-tool.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
@@ -77,7 +76,7 @@ async function shownResult(
   const texts: string[] = [];
   for (const block of content) {
     const isImage = block.type === "image" && ++images <= MAX_IMAGES;
-    texts.push((isImage && (await storeImage(block.data, sandbox))) || shownBlock(block));
+    texts.push((isImage && (await storeBlock(block.data, sandbox))) || shownBlock(block));
   }
   const { text, truncated } = cut(texts.join("\n"));
   if (isError) return toolFailure(text || "The tool failed");
@@ -92,19 +91,16 @@ async function shownResult(
   };
 }
 
-/** Stores an image where the model and its commands find it. Returns null for one that models do not accept. */
-async function storeImage(data: string, sandbox: Sandbox): Promise<string | null> {
+/** Returns null for an image that models do not accept, or that the sandbox does not take. */
+async function storeBlock(data: string, sandbox: Sandbox): Promise<string | null> {
   const bytes = Buffer.from(data, "base64");
-  const type = imageTypeOf(bytes);
-  if (type === null) return null;
-  const path = imagePath(createHash("sha256").update(bytes).digest("hex"), type);
   try {
-    await sandbox.writeFile(path, bytes);
+    const stored = await storeImage(sandbox, bytes);
+    return stored && `[image ${stored.mediaType}, ${bytes.byteLength} bytes: ${stored.path}]`;
   } catch (error) {
     if (isSandboxError(error)) return null;
     throw error;
   }
-  return `[image ${type}, ${bytes.byteLength} bytes: ${path}]`;
 }
 
 function shownBlock(block: ContentBlock): string {

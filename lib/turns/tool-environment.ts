@@ -1,8 +1,12 @@
 /** The environment of the tools of a turn. */
+
+import { acceptsInput } from "../agent/models/list-models.ts";
+import { modelsOf } from "../agent/models/model-outages.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { writeSkill } from "../agent/tools/skill.ts";
 import type { ToolContext } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
+import { MAX_PIXELS, shrinkForModel } from "../content/media/shrink-image.ts";
 import type { UntrustedSource } from "../contract/approvals.ts";
 import type { TurnPolicies } from "../contract/network-policy.ts";
 import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
@@ -65,7 +69,7 @@ function organizationOf({ account_id, artist_id, options }: ActiveTurn): Promise
 }
 
 export async function toolEnvironment(
-  app: Pick<App, "describeApi" | "queues" | "sandboxes">,
+  app: Pick<App, "describeApi" | "models" | "queues" | "sandboxes">,
   { turn, turnId, calls, credential = "key", signal, untrusted }: ToolWork,
 ): Promise<ToolEnvironment> {
   const { options } = turn;
@@ -98,6 +102,12 @@ export async function toolEnvironment(
     signal,
     skills: skillLibrary(app, turn.account_id, turnId),
     documents: { accountId: turn.account_id, queue: app.queues.documents },
+    images: {
+      areRead: () => acceptsInput(app.models, modelsOf(app.models, turn), "image"),
+      shrink: (bytes) =>
+        app.queues.thumbnails.run(turn.account_id, signal, () => shrinkForModel(bytes)),
+      maxPixels: MAX_PIXELS,
+    },
     callMcpTool: (tool, input) => callMcpTool(app, turn.account_id, tool, input, signal, sandbox),
     ...(turn.output_schema && {
       output: {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { gate, type Script } from "../support/fakes/openai.ts";
 import { startWebhookEndpoint, type WebhookEndpoint } from "../support/fakes/webhook-endpoint.ts";
+import { makeImage } from "../support/fixtures/media.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { readRun, startRun, waitForRun } from "../support/harness/runs.ts";
 import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
@@ -142,8 +143,10 @@ it("corrections and requests count across a crash", async () => {
   expect(workspace.model.callsOf("killed-between")).toHaveLength(6);
 });
 
-it("a verdict on the work counts across a crash, and its judge is paid once", async () => {
+it("a verdict counts across a crash, its judge is paid once, and an image stays in the request", async () => {
   const pause = gate();
+  const image = await makeImage();
+  const drawing = `echo ${Buffer.from(image).toString("base64")} | base64 -d > cover.png`;
   let answers = 0;
   let judged = 0;
   workspace.model.script("killed-after-verdict", async function* ({ tools }) {
@@ -154,12 +157,18 @@ it("a verdict on the work counts across a crash, and its judge is paid once", as
       };
       return;
     }
-    if (++answers === 2) await pause.pass();
-    yield { text: "Done." };
+    answers++;
+    if (answers === 1) yield { tool: "bash", input: { command: drawing } };
+    else if (answers === 2) yield { tool: "read", input: { filePath: "cover.png" } };
+    else {
+      if (answers === 4) await pause.pass();
+      yield { text: "Done." };
+    }
   });
   const here = clientAt(workspace.server.url, caller);
   const outcome = { rubric: "It has rates.", max_iterations: 2 };
-  const run = await startRun(here, { prompt: "[script:killed-after-verdict]", outcome });
+  const more = { outcome, model: "fake-vision" };
+  const run = await startRun(here, { prompt: "[script:killed-after-verdict]", ...more });
   await pause.reached;
   await crash(workspace.server);
   const back = await restart();
@@ -172,4 +181,8 @@ it("a verdict on the work counts across a crash, and its judge is paid once", as
     ],
   });
   expect(judged).toBe(2);
+  const calls = workspace.model.callsOf("killed-after-verdict");
+  const [cut, repeated] = calls.filter(({ tools }) => tools.length > 0).slice(3);
+  expect(repeated?.messages).toEqual(cut?.messages);
+  expect(JSON.stringify(repeated?.messages).match(/data:image\/jpeg;base64/g)).toHaveLength(1);
 });

@@ -31,7 +31,8 @@ async function work(): Promise<object> {
   if (task.kind === "preview") return preview(task);
   if (task.kind === "write") return write(task);
   const { imagesOfPages, inspectPages } = await import("./page-images.ts");
-  return task.kind === "inspect" ? inspectPages(task.bytes) : imagesOfPages(task.bytes);
+  if (task.kind === "pages") return { images: await imagesOfPages(task.bytes, task.from, task.to) };
+  return inspectPages(task.bytes);
 }
 
 // Each task loads only the libraries that it needs: all of them take a second.

@@ -30,6 +30,17 @@ export interface DocumentText {
   readonly sections: readonly Section[];
   /** The whole sheets of a spreadsheet, for scripts. */
   readonly sheets: readonly Sheet[];
+  /** How many pages a PDF has of which none has text; absent for any other document. */
+  readonly scannedPages?: number;
+}
+
+/** How many pages of a scanned PDF are made images at a time. */
+export const MAX_SCANNED_PAGES = 10;
+
+export interface ScannedPage {
+  /** From 1. */
+  readonly number: number;
+  readonly png: Uint8Array;
 }
 
 /** A document that is not read. Its message is the end of a sentence that starts with its name. */

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { isQueueRefusal } from "../../platform/fair-queue.ts";
 import { createTtlCache, type TtlCache } from "../../platform/ttl-cache.ts";
-import { type DocumentWork, runDocumentWorker } from "./run-document-worker.ts";
+import { MAX_SCANNED_PAGES, type ScannedPage } from "./document.ts";
+import { type DocumentTask, type DocumentWork, runDocumentWorker } from "./run-document-worker.ts";
 
 export interface InspectedPdf {
   readonly pages: number;
@@ -35,14 +36,14 @@ export async function pagesOfScan(
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<readonly Uint8Array[]> {
-  const task = { kind: "pages", bytes } as const;
-  const answer = await runPdfWorker<{ images: Uint8Array[] }>(work, task, signal);
-  return answer?.images ?? [];
+  const task = { kind: "pages", bytes, from: 1, to: MAX_SCANNED_PAGES } as const;
+  const answer = await runPdfWorker<{ images: ScannedPage[] }>(work, task, signal);
+  return (answer?.images ?? []).map(({ png }) => png);
 }
 
 async function runPdfWorker<Answer>(
   work: DocumentWork,
-  task: { readonly kind: "inspect" | "pages"; readonly bytes: Uint8Array },
+  task: Extract<DocumentTask, { kind: "inspect" | "pages" }>,
   signal: AbortSignal,
 ): Promise<Answer | null> {
   try {

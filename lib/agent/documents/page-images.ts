@@ -1,11 +1,10 @@
 /** The pages of a scanned PDF as images, in the worker of `inspect-pdf.ts`. */
 import { getResolvedPDFJS } from "unpdf";
+import { MAX_SCANNED_PAGES, type ScannedPage } from "./document.ts";
 import type { InspectedPdf } from "./inspect-pdf.ts";
 import { openPdf } from "./parse-document.ts";
 import { encodeGrayPng, type GrayImage } from "./write-png.ts";
 
-/** A longer PDF shows its first pages. */
-const MAX_PAGES = 10;
 /** The longer side of an image: models read no finer one. */
 const MAX_SIDE = 1_600;
 /** Bounds the memory that decoding needs: A4 with 600 dots per inch. */
@@ -27,7 +26,7 @@ interface Decoded {
 export async function inspectPages(bytes: Uint8Array): Promise<InspectedPdf> {
   const pdf = await openPdf(bytes);
   let isScanned = true;
-  for (let number = 1; isScanned && number <= Math.min(pdf.numPages, MAX_PAGES); number++) {
+  for (let number = 1; isScanned && number <= Math.min(pdf.numPages, MAX_SCANNED_PAGES); number++) {
     const page = await pdf.getPage(number);
     const { items } = await page.getTextContent();
     isScanned = !items.some((item) => "str" in item && item.str.trim() !== "");
@@ -36,18 +35,18 @@ export async function inspectPages(bytes: Uint8Array): Promise<InspectedPdf> {
   return { pages: pdf.numPages, isScanned };
 }
 
-/** Resolves with the first pages as PNG files. A page that is not one image is left out. */
-export async function imagesOfPages(bytes: Uint8Array): Promise<{ images: Uint8Array[] }> {
+/** Resolves with pages as PNG files. A page that is not one image is left out. */
+export async function imagesOfPages(bytes: Uint8Array, from: number, to: number) {
   const pdf = await openPdf(bytes, { maxImageSize: MAX_PIXELS });
-  const images: Uint8Array[] = [];
-  for (let number = 1; number <= Math.min(pdf.numPages, MAX_PAGES); number++) {
+  const images: ScannedPage[] = [];
+  for (let number = from; number <= Math.min(pdf.numPages, to); number++) {
     const page = await pdf.getPage(number);
     const image = await imageOf(page);
     const shown = image && shrink(image, page.rotate);
-    if (shown) images.push(encodeGrayPng(shown));
+    if (shown) images.push({ number, png: encodeGrayPng(shown) });
     page.cleanup();
   }
-  return { images };
+  return images;
 }
 
 async function imageOf(page: PdfPage): Promise<Decoded | undefined> {

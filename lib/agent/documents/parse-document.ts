@@ -83,7 +83,8 @@ async function parsePdf(bytes: Uint8Array): Promise<DocumentText> {
         ? [`Without text, perhaps images: ${listOf(empty)}.`]
         : []),
   ];
-  return { about: `PDF, ${notes.join(" ")}`, sections, sheets: [] };
+  const scan = empty.length === read && { scannedPages: pdf.numPages };
+  return { about: `PDF, ${notes.join(" ")}`, sections, sheets: [], ...scan };
 }
 
 interface TextItem {

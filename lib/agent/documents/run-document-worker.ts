@@ -27,8 +27,14 @@ export type DocumentTask =
       readonly format: DocumentFormat;
       readonly bytes: Uint8Array;
     }
-  /** Describes a PDF, or returns the pages of a scanned one as images. */
-  | { readonly kind: "inspect" | "pages"; readonly bytes: Uint8Array }
+  | { readonly kind: "inspect"; readonly bytes: Uint8Array }
+  /** Pages of a scanned PDF as images. */
+  | {
+      readonly kind: "pages";
+      readonly bytes: Uint8Array;
+      readonly from: number;
+      readonly to: number;
+    }
   | {
       readonly kind: "write";
       readonly format: WrittenFormat;

@@ -1,9 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { z } from "zod";
-import { formatOf } from "../documents/document.ts";
+import { type DocumentText, formatOf } from "../documents/document.ts";
 import { readDocument } from "../documents/read-document.ts";
 import { storeSheets, textOf } from "../documents/show-document.ts";
 import { countLines, cut, MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
+import { imageOf, showImage, showPages } from "./show-images.ts";
 import { agentTool, type ToolContext, toolFailure } from "./tool.ts";
 
 /**
@@ -12,10 +13,11 @@ import { agentTool, type ToolContext, toolFailure } from "./tool.ts";
  */
 export const read = agentTool({
   name: "read",
-  description: `Read a file of the sandbox: text, or a document (PDF, DOCX, XLSX, XLS, ODS, PPTX, EML, MSG, RTF) as text.
+  description: `Read a file of the sandbox: text, a document (PDF, DOCX, XLSX, XLS, ODS, PPTX, EML, MSG, RTF) as text, or an image (PNG, JPEG, GIF, WebP).
 - Gives {filePath, content, startLine, endLine, totalLines, truncated}; content is the raw text, without line numbers.
 - The first line of a document says its format, its pages or sheets, and what is omitted. Each sheet of a spreadsheet is also a CSV file, for scripts.
 - For a large file pass offset (first line, from 1) and limit (number of lines); at most ${MAX_OUTPUT_CHARS} characters come back, and "truncated" says when there is more.
+- If you read images, you see an image, and the pages of a scanned PDF: ten at a time, where offset is the first page and limit the number of pages.
 - Other binary files are refused.`,
   input: z.object({
     filePath: z
@@ -28,9 +30,14 @@ export const read = agentTool({
   }),
   async execute({ filePath, offset = 1, limit }, context) {
     const file = await context.sandbox.readFile(filePath);
-    const text = await documentIn(file, filePath, offset === 1, context);
-    if (typeof text === "string") return toolFailure(text);
-    const bytes = text ?? file;
+    const image = imageOf(file);
+    if (image) return showImage(image, file, filePath, context);
+    const document = await documentIn(file, filePath, context);
+    if (typeof document === "string") return toolFailure(document);
+    if (document?.scannedPages) {
+      return showPages(document, file, filePath, [offset, limit ?? Infinity], context);
+    }
+    const bytes = document ? await bytesOf(document, filePath, offset === 1, context) : file;
     if (bytes.includes(0) || !isUtf8(bytes)) {
       return toolFailure(
         `${filePath} is a binary file of ${bytes.byteLength} bytes; use bash to inspect it`,
@@ -55,22 +62,27 @@ export const read = agentTool({
   },
 });
 
-/**
- * Returns the text of a document, or why it cannot be read; undefined for a file that is none.
- * @param isFirst whether the sheets of a spreadsheet are to be stored
- */
+/** Returns a document, or why it cannot be read; undefined for a file that is none. */
 async function documentIn(
   file: Uint8Array,
   filePath: string,
-  isFirst: boolean,
-  { sandbox, documents, signal, meet }: ToolContext,
-): Promise<Uint8Array | string | undefined> {
+  { documents, signal, meet }: ToolContext,
+): Promise<DocumentText | string | undefined> {
   const format = formatOf(file, filePath);
   if (!format) return undefined;
   // Whoever has uploaded a document has seldom written it.
   meet({ kind: "file", name: filePath });
   const document = await readDocument(documents, format, file, signal);
-  if (typeof document === "string") return `${filePath} ${document}`;
+  return typeof document === "string" ? `${filePath} ${document}` : document;
+}
+
+/** @param isFirst whether the sheets of a spreadsheet are to be stored */
+async function bytesOf(
+  document: DocumentText,
+  filePath: string,
+  isFirst: boolean,
+  { sandbox, signal }: ToolContext,
+): Promise<Uint8Array> {
   const sheets = isFirst ? await storeSheets(sandbox, filePath, document.sheets, signal) : [];
   return Buffer.from(textOf(document, sheets));
 }

@@ -16,6 +16,16 @@ export interface SubagentWork {
   readonly model?: "fast" | undefined;
 }
 
+/** How the model of the turn gets images. */
+interface ImageInput {
+  /** Resolves with whether each model that may answer reads images. */
+  readonly areRead: () => Promise<boolean>;
+  /** Resolves with the image as models accept it; null for one that cannot be decoded. @throws QueueRefusal */
+  readonly shrink: (bytes: Uint8Array) => Promise<Uint8Array | null>;
+  /** An image of more pixels is not decoded. */
+  readonly maxPixels: number;
+}
+
 export interface ToolContext {
   readonly sandbox: Sandbox;
   /** The environment of commands, `AGENT_API_URL` and `AGENT_API_AUTH_HEADER`. It has a secret. */
@@ -28,6 +38,7 @@ export interface ToolContext {
   readonly runSubagent: (work: SubagentWork) => Promise<JSONValue>;
   /** Whose share of this machine documents take that are read or written. */
   readonly documents: DocumentWork;
+  readonly images: ImageInput;
   readonly skills: SkillLibrary;
   /** Searches the web, and records what the search has cost. */
   readonly searchWeb: (request: SearchRequest) => Promise<SearchAnswer | SearchFailure>;

@@ -1,4 +1,4 @@
-/** Small WebP versions of images, for lists that load quickly. */
+/** Small versions of images: as WebP for lists that load quickly, and as JPEG for models. */
 import { readFile } from "node:fs/promises";
 import type { App } from "../../app.ts";
 import { type AppError, appError } from "../../contract/app-error.ts";
@@ -8,7 +8,8 @@ import { sniffFile } from "./sniff-file.ts";
 import { sniffType } from "./sniff-type.ts";
 
 /** Bounds the memory that decoding needs: 8K. */
-const MAX_PIXELS = 35_000_000;
+export const MAX_PIXELS = 35_000_000;
+const DEADLINE_SECONDS = 10;
 
 /**
  * Bounds the time that decoding needs: each scan of a progressive JPEG goes over all of its blocks, though
@@ -35,6 +36,32 @@ export async function shrinkImage(
     const image = sharp(bytes, { limitInputPixels: MAX_PIXELS }).autoOrient();
     const small = image.resize({ width, withoutEnlargement: true }).webp({ quality: 78 });
     return new Uint8Array(await small.toBuffer());
+  } catch {
+    return null;
+  }
+}
+
+/** The longer side of an image for a model: it reads no finer one. */
+const MODEL_SIDE = 1_568;
+
+/**
+ * Resolves to the first frame of an image as a JPEG for a model, upright, and light gray where it is transparent, which
+ * shows black and white drawings; null for a file that cannot be decoded. Where there is no decoder it is not changed.
+ * To be called in a slot of `queues.thumbnails`.
+ */
+export async function shrinkForModel(bytes: Uint8Array): Promise<Uint8Array | null> {
+  if (hasManyScans(bytes)) return null;
+  const loaded = await import(/* turbopackIgnore: true */ "sharp").catch(() => null);
+  if (!loaded) return bytes;
+  try {
+    return await loaded
+      .default(bytes, { limitInputPixels: MAX_PIXELS, failOn: "error" })
+      .autoOrient()
+      .resize({ width: MODEL_SIDE, height: MODEL_SIDE, fit: "inside", withoutEnlargement: true })
+      .flatten({ background: "#bbb" })
+      .timeout({ seconds: DEADLINE_SECONDS })
+      .jpeg({ quality: 80 })
+      .toBuffer();
   } catch {
     return null;
   }

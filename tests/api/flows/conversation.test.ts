@@ -7,7 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { parseMarkdown } from "../../../lib/agent/documents/markdown.ts";
 import { writePdf } from "../../../lib/agent/documents/write-pdf.ts";
+import { modelCall } from "../../../lib/turns/model-call-contract.ts";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { makeImage } from "../../support/fixtures/media.ts";
 import { scannedPdf } from "../../support/fixtures/scanned-pdf.ts";
 import { createTemplate } from "../../support/fixtures/templates.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
@@ -189,6 +191,46 @@ describe("files of a message", () => {
       [500, 700, 0, 255, 0],
       [700, 500, 0, 0, 255],
     ]);
+
+    // The agent reads the same file, and an image, in another chat.
+    const { sessionId } = conversation;
+    const other = await openChat(conversation, caller);
+    const otherAddress = `/api/sessions/${sessionId}/chats/${other.chatId}`;
+    await caller.patch(otherAddress, { modelId: "fake-vision" });
+    const query = new URLSearchParams({ sessionId, path: "cover.png" });
+    const body = new Uint8Array(await makeImage());
+    await fetch(`${caller.url}/api/sandbox/files/content?${query}`, {
+      ...{ method: "PUT", headers: caller.headers, body },
+    });
+    model.script("look", function* ({ step }) {
+      if (step > 0) return yield { text: "Seen." };
+      yield { tool: "read", input: { filePath: "uploads/scan.pdf", offset: 2 } };
+      yield { tool: "read", input: { filePath: "cover.png" } };
+    });
+    const look = await other.send("[script:look]");
+    await look.ended;
+    const [, seen] = model.callsOf("look");
+    expect(seen?.toolResults[0]).toContain("pages 2.");
+    expect(seen?.toolResults[1]).toContain("PNG image, 320 x 180 px");
+    const urls = [...JSON.stringify(seen?.messages.at(-1)).matchAll(/data:(image\/\w+);base64/g)];
+    expect(urls.map(([, type]) => type)).toEqual(["image/png", "image/jpeg"]);
+    expect(look.text + JSON.stringify(await other.read())).not.toContain("base64");
+    const call = modelCall.parse((await caller.get(`/api/chat/runs/${look.runId}/steps/1`)).body);
+    expect(call.as_sent).toEqual({ instructions: true, messages: true, tools: true });
+    const shown = call.messages
+      .at(-1)
+      ?.parts.slice(1)
+      .map(({ type, text }) => [type, text]);
+    expect(shown).toEqual(urls.map(([, type]) => ["file", type]));
+
+    await caller.patch(otherAddress, { modelId: "fake-model" });
+    await (await other.send("[script:look] again")).ended;
+    const named = model.callsOf("look").at(-1);
+    for (const result of named?.toolResults ?? []) {
+      expect(result).toMatch(/not shown, because the model of this chat does not read images/);
+    }
+    expect(named?.toolResults).toHaveLength(2);
+    expect(JSON.stringify(named?.messages)).not.toContain("base64");
   });
 
   it("that are in a conversation of the client land once, and its messages keep nothing", async () => {
