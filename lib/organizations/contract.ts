@@ -3,7 +3,14 @@ import { z } from "zod";
 import { contract, successResponse } from "../contract/contract.ts";
 import { accountImage, accountName, emailAddress, uuid } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
-import { member, organization, receivedInvitation, role, sentInvitation } from "./organization.ts";
+import {
+  artistIds,
+  member,
+  organization,
+  receivedInvitation,
+  role,
+  sentInvitation,
+} from "./organization.ts";
 
 const shared = { tag: "Organizations", family: "error", auth: "required" } as const;
 const status = z.literal("success");
@@ -91,10 +98,15 @@ export const updateMemberContract = contract({
   ...shared,
   method: "PATCH",
   path: "/api/organizations/{id}/members/{account_id}",
-  summary: "Change the role of a member",
-  description: "For owners. The last owner stays one: 409.",
+  summary: "Change the role of a member, and the artists to which it is limited",
+  description:
+    "For owners. Omitted fields stay unchanged. The last owner stays one: 409. A turn that runs for an artist that its member loses is stopped.",
   params: memberById,
-  body: z.object({ role }),
+  body: z
+    .object({ role: role.optional(), artist_ids: artistIds.optional() })
+    .refine((body) => body.role !== undefined || body.artist_ids !== undefined, {
+      error: "One of role, artist_ids must be provided",
+    }),
   responses: successResponse("The member", { member }),
   errors: ["not_owner", "not_found", "conflict"],
 });
@@ -120,7 +132,7 @@ export const createInvitationContract = contract({
     "earlier one of the same address. Whether the address has an account shows nowhere. An account " +
     "sends at most 50 invitations a day, and an organization has at most 100 open ones.",
   params: byId,
-  body: z.object({ email: emailAddress, role }),
+  body: z.object({ email: emailAddress, role, artist_ids: artistIds.default(null) }),
   responses: {
     201: {
       description: "The invitation",

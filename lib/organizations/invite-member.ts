@@ -1,9 +1,13 @@
 import type { Logger } from "pino";
+import type { z } from "zod";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
-import type { Role, SentInvitation } from "./organization.ts";
+import type { createInvitationContract } from "./contract.ts";
+import type { SentInvitation } from "./organization.ts";
 import { insertInvitation, withdrawInvitation } from "./store.ts";
+
+type Invited = z.output<typeof createInvitationContract.body>;
 
 /**
  * Invites an address to an organization and mails it a link. The result reveals nothing about the
@@ -14,18 +18,18 @@ export async function inviteMember(
   app: Pick<App, "mail">,
   accountId: string,
   organizationId: string,
-  { email, role }: { readonly email: string; readonly role: Role },
+  asked: Invited,
   log: Logger,
 ): Promise<SentInvitation | AppError> {
-  const invited = await insertInvitation(accountId, organizationId, email, role);
+  const invited = await insertInvitation(accountId, organizationId, asked);
   if (isAppError(invited)) return invited;
   const { invitation, mail, organization_name: organization, inviter } = invited;
   if (!mail) return invitation;
   const { name, send } = app.mail;
   const sent = await send({
-    to: email,
+    to: asked.email,
     subject: `Invitation to join “${organization}”`,
-    text: letter(organization, inviter ?? "A member", role),
+    text: letter(organization, inviter ?? "A member", asked),
   });
   if (sent.kind !== "sent") {
     log.warn({ mailer: name, outcome: sent.kind, cause: sent.cause }, "mail");
@@ -38,11 +42,11 @@ export async function inviteMember(
   return invitation;
 }
 
-const letter = (organization: string, inviter: string, role: Role): string =>
+const letter = (organization: string, inviter: string, { role, artist_ids }: Invited): string =>
   `${inviter} has invited you to join the organization “${organization}” as ${role === "owner" ? "an owner" : `a ${role}`}.
 
 Sign in with this address to accept or decline:
 ${serviceOrigin()}/invitations
 
-The members of an organization can act for each other's accounts${role === "viewer" ? " and for a viewer's. A viewer can only read theirs" : ""}. The invitation expires in 7 days. If you do not know the sender, you can ignore this email.
+The members of an organization can act for each other's accounts${role === "viewer" ? " and for a viewer's. A viewer can only read theirs" : ""}${artist_ids === null ? "" : `. You can ${role === "viewer" ? "see" : "act for"} some of its artists only`}. The invitation expires in 7 days. If you do not know the sender, you can ignore this email.
 `;

@@ -7,12 +7,18 @@ export const role = z.enum(["owner", "member", "viewer"]).meta({
 });
 export type Role = z.output<typeof role>;
 
+export const artistIds = z.array(uuid).max(1_000).nullable().meta({
+  description:
+    "The artists to which a member or viewer is limited; null for the organization with all of its artists. An owner is never limited.",
+});
+
 export const organization = z
   .object({
     organization_id: uuid,
     organization_name: z.string(),
     image: z.string().nullable(),
     role: role.describe("The caller's. A viewer reads everything and changes nothing"),
+    artist_ids: artistIds,
     created_at: dateTime,
   })
   .meta({ id: "Organization" });
@@ -24,6 +30,7 @@ export const member = z
     email: z.string().nullable(),
     name: z.string().nullable(),
     role,
+    artist_ids: artistIds,
   })
   .meta({ id: "Member" });
 export type Member = z.output<typeof member>;
@@ -32,7 +39,7 @@ const invitationFields = { id: uuid, role, created_at: dateTime, expires_at: dat
 
 /** As the owners of the organization see it. */
 export const sentInvitation = z
-  .object({ ...invitationFields, email: z.string() })
+  .object({ ...invitationFields, artist_ids: artistIds, email: z.string() })
   .meta({ id: "SentInvitation" });
 export type SentInvitation = z.output<typeof sentInvitation>;
 

@@ -4,19 +4,22 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
-import { type AppError, appError } from "../contract/app-error.ts";
+import { type AppError, appError, invalidField } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
-import type { OrganizationChanges } from "./contract.ts";
+import type {
+  createInvitationContract,
+  OrganizationChanges,
+  updateMemberContract,
+} from "./contract.ts";
 import {
   type Member,
   member,
   type Organization,
   organization,
   type ReceivedInvitation,
-  type Role,
   receivedInvitation,
   sentInvitation,
 } from "./organization.ts";
@@ -112,14 +115,20 @@ export function selectMembers(
   return call("list_organization_members", args, z.union([pageOf(storedMember, page), refusal]));
 }
 
-/** Errors: 403 for members, 404, 409 for the last owner. */
+/** Errors: 400 for an artist of others, 403 for members, 404, 409 for the last owner. */
 export function updateMember(
   accountId: string,
   organizationId: string,
   memberId: string,
-  role: Role,
+  changes: z.output<typeof updateMemberContract.body>,
 ): Promise<Member | AppError> {
-  const args = { ...at(accountId, organizationId), p_member_id: memberId, p_role: role };
+  const args = {
+    ...at(accountId, organizationId),
+    p_member_id: memberId,
+    p_role: changes.role ?? null,
+    p_limits: changes.artist_ids !== undefined,
+    p_artist_ids: changes.artist_ids ?? null,
+  };
   const changed = z.object({ member: storedMember }).transform((answer) => answer.member);
   return call("set_organization_role", args, z.union([changed, refusal]));
 }
@@ -142,12 +151,14 @@ const inserted = z.object({
   inviter: z.string().nullable(),
 });
 
-/** Errors: 403 for members and at the limit of open invitations, 404, 409 for a member's address, 429. */
+/**
+ * Errors: 400 for an artist of others, 403 for members and at the limit of open invitations, 404, 409 for a member's
+ * address, 429.
+ */
 export function insertInvitation(
   accountId: string,
   organizationId: string,
-  email: string,
-  role: Role,
+  { email, role, artist_ids }: z.output<typeof createInvitationContract.body>,
 ): Promise<z.output<typeof inserted> | AppError> {
   const args = {
     ...at(accountId, organizationId),
@@ -157,6 +168,7 @@ export function insertInvitation(
     p_max_pending: MAX_OPEN_INVITATIONS,
     p_max_a_day: MAX_INVITATIONS_A_DAY,
     p_max_mails_a_day: MAX_MAILS_A_DAY,
+    p_artist_ids: artist_ids,
   };
   return call("create_invitation", args, z.union([inserted, refusal]));
 }
@@ -215,6 +227,7 @@ const refusal = refusalOf({
   missing_member: appError("not_found", "Member not found"),
   missing_invitation: appError("not_found", "Invitation not found"),
   not_owner: appError("not_owner", "Only an owner of the organization can do this"),
+  strange_artist: invalidField("artist_ids", "artist_ids must be artists of the organization"),
   not_personal: appError("forbidden", "Only a personal account can create organizations"),
   last_owner: appError(
     "conflict",

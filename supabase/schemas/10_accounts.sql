@@ -45,6 +45,7 @@ create table public.organization_accounts (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   role text not null default 'member' check (role in ('owner', 'member', 'viewer')),
+  artist_ids uuid[],
   primary key (organization_id, account_id)
 );
 
@@ -52,6 +53,7 @@ create index organization_accounts_account on public.organization_accounts (acco
 alter table public.organization_accounts enable row level security;
 comment on table public.organization_accounts is 'Membership of people in organizations, and links of artists and workspaces to them.';
 comment on column public.organization_accounts.role is 'The role of a person: owner, member, or viewer, who reads and changes nothing. It has no meaning for artists and workspaces.';
+comment on column public.organization_accounts.artist_ids is 'The artists to which a member or viewer is limited; null for the organization with all of them, as for every owner.';
 
 create table public.deleted_identities (
   hash text primary key,
@@ -71,7 +73,8 @@ language sql stable set search_path = '' as $$
   select p_caller = p_target
     or exists (
       select 1 from public.organization_accounts m
-      where (m.account_id = p_caller and m.organization_id = p_target and m.role = any (p_roles))
+      where (m.account_id = p_caller and m.organization_id = p_target and m.role = any (p_roles)
+          and m.artist_ids is null)
          or (m.organization_id = p_caller and m.account_id = p_target)
     )
     or exists (
@@ -80,6 +83,7 @@ language sql stable set search_path = '' as $$
       join public.organization_accounts theirs on theirs.organization_id = mine.organization_id
       where mine.account_id = p_caller and theirs.account_id = p_target
         and mine.role = any (p_roles)
+        and (mine.artist_ids is null or p_target = any (mine.artist_ids))
     )
     or (
       exists (
@@ -90,14 +94,14 @@ language sql stable set search_path = '' as $$
             or exists (
               select 1 from public.organization_accounts m
               where m.organization_id = a.id and m.account_id = p_caller
-                and m.role = any (p_roles)
+                and m.role = any (p_roles) and m.artist_ids is null
             )
           )
       )
       and exists (select 1 from public.accounts t where t.id = p_target)
     )
 $$;
-comment on function public.is_related is 'Whether an account is another, or has one of the roles in its organization, in one that it is linked to, or in the admin organization.';
+comment on function public.is_related is 'Whether an account is another, or has one of the roles in its organization, in one that it is linked to, or in the admin organization. Who is limited to artists is related to these only.';
 
 create function public.may_act_for(p_caller uuid, p_target uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -134,8 +138,9 @@ begin
     v_role := case when p_organization_id = p_caller then (
       select 'owner' from public.accounts o where o.id = p_caller and o.kind = 'organization')
       else public.organization_role(p_caller, p_organization_id) end;
-    v_verdicts := v_verdicts
-      || jsonb_build_object('organization', coalesce(v_role in ('owner', 'member'), false));
+    v_verdicts := v_verdicts || jsonb_build_object('organization',
+      coalesce(v_role in ('owner', 'member'), false)
+        and not public.is_limited(p_caller, p_organization_id));
     v_seen := v_seen || jsonb_build_object('organization', v_role is not null);
   end if;
   if p_artist_id is not null then
@@ -159,6 +164,15 @@ language sql stable set search_path = '' as $$
   where m.organization_id = p_organization_id and m.account_id = p_account_id
 $$;
 comment on function public.organization_role is 'owner, member or viewer; null for who does not belong to the organization, and where there is none.';
+
+create function public.is_limited(p_account_id uuid, p_organization_id uuid) returns boolean
+language sql stable set search_path = '' as $$
+  select exists (
+    select from public.organization_accounts m
+    where m.organization_id = p_organization_id and m.account_id = p_account_id
+      and m.artist_ids is not null)
+$$;
+comment on function public.is_limited is 'Whether a member of an organization is limited to some of its artists.';
 
 -- Accounts ----------------------------------------------------------------------------------------
 
@@ -195,7 +209,7 @@ language sql stable set search_path = '' as $$
       'mail_when_waiting', a.mail_when_waiting,
       'timezone', a.timezone, 'created_at', a.created_at),
     'organizations', coalesce((
-      select jsonb_agg(public.organization_row(o, m.role)
+      select jsonb_agg(public.organization_row(o, m.role, m.artist_ids)
         order by o.created_at desc, o.id desc)
       from public.organization_accounts m
       join public.accounts o on o.id = m.organization_id and o.kind = 'organization'

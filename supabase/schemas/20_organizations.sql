@@ -6,6 +6,7 @@ create table public.organization_invitations (
   invited_by uuid references public.accounts (id) on delete set null,
   email text not null check (email = lower(email)),
   role text not null check (role in ('owner', 'member', 'viewer')),
+  artist_ids uuid[],
   status text not null default 'pending'
     check (status in ('pending', 'accepted', 'declined', 'withdrawn')),
   created_at timestamptz not null default clock_timestamp(),
@@ -23,6 +24,7 @@ create index organization_invitations_inviter
 create index organization_invitations_expires on public.organization_invitations (expires_at);
 alter table public.organization_invitations enable row level security;
 comment on table public.organization_invitations is 'Invitations by e-mail to join an organization. One that has ended stays until it expires, because it counts for the limits of mails.';
+comment on column public.organization_invitations.artist_ids is 'As organization_accounts.artist_ids.';
 comment on column public.organization_invitations.email is 'In lower case. It need not have an account yet, and nothing that a caller sees depends on that.';
 
 -- Organizations -----------------------------------------------------------------------------------
@@ -48,18 +50,22 @@ language sql immutable set search_path = '' as $$
 $$;
 comment on function public.organization_refusal is 'Why who has this role may not do what only owners may: missing, not_owner; null for an owner.';
 
-create function public.organization_row(p_organization public.accounts, p_role text) returns jsonb
+create function public.organization_row(
+  p_organization public.accounts, p_role text, p_artist_ids uuid[] default null
+) returns jsonb
 language sql stable as $$
   select jsonb_build_object(
     'id', p_organization.id, 'name', coalesce(p_organization.name, ''),
-    'image', p_organization.image, 'role', p_role, 'created_at', p_organization.created_at)
+    'image', p_organization.image, 'role', p_role, 'artist_ids', p_artist_ids,
+    'created_at', p_organization.created_at)
 $$;
-comment on function public.organization_row is 'The columns of an organization that its members see, with the role of one. Inlined, hence no search_path.';
+comment on function public.organization_row is 'The columns of an organization that its members see, with the role and the limits of one. Inlined, hence no search_path.';
 
 create function public.found_organization(p_account_id uuid, p_organization_id uuid) returns jsonb
 language sql stable set search_path = '' as $$
   select coalesce((
-    select jsonb_build_object('organization', public.organization_row(o, m.role))
+    select jsonb_build_object('organization',
+      public.organization_row(o, m.role, m.artist_ids))
     from public.organization_accounts m
     join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
     where m.organization_id = p_organization_id and m.account_id = p_account_id),
@@ -110,7 +116,7 @@ declare
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
 begin
   return to_jsonb(array(
-    select public.organization_row(o, m.role)
+    select public.organization_row(o, m.role, m.artist_ids)
     from public.organization_accounts m
     join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
     where m.account_id = p_account_id and (o.created_at, o.id) < (v_after_at, v_after_id)
@@ -180,7 +186,7 @@ begin
   end if;
   return to_jsonb(array(
     select jsonb_build_object('id', a.id, 'email', a.email, 'name', a.name, 'role', m.role,
-      'created_at', m.created_at)
+      'artist_ids', m.artist_ids, 'created_at', m.created_at)
     from public.organization_accounts m
     join public.accounts a on a.id = m.account_id and a.kind = 'personal'
     where m.organization_id = p_organization_id and (m.created_at, a.id) < (v_after_at, v_after_id)
@@ -232,26 +238,49 @@ end
 $$;
 comment on function public.refuse_member_change is 'Locks the organization, and answers why the caller may not change a member: {refused: missing | missing_member | not_owner | last_owner}, or null.';
 
+create function public.has_strange_artist(p_organization_id uuid, p_artist_ids uuid[]) returns boolean
+language sql stable set search_path = '' as $$
+  select exists (
+    select from unnest(p_artist_ids) i (id)
+    where not exists (
+      select from public.organization_accounts l
+      join public.accounts a on a.id = l.account_id and a.kind = 'artist'
+      where l.organization_id = p_organization_id and l.account_id = i.id))
+$$;
+comment on function public.has_strange_artist is 'Whether one of the ids is no artist of the organization.';
+
 create function public.set_organization_role(
-  p_account_id uuid, p_organization_id uuid, p_member_id uuid, p_role text
+  p_account_id uuid, p_organization_id uuid, p_member_id uuid, p_role text,
+  p_limits boolean default false, p_artist_ids uuid[] default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
   v_refusal constant jsonb := public.refuse_member_change(
-    p_account_id, p_organization_id, p_member_id, p_role <> 'owner');
+    p_account_id, p_organization_id, p_member_id, coalesce(p_role <> 'owner', false));
+  v_member public.organization_accounts;
 begin
   if v_refusal is not null then
     return v_refusal;
   end if;
-  update public.organization_accounts m set role = p_role, updated_at = now()
-  where m.organization_id = p_organization_id and m.account_id = p_member_id;
+  if p_limits and public.has_strange_artist(p_organization_id, p_artist_ids) then
+    return jsonb_build_object('refused', 'strange_artist');
+  end if;
+  update public.organization_accounts m
+  set role = coalesce(p_role, m.role), updated_at = now(),
+    artist_ids = case
+      when coalesce(p_role, m.role) = 'owner' then null
+      when p_limits then p_artist_ids
+      else m.artist_ids end
+  where m.organization_id = p_organization_id and m.account_id = p_member_id
+  returning * into v_member;
   return (
     select jsonb_build_object('member', jsonb_build_object(
-      'id', a.id, 'email', a.email, 'name', a.name, 'role', p_role))
+      'id', a.id, 'email', a.email, 'name', a.name, 'role', v_member.role,
+      'artist_ids', v_member.artist_ids))
     from public.accounts a where a.id = p_member_id);
 end
 $$;
-comment on function public.set_organization_role is 'Changes the role of a member: {member}, or as refuse_member_change.';
+comment on function public.set_organization_role is 'Changes the role of a member where it is not null, and with p_limits the artists to which it is limited, null for all, as those of an owner: {member}, {refused: strange_artist}, or as refuse_member_change.';
 
 create function public.remove_organization_member(
   p_account_id uuid, p_organization_id uuid, p_member_id uuid
@@ -313,7 +342,8 @@ comment on function public.refuse_invitation is 'Locks the organization, and ans
 
 create function public.create_invitation(
   p_account_id uuid, p_organization_id uuid, p_email text, p_role text, p_valid_days integer,
-  p_max_pending integer, p_max_a_day integer, p_max_mails_a_day integer
+  p_max_pending integer, p_max_a_day integer, p_max_mails_a_day integer,
+  p_artist_ids uuid[] default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -325,12 +355,17 @@ begin
   if v_refusal is not null then
     return v_refusal;
   end if;
+  if public.has_strange_artist(p_organization_id, p_artist_ids) then
+    return jsonb_build_object('refused', 'strange_artist');
+  end if;
   select count(*) into v_mails from public.organization_invitations i
   where i.email = p_email and i.created_at > now() - interval '1 day';
   update public.organization_invitations i set status = 'withdrawn'
   where i.organization_id = p_organization_id and i.email = p_email and i.status = 'pending';
-  insert into public.organization_invitations (organization_id, invited_by, email, role, expires_at)
+  insert into public.organization_invitations
+    (organization_id, invited_by, email, role, artist_ids, expires_at)
   values (p_organization_id, p_account_id, p_email, p_role,
+    case when p_role <> 'owner' then p_artist_ids end,
     clock_timestamp() + make_interval(days => p_valid_days))
   returning * into v_invitation;
   return jsonb_build_object(
@@ -341,7 +376,7 @@ begin
     'inviter', (select coalesce(a.email, a.name) from public.accounts a where a.id = p_account_id));
 end
 $$;
-comment on function public.create_invitation is 'Invites an address in place of an earlier invitation: {invitation, mail, organization_name, inviter}, or as refuse_invitation. mail is false when the address has had enough mails today.';
+comment on function public.create_invitation is 'Invites an address in place of an earlier invitation: {invitation, mail, organization_name, inviter}, {refused: strange_artist}, or as refuse_invitation. mail is false when the address has had enough mails today.';
 
 create function public.list_organization_invitations(
   p_account_id uuid, p_organization_id uuid,
@@ -472,8 +507,8 @@ begin
     update public.organization_invitations i set status = 'pending' where i.id = p_id;
     return jsonb_build_object('refused', v_full);
   end if;
-  insert into public.organization_accounts (organization_id, account_id, role)
-  values (v_organization_id, p_account_id, v_invitation.role)
+  insert into public.organization_accounts (organization_id, account_id, role, artist_ids)
+  values (v_organization_id, p_account_id, v_invitation.role, v_invitation.artist_ids)
   on conflict (organization_id, account_id) do nothing;
   return public.found_organization(p_account_id, v_organization_id);
 end
@@ -545,6 +580,7 @@ begin
       join public.organization_accounts l on l.organization_id = m.organization_id
       where m.account_id = p_account_id
         and coalesce(m.organization_id = p_organization_id, true)
+        and (m.artist_ids is null or l.account_id = any (m.artist_ids))
     )
     select public.artist_row(p_account_id, a)
     from linked
@@ -569,7 +605,8 @@ begin
   perform from public.accounts where id = v_parent for no key update;
   -- The request was checked before; the membership may have ended since.
   if v_parent <> p_account_id
-    and coalesce(public.organization_role(p_account_id, v_parent), 'viewer') = 'viewer'
+    and (coalesce(public.organization_role(p_account_id, v_parent), 'viewer') = 'viewer'
+      or public.is_limited(p_account_id, v_parent))
   then
     return jsonb_build_object('refused', 'organization');
   end if;

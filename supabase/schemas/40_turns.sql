@@ -1803,8 +1803,8 @@ $$;
 comment on function public.stop_turns_without_artist is 'Trigger of organization_accounts: stops the turns for artists that their accounts may no longer act for.';
 create trigger stop_turns_without_artist after delete on public.organization_accounts
   for each row execute function public.stop_turns_without_artist();
-create trigger stop_turns_of_viewer after update of role on public.organization_accounts
-  for each row when (new.role = 'viewer') execute function public.stop_turns_without_artist();
+create trigger stop_turns_of_viewer after update of role, artist_ids on public.organization_accounts
+  for each row when (new.role = 'viewer' or new.artist_ids is not null) execute function public.stop_turns_without_artist();
 
 -- Queued messages ---------------------------------------------------------------------------------
 

@@ -243,6 +243,7 @@ const withoutLookup = [
   "create_session",
   "get_account",
   "has_organization_room",
+  "is_limited",
   "create_webhook",
   "enqueue_webhook_event",
   "has_due_webhooks",

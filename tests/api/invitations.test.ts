@@ -31,6 +31,7 @@ describe("POST /api/organizations/{id}/invitations", () => {
           id: expect.any(String),
           email,
           role: "member",
+          artist_ids: null,
           created_at: expect.any(String),
           expires_at: expect.any(String),
         },

@@ -38,6 +38,7 @@ describe("POST /api/organizations", () => {
           organization_name: "Velvet Harbor",
           image: null,
           role: "owner",
+          artist_ids: null,
           created_at: expect.any(String),
         },
       },
@@ -157,8 +158,14 @@ describe("/api/organizations/{id}/members", () => {
     expect(body).toEqual({
       status: "success",
       members: [
-        { account_id: member.id, email: member.email, name: null, role: "member" },
-        { account_id: owner.id, email: owner.email, name: null, role: "owner" },
+        {
+          account_id: member.id,
+          email: member.email,
+          name: null,
+          role: "member",
+          artist_ids: null,
+        },
+        { account_id: owner.id, email: owner.email, name: null, role: "owner", artist_ids: null },
       ],
       next_cursor: null,
     });
@@ -171,7 +178,10 @@ describe("/api/organizations/{id}/members", () => {
     const path = `${pathOf(id)}/members/${member.id}`;
     expect((await owner.withKey.patch(path, { role: "owner" })).body).toEqual({
       status: "success",
-      member: { account_id: member.id, email: member.email, name: null, role: "owner" },
+      member: {
+        ...{ account_id: member.id, email: member.email, name: null },
+        ...{ role: "owner", artist_ids: null },
+      },
     });
     expect((await owner.withKey.patch(path, { role: "member" })).status).toBe(200);
     expect((await owner.withKey.delete(path)).status).toBe(200);

@@ -24,7 +24,7 @@ interface Cell {
   readonly showsThing: boolean;
   readonly sentence: string | null;
 }
-interface Line {
+export interface Line {
   readonly name: string;
   readonly field: string | null;
   readonly whose: string | null;

@@ -1,4 +1,7 @@
-/** A viewer of an organization reads what a member reads, and changes nothing: asked of every operation that names accounts. */
+/**
+ * A viewer of an organization reads what a member reads, and changes nothing; a member that is limited to artists is a
+ * member for these and a stranger otherwise: asked of every operation that names accounts.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import { contracts } from "../../lib/openapi/registry.ts";
 import { joinOrganization, makeArtist, makeOrganization } from "../support/fixtures/people.ts";
@@ -8,33 +11,89 @@ import { createRunCredential } from "../support/harness/run-credentials.ts";
 import { sql } from "../support/harness/stack.ts";
 import { rows } from "./rows.ts";
 import { callers, sentences } from "./table.ts";
-import { lines, titleOf } from "./table-suite.ts";
+import { type Line, lines, titleOf } from "./table-suite.ts";
 
 let owner: Person;
 let viewer: Person;
+let limited: Person;
 let accounts: Readonly<Record<string, string>>;
+/** Of the organization, and not among those of the limited member. */
+let otherArtist: string;
 beforeAll(async () => {
-  [owner, viewer] = await Promise.all([createPerson(), createPerson()]);
+  [owner, viewer, limited] = await Promise.all([createPerson(), createPerson(), createPerson()]);
   const organization = await makeOrganization(owner.withKey);
   const artist = await makeArtist(owner.withKey, organization);
+  otherArtist = await makeArtist(owner.withKey, organization);
   await joinOrganization(owner.withKey, organization, viewer, "viewer");
+  await joinOrganization(owner.withKey, organization, limited, "member", [artist]);
   accounts = { owner: owner.id, organization, artist };
 });
 
 const ofOthers = lines.filter(({ whose }) => /^(owner|organization|artist)$/.test(whose ?? ""));
 
+/** Asks what a line of the table asks, for the account that it names. */
+async function ask({ withKey }: Person, { name, field, whose, cells }: Line) {
+  const contract = contracts.find((one) => nameOf(one) === name.replace(/ \(\w+\)$/, ""));
+  const [row, member] = [rows[name], cells[callers.indexOf("member")]];
+  const stranger = cells[callers.indexOf("stranger")];
+  if (!contract || !row || !member || !stranger || !field || !whose) {
+    throw new Error("No row of the table");
+  }
+  const ids = await row.arrange(owner, await createRunCredential(owner.id, "key"));
+  const named = { [field]: accounts[whose] ?? "" };
+  const query = new URLSearchParams({ ...row.query?.(ids), ...(contract.body ? {} : named) });
+  const path = `${fillPath(contract.path, ids)}?${query}`;
+  const body = contract.body && { body: { ...row.body?.(ids), ...named } };
+  const answer = await withKey.request(contract.method, path, { ...body });
+  return { answer, contract, member, stranger };
+}
+
+const named = ofOthers.map((line) => [titleOf(line), line] as const);
+
+describe("a member that is limited to artists", () => {
+  it.each(named)("%s", async (_, line) => {
+    const { answer, member, stranger } = await ask(limited, line);
+    const { status, sentence } = line.whose === "artist" ? member : stranger;
+    expect(answer.status, answer.text).toBe(status);
+    if (sentence !== null) expect(sentenceOf(answer)).toBe(sentence);
+  });
+
+  it("finds no other artist of the organization, and makes none there", async () => {
+    const { withKey } = limited;
+    const list = (await withKey.get("/api/artists")).text;
+    expect(list).toContain(accounts.artist);
+    expect(list).not.toContain(otherArtist);
+    expect((await withKey.get(`/api/artists/${otherArtist}`)).status).toBe(404);
+    expect((await withKey.patch(`/api/artists/${otherArtist}`, { name: "Mine" })).status).toBe(404);
+    const files = `/api/workspace/files?artist_id=${otherArtist}`;
+    expect((await withKey.get(files)).status).toBe(404);
+    const body = { name: "Mine", organization_id: accounts.organization };
+    expect((await withKey.post("/api/artists", body)).status).toBe(403);
+    const found = await withKey.get(`/api/organizations/${accounts.organization}`);
+    expect(found.body).toMatchObject({ organization: { artist_ids: [accounts.artist] } });
+  });
+
+  it("is limited and freed by owners only, and its turns for artists that it loses stop", async () => {
+    const { turnId } = await createRunCredential(limited.id, "key");
+    await sql`update turns set artist_id = ${accounts.artist ?? ""} where id = ${turnId}`;
+    const path = `/api/organizations/${accounts.organization}/members/${limited.id}`;
+    const strange = await makeArtist(owner.withKey);
+    expect((await limited.withKey.patch(path, { artist_ids: null })).status).toBe(403);
+    expect((await owner.withKey.patch(path, { artist_ids: [strange] })).status).toBe(400);
+    expect((await owner.withKey.patch(path, {})).status).toBe(400);
+    const narrowed = await owner.withKey.patch(path, { artist_ids: [otherArtist] });
+    expect(narrowed.body).toMatchObject({ member: { role: "member", artist_ids: [otherArtist] } });
+    const [turn] = await sql`select stop_requested_at from turns where id = ${turnId}`;
+    expect(turn?.stop_requested_at).not.toBeNull();
+    expect((await limited.withKey.get(`/api/artists/${accounts.artist}`)).status).toBe(404);
+    const promoted = await owner.withKey.patch(path, { role: "owner", artist_ids: [otherArtist] });
+    expect(promoted.body).toMatchObject({ member: { role: "owner", artist_ids: null } });
+  });
+});
+
 describe("a viewer", () => {
-  it.each(ofOthers.map((line) => [titleOf(line), line] as const))("%s", async (_, line) => {
-    const { name, field, whose, cells } = line;
-    const contract = contracts.find((one) => nameOf(one) === name.replace(/ \(\w+\)$/, ""));
-    const [row, member] = [rows[name], cells[callers.indexOf("member")]];
-    if (!contract || !row || !member || !field || !whose) throw new Error("No row of the table");
-    const ids = await row.arrange(owner, await createRunCredential(owner.id, "key"));
-    const named = { [field]: accounts[whose] ?? "" };
-    const query = new URLSearchParams({ ...row.query?.(ids), ...(contract.body ? {} : named) });
-    const path = `${fillPath(contract.path, ids)}?${query}`;
-    const body = contract.body && { body: { ...row.body?.(ids), ...named } };
-    const answer = await viewer.withKey.request(contract.method, path, { ...body });
+  it.each(named)("%s", async (_, line) => {
+    const { answer, contract, member } = await ask(viewer, line);
     if (contract.method === "GET" || member.sentence === sentences.b) {
       expect(answer.status, answer.text).toBe(member.status);
     } else {

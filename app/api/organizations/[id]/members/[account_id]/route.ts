@@ -6,7 +6,7 @@ import { removeMember, updateMember } from "@/lib/organizations/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   PATCH: endpoint(updateMemberContract, ({ caller, params, body }) =>
-    answer(updateMember(caller.accountId, params.id, params.account_id, body.role), (member) => ({
+    answer(updateMember(caller.accountId, params.id, params.account_id, body), (member) => ({
       body: { status: "success", member },
     })),
   ),
