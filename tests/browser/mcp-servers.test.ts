@@ -23,6 +23,14 @@ describeInBrowser("the MCP servers", ({ signedIn }) => {
     expect(await url.inputValue()).toBe("https://mcp.soundcharts.com/mcp");
     await form.getByLabel("Value").waitFor();
     await expectGood(page);
+    for (const [service, address] of [
+      ["Chartmetric", "https://mcp.chartmetric.com/v1/mcp"],
+      ["Songstats", "https://api.songstats.com/mcp"],
+    ] as const) {
+      await form.getByLabel("Service").selectOption(service);
+      expect(await url.inputValue()).toBe(address);
+      expect(await form.getByLabel("Authentication").inputValue()).toBe("oauth");
+    }
     await form.getByLabel("Service").selectOption("Another service");
     await form.getByLabel("Name").fill("charts");
     await url.fill(`${fake.origin}/oauth/mcp`);

@@ -12,19 +12,20 @@ const AUTH_TYPES = [
 ] as const;
 
 /** Official servers, as their vendors document them. */
-const PRESETS = {
-  other: { name: "", url: "", type: "oauth", header: "authorization" },
-  soundcharts: {
-    name: "soundcharts",
-    url: "https://mcp.soundcharts.com/mcp",
-    type: "headers",
-    header: "authorization",
-  },
+const PRESETS: Readonly<Record<string, readonly [label: string, url: string, type: string]>> = {
+  chartmetric: ["Chartmetric", "https://mcp.chartmetric.com/v1/mcp", "oauth"],
+  soundcharts: ["Soundcharts", "https://mcp.soundcharts.com/mcp", "headers"],
+  songstats: ["Songstats", "https://api.songstats.com/mcp", "oauth"],
 };
 const SERVICES = [
-  { value: "soundcharts", label: "Soundcharts" },
+  ...Object.entries(PRESETS).map(([value, [label]]) => ({ value, label })),
   { value: "other", label: "Another service" },
 ];
+
+function valuesOf(preset: string) {
+  const [label = "", url = "", type = "oauth"] = PRESETS[preset] ?? [];
+  return { preset, name: label.toLowerCase(), url, type, header: "authorization" };
+}
 
 export function AddServer({
   onClose,
@@ -34,7 +35,7 @@ export function AddServer({
   readonly onAdded: () => void;
 }) {
   const form = useForm(
-    { preset: "other", ...PRESETS.other, value: "" },
+    { ...valuesOf("other"), value: "" },
     {
       name: "Enter up to 32 lowercase letters, digits, and single hyphens between them.",
       url: "Enter an https URL with a public address.",
@@ -61,7 +62,7 @@ export function AddServer({
         label="Service"
         options={SERVICES}
         value={form.values.preset}
-        onChange={(preset) => form.set({ preset, ...PRESETS[preset as keyof typeof PRESETS] })}
+        onChange={(preset) => form.set(valuesOf(preset))}
       />
       <TextField
         label="Name"
