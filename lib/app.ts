@@ -217,9 +217,10 @@ async function createSearch(settings: Config): Promise<SearchProvider> {
 /** Null without a vendor on a hosted database, because embedded connections reach no service. */
 async function createConnectors(settings: Config): Promise<ConnectorProvider | null> {
   const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = settings;
+  const receivesEvents = settings.COMPOSIO_WEBHOOK_SECRET !== undefined;
   if (apiKey) {
-    const { ComposioConnectors } = await import("./connectors/adapters/composio.ts");
-    return new ComposioConnectors({ apiKey, baseUrl, timeoutMs: DEADLINE_MS });
+    const { ComposioConnectors } = await import("./connectors/adapters/composio/provider.ts");
+    return new ComposioConnectors({ apiKey, baseUrl, receivesEvents, timeoutMs: DEADLINE_MS });
   }
   if (!settings.EMBEDDED_SUPABASE) return null;
   const { createEmbeddedConnectors } = await import("./connectors/adapters/embedded/provider.ts");

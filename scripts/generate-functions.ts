@@ -66,6 +66,7 @@ const lines = [...found]
     return `  ${name}: { args: { ${list.join(", ")} }, returns: "${returns}" },`;
   });
 const source = `// Generated from supabase/schemas by scripts/generate-functions.ts, which npm run check runs.
+// This file is long because it names every SQL function.
 /** The SQL functions that the service calls, with the types of their arguments. */
 export const functions = {
 ${lines.join("\n")}

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { App } from "../app.ts";
+import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import { endMediaRemoval } from "../content/media-store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import { deleteSession } from "../sessions/delete-session.ts";
@@ -16,7 +17,7 @@ const BATCH = 100;
  * Errors: 400, 403 for accounts of other kinds, 409 for the last owner of an organization.
  */
 export async function deleteAccount(
-  app: Pick<App, "engine" | "media" | "sandboxes">,
+  app: Pick<App, "connectors" | "engine" | "media" | "sandboxes">,
   accountId: string,
   confirm: string,
   log: Logger,
@@ -26,6 +27,7 @@ export async function deleteAccount(
   await deleteSessions(app, accountId, log);
   const kept = await removeAccount(accountId, confirm);
   if (kept) return kept;
+  await endUnusedSubscriptions(app, accountId, log);
   await removeMedia(app, accountId).catch((error: unknown) =>
     log.warn({ err: error }, "media of a deleted account are left to the retention job"),
   );

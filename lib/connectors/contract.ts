@@ -4,7 +4,12 @@ import { contract, successResponse } from "../contract/contract.ts";
 import { dateTime, queryInteger, uuid } from "../contract/fields.ts";
 import { isSafeCallback } from "./check-callback.ts";
 
-const slug = z
+/** A trigger accepts at most so many events within an hour. */
+export const MAX_EVENTS_PER_HOUR = 60;
+/** So many triggers of an account may have the same event with the same config. */
+export const MAX_SUBSCRIBERS = 10;
+
+export const connectorSlug = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9_-]{0,63}$/,
@@ -13,7 +18,7 @@ const slug = z
 
 /** Of a chat or a run; each is kept once. */
 export const chosenConnectors = z
-  .array(slug)
+  .array(connectorSlug)
   .max(20)
   .transform((connectors) => [...new Set(connectors)]);
 
@@ -37,6 +42,10 @@ const shared = {
   auth: "required",
 } as const;
 
+const actionParams = z.object({
+  connector: connectorSlug.describe("The connector's slug, such as `gmail`"),
+});
+
 const dataResponse = <S extends z.core.$ZodLooseShape>(description: string, data: S) =>
   ({
     200: { description, schema: z.object({ success: z.literal(true), data: z.object(data) }) },
@@ -50,7 +59,7 @@ export const createConnectionContract = contract({
     "Afterwards, the person is redirected to `callback_url` with `status` (`success` or `failed`) added.",
   accountAccess: { in: "body", field: "account_id" },
   body: z.object({
-    connector: slug,
+    connector: connectorSlug,
     callback_url: z
       .url()
       .max(2048)
@@ -83,9 +92,9 @@ export const removeConnectionsContract = contract({
   path: "/api/connectors/{connector}",
   summary: "Disconnect a third-party service",
   description:
-    "Removes all connections of the account to the service, whatever their status. Chats and runs that name the connector can no longer use it. The service itself may list this application until the person removes it there, too.",
+    "Removes all connections of the account to the service, whatever their status, and the triggers of its tasks at events of the service. Chats and runs that name the connector can no longer use it. The service itself may list this application until the person removes it there, too.",
   accountAccess: { in: "query", field: "account_id" },
-  params: z.object({ connector: slug.describe("The connector's slug, such as `gmail`") }),
+  params: actionParams,
   query: z.object({ account_id: uuid.optional().describe("The connections of this account") }),
   responses: dataResponse("The service is disconnected", {
     connector: z.string(),
@@ -94,9 +103,6 @@ export const removeConnectionsContract = contract({
   errors: ["not_found", "upstream_error", "upstream_timeout", "not_configured"],
 });
 
-const actionParams = z.object({
-  connector: slug.describe("The connector's slug, such as `gmail`"),
-});
 const action = z
   .object({
     name: z.string(),
@@ -108,6 +114,35 @@ export type ConnectorAction = z.output<typeof action>;
 
 const ofRuns =
   "A run may call this for the connectors that were named for it: by `connectors` of `POST /api/chat/runs`, or for its chat.";
+
+const event = z
+  .object({
+    name: z.string(),
+    title: z.string(),
+    description: z.string(),
+    configSchema: z.record(z.string(), z.unknown()).describe("The JSON Schema of `config`"),
+  })
+  .meta({ id: "ConnectorEvent" });
+export type ConnectorEvent = z.output<typeof event>;
+
+export const listConnectorEventsContract = contract({
+  ...shared,
+  method: "GET",
+  path: "/api/connectors/{connector}/events",
+  summary: "List the events of a connector",
+  description:
+    'Each can start runs of a task: `POST /api/tasks/{id}/triggers` with `kind: "connector"`.',
+  params: actionParams,
+  query: z.object({
+    limit: queryInteger({ min: 1, max: 100, default: 20 }).describe("Events per page"),
+    cursor: z.string().min(1).max(500).optional().describe("`nextCursor` of the page before"),
+  }),
+  responses: dataResponse("A page of events, with the JSON Schema of their config", {
+    events: z.array(event),
+    nextCursor: z.string().nullable(),
+  }),
+  errors: ["not_found", "upstream_error", "upstream_timeout", "not_configured"],
+});
 
 export const listActionsContract = contract({
   ...shared,

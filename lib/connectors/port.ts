@@ -1,15 +1,25 @@
 /** The port that every connector provider implements. */
 
 import type { Checkable } from "../platform/outbound/probe.ts";
-import type { Connection, ConnectorAction } from "./contract.ts";
+import type { Connection, ConnectorAction, ConnectorEvent } from "./contract.ts";
 
 /**
- * `unknown`: the provider has no such connector. `unknown_action`: the connector has no such action.
- * `not_connected`: the account has no active connection. `cause` is for the log only.
+ * `unknown`: the provider has no such connector. `unknown_action` and `unknown_event`: the connector has none of that
+ * name. `not_connected`: the account has no active connection. `refused_config`: an event cannot be had with this
+ * config. `cause` is for the log only.
  */
 export interface ConnectorFault {
-  readonly kind: "unknown" | "unknown_action" | "not_connected" | "unavailable" | "timeout";
+  readonly kind:
+    | "unknown"
+    | "unknown_action"
+    | "unknown_event"
+    | "not_connected"
+    | "refused_config"
+    | "unavailable"
+    | "timeout";
   readonly cause: string;
+  /** The provider's bounded words about a config. */
+  readonly message?: string;
   /** The provider's `retry-after` header: seconds or a date (RFC 9110). */
   readonly retryAfter?: string | null;
   /** The provider's status, where it has refused. */
@@ -34,6 +44,8 @@ export interface ConnectionStarter {
 
 export interface ConnectorProvider extends Checkable {
   readonly name: "composio" | "embedded";
+  /** Whether events reach this service. */
+  readonly receivesEvents: boolean;
   /**
    * Starts a connection. The person completes it at `url` and is then redirected to `callbackUrl`. One
    * that is completed after its starter has lost the right cannot be used.
@@ -66,6 +78,31 @@ export interface ConnectorProvider extends Checkable {
       }
     | ConnectorFault
   >;
+  /** Lists a page of the connector's events. */
+  listEvents(request: {
+    readonly connector: string;
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  }): Promise<
+    | {
+        readonly kind: "events";
+        readonly events: ConnectorEvent[];
+        readonly nextCursor: string | null;
+      }
+    | ConnectorFault
+  >;
+  /** Subscribes to an event of the account's active connection. Returns the same id for an equal subscription. */
+  subscribe(request: {
+    readonly accountId: string;
+    readonly connector: string;
+    readonly event: string;
+    readonly config: Readonly<Record<string, unknown>>;
+  }): Promise<{ readonly kind: "subscribed"; readonly id: string } | ConnectorFault>;
+  /** Ends all subscriptions of an account, which may be deleted, but these. It can be repeated. */
+  unsubscribe(request: {
+    readonly accountId: string;
+    readonly keptIds: readonly string[];
+  }): Promise<{ readonly kind: "unsubscribed" } | ConnectorFault>;
   /** Runs an action of the connector with the account's active connection, at most once. */
   runAction(request: {
     readonly accountId: string;

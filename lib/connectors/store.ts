@@ -9,10 +9,12 @@ import { dateTime } from "../contract/fields.ts";
 import { refusalOf } from "../contract/refusal.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
-import { type Connection, connection } from "./contract.ts";
+import { type Connection, connection, MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } from "./contract.ts";
 import type { ConnectionStarter } from "./port.ts";
 
 const MAX_CONNECTIONS = 200;
+/** Longer than the calls of a provider take that make a subscription, or end unused ones. */
+const CHECK_LEASE_SECONDS = 60;
 
 const row = rowOf(connection.extend({ expiresAt: dateTime }));
 const decided = z.object({ connector: z.string(), callback_url: z.string() });
@@ -118,3 +120,53 @@ export const hasChatConnector = (
     { p_account_id: accountId, p_chat_id: chatId, p_connector: connector },
     z.boolean(),
   );
+
+export const deleteConnectorTriggers = async (
+  accountId: string,
+  connector: string,
+): Promise<void> =>
+  void (await call(
+    "delete_connector_triggers",
+    { p_account_id: accountId, p_connector: connector },
+    z.unknown(),
+  ));
+
+/** Sends an event to the triggers of a subscription, and returns how many have accepted it. */
+export const sendTestEvent = (
+  accountId: string,
+  sourceId: string,
+  content: string,
+): Promise<number> => {
+  const args = { p_account_id: accountId, p_source_id: sourceId, p_content: content };
+  const limits = { p_max_triggers: MAX_SUBSCRIBERS, p_max_per_hour: MAX_EVENTS_PER_HOUR };
+  return call("send_test_event", { ...args, ...limits }, z.int());
+};
+
+const eventCheck = z.object({
+  changedAt: z.string(),
+  leaseUntil: z.string(),
+  sourceIds: z.array(z.string()),
+});
+type EventCheck = z.output<typeof eventCheck>;
+
+/** Leases the comparison of an account's subscriptions with its triggers. Returns null where none is due. */
+export const takeEventCheck = (accountId: string): Promise<EventCheck | null> =>
+  call(
+    "take_event_check",
+    { p_account_id: accountId, p_lease_seconds: CHECK_LEASE_SECONDS },
+    eventCheck.nullable(),
+  );
+
+/** @param isDone false to leave it to the retention job */
+export const endEventCheck = async (
+  accountId: string,
+  { changedAt, leaseUntil }: EventCheck,
+  isDone: boolean,
+): Promise<void> => {
+  const args = { p_account_id: accountId, p_lease_until: leaseUntil };
+  await call("end_event_check", { ...args, p_changed_at: isDone ? changedAt : null }, z.unknown());
+};
+
+/** Returns accounts whose comparison is due, the longest waiting first. */
+export const dueEventChecks = (batch: number): Promise<string[]> =>
+  call("due_event_checks", { p_batch: batch }, z.array(z.string()));

@@ -9,7 +9,12 @@ import { serviceOrigin } from "../platform/service-origin.ts";
 import { isAllowedOrigin } from "./check-callback.ts";
 import type { createConnectionContract } from "./contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "./port.ts";
-import { hasChatConnector } from "./store.ts";
+import {
+  deleteConnectorTriggers,
+  endEventCheck,
+  hasChatConnector,
+  takeEventCheck,
+} from "./store.ts";
 
 type Parts = Pick<App, "connectors">;
 
@@ -17,7 +22,7 @@ type Parts = Pick<App, "connectors">;
  * Calls the provider, and returns its answer or the error that callers see for a fault, whose details are
  * logged. Errors: not_found, conflict, upstream_error, upstream_timeout, not_configured.
  */
-async function ask<A extends { readonly kind: string }, const R>(
+export async function ask<A extends { readonly kind: string }, const R>(
   { connectors }: Parts,
   log: Logger,
   question: (provider: ConnectorProvider) => Promise<A | ConnectorFault>,
@@ -30,11 +35,26 @@ async function ask<A extends { readonly kind: string }, const R>(
 
 const isFault = (answer: object): answer is ConnectorFault => "cause" in answer;
 
-function describeFault({ kind, cause, retryAfter }: ConnectorFault, log: Logger): AppError {
+function describeFault(
+  { kind, cause, message, retryAfter }: ConnectorFault,
+  log: Logger,
+): AppError {
   if (kind === "unknown") return appError("not_found", "Unknown connector");
   if (kind === "unknown_action") return appError("not_found", "Unknown action");
   if (kind === "not_connected") {
-    return appError("conflict", "The account has no active connection to this connector");
+    return appError(
+      "conflict",
+      "The account has no active connection to this connector: connect it first",
+    );
+  }
+  if (kind === "unknown_event") {
+    return appError(
+      "not_found",
+      "Unknown event: GET /api/connectors/{connector}/events lists those of the connector",
+    );
+  }
+  if (kind === "refused_config") {
+    return invalidField("config", `The service refuses config: ${message}`);
   }
   log.warn({ outcome: kind, cause }, "The connector provider failed");
   if (kind === "timeout") {
@@ -98,9 +118,19 @@ export const listConnections = (app: Parts, accountId: string, log: Logger) =>
     ({ connections }) => success({ connections }),
   );
 
-/** Removes the connections of the account to a connector. Errors: not_found without one. */
-export const removeConnections = (app: Parts, accountId: string, connector: string, log: Logger) =>
-  ask(
+/**
+ * Removes the connections of the account to a connector, and its triggers at events of the connector first: no process
+ * that dies leaves a trigger without its connection. Errors: not_found without a connection.
+ */
+export async function removeConnections(
+  app: Parts,
+  accountId: string,
+  connector: string,
+  log: Logger,
+) {
+  if (app.connectors) await deleteConnectorTriggers(accountId, connector);
+  await endUnusedSubscriptions(app, accountId, log);
+  return ask(
     app,
     log,
     (provider) => provider.disconnect({ accountId, connector }),
@@ -109,6 +139,43 @@ export const removeConnections = (app: Parts, accountId: string, connector: stri
         ? appError("not_found", "The connector is not connected")
         : success({ connector, removed: count }),
   );
+}
+
+/** Returns a page of a connector's events. Errors: not_found. */
+export const listEvents = (
+  app: Parts,
+  page: Parameters<ConnectorProvider["listEvents"]>[0],
+  log: Logger,
+) =>
+  ask(
+    app,
+    log,
+    (provider) => provider.listEvents(page),
+    ({ events, nextCursor }) => success({ events, nextCursor }),
+  );
+
+/**
+ * Ends the subscriptions of an account, which may be deleted, that none of its triggers uses, if triggers have changed
+ * since the last time. The retention job does it where this fails, or a process has died before. Never throws.
+ */
+export async function endUnusedSubscriptions(
+  { connectors }: Parts,
+  accountId: string,
+  log: Logger,
+): Promise<boolean> {
+  try {
+    const check = await takeEventCheck(accountId);
+    if (check === null) return false;
+    const given = { accountId, keptIds: check.sourceIds };
+    const ended = (await connectors?.unsubscribe(given)) ?? { kind: "unsubscribed" };
+    if (isFault(ended)) log.warn(ended, "Subscriptions are left to the retention job");
+    await endEventCheck(accountId, check, !isFault(ended));
+    return !isFault(ended);
+  } catch (error) {
+    log.warn({ err: error }, "Subscriptions are left to the retention job");
+    return false;
+  }
+}
 
 /** Returns a page of a connector's actions. Errors: forbidden, not_found. */
 export async function listActions(

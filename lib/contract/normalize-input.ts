@@ -22,6 +22,13 @@ export function normalizeInput(
       ? items.map((one) => normalizeInput(element, one, onConflict))
       : items;
   }
+  if (inner instanceof z.ZodDiscriminatedUnion && isRecord(value)) {
+    const kind = inner.def.discriminator;
+    const option = inner.options.find(
+      (one) => one instanceof z.ZodObject && one.shape[kind]?.safeParse(value[kind]).success,
+    );
+    return option instanceof z.ZodObject ? normalizeInput(option, value, onConflict) : value;
+  }
   if (!(inner instanceof z.ZodObject) || !isRecord(value)) return value;
   // Copied only when a field changes: a body may have thousands of unknown fields.
   let kept = value;
@@ -73,6 +80,10 @@ export function withNulls(schema: z.ZodType): z.ZodType {
     return innerType instanceof z.ZodType
       ? z.clone(schema, { ...schema._zod.def, innerType: withNulls(innerType) }, { parent: true })
       : schema;
+  }
+  if (schema instanceof z.ZodDiscriminatedUnion) {
+    const options = schema.options.map((one) => (one instanceof z.ZodType ? withNulls(one) : one));
+    return z.clone(schema, { ...schema._zod.def, options }, { parent: true });
   }
   if (!(schema instanceof z.ZodObject)) return schema;
   const shape = Object.entries(schema.shape).map(([name, field]) => {

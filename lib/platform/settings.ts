@@ -232,6 +232,9 @@ const mail = {
 const connectors = {
   COMPOSIO_API_KEY: optionalText.describe("Selects Composio's connectors."),
   COMPOSIO_BASE_URL: urlOr("https://backend.composio.dev").describe("Composio's API."),
+  COMPOSIO_WEBHOOK_SECRET: optionalSecret(16).describe(
+    "The secret with which Composio signs the events of connected accounts: of a webhook subscription (version V3) to `composio.trigger.message` at `PUBLIC_URL/api/triggers/composio`.",
+  ),
   CONNECTOR_CALLBACK_ORIGINS: listOf(
     "an origin such as https://app.example.com",
     isOrigin,
@@ -395,6 +398,7 @@ export const shownDefaults: Readonly<Record<string, string>> = {
   SANDBOX: "Vercel Sandbox where it is selected, else a shell of its own",
   SMTP_URL: "none: mail is written to `DATA_DIR/mailbox`; on Vercel it must be set",
   COMPOSIO_API_KEY: "none: a consent page on this machine",
+  COMPOSIO_WEBHOOK_SECRET: "none: no trigger at an event of a connected account can be created",
   CONNECTOR_CALLBACK_ORIGINS: "any https origin, with a warning at the start",
   CATALOG_CLIENT_ID: "none: the catalog in the database",
   RESEARCH_API_KEY: "none: the catalog in the database",

@@ -8,6 +8,8 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { App } from "../app.ts";
+import { dueEventChecks } from "../connectors/store.ts";
+import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import { config } from "../platform/config.ts";
 import { runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
@@ -42,6 +44,8 @@ const BATCH = 1_000;
 const MAX_BATCHES = 100;
 /** Turns that are looked up one by one. */
 const TURNS_BATCH = 200;
+/** Accounts whose subscriptions are compared one by one, at a vendor. */
+const CHECKS_BATCH = 50;
 const DELIVERY_RETENTION_DAYS = 30;
 /** A version of a workspace after it was replaced, and a file after it was deleted. */
 const VERSION_DAYS = 90;
@@ -89,8 +93,17 @@ export async function endLostTurns(app: EndParts): Promise<number> {
   return ended;
 }
 
-type Parts = EndParts & Pick<App, "contents" | "mail" | "media" | "sandboxes">;
+type Parts = EndParts & Pick<App, "connectors" | "contents" | "mail" | "media" | "sandboxes">;
 type Part = (app: Parts) => Promise<number | Readonly<Record<string, number>>>;
+
+/** Ends subscriptions that no trigger uses, and returns the number of accounts whose triggers had changed. */
+export async function endLostSubscriptions(app: Pick<App, "connectors">): Promise<number> {
+  let compared = 0;
+  for (const accountId of await dueEventChecks(CHECKS_BATCH)) {
+    if (await endUnusedSubscriptions(app, accountId, log())) compared += 1;
+  }
+  return compared;
+}
 
 /** The lease of a process that dies expires after this long. */
 const LEASE_SECONDS = 30 * 60;
@@ -108,6 +121,7 @@ const shared: Readonly<Record<string, Part>> = {
   webhookDeliveries: () => sweepOld("sweep_webhook_deliveries", DELIVERY_RETENTION_DAYS),
   deliveries: () => sweepOld("sweep_deliveries", DELIVERY_RETENTION_DAYS),
   triggerEvents: () => sweepOld("sweep_trigger_events", EVENT_DAYS),
+  subscriptions: endLostSubscriptions,
   requests: () => sweepOld("sweep_requests", config().REQUEST_LOG_RETENTION_DAYS),
 };
 const perMachine: Readonly<Record<string, Part>> = {

@@ -1,12 +1,15 @@
 /** Creates and changes scheduled prompts. The pipeline has checked the caller's access to the artist. */
+
+import type { Logger } from "pino";
 import { checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
+import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { checkRecipients } from "../delivery/addresses.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
 import { nextRun } from "./next-run.ts";
-import { insertTask, selectTask, updateTaskFields } from "./store.ts";
+import { insertTask, removeTask, selectTask, updateTaskFields } from "./store.ts";
 import type { Task } from "./task.ts";
 
 /**
@@ -49,6 +52,18 @@ export async function updateTask(
   if (isAppError(read)) return read;
   const next = nextOf(read, changes);
   return isAppError(next) ? next : updateTaskFields(accountId, read, changes, next);
+}
+
+/** Deletes a scheduled prompt, and ends the subscriptions of its triggers. Errors: 404 `Task not found`. */
+export async function deleteTask(
+  app: Pick<App, "connectors">,
+  accountId: string,
+  id: string,
+  log: Logger,
+): Promise<AppError | undefined> {
+  const refused = await removeTask(accountId, id);
+  if (!refused) await endUnusedSubscriptions(app, accountId, log);
+  return refused;
 }
 
 /** Returns undefined when the next time does not change. */

@@ -59,13 +59,8 @@ export function isSigned(
   const secret = openText(sealed, contextOf(id));
   const header = (name: string) => headers.get(name) ?? "";
   switch (signature) {
-    case "standard": {
-      const time = header("webhook-timestamp");
-      const key = Buffer.from(WHSEC.exec(secret)?.[1] ?? "", "base64");
-      const signed = sign(key, `${header("webhook-id")}.${time}.`, body).toString("base64");
-      const given = header("webhook-signature").split(" ");
-      return isRecent(time) && given.some((one) => areEqualTexts(one, `v1,${signed}`));
-    }
+    case "standard":
+      return isStandard(Buffer.from(WHSEC.exec(secret)?.[1] ?? "", "base64"), headers, body);
     case "github": {
       const signed = sign(secret, "", body).toString("hex");
       return areEqualTexts(header("x-hub-signature-256"), `sha256=${signed}`);
@@ -76,6 +71,23 @@ export function isSigned(
       return isRecent(time) && areEqualTexts(header("x-slack-signature"), `v0=${signed}`);
     }
   }
+}
+
+/**
+ * Returns whether Composio has signed a message, within five minutes: as Standard Webhooks do, but with the secret as
+ * it is written, and not what it stands for in base64.
+ */
+export function isFromComposio(headers: Headers, body: Uint8Array): boolean {
+  const { COMPOSIO_WEBHOOK_SECRET: secret } = config();
+  return secret !== undefined && isStandard(secret, headers, body);
+}
+
+function isStandard(key: string | Buffer, headers: Headers, body: Uint8Array): boolean {
+  const header = (name: string) => headers.get(name) ?? "";
+  const time = header("webhook-timestamp");
+  const signed = sign(key, `${header("webhook-id")}.${time}.`, body).toString("base64");
+  const given = header("webhook-signature").split(" ");
+  return isRecent(time) && given.some((one) => areEqualTexts(one, `v1,${signed}`));
 }
 
 const sign = (key: string | Buffer, start: string, body: Uint8Array): Buffer =>

@@ -1,5 +1,6 @@
 /** Triggers of scheduled prompts, and the URL at which they receive events. */
 import { z } from "zod";
+import { connectorSlug } from "../connectors/contract.ts";
 import { contract, successResponse } from "../contract/contract.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
@@ -8,31 +9,42 @@ import { pageQuery, pageResponse } from "../contract/pagination.ts";
 export const MAX_EVENT_BYTES = 1024 * 1024;
 /** A task has at most so many triggers. */
 export const MAX_TRIGGERS = 10;
-/** A trigger accepts at most so many events within an hour. */
-export const MAX_EVENTS_PER_HOUR = 60;
+const MAX_CONFIG_CHARS = 10_000;
 
-const kind = z.enum(["webhook"]);
 const signature = z.enum(["standard", "github", "slack"]);
 export type Signature = z.output<typeof signature>;
 
+export const webhookTrigger = z.object({
+  id: uuid,
+  task_id: uuid,
+  kind: z.literal("webhook"),
+  signature: signature.nullable().meta({
+    description:
+      "How requests are signed: as Standard Webhooks, GitHub or Slack do. Null for requests that carry the secret.",
+  }),
+  secret_in_url: z.boolean().meta({ description: "Whether the URL may carry the secret" }),
+  url: z.string().meta({
+    description: "Takes events by POST",
+    examples: ["https://api.example.com/api/triggers/3f1c…"],
+  }),
+  created_at: dateTime,
+});
+const config = z.record(z.string(), z.unknown());
+export const connectorTrigger = z.object({
+  id: uuid,
+  task_id: uuid,
+  kind: z.literal("connector"),
+  connector: z.string().meta({ examples: ["gmail"] }),
+  event: z.string().meta({ examples: ["GMAIL_NEW_GMAIL_MESSAGE"] }),
+  config,
+  created_at: dateTime,
+});
 export const trigger = z
-  .object({
-    id: uuid,
-    task_id: uuid,
-    kind,
-    signature: signature.nullable().meta({
-      description:
-        "How requests are signed: as Standard Webhooks, GitHub or Slack do. Null for requests that carry the secret.",
-    }),
-    secret_in_url: z.boolean().meta({ description: "Whether the URL may carry the secret" }),
-    url: z.string().meta({
-      description: "Takes events by POST",
-      examples: ["https://api.example.com/api/triggers/3f1c…"],
-    }),
-    created_at: dateTime,
-  })
+  .discriminatedUnion("kind", [webhookTrigger, connectorTrigger])
   .meta({ id: "Trigger" });
 export type Trigger = z.output<typeof trigger>;
+export type WebhookTrigger = z.output<typeof webhookTrigger>;
+export type ConnectorTrigger = z.output<typeof connectorTrigger>;
 
 export const triggerEvent = z
   .object({
@@ -63,42 +75,72 @@ const byTask = z.object({ id: uuid.describe("The task's `id`") });
 const byId = byTask.extend({ trigger_id: uuid.describe("The trigger's `id`") });
 const shared = { tag: "Tasks", family: "error", auth: "required" } as const;
 
+const newWebhook = z.object({
+  kind: z.literal("webhook"),
+  signature: signature.optional().meta({
+    description:
+      "How requests are signed: as Standard Webhooks, GitHub or Slack do. Without it they carry the secret in `authorization: Bearer`.",
+  }),
+  secret: z.string().min(16).max(200).optional().meta({
+    description:
+      "The secret with which the sender signs, such as Slack's signing secret. Only with `signature`, where Slack's is required; else one is made.",
+  }),
+  secret_in_url: z.boolean().default(false).meta({
+    description:
+      "Also takes the secret as a parameter of the URL, for senders that set no header. Proxies write URLs to their logs. Only without `signature`.",
+  }),
+});
+const newConnector = z.object({
+  kind: z.literal("connector"),
+  connector: connectorSlug.describe("A service that the account has connected, such as `gmail`"),
+  event: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/, "event must be the name of an event")
+    .describe("The `name` of one of `GET /api/connectors/{connector}/events`"),
+  config: config
+    .refine(
+      (value) => JSON.stringify(value).length <= MAX_CONFIG_CHARS,
+      `config must be at most ${MAX_CONFIG_CHARS} characters of JSON`,
+    )
+    .default({})
+    .describe("As the event's `configSchema` has it"),
+});
+
 export const createTriggerContract = contract({
   ...shared,
   method: "POST",
   path: "/api/tasks/{id}/triggers",
   summary: "Create a trigger",
   description:
-    "A `POST` to its `url` starts a run of the task, with the body as the file `event.json`. A task has at most 10 triggers.",
+    "An event starts a run of the task, with its content as the file `event.json`: a `POST` to the `url` of a trigger of the kind `webhook`, or an event of a service that the account has connected (`connector`). A task has at most 10 triggers.",
   params: byTask,
-  body: z.object({
-    kind,
-    signature: signature.optional().meta({
-      description:
-        "How requests are signed: as Standard Webhooks, GitHub or Slack do. Without it they carry the secret in `authorization: Bearer`.",
-    }),
-    secret: z.string().min(16).max(200).optional().meta({
-      description:
-        "The secret with which the sender signs, such as Slack's signing secret. Only with `signature`, where Slack's is required; else one is made.",
-    }),
-    secret_in_url: z.boolean().default(false).meta({
-      description:
-        "Also takes the secret as a parameter of the URL, for senders that set no header. Proxies write URLs to their logs. Only without `signature`.",
-    }),
-  }),
+  body: z.discriminatedUnion("kind", [newWebhook, newConnector]),
   responses: {
     201: {
-      description: "The trigger with its secret",
-      schema: z.object({
-        status: z.literal("success"),
-        ...trigger.shape,
-        secret: z.string().meta({ description: "Shown this once", examples: ["trg_…"] }),
-      }),
+      description: "The trigger, one of the kind `webhook` with its secret",
+      schema: z.discriminatedUnion("kind", [
+        z.object({
+          status: z.literal("success"),
+          ...webhookTrigger.shape,
+          secret: z.string().meta({ description: "Shown this once", examples: ["trg_…"] }),
+        }),
+        z.object({ status: z.literal("success"), ...connectorTrigger.shape }),
+      ]),
     },
   },
-  errors: ["quota_exceeded", "not_found"],
+  errors: [
+    "conflict",
+    "not_configured",
+    "not_found",
+    "quota_exceeded",
+    "unavailable",
+    "upstream_error",
+    "upstream_timeout",
+  ],
 });
-export type NewTrigger = z.output<typeof createTriggerContract.body>;
+export type NewWebhook = z.output<typeof newWebhook>;
+export type NewConnector = z.output<typeof newConnector>;
+export type NewTrigger = NewWebhook | NewConnector;
 
 export const listTriggersContract = contract({
   ...shared,
@@ -187,5 +229,36 @@ export const receiveEventContract = contract({
     "sandboxes_full",
     "unauthorized",
     "unavailable",
+  ],
+});
+
+export const receiveComposioEventContract = contract({
+  method: "POST",
+  path: "/api/triggers/composio",
+  tag: "Tasks",
+  family: "error",
+  auth: "none",
+  summary: "Receive an event from Composio",
+  description:
+    "The URL of Composio's webhook subscription, for all accounts. A message that Composio has signed with `COMPOSIO_WEBHOOK_SECRET` starts the triggers of its subscription; their lists of events have what they have refused. Any other message starts nothing.",
+  headers: z.object({
+    "webhook-id": z.string().meta({ description: "Identifies the event" }),
+    "webhook-timestamp": z.string().meta({ description: "Within five minutes from now" }),
+    "webhook-signature": z.string().meta({
+      description: "`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64",
+    }),
+  }),
+  byteBodyLimit: MAX_EVENT_BYTES,
+  responses: successResponse("The message was received", {
+    accepted: z.int().meta({ description: "The triggers that have accepted the event" }),
+  }),
+  errors: [
+    "invalid_json",
+    "not_configured",
+    "rate_limited",
+    "unauthorized",
+    "unavailable",
+    "upstream_error",
+    "upstream_timeout",
   ],
 });

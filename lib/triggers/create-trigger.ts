@@ -1,18 +1,94 @@
 import { randomUUID } from "node:crypto";
-import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
+import type { Logger } from "pino";
+import type { App } from "../app.ts";
+import { ask, endUnusedSubscriptions } from "../connectors/use-connectors.ts";
+import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import { isSecretOf, newSecret, storedSecret } from "./authenticate-event.ts";
-import type { NewTrigger, Signature, Trigger } from "./contract.ts";
-import { insertTrigger } from "./store.ts";
+import type {
+  ConnectorTrigger,
+  NewConnector,
+  NewTrigger,
+  NewWebhook,
+  Signature,
+  WebhookTrigger,
+} from "./contract.ts";
+import {
+  beginConnectorTrigger,
+  confirmConnectorTrigger,
+  insertTrigger,
+  removeTrigger,
+  type TriggerPath,
+} from "./store.ts";
 
-/**
- * Creates a trigger, and returns it with its secret. Errors: 400 for a secret that does not suit the signature, 403 when the
- * task has 10 triggers, 404 `Task not found`.
- */
-export async function createTrigger(
+type Created = (WebhookTrigger & { readonly secret: string }) | ConnectorTrigger;
+
+/** Creates a trigger, and returns it, one of the kind `webhook` with its secret. Errors: as of its kind. */
+export const createTrigger = (
+  app: Pick<App, "connectors">,
   accountId: string,
   taskId: string,
-  { kind, secret: given, secret_in_url, ...values }: NewTrigger,
-): Promise<(Trigger & { readonly secret: string }) | AppError> {
+  values: NewTrigger,
+  log: Logger,
+): Promise<Created | AppError> =>
+  values.kind === "webhook"
+    ? createWebhook(accountId, taskId, values)
+    : createConnectorTrigger(app, accountId, taskId, values, log);
+
+/**
+ * Creates a trigger and subscribes to its event. Should the process die on the way, the trigger is not listed, and the
+ * retention job ends the subscription. Errors: 400 for a config that the provider refuses, 403 when the task has 10
+ * triggers, 404 for the task or the event, 409 without an active connection, 502, 503, 504.
+ */
+async function createConnectorTrigger(
+  app: Pick<App, "connectors">,
+  accountId: string,
+  taskId: string,
+  { connector, event, config }: NewConnector,
+  log: Logger,
+): Promise<ConnectorTrigger | AppError> {
+  if (!app.connectors?.receivesEvents) return eventsNotConfigured;
+  const id = randomUUID();
+  const begun = await beginConnectorTrigger(accountId, taskId, { id, connector, event, config });
+  if (isAppError(begun)) return begun;
+  const sourceId = await ask(
+    app,
+    log,
+    (provider) => provider.subscribe({ accountId, connector, event, config }),
+    (subscribed) => subscribed.id,
+  );
+  const made = isAppError(sourceId)
+    ? sourceId
+    : await confirmConnectorTrigger(accountId, id, sourceId);
+  if (isAppError(made)) await removeTrigger(accountId, { id: taskId, trigger_id: id });
+  return made;
+}
+
+const eventsNotConfigured = appError(
+  "not_configured",
+  "Events of connected accounts are not configured: set COMPOSIO_API_KEY and COMPOSIO_WEBHOOK_SECRET",
+);
+
+/** Deletes a trigger, and ends its subscription unless another trigger has it, too. Errors: 404. */
+export async function deleteTrigger(
+  app: Pick<App, "connectors">,
+  accountId: string,
+  path: TriggerPath,
+  log: Logger,
+): Promise<AppError | undefined> {
+  const refused = await removeTrigger(accountId, path);
+  if (!refused) await endUnusedSubscriptions(app, accountId, log);
+  return refused;
+}
+
+/**
+ * Creates a URL, and returns it with its secret. Errors: 400 for a secret that does not suit the signature, 403 when the
+ * task has 10 triggers, 404 `Task not found`.
+ */
+async function createWebhook(
+  accountId: string,
+  taskId: string,
+  { secret: given, secret_in_url, ...values }: NewWebhook,
+): Promise<(WebhookTrigger & { readonly secret: string }) | AppError> {
   const { signature = null }: { signature?: Signature | null } = values;
   if (signature === null && given !== undefined) {
     return invalidField("secret", "secret must not be set without signature: one is made");
@@ -31,7 +107,7 @@ export async function createTrigger(
   const id = randomUUID();
   const secret = given ?? newSecret(signature);
   const stored = { id, signature, secret: storedSecret(id, signature, secret) };
-  const made = await insertTrigger(accountId, taskId, { ...stored, kind, secret_in_url });
+  const made = await insertTrigger(accountId, taskId, { ...stored, secret_in_url });
   if (isAppError(made)) return made;
   return { ...made, url: secret_in_url ? `${made.url}?secret=${secret}` : made.url, secret };
 }

@@ -1,31 +1,45 @@
-/** Receives an event from a stranger and starts the run of its task. */
+/** Receives events from strangers and starts the runs of their tasks. */
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
+import type { Logger } from "pino";
 import { z } from "zod";
 import type { App } from "../app.ts";
+import { ask } from "../connectors/use-connectors.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
 import { startEvent } from "../schedules/fire-tasks.ts";
 import type { RunParts } from "../turns/start-run.ts";
-import { isSecret, isSigned } from "./authenticate-event.ts";
+import { isFromComposio, isSecret, isSigned } from "./authenticate-event.ts";
 import type { Signature } from "./contract.ts";
-import { eventFile } from "./event-file.ts";
-import { type EventState, insertEvent, openTrigger, readEvent, unauthorized } from "./store.ts";
+import { type EventFile, eventFile } from "./event-file.ts";
+import {
+  type EventState,
+  insertEvent,
+  openTrigger,
+  readEvent,
+  triggersOfSource,
+  unauthorized,
+} from "./store.ts";
 
 /** For a run that another request starts. */
 const MAX_WAIT_MS = 10_000;
 const POLL_MS = 200;
 
-export interface EventRequest {
-  readonly triggerId: string;
-  /** The secret in the URL. */
-  readonly secret: string | undefined;
+type Parts = RunParts & Pick<App, "tasks">;
+
+interface Delivery {
   readonly request: Request;
-  /** The bucket of the address limit. */
-  readonly address: string;
   /** Resolves to the bytes of the body, which are bounded. */
   readonly readBody: () => Promise<Uint8Array | AppError>;
   /** Keeps the process alive until work that follows the response has ended. */
   readonly keepAlive: (work: Promise<unknown>) => void;
+}
+
+export interface EventRequest extends Delivery {
+  readonly triggerId: string;
+  /** The secret in the URL. */
+  readonly secret: string | undefined;
+  /** The bucket of the address limit. */
+  readonly address: string;
 }
 
 export type Received =
@@ -48,9 +62,10 @@ export const describeReceived = (received: Received) =>
  * for a disabled task, 413, 429 for too many events, and those for which no run could be started.
  */
 export async function receiveEvent(
-  app: RunParts & Pick<App, "tasks">,
-  { triggerId, secret, request, address, readBody, keepAlive }: EventRequest,
+  app: Parts,
+  { triggerId, secret, address, ...delivery }: EventRequest,
 ): Promise<Received | AppError> {
+  const { request, readBody } = delivery;
   const { headers } = request;
   const trigger = await openTrigger(triggerId, address);
   if (isAppError(trigger)) return trigger;
@@ -72,15 +87,34 @@ export async function receiveEvent(
     return {};
   }
   const eventId = eventIdIn(signature, headers, message?.event_id);
-  if (eventId !== null && !/^[\x20-\x7e]{1,255}$/.test(eventId)) {
-    return invalidField("webhook-id", "The event's id must be 1 to 255 printable ASCII characters");
-  }
+  if (eventId !== null && !EVENT_ID.test(eventId)) return malformedId;
+  return acceptEvent(app, trigger, { eventId, contentType, body, file }, delivery);
+}
 
+const EVENT_ID = /^[\x20-\x7e]{1,255}$/;
+const malformedId = invalidField(
+  "webhook-id",
+  "The event's id must be 1 to 255 printable ASCII characters",
+);
+
+interface SentEvent {
+  readonly eventId: string | null;
+  readonly contentType: string | null;
+  readonly body: Uint8Array;
+  readonly file: EventFile;
+}
+
+/** Accepts an authentic event, and starts its run once for all with its id. Errors: as `receiveEvent`. */
+function acceptEvent(
+  app: Parts,
+  { id: triggerId, accountId }: { readonly id: string; readonly accountId: string },
+  { eventId, contentType, body, file: { content } }: SentEvent,
+  { request, keepAlive }: Delivery,
+) {
   const sha256 = createHash("sha256").update(body).digest("hex");
-  const { content } = file;
   const event = { id: randomUUID(), eventId, contentType, size: body.length, sha256, content };
   // A slot of the trigger's account: its flood takes nothing from others.
-  return app.queues.requests.run(trigger.accountId, request.signal, async () => {
+  return app.queues.requests.run(accountId, request.signal, async () => {
     const received = await insertEvent(triggerId, event);
     if (isAppError(received)) return received;
     const { firing, duplicate } = received;
@@ -89,6 +123,56 @@ export async function receiveEvent(
       : await startOf(received, request);
     return isAppError(run) ? run : { runId: run?.runId ?? null, duplicate };
   });
+}
+
+const connectorEvent = z.object({
+  type: z.literal("composio.trigger.message"),
+  metadata: z.object({
+    trigger_id: z.string().regex(/^[\x21-\x7e]{1,200}$/),
+    user_id: z.uuid(),
+    connected_account_id: z.string(),
+  }),
+});
+
+/**
+ * Authenticates a message of Composio, which sends the events of all accounts, and starts a run of each trigger of its
+ * subscription. A message that concerns none is a success, because Composio would repeat it, and so is one that a
+ * trigger refuses. Errors: 400, 401 unless Composio has signed it, 413, and the errors of connectors.
+ */
+export async function receiveComposioEvent(
+  app: Parts & Pick<App, "connectors">,
+  delivery: Delivery,
+  log: Logger,
+): Promise<{ readonly accepted: number } | AppError> {
+  const { headers } = delivery.request;
+  const body = await delivery.readBody();
+  if (isAppError(body)) return body;
+  if (!isFromComposio(headers, body)) return unauthorized;
+  const eventId = headers.get("webhook-id") ?? "";
+  if (!EVENT_ID.test(eventId)) return malformedId;
+  const contentType = "application/json";
+  const file = eventFile(contentType, body);
+  if (isAppError(file)) return file;
+  const { data: message } = connectorEvent.safeParse(file.json);
+  if (!message) return { accepted: 0 };
+  const { user_id: accountId, trigger_id: sourceId, connected_account_id: id } = message.metadata;
+  const triggers = await triggersOfSource(accountId, sourceId);
+  if (triggers.length === 0) return { accepted: 0 };
+  // The account may have lost the connection since, or its right to it.
+  const connection = await ask(
+    app,
+    log,
+    (provider) => provider.list(accountId),
+    ({ connections }) => connections.find((one) => one.id === id && one.status === "active"),
+  );
+  if (isAppError(connection)) return connection;
+  const event = { eventId, contentType, body, file };
+  const received = await Promise.all(
+    triggers
+      .filter(({ connector }) => connector === connection?.connector)
+      .map((trigger) => acceptEvent(app, { ...trigger, accountId }, event, delivery)),
+  );
+  return { accepted: received.filter((one) => !isAppError(one)).length };
 }
 
 /** Waits while another request starts the run of an event, and returns the run, or why there is none. */

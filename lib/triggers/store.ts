@@ -4,6 +4,7 @@
  * @throws DatabaseUnavailable from every function here.
  */
 import { z } from "zod";
+import { MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } from "../connectors/contract.ts";
 import { type AppError, appError, type ErrorCode, statusOf } from "../contract/app-error.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { rate, tooManyRequests } from "../contract/rate-limit.ts";
@@ -15,13 +16,16 @@ import { serviceOrigin } from "../platform/service-origin.ts";
 import { firing, LEASE_SECONDS } from "../schedules/store.ts";
 import type { SecretOfTrigger } from "./authenticate-event.ts";
 import {
-  MAX_EVENTS_PER_HOUR,
+  type ConnectorTrigger,
+  connectorTrigger,
   MAX_TRIGGERS,
-  type NewTrigger,
+  type NewConnector,
+  type NewWebhook,
   type Trigger,
   type TriggerEvent,
-  trigger,
   triggerEvent,
+  type WebhookTrigger,
+  webhookTrigger,
 } from "./contract.ts";
 
 /** A wrong secret and a trigger that does not exist have one answer. */
@@ -39,11 +43,20 @@ const refused = refusalOf({
     "quota_exceeded",
     `The task has ${MAX_TRIGGERS} triggers: delete one to make room`,
   ),
+  shared: appError(
+    "quota_exceeded",
+    `The account has ${MAX_SUBSCRIBERS} triggers at this event with this config: delete one to make room`,
+  ),
+  busy: appError("unavailable", "Events of the account are being ended: try again in a moment", {
+    headers: { "retry-after": "2" },
+  }),
 });
-const storedTrigger = rowOf(trigger.omit({ url: true })).transform((row) => ({
+const storedWebhook = rowOf(webhookTrigger.omit({ url: true })).transform((row) => ({
   ...row,
   url: `${serviceOrigin()}/api/triggers/${row.id}`,
 }));
+const storedConnector = rowOf(connectorTrigger);
+const storedTrigger = z.union([storedWebhook, storedConnector]);
 const isRefusal = (reason: string): reason is keyof typeof refusals =>
   Object.hasOwn(refusals, reason);
 const storedEvent = rowOf(triggerEvent).transform((event) => ({
@@ -55,21 +68,62 @@ const storedEvent = rowOf(triggerEvent).transform((event) => ({
 export function insertTrigger(
   accountId: string,
   taskId: string,
-  values: Pick<NewTrigger, "kind" | "secret_in_url"> & SecretOfTrigger,
-): Promise<Trigger | AppError> {
+  values: Pick<NewWebhook, "secret_in_url"> & SecretOfTrigger,
+): Promise<WebhookTrigger | AppError> {
   const args = {
     p_account_id: accountId,
     p_task_id: taskId,
     p_id: values.id,
-    p_kind: values.kind,
+    p_kind: "webhook",
     p_signature: values.signature,
     p_secret: values.secret,
     p_secret_in_url: values.secret_in_url,
     p_max: MAX_TRIGGERS,
   };
-  const made = z.object({ trigger: storedTrigger }).transform((answer) => answer.trigger);
+  const made = z.object({ trigger: storedWebhook }).transform((answer) => answer.trigger);
   return call("create_task_trigger", args, z.union([made, refused]));
 }
+
+/** Creates a trigger that is not listed yet. Errors: 403 when the task has 10 triggers, 404 `Task not found`, 503. */
+export function beginConnectorTrigger(
+  accountId: string,
+  taskId: string,
+  values: Pick<NewConnector, "connector" | "event" | "config"> & { readonly id: string },
+): Promise<AppError | undefined> {
+  const args = {
+    p_account_id: accountId,
+    p_task_id: taskId,
+    p_id: values.id,
+    p_connector: values.connector,
+    p_event: values.event,
+    p_config: values.config,
+    p_max: MAX_TRIGGERS,
+  };
+  const begun = z.object({ begun: z.literal(true) }).transform(() => undefined);
+  return call("begin_connector_trigger", args, z.union([begun, refused]));
+}
+
+/** Errors: 403 when 10 triggers of the account have the subscription, 404 when the task was deleted. */
+export function confirmConnectorTrigger(
+  accountId: string,
+  id: string,
+  sourceId: string,
+): Promise<ConnectorTrigger | AppError> {
+  const args = { p_account_id: accountId, p_id: id, p_source_id: sourceId, p_max: MAX_SUBSCRIBERS };
+  const made = z.object({ trigger: storedConnector }).transform((answer) => answer.trigger);
+  return call("confirm_connector_trigger", args, z.union([made, refused]));
+}
+
+/** Returns the triggers of an account that have the subscription. */
+export const triggersOfSource = (
+  accountId: string,
+  sourceId: string,
+): Promise<{ readonly id: string; readonly connector: string }[]> =>
+  call(
+    "triggers_of_source",
+    { p_account_id: accountId, p_source_id: sourceId, p_limit: MAX_SUBSCRIBERS },
+    z.array(z.object({ id: z.string(), connector: z.string() })),
+  );
 
 /** Errors: 404 `Task not found`. */
 export function selectTriggers(
@@ -81,7 +135,7 @@ export function selectTriggers(
   return call("list_task_triggers", args, z.union([pageOf(storedTrigger, page), refused]));
 }
 
-interface TriggerPath {
+export interface TriggerPath {
   readonly id: string;
   readonly trigger_id: string;
 }

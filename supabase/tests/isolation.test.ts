@@ -263,10 +263,15 @@ const withoutLookup = [
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
   "record_connector_link",
   "refused_connections",
+  "end_event_check",
+  "send_test_event",
+  "take_event_check",
+  "triggers_of_source",
   // Of a share, which whoever has its link may read: tests/api/chats-share.test.ts.
   "continue_share",
   // Takes a slug, and no id: tests/adapters/connectors/conformance.test.ts.
   "remove_connections",
+  "delete_connector_triggers",
   "list_connections",
   "start_connection",
   "update_account",

@@ -211,6 +211,10 @@ export const lookups: Readonly<
     secret_in_url: false,
     max: 10,
   }),
+  begin_connector_trigger: ({ task: task_id }) => ({
+    ...{ task_id, id: noRows().trigger, connector: "gmail", event: "TAKEN", config: {}, max: 10 },
+  }),
+  confirm_connector_trigger: ({ pendingTrigger: id }) => ({ id, source_id: "taken", max: 10 }),
   list_task_triggers: ({ task: task_id }) => ({ task_id, ...page }),
   list_trigger_events: ({ task: task_id, trigger: trigger_id }) => ({
     task_id,

@@ -36,6 +36,7 @@ export interface Rows {
   readonly approval: string;
   readonly rule: string;
   readonly trigger: string;
+  readonly pendingTrigger: string;
 }
 
 /** Ids of the same form that no row has. */
@@ -70,6 +71,7 @@ export const noRows = (): Rows => ({
   approval: randomUUID(),
   rule: randomUUID(),
   trigger: randomUUID(),
+  pendingTrigger: randomUUID(),
 });
 
 /** Creates a session with a provisioned sandbox, and an idle chat in it. */
@@ -161,6 +163,8 @@ export async function createCompactions(
     values (${account}, ${ids.turn}, ${ids.run}, 'email', 'own@example.com', '{}')`;
   await sql`insert into task_triggers (id, account_id, task_id, kind, secret, secret_in_url)
     values (${ids.trigger}, ${account}, ${ids.task}, 'webhook', 'own', false)`;
+  await sql`insert into task_triggers (id, account_id, task_id, kind, connector, event, config)
+    values (${ids.pendingTrigger}, ${account}, ${ids.task}, 'connector', 'own', 'OWN', '{}')`;
   await sql`insert into trigger_events (id, account_id, trigger_id, event_id, size, sha256)
     values (${ids.firing}, ${account}, ${ids.trigger}, 'own', 2, 'own')`;
   await sql`insert into running_compactions (chat_id, account_id, id, lease_until)

@@ -8,7 +8,7 @@ import { createGatewayModels } from "../../lib/agent/models/adapters/gateway.ts"
 import { createOpenAiCompatibleModels } from "../../lib/agent/models/adapters/openai-compatible.ts";
 import { offerModels } from "../../lib/agent/models/offer-models.ts";
 import { createWebApiCatalog } from "../../lib/catalog/adapters/web-api/provider.ts";
-import { ComposioConnectors } from "../../lib/connectors/adapters/composio.ts";
+import { ComposioConnectors } from "../../lib/connectors/adapters/composio/provider.ts";
 import { FalContent } from "../../lib/content/adapters/fal/provider.ts";
 import { createSupabaseStorage } from "../../lib/content/storage/adapters/supabase.ts";
 import { createSmtpMailer } from "../../lib/mail/adapters/smtp.ts";
@@ -76,7 +76,8 @@ const subjects: Record<string, () => Promise<Subject>> = {
     return {
       vendor,
       key,
-      connect: (apiKey) => new ComposioConnectors({ apiKey, baseUrl, timeoutMs }),
+      connect: (apiKey) =>
+        new ComposioConnectors({ apiKey, baseUrl, receivesEvents: true, timeoutMs }),
     };
   },
   async "the catalog"() {

@@ -30,7 +30,9 @@ describe("200", () => {
   it("lists actions and runs one, with both credentials", async () => {
     for (const caller of [person.withKey, person.withBearer]) {
       const listed = await caller.get("/api/connectors/gmail/actions");
-      expect(listed.body).toMatchObject({ data: { actions: [{ name: "DESCRIBE_CONNECTION" }] } });
+      expect(listed.body).toMatchObject({
+        data: { actions: [{ name: "DESCRIBE_CONNECTION" }, { name: "SEND_TEST_EVENT" }] },
+      });
       const ran = await caller.post(ACTION, { input: {} });
       expect(ran.body).toMatchObject({
         data: { successful: true, output: { connector: "gmail" } },

@@ -17,10 +17,15 @@ const property = z.looseObject({
   not: z.unknown().optional(),
   anyOf: z.array(z.looseObject({ type: z.string().optional() })).optional(),
 });
-const bodySchema = z.looseObject({
+const objectSchema = z.looseObject({
   properties: z.record(z.string(), property),
   required: z.array(z.string()).default([]),
 });
+/** Of an object, or of each kind of it. */
+const bodySchema = z.union([
+  objectSchema.transform((one) => [one]),
+  z.object({ oneOf: z.array(objectSchema) }).transform(({ oneOf }) => oneOf),
+]);
 const record = z.record(z.string(), z.unknown());
 
 const document = describeApi(operations, examples, undefined);
@@ -39,10 +44,11 @@ function optionalFields(id: string): [string, z.output<typeof property>][] {
       }),
     })
     .parse(found);
-  const { properties, required } = requestBody.content["application/json"].schema;
   // What must not be given is described by `not`, and is no optional field.
-  return Object.entries(properties).filter(
-    ([name, one]) => !required.includes(name) && one.not === undefined,
+  return requestBody.content["application/json"].schema.flatMap(({ properties, required }) =>
+    Object.entries(properties).filter(
+      ([name, one]) => !required.includes(name) && one.not === undefined,
+    ),
   );
 }
 
@@ -120,6 +126,16 @@ it.each(parts)("%s: every field has two spellings", (_, part, schema, contract) 
       fields: [name],
     });
   }
+});
+
+it("reaches the fields of each kind of a body", () => {
+  const created = operations.find(({ id }) => id === "createTrigger");
+  if (!created) throw new Error("There are no triggers");
+  const validate = validator({ ...created.contract, params: undefined, query: undefined });
+  const parse = (body: object) => validate({ params: undefined, query: undefined, body });
+  const given = { kind: "webhook", secretInUrl: true, signature: null };
+  expect(parse(given)).toEqual(parse({ kind: "webhook", secret_in_url: true }));
+  expect(isAppError(parse(given))).toBe(false);
 });
 
 it("reaches the fields inside of a body", () => {

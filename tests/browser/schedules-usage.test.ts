@@ -9,11 +9,17 @@ import { createSession } from "../support/fixtures/sessions.ts";
 import { createTask, readTask } from "../support/fixtures/tasks.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
 import { describeInBrowser, expectGood, type SignedIn } from "../support/harness/browser.ts";
-import { client, createPerson } from "../support/harness/clients.ts";
+import { type Client, client, createPerson } from "../support/harness/clients.ts";
+import { authorize } from "../support/harness/connections.ts";
+import { decide, openConsent } from "../support/harness/consent.ts";
 import { sql } from "../support/harness/stack.ts";
 
-/** Creates a trigger of the paused schedule that is shown, sends an event, reads why it started nothing, and deletes it. */
-async function checkTriggers(page: Page) {
+/**
+ * Creates a trigger of the paused schedule that is shown, sends an event, reads why it started nothing, and deletes it;
+ * then one at an event of a service that the account has connected.
+ */
+async function checkTriggers(page: Page, api: Client) {
+  await decide(await openConsent(await authorize(api, { connector: "gmail" })), "allow");
   const triggers = page.getByRole("region", { name: "Triggers" });
   await triggers.getByRole("button", { name: "Create trigger" }).click();
   const form = page.getByRole("dialog", { name: "Create trigger" });
@@ -29,7 +35,19 @@ async function checkTriggers(page: Page) {
   await triggers.getByText("The task is disabled: enable it to accept events").waitFor();
   await expectGood(page);
   await triggers.getByRole("button", { name: "Delete trigger" }).click();
-  await page.getByRole("alertdialog").getByRole("button", { name: "Delete trigger" }).click();
+  const confirm = page.getByRole("alertdialog").getByRole("button", { name: "Delete trigger" });
+  await confirm.click();
+  await triggers.getByRole("heading", { name: "No triggers yet" }).waitFor();
+
+  await triggers.getByRole("button", { name: "Create trigger" }).click();
+  await form.getByLabel("Sender").selectOption("Your Gmail");
+  await form.getByLabel("Event").selectOption("Test event");
+  await form.getByText("The action SEND_TEST_EVENT was run.").waitFor();
+  await expectGood(page);
+  await form.getByRole("button", { name: "Create trigger" }).click();
+  await triggers.getByText("Test event in Gmail").waitFor();
+  await triggers.getByRole("button", { name: "Delete trigger" }).click();
+  await confirm.click();
   await triggers.getByRole("heading", { name: "No triggers yet" }).waitFor();
 }
 
@@ -120,7 +138,7 @@ describeInBrowser("the pages", ({ signedIn }) => {
       await history.getByRole("link").click();
       await page.waitForURL(runUrl);
       await page.goto(`/schedules/${id}`);
-      await checkTriggers(page);
+      await checkTriggers(page, api);
       await storeFirings(id);
       await page.goto(`/schedules/${id}`);
       await history.getByRole("img", { name: /^Last 3 runs: 2 completed, 1 failed; / }).waitFor();

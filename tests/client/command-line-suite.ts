@@ -267,6 +267,11 @@ export function commandLineSuite(packed: () => PackedClient): void {
       expect((await run(["tasks", "trigger", id])).stdout).toMatch(
         /^http\S+\/api\/triggers\/[\w-]+\ntrg_[\w-]{43}\n$/,
       );
+      const gmail = ["--connector", "gmail", "--event", "TEST_EVENT"];
+      expect(await run(["tasks", "trigger", id, ...gmail])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("connect it first"),
+      });
       expect(await run(["tasks", "delete", id])).toMatchObject({
         code: 0,
         stdout: `Deleted ${id}\n`,

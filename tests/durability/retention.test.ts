@@ -8,9 +8,14 @@ import { dirname, join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type App, startApp } from "../../lib/app.ts";
+import { ComposioConnectors } from "../../lib/connectors/adapters/composio/provider.ts";
 import { newMediaKey } from "../../lib/content/storage/media-name.ts";
 import { parseConfig } from "../../lib/platform/config.ts";
-import { runRetention, sweepRows } from "../../lib/retention/run-retention.ts";
+import {
+  endLostSubscriptions,
+  runRetention,
+  sweepRows,
+} from "../../lib/retention/run-retention.ts";
 import { endJob, takeJob } from "../../lib/retention/store.ts";
 import {
   checkMediaRows,
@@ -27,6 +32,7 @@ import {
 import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import { sweepVersions } from "../../lib/workspace/store.ts";
 import { writeFile as writeWorkspaceFile } from "../../lib/workspace/store-content.ts";
+import { composioItem, startFakeComposio } from "../support/fakes/composio.ts";
 import { startServer } from "../support/harness/server.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
@@ -295,6 +301,24 @@ test("mail in the mailbox goes after a week", async () => {
   }
   expect(await sweepMailbox(app)).toBe(1);
   expect(await readdir(folder)).toEqual(["young.eml"]);
+});
+
+test("subscriptions that no trigger uses are ended, of deleted accounts, too", async () => {
+  const composio = await startFakeComposio();
+  const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = composio.env;
+  const given = { apiKey, baseUrl, receivesEvents: true, timeoutMs: 5_000 };
+  const connectors = new ComposioConnectors(given);
+  const account = await createAccount();
+  composio.add(account, composioItem(account, "gmail", "ACTIVE"));
+  const gmail = { accountId: account, connector: "gmail", event: "GMAIL_NEW_MESSAGE" };
+  for (const label of ["a", "b", "c"]) await connectors.subscribe({ ...gmail, config: { label } });
+  await sql`insert into event_checks (account_id) values (${account})`;
+  await sql`delete from accounts where id = ${account}`;
+  expect(composio.instancesOf(account)).toHaveLength(3);
+  expect(await endLostSubscriptions({ connectors })).toBe(1);
+  expect(composio.instancesOf(account)).toEqual([]);
+  expect(await endLostSubscriptions({ connectors })).toBe(0);
+  await composio.close();
 });
 
 describe("several servers", () => {

@@ -9,8 +9,9 @@ import {
   makeArtist,
   makeOrganization,
 } from "../support/fixtures/people.ts";
-import { createTask } from "../support/fixtures/tasks.ts";
+import { createTask, fireTasks } from "../support/fixtures/tasks.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
+import { createConnectorTrigger, eventsOf } from "../support/fixtures/triggers.ts";
 import { createWebhook } from "../support/fixtures/webhooks.ts";
 import { client, createPerson, type Person } from "../support/harness/clients.ts";
 import { authorize, statesOf } from "../support/harness/connections.ts";
@@ -111,6 +112,25 @@ const arrange: Readonly<Record<Grant, (place: Place) => Promise<Held>>> = {
   "Scheduled prompt for the artist": async ({ holder, artist }) => {
     const { id } = await createTask(holder.withKey, { artist_id: artist });
     return { use: () => answers(holder.withBearer.post(`/api/tasks/${id}/run`)) };
+  },
+  "Trigger of that prompt at events of the holder's own service": async ({ holder, artist }) => {
+    const link = await authorize(holder.withKey, { connector: "gmail" });
+    await decide(await openConsent(link), "allow");
+    const { id } = await createTask(holder.withKey, { artist_id: artist });
+    const event = { connector: "gmail", event: "TEST_EVENT" };
+    const trigger = await createConnectorTrigger(holder.withKey, event, id);
+    return {
+      async use() {
+        const path = "/api/connectors/gmail/actions/SEND_TEST_EVENT";
+        if ((await holder.withBearer.post(path, { input: {} })).status === 401) return "ends";
+        const state = async () => {
+          await fireTasks();
+          return (await eventsOf(holder.withBearer, trigger))[0]?.status;
+        };
+        await expect.poll(state).not.toBe("waiting");
+        return outcome((await state()) === "started");
+      },
+    };
   },
   "Webhook of the holder's account": async ({ holder }) => {
     const { webhook } = await createWebhook(holder);

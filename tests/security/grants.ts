@@ -26,6 +26,12 @@ export const grants = {
   "Credential of the sandbox of that turn": ["ends", "stays", "ends", "ends"],
   "Message that waits in the holder's chat": ["stays", "stays", "ends", "ends"],
   "Scheduled prompt for the artist": ["ends", "stays", "stays", "ends"],
+  "Trigger of that prompt at events of the holder's own service": [
+    "ends",
+    "stays",
+    "stays",
+    "ends",
+  ],
   "Webhook of the holder's account": ["stays", "stays", "stays", "ends"],
   "Link to a chat that the holder has shared": ["stays", "stays", "stays", "ends"],
   "Private template that the holder has shared with an address": [

@@ -420,6 +420,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "DELETE /api/tasks/{id}/triggers/{trigger_id}": { arrange: aTrigger },
   "GET /api/tasks/{id}/triggers/{trigger_id}/events": { arrange: aTrigger },
   "POST /api/triggers/{trigger_id}": { arrange: aTrigger },
+  "POST /api/triggers/composio": { arrange: nothing },
   "GET /api/requests": { arrange: nothing },
   "GET /api/cron/tasks": { arrange: nothing },
   "POST /api/cron/task-runs/{id}": {
@@ -448,6 +449,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/connectors": { arrange: aConnection },
   "DELETE /api/connectors/{connector}": { arrange: aConnectedService },
   "GET /api/connectors/{connector}/actions": { arrange: aConnector },
+  "GET /api/connectors/{connector}/events": { arrange: aConnector },
   "POST /api/connectors/{connector}/actions/{action}": {
     arrange: aConnector,
     body: () => ({ input: {} }),

@@ -79,7 +79,7 @@ export const sentences: Readonly<Record<string, string>> = {
   C: "confirm must be the account's e-mail address",
   X: "Only an owner of the organization can delete this artist",
   I: "Invitation not found",
-  N: "The account has no active connection to this connector",
+  N: "The account has no active connection to this connector: connect it first",
   q: "url must have a public address",
   E: "The connector is not connected",
   v: "image_url is required: make one first with POST /api/content/image",
@@ -381,6 +381,7 @@ GET /api/tasks/{id}/triggers                       | 200+  200+    404y  404y  4
 DELETE /api/tasks/{id}/triggers/{trigger_id}       | 200   200     404Y  404Y  404Y    401x      401x  401u   401u   403k  403k    401x
 GET /api/tasks/{id}/triggers/{trigger_id}/events   | 200   200     404Y  404Y  404Y    401x      401x  401u   401u   403k  403k    401x
 POST /api/triggers/{trigger_id}                    | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w
+POST /api/triggers/composio                        | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w
 POST /api/tasks/{id}/run                           | 202   202     404y  404y  404y    401x      401x  401u   401u   403k  403k    401x
 GET /api/requests                                  | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
 GET /api/cron/tasks                                | 401u  401u    401u  401u  401u    401u      401u  401u   401u   403k  403k    403w
@@ -408,6 +409,7 @@ DELETE /api/connectors/{connector}                 | 200+  200+    404E  404E  4
   account_id=nobody                                | 403a  403a    403a  403a  403a    401x      401x  401u   401u   403k  403k    401x
   account_id=malformed                             | 400i  400i    400i  400i  400i    401x      401x  401u   401u   403k  403k    401x
 GET /api/connectors/{connector}/actions            | 200+  200+    200+  200+  200+    401x      401x  401u   401u   403k  403k    401x
+GET /api/connectors/{connector}/events             | 200   200     200   200   200     401x      401x  401u   401u   403k  403k    401x
 POST /api/connectors/{connector}/actions/{action}  | 409N  409N    409N  409N  409N    401x      401x  401u   401u   403k  403k    401x
   account_id=own                                   | 409N  409N    409N  409N  409N    401x      401x  401u   401u   403k  403k    401x
   account_id=owner                                 | 409N  409N    409N  409N  403a    401x      401x  401u   401u   403k  403k    401x

@@ -52,3 +52,12 @@ export function useFocusFirstError(error: object | null): RefObject<HTMLFormElem
   }, [error]);
   return form;
 }
+
+/** Returns the value of a field with JSON. What is no JSON is left to the API to refuse. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

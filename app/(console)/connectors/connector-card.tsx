@@ -72,7 +72,7 @@ export function ConnectorCard({
         {connection !== undefined && (
           <ConfirmDialog
             title={`Disconnect ${name}?`}
-            description="Agents can no longer use it, also in chats and schedules that name it. You can connect it again at any time."
+            description="Agents can no longer use it, also in chats and schedules that name it, and its triggers are deleted. You can connect it again at any time."
             confirm="Disconnect"
             onConfirm={() => remove(`/api/connectors/${slug}${query}`)}
             onDone={() => {

@@ -2,8 +2,8 @@
 import { Trash2, Webhook } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
-import type { createTriggerContract, Trigger, TriggerEvent } from "@/lib/triggers/contract.ts";
-import { type Answer, remove } from "../_api/request.ts";
+import type { Trigger, TriggerEvent } from "@/lib/triggers/contract.ts";
+import { remove } from "../_api/request.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { Button } from "../_ui/button.tsx";
 import { CopyableId } from "../_ui/copy-button.tsx";
@@ -11,16 +11,16 @@ import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { formatDateTime } from "../_ui/format.ts";
 import { Section } from "../_ui/page-header.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
-import { CreateTrigger, NewTrigger, senderOf } from "./trigger-dialogs.tsx";
+import { type CreatedWebhook, CreateTrigger, NewTrigger, titleOf } from "./trigger-dialogs.tsx";
 
 const POLL_MS = 15_000;
 
-/** The URLs at which events start runs of a schedule, and the events that arrived there. */
+/** What starts runs of a schedule besides its times, and the events that have arrived. */
 export function TriggerList({ taskId }: { readonly taskId: string }) {
   const path = `/api/tasks/${taskId}/triggers`;
   const triggers = usePages<Trigger>(path, "triggers");
   const [isCreating, setIsCreating] = useState(false);
-  const [created, setCreated] = useState<Answer<typeof createTriggerContract> | null>(null);
+  const [created, setCreated] = useState<CreatedWebhook | null>(null);
   const create = (
     <Button variant="outline" size="sm" onClick={() => setIsCreating(true)}>
       Create trigger
@@ -37,7 +37,7 @@ export function TriggerList({ taskId }: { readonly taskId: string }) {
           <EmptyState
             icon={Webhook}
             title="No triggers yet"
-            text="A trigger is a URL. An event that is sent to it starts a run."
+            text="An event starts a run: one of a service that you have connected, or one that is sent to a URL."
           >
             {create}
           </EmptyState>
@@ -54,7 +54,7 @@ export function TriggerList({ taskId }: { readonly taskId: string }) {
           path={path}
           onClose={() => setIsCreating(false)}
           onCreated={(trigger) => {
-            setCreated(trigger);
+            if (trigger.kind === "webhook") setCreated(trigger);
             void triggers.refresh();
           }}
         />
@@ -64,20 +64,21 @@ export function TriggerList({ taskId }: { readonly taskId: string }) {
   );
 }
 
-interface TriggerRowProps {
-  readonly trigger: Trigger;
-  readonly onDelete: () => void;
-}
-
-function TriggerRow({ trigger, onDelete }: TriggerRowProps) {
+function TriggerRow({ trigger, onDelete }: { trigger: Trigger; onDelete: () => void }) {
   const path = `/api/tasks/${trigger.task_id}/triggers/${trigger.id}`;
   const [isOpen, setIsOpen] = useState(false);
   return (
     <div className="px-4 py-2.5">
       <div className="flex items-start justify-between gap-3">
         <div className="min-w-0">
-          <p className="font-medium">{senderOf(trigger.signature)}</p>
-          <CopyableId id={trigger.url} label="Copy link" />
+          <p className="font-medium">{titleOf(trigger)}</p>
+          {trigger.kind === "webhook" ? (
+            <CopyableId id={trigger.url} label="Copy link" />
+          ) : (
+            Object.keys(trigger.config).length > 0 && (
+              <code className="font-mono text-xs break-all">{JSON.stringify(trigger.config)}</code>
+            )
+          )}
         </div>
         <div className="flex shrink-0 gap-1">
           <Button
@@ -90,7 +91,7 @@ function TriggerRow({ trigger, onDelete }: TriggerRowProps) {
           </Button>
           <ConfirmDialog
             title="Delete trigger?"
-            description="Events that are sent to its URL will be refused. Runs that have started go on."
+            description="Events will start no more runs. Runs that have started go on."
             confirm="Delete trigger"
             onConfirm={() => remove(path)}
             onDone={onDelete}

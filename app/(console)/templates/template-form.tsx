@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { createTemplateContract } from "@/lib/templates/contract.ts";
 import type { Template, templateOptions } from "@/lib/templates/template.ts";
 import type { Answer } from "../_api/request.ts";
-import { useForm } from "../_hooks/use-form.ts";
+import { parseJson, useForm } from "../_hooks/use-form.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
 import { ChipsInput } from "../_ui/chips-input.tsx";
 import { Field, Switch, TextareaField, TextField } from "../_ui/form.tsx";
@@ -58,15 +58,6 @@ const valuesOf = ({ shared_emails, model, output_schema, ...template }: Template
   };
 };
 
-/** What is no JSON is left to the API to refuse. */
-function parseSchema(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
 interface TemplateFormProps {
   readonly template: Template | null;
   /** The values of a new template whose dialog was closed before it was saved. */
@@ -89,7 +80,7 @@ export function TemplateForm({ template, draft, onClose, onSaved }: TemplateForm
       ...{ ...rest, is_private, share_emails: is_private ? share_emails : [] },
       // An empty text removes an option, and a new template has none.
       ...(isNew && model === "" ? {} : { model }),
-      ...(isNew && schema.trim() === "" ? {} : { output_schema: parseSchema(schema.trim()) }),
+      ...(isNew && schema.trim() === "" ? {} : { output_schema: parseJson(schema.trim()) }),
     };
     const result = await form.send<Answer<typeof createTemplateContract>>(
       `/api/agents/templates${template === null ? "" : `/${template.id}`}`,

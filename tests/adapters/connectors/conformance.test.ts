@@ -1,15 +1,27 @@
-/** What both providers of connections guarantee at the API. */
+/** What both providers of connections guarantee at the API. This file is long because its tests share one server. */
+import { randomUUID } from "node:crypto";
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { ComposioConnectors } from "../../../lib/connectors/adapters/composio/provider.ts";
+import { createTrigger } from "../../../lib/triggers/create-trigger.ts";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type FakeComposio, startFakeComposio } from "../../support/fakes/composio.ts";
 import { createOrganization } from "../../support/fixtures/organization.ts";
 import { joinOrganization, makeArtist, makeOrganization } from "../../support/fixtures/people.ts";
-import { type Answer, type Client, createPerson } from "../../support/harness/clients.ts";
+import { expectError } from "../../support/fixtures/shapes.ts";
+import { createTask, fireTasks } from "../../support/fixtures/tasks.ts";
+import { createConnectorTrigger, eventsOf } from "../../support/fixtures/triggers.ts";
+import {
+  type Answer,
+  type Client,
+  createPerson,
+  type Person,
+} from "../../support/harness/clients.ts";
 import { authorize, statesOf } from "../../support/harness/connections.ts";
 import { decide, openConsent } from "../../support/harness/consent.ts";
 import { startServer } from "../../support/harness/server.ts";
-import { stack } from "../../support/harness/stack.ts";
+import { sql, stack } from "../../support/harness/stack.ts";
 
 const actions = z.object({
   success: z.literal(true),
@@ -24,6 +36,24 @@ const actions = z.object({
     nextCursor: z.string().nullable(),
   }),
 });
+const events = z.object({
+  success: z.literal(true),
+  data: z.strictObject({
+    events: z.array(
+      z.strictObject({
+        name: z.string(),
+        title: z.string(),
+        description: z.string(),
+        configSchema: z.record(z.string(), z.unknown()),
+      }),
+    ),
+    nextCursor: z.string().nullable(),
+  }),
+});
+const eventsIn = (answer: Answer) => {
+  expect(answer.status, answer.text).toBe(200);
+  return events.parse(answer.body).data;
+};
 const actionsIn = (answer: Answer) => {
   expect(answer.status, answer.text).toBe(200);
   return actions.parse(answer.body).data;
@@ -44,11 +74,18 @@ interface Provider {
   readonly url: () => string;
   /** What the person does at the redirect URL, and where that leads. */
   readonly agree: (redirectUrl: string) => Promise<string>;
+  /** What happens at the service of the person. */
+  readonly happen: (person: Person) => Promise<unknown>;
 }
 const providers: Record<string, Provider> = {
   embedded: {
     url: () => stack.url,
     agree: async (redirectUrl) => (await decide(await openConsent(redirectUrl), "allow")).location,
+    happen: async ({ withKey }) => {
+      const path = "/api/connectors/gmail/actions/SEND_TEST_EVENT";
+      expect((await withKey.post(path, { input: { n: 1 } })).status).toBe(200);
+      await fireTasks();
+    },
   },
   composio: {
     url: () => server.url,
@@ -56,10 +93,12 @@ const providers: Record<string, Provider> = {
       const response = await fetch(redirectUrl, { redirect: "manual" });
       return response.headers.get("location") ?? "";
     },
+    happen: ({ id }) =>
+      Promise.all(composio.instancesOf(id).map((one) => composio.send(server.url, one))),
   },
 };
 
-describe.each(Object.entries(providers))("connections by %s", (_, { url, agree }) => {
+describe.each(Object.entries(providers))("connections by %s", (_, { url, agree, happen }) => {
   let caller: Client;
   beforeAll(async () => {
     caller = (await createPerson(url())).withKey;
@@ -113,7 +152,7 @@ describe.each(Object.entries(providers))("connections by %s", (_, { url, agree }
     const early = await withKey.post(path, body);
     expect([early.status, early.body]).toEqual([
       409,
-      { error: "The account has no active connection to this connector" },
+      { error: "The account has no active connection to this connector: connect it first" },
     ]);
     await agree(await authorize(withKey, { connector: "gmail" }));
     const ran = await withKey.post(path, body);
@@ -127,6 +166,77 @@ describe.each(Object.entries(providers))("connections by %s", (_, { url, agree }
       const missing = await withKey.post(`/api/connectors/gmail/actions/${name}`, body);
       expect([missing.status, missing.body]).toEqual([404, { error: "Unknown action" }]);
     }
+  });
+
+  it("have events with the schemas of their configs, page by page, of known connectors alone", async () => {
+    const { events, nextCursor } = eventsIn(
+      await caller.get("/api/connectors/gmail/events?limit=1"),
+    );
+    expect(events).toMatchObject([{ configSchema: { type: "object" } }]);
+    if (nextCursor !== null) {
+      const next = await caller.get(`/api/connectors/gmail/events?limit=1&cursor=${nextCursor}`);
+      expect(eventsIn(next).events).not.toEqual(events);
+    }
+    const unknown = await caller.get("/api/connectors/no-such-service/events");
+    expect([unknown.status, unknown.body]).toEqual([404, { error: "Unknown connector" }]);
+  });
+
+  it("have events that start runs until their trigger or the connection is deleted", async () => {
+    const person = await createPerson(url());
+    const { withKey } = person;
+    const [known] = eventsIn(await caller.get("/api/connectors/gmail/events")).events;
+    const gmail = { connector: "gmail", event: known?.name ?? "" };
+    const [{ id: first }, { id: second }] = [await createTask(withKey), await createTask(withKey)];
+    const path = `/api/tasks/${first}/triggers`;
+    const create = (changes: object) =>
+      withKey.post(path, { kind: "connector", ...gmail, ...changes });
+
+    const { withKey: stranger } = await createPerson(url());
+    const foreign = await stranger.post(path, { kind: "connector", ...gmail });
+    expectError(foreign, 404, "error", "Task not found");
+    const text = "The account has no active connection to this connector: connect it first";
+    expectError(await create({}), 409, "error", text);
+    await agree(await authorize(withKey, { connector: "gmail" }));
+    expectError(
+      await create({ event: "NO_SUCH_EVENT" }),
+      404,
+      "error",
+      "Unknown event: GET /api/connectors/{connector}/events lists those of the connector",
+    );
+    const refused = await create({ config: { no_such_field: true } });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain("The service refuses config: ");
+    expect((await withKey.get(path)).body).toMatchObject({ triggers: [] });
+
+    const triggers = await Promise.all(
+      [first, second].map((task) => createConnectorTrigger(withKey, gmail, task)),
+    );
+    const { kind, id, created_at } = triggers[0] ?? {};
+    const listed = { kind, id, task_id: first, ...gmail, config: {}, created_at };
+    expect(Object((await withKey.get(path)).body).triggers).toEqual([listed]);
+    /** How many events have started a run, by trigger; null where it is gone. */
+    const started = () =>
+      Promise.all(
+        triggers.map(async (trigger) => {
+          const path = `/api/tasks/${trigger.task_id}/triggers/${trigger.id}/events`;
+          if ((await withKey.get(path)).status === 404) return null;
+          const events = await eventsOf(withKey, trigger);
+          return events.filter(({ status }) => status === "started").length;
+        }),
+      );
+    await happen(person);
+    await expect.poll(started).toEqual([1, 1]);
+    const turns = await sql`select kind, untrusted from turns where account_id = ${person.id}`;
+    const untrusted = { kind: "task", untrusted: [{ kind: "event", name: "event.json" }] };
+    expect([...turns]).toEqual([untrusted, untrusted]);
+
+    await withKey.delete(`${path}/${id}`);
+    await happen(person);
+    await expect.poll(started).toEqual([null, 2]);
+    expect((await withKey.delete("/api/connectors/gmail")).status).toBe(200);
+    expect(await started()).toEqual([null, null]);
+    expect(await sql`select 1 from event_checks where account_id = ${person.id}`).toEqual([]);
+    expect(composio.instancesOf(person.id)).toEqual([]);
   });
 
   it("end for the account that disconnects, whatever their status, and for no other", async () => {
@@ -208,5 +318,105 @@ describe("with Composio", () => {
     composio.recover();
     expect(lost.status).toBe(502);
     expect(composio.count("/tools/execute")).toBe(before + 1);
+  });
+
+  it("an event starts runs once, of its account and active connection, if Composio has signed it", async () => {
+    const { agree, url } = providers.composio as Provider;
+    const person = await createPerson(url());
+    const { id, withKey } = person;
+    await agree(await authorize(withKey, { connector: "gmail" }));
+    const gmail = { connector: "gmail", event: "GMAIL_NEW_MESSAGE", config: { label: "INBOX" } };
+    const trigger = await createConnectorTrigger(withKey, gmail);
+    const [instance] = composio.instancesOf(id);
+    if (!instance) throw new Error("no subscription");
+    expect(instance).toMatchObject({ trigger_config: { label: "INBOX" } });
+    const send = async (changes?: Parameters<FakeComposio["send"]>[2]) => {
+      const response = await composio.send(url(), instance, changes);
+      return [response.status, Object(await response.json()).accepted];
+    };
+    const none = [200, 0];
+    const stranger = await createPerson(url());
+    expect(await send({ metadata: { user_id: stranger.id } })).toEqual(none);
+    expect(await send({ metadata: { user_id: "default" } })).toEqual(none);
+    expect(await send({ metadata: { trigger_id: "ti_other" } })).toEqual(none);
+    expect(await send({ metadata: { connected_account_id: "ca_other" } })).toEqual(none);
+    const old = String(Math.floor(Date.now() / 1_000) - 310);
+    const forged: Record<string, string>[] = [
+      { "webhook-signature": "v1,bm90aGluZw==" },
+      { "webhook-signature": "" },
+      { "webhook-timestamp": old },
+    ];
+    for (const headers of forged) {
+      expect(await send({ headers })).toEqual([401, undefined]);
+    }
+    expect(await eventsOf(withKey, trigger)).toEqual([]);
+    const headers = { "webhook-id": "msg_1" };
+    const repeated = await Promise.all([send({ headers }), send({ headers })]);
+    expect(repeated).toEqual([
+      [200, 1],
+      [200, 1],
+    ]);
+    expect(await eventsOf(withKey, trigger)).toMatchObject([
+      { event_id: "msg_1", requests: 2, status: "started" },
+    ]);
+    const direct = await fetch(`${url()}/api/triggers/${trigger.id}`, { method: "POST" });
+    expect(direct.status).toBe(401);
+
+    await withKey.patch(`/api/tasks/${trigger.task_id}`, { enabled: false });
+    expect(await send()).toEqual(none);
+    expect(await eventsOf(withKey, trigger)).toMatchObject([
+      { status: "refused", reason: "The task is disabled: enable it to accept events" },
+      { status: "started" },
+    ]);
+    await withKey.delete("/api/accounts/me", { body: { confirm: person.email } });
+    expect(composio.instancesOf(id)).toEqual([]);
+    expect(await send()).toEqual(none);
+  });
+
+  it("no trigger at an event is created where the secret is missing with which they are signed", async () => {
+    const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = composio.env;
+    const given = { apiKey, baseUrl, receivesEvents: false, timeoutMs: 1_000 };
+    const app = { connectors: new ComposioConnectors(given) };
+    const values = { kind: "connector", connector: "gmail", event: "ANY", config: {} } as const;
+    expect(await createTrigger(app, randomUUID(), randomUUID(), values, pino())).toMatchObject({
+      code: "not_configured",
+      message: expect.stringContaining("set COMPOSIO_API_KEY and COMPOSIO_WEBHOOK_SECRET"),
+    });
+  });
+
+  it("a subscription that was not confirmed, or could not be ended, is ended later", async () => {
+    const { agree, url } = providers.composio as Provider;
+    const { id, withKey } = await createPerson(url());
+    await agree(await authorize(withKey, { connector: "gmail" }));
+    const gmail = { connector: "gmail", event: "GMAIL_NEW_MESSAGE" };
+    const lost = await createConnectorTrigger(withKey, gmail);
+    // As when the process dies between the vendor's answer and the confirmation.
+    await sql`update task_triggers set source_id = null, created_at = now() - interval '2 minutes'
+      where id = ${lost.id}`;
+    const listed = await withKey.get(`/api/tasks/${lost.task_id}/triggers`);
+    expect(listed.body).toMatchObject({ triggers: [] });
+    const kept = { label: "kept" };
+    const { task_id } = await createConnectorTrigger(withKey, { ...gmail, config: kept });
+    const ended = await createConnectorTrigger(withKey, { ...gmail, config: { label: "ended" } });
+    composio.fail({ status: 500, body: "" }, "/trigger_instances/manage");
+    const deleted = await withKey.delete(`/api/tasks/${ended.task_id}/triggers/${ended.id}`);
+    expect(deleted.status).toBe(200);
+    expect(composio.instancesOf(id)).toHaveLength(3);
+    composio.recover();
+    await withKey.delete(`/api/tasks/${ended.task_id}`);
+    expect(composio.instancesOf(id)).toMatchObject([{ trigger_config: kept }]);
+    await withKey.delete(`/api/tasks/${task_id}`);
+    expect(composio.instancesOf(id)).toEqual([]);
+    expect(await sql`select 1 from task_triggers where account_id = ${id}`).toEqual([]);
+
+    const path = `/api/tasks/${lost.task_id}/triggers`;
+    const body = { kind: "connector", ...gmail };
+    composio.fail({ status: 500, body: "" }, "/upsert");
+    expect((await withKey.post(path, body)).status).toBe(502);
+    composio.recover();
+    // While a process ends subscriptions, none is made that it could end.
+    await sql`update event_checks set lease_until = now() + interval '1 minute'
+      where account_id = ${id}`;
+    expect((await withKey.post(path, body)).status).toBe(503);
   });
 });

@@ -1,5 +1,6 @@
 /** The part of Composio's HTTP API (v3.1) that the adapter calls, on loopback. */
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
 import { queryOf, requireHeader, serveHandlers } from "./vendor-server.ts";
@@ -7,6 +8,8 @@ import { queryOf, requireHeader, serveHandlers } from "./vendor-server.ts";
 export type FakeComposio = Awaited<ReturnType<typeof startFakeComposio>>;
 
 const KEY = "composio-test-key";
+/** In base64 like a key of Standard Webhooks, which would sign another way. */
+const WEBHOOK_SECRET = "whsec_Y29tcG9zaW8tdGVzdC1zZWNyZXQtb2YtZXZlbnRz";
 const API = "/api/v3.1";
 const TOOLKITS = ["gmail", "slack", "notion", "youtube", "dropbox", "github", "tiktok"];
 const PAGE_SIZE = 2;
@@ -28,6 +31,27 @@ const toolsOf = (toolkit: string) =>
     toolkit: { slug: toolkit, name: toolkit },
     input_parameters: { type: "object", properties: { text: { type: "string" } } },
   }));
+/** A project's types are those of all its toolkits, of which an adapter must keep its own apart. */
+const typesOf = (toolkit: string) =>
+  ["NEW_MESSAGE", "DELETED"].map((verb) => ({
+    slug: `${toolkit.toUpperCase()}_${verb}`,
+    name: verb,
+    description: `${verb} at ${toolkit}`,
+    type: "webhook",
+    toolkit: { slug: toolkit, name: toolkit },
+    config: { type: "object", properties: { label: { type: "string" } } },
+  }));
+const upsertBody = z.object({
+  connected_account_id: z.string(),
+  trigger_config: z.record(z.string(), z.unknown()),
+});
+interface Instance {
+  readonly id: string;
+  readonly user_id: string;
+  readonly connected_account_id: string;
+  readonly trigger_name: string;
+  readonly trigger_config: object;
+}
 const linkBody = z.object({ toolkit: z.string(), callback_url: z.url() });
 
 export async function startFakeComposio() {
@@ -35,6 +59,7 @@ export async function startFakeComposio() {
   const links = new Map<string, { item: ReturnType<typeof composioItem>; callback: string }>();
   const accounts: { userId: string; item: object }[] = [];
   const executions: (z.output<typeof executeBody> & { tool: string })[] = [];
+  const instances: Instance[] = [];
   let isUserFilterIgnored = false;
 
   const server = await serveHandlers([
@@ -96,6 +121,54 @@ export async function startFakeComposio() {
         log_id: "log_1",
       });
     }),
+    http.get(`${API}/triggers_types`, ({ request }) => {
+      const { toolkit_slugs: toolkit = "", limit, cursor } = queryOf(request);
+      if (!TOOLKITS.includes(toolkit)) return refuse(404, "Toolkit_ToolkitNotFound");
+      const all = typesOf(toolkit);
+      const end = Number(cursor ?? 0) + Number(limit);
+      return HttpResponse.json({
+        items: all.slice(Number(cursor ?? 0), end),
+        next_cursor: end < all.length ? String(end) : null,
+      });
+    }),
+    http.get<{ slug: string }>(`${API}/triggers_types/:slug`, ({ params }) => {
+      const type = TOOLKITS.flatMap(typesOf).find(({ slug }) => slug === params.slug);
+      return type ? HttpResponse.json(type) : refuse(404, "TriggerType_NotFound");
+    }),
+    http.post<{ slug: string }>(
+      `${API}/trigger_instances/:slug/upsert`,
+      async ({ request, params }) => {
+        const body = upsertBody.parse(await request.json());
+        const account = accounts.find(
+          ({ item }) => "id" in item && item.id === body.connected_account_id,
+        );
+        if (!account) return refuse(404, "ConnectedAccount_NotFound");
+        if (Object.keys(body.trigger_config).some((name) => name !== "label")) {
+          return refuse(400, "TriggerConfig_Invalid");
+        }
+        const made = { ...body, trigger_name: params.slug, user_id: account.userId };
+        // An equal configuration returns the same instance.
+        const known = instances.find(({ id: _, ...one }) => isDeepStrictEqual(one, made));
+        const instance = known ?? { id: `ti_${randomUUID()}`, ...made };
+        if (!known) instances.push(instance);
+        return HttpResponse.json({ trigger_id: instance.id, deprecated: { uuid: randomUUID() } });
+      },
+    ),
+    http.get(`${API}/trigger_instances/active`, ({ request }) => {
+      const { user_ids, cursor } = queryOf(request);
+      const all = instances.filter((one) => isUserFilterIgnored || one.user_id === user_ids);
+      const end = Number(cursor ?? 0) + PAGE_SIZE;
+      return HttpResponse.json({
+        items: all.slice(Number(cursor ?? 0), end),
+        next_cursor: end < all.length ? String(end) : null,
+      });
+    }),
+    http.delete<{ id: string }>(`${API}/trigger_instances/manage/:id`, ({ params }) => {
+      const index = instances.findIndex(({ id }) => id === params.id);
+      if (index < 0) return refuse(404, "TriggerInstance_NotFound");
+      instances.splice(index, 1);
+      return HttpResponse.json({ trigger_id: params.id });
+    }),
     http.post(`${API}/tool_router/session`, async ({ request }) => {
       const { user_id } = sessionBody.parse(await request.json());
       const session = `trs_${randomUUID()}`;
@@ -124,7 +197,41 @@ export async function startFakeComposio() {
   return {
     ...server,
     /** The settings that make a server of the product use this API. */
-    env: { COMPOSIO_API_KEY: KEY, COMPOSIO_BASE_URL: server.origin },
+    env: {
+      COMPOSIO_API_KEY: KEY,
+      COMPOSIO_BASE_URL: server.origin,
+      COMPOSIO_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    },
+    /** The subscriptions of a user. */
+    instancesOf: (userId: string) => instances.filter((one) => one.user_id === userId),
+    /** Sends an event of a subscription to a server. @param changes of the payload's metadata, or of the headers */
+    send(
+      url: string,
+      { id, user_id, connected_account_id, trigger_name }: Instance,
+      changes: { readonly metadata?: object; readonly headers?: Record<string, string> } = {},
+    ): Promise<Response> {
+      const messageId = changes.headers?.["webhook-id"] ?? `msg_${randomUUID()}`;
+      const time = String(Math.floor(Date.now() / 1_000));
+      const body = JSON.stringify({
+        ...{ id: messageId, timestamp: new Date().toISOString(), type: "composio.trigger.message" },
+        metadata: {
+          ...{ log_id: "log_1", trigger_slug: trigger_name, trigger_id: id },
+          ...{ connected_account_id, auth_config_id: "ac_1", user_id, ...changes.metadata },
+        },
+        data: { subject: "Harbour Lights" },
+      });
+      const signed = createHmac("sha256", WEBHOOK_SECRET).update(`${messageId}.${time}.${body}`);
+      return fetch(`${url}/api/triggers/composio`, {
+        method: "POST",
+        headers: {
+          ...{ "content-type": "application/json", "webhook-id": messageId },
+          "webhook-timestamp": time,
+          "webhook-signature": `v1,${signed.digest("base64")}`,
+          ...changes.headers,
+        },
+        body,
+      });
+    },
     /** Adds a connection, or an item of any shape, to a user's list. */
     add: (userId: string, item: object) => void accounts.unshift({ userId, item }),
     /** The actions that were run, oldest first. */

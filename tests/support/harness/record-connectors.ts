@@ -11,5 +11,6 @@ export async function recordConnectors({ record, caller }: Context): Promise<voi
   await record("listActions", { params });
   const action = { ...params, action: "DESCRIBE_CONNECTION" };
   await record("runAction", { params: action, body: { input: {} } });
+  await record("listConnectorEvents", { params });
   await record("removeConnections", { params });
 }

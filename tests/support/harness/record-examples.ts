@@ -58,7 +58,7 @@ export async function recordExamples(
   await recordConnectors(context);
   await recordContent(context);
   await recordMcp(context);
-  await recordTasks(context, cronSecret);
+  await recordTasks(context, cronSecret, placeholders);
   await recordDeliveries(context);
   await recordApprovals(context);
   for (const { id, contract } of operations) await recordErrors(context, id, contract);

@@ -1,12 +1,14 @@
 /** Records the examples of scheduled prompts. */
+import { createHmac, randomUUID } from "node:crypto";
 import { expect, vi } from "vitest";
 import { z } from "zod";
+import type { Placeholders } from "../fixtures/placeholders.ts";
 import { runsIn } from "../fixtures/task-runs.ts";
 import { sendEvent } from "../fixtures/triggers.ts";
 import { type Context, withId } from "./example-recorder.ts";
 
-/** @param cronSecret the server's `CRON_SECRET` */
-export async function recordTasks(context: Context, cronSecret: string) {
+/** @param cronSecret the server's `CRON_SECRET` and `COMPOSIO_WEBHOOK_SECRET` */
+export async function recordTasks(context: Context, cronSecret: string, texts: Placeholders) {
   const { record, caller } = context;
   const body = {
     title: "Chart watch",
@@ -34,6 +36,7 @@ export async function recordTasks(context: Context, cronSecret: string) {
   await record("fireTasks", { headers: scheduler });
   await record("driveTaskRun", { params: { id: run.task_run_id }, headers: scheduler });
   await recordTriggers(context, task.id);
+  await recordComposio(context, cronSecret, texts);
   await record("deleteTask", { params });
 }
 
@@ -52,4 +55,21 @@ async function recordTriggers({ record, caller }: Context, taskId: string) {
   await sendEvent(trigger, event, headers);
   await record("listTriggerEvents", { params: path, query: { limit: "10" } });
   await record("deleteTrigger", { params: path });
+}
+
+/** Records a message of an account that this server does not have. */
+async function recordComposio({ record }: Context, secret: string, texts: Placeholders) {
+  const metadata = {
+    ...{ trigger_id: "ti_a1b2", trigger_slug: "GMAIL_NEW_GMAIL_MESSAGE" },
+    ...{ connected_account_id: "ca_c3d4", user_id: randomUUID() },
+  };
+  const data = { subject: "Harbour Lights" };
+  const body = JSON.stringify({ type: "composio.trigger.message", metadata, data });
+  const time = String(Math.floor(Date.now() / 1_000));
+  const signed = createHmac("sha256", secret).update(`msg_1.${time}.${body}`).digest("base64");
+  const headers = { "webhook-id": "msg_1", "webhook-timestamp": time };
+  texts.replaceText(time, "1795680000");
+  texts.replaceText(signed, "a base64 signature");
+  const request = { headers: { ...headers, "webhook-signature": `v1,${signed}` }, body };
+  await record("receiveComposioEvent", request);
 }

@@ -1,9 +1,9 @@
 import { answer, done, success } from "@/lib/http/answers.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
 import { methods } from "@/lib/http/methods.ts";
-import { updateTask } from "@/lib/schedules/change-task.ts";
+import { deleteTask, updateTask } from "@/lib/schedules/change-task.ts";
 import * as contracts from "@/lib/schedules/contract.ts";
-import { removeTask, selectTask } from "@/lib/schedules/store.ts";
+import { selectTask } from "@/lib/schedules/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(contracts.getTaskContract, ({ caller, params }) =>
@@ -12,7 +12,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   PATCH: endpoint(contracts.updateTaskContract, ({ app, caller, params, body }) =>
     answer(updateTask(app, caller.accountId, params.id, body), (task) => success({ task })),
   ),
-  DELETE: endpoint(contracts.deleteTaskContract, ({ caller, params }) =>
-    answer(removeTask(caller.accountId, params.id), done),
+  DELETE: endpoint(contracts.deleteTaskContract, ({ app, caller, params, log }) =>
+    answer(deleteTask(app, caller.accountId, params.id, log), done),
   ),
 });

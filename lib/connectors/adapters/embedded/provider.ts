@@ -1,8 +1,13 @@
 /** Connections in the project's own database. A page of this service asks for consent. */
 import { createHash, randomBytes } from "node:crypto";
-import type { ConnectorAction } from "../../contract.ts";
+import type { Connection, ConnectorAction, ConnectorEvent } from "../../contract.ts";
 import type { ConnectorFault, ConnectorProvider } from "../../port.ts";
-import { deleteConnections, insertConnection, selectConnections } from "../../store.ts";
+import {
+  deleteConnections,
+  insertConnection,
+  selectConnections,
+  sendTestEvent,
+} from "../../store.ts";
 
 /** The connectors of the embedded provider: Composio's slugs with display names. */
 const NAMES: ReadonlyMap<string, string> = new Map([
@@ -37,6 +42,7 @@ export function connectorName(slug: string): string | undefined {
 export function createEmbeddedConnectors(origin: string): ConnectorProvider {
   return {
     name: "embedded",
+    receivesEvents: true,
 
     async authorize({ accountId, starter, connector, callbackUrl }) {
       if (connectorName(connector) === undefined) return unknown(connector);
@@ -54,28 +60,79 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
       return { kind: "disconnected", count: await deleteConnections(accountId, connector) };
     },
 
-    async listActions({ connector }) {
+    async listActions({ connector, limit, cursor = "0" }) {
       if (connectorName(connector) === undefined) return unknown(connector);
-      return { kind: "actions", actions: [describeConnection], nextCursor: null };
+      const actions = [describeConnection, sendEvent];
+      const end = Number(cursor) + limit;
+      const nextCursor = end < actions.length ? String(end) : null;
+      return { kind: "actions", actions: actions.slice(Number(cursor), end), nextCursor };
     },
 
-    async runAction({ accountId, connector, action }) {
+    async listEvents({ connector }) {
       if (connectorName(connector) === undefined) return unknown(connector);
-      if (action !== describeConnection.name) {
+      return { kind: "events", events: [testEvent], nextCursor: null };
+    },
+
+    async subscribe({ accountId, connector, event, config }) {
+      if (connectorName(connector) === undefined) return unknown(connector);
+      const active = await activeConnection(accountId, connector);
+      if ("cause" in active) return active;
+      if (event !== testEvent.name) {
+        return { kind: "unknown_event", cause: `${event} is not an embedded event` };
+      }
+      if (Object.keys(config).length > 0) {
+        return { kind: "refused_config", cause: "a config", message: "it has no fields" };
+      }
+      return { kind: "subscribed", id: sourceOf(connector) };
+    },
+
+    async unsubscribe() {
+      return { kind: "unsubscribed" };
+    },
+
+    async runAction({ accountId, connector, action, input }) {
+      if (connectorName(connector) === undefined) return unknown(connector);
+      if (action !== describeConnection.name && action !== sendEvent.name) {
         return { kind: "unknown_action", cause: `${action} is not an embedded action` };
       }
-      const connections = await selectConnections(accountId);
-      const active = connections.find(
-        (one) => one.connector === connector && one.status === "active",
-      );
-      if (!active) return { kind: "not_connected", cause: `${connector} is not connected` };
-      const output = { id: active.id, connector, connectedAt: active.updatedAt };
+      const active = await activeConnection(accountId, connector);
+      if ("cause" in active) return active;
+      let output: object = { id: active.id, connector, connectedAt: active.updatedAt };
+      if (action === sendEvent.name) {
+        const content = JSON.stringify({ type: testEvent.name, connector, data: input });
+        output = { triggers: await sendTestEvent(accountId, sourceOf(connector), content) };
+      }
       return { kind: "ran", result: { successful: true, output, error: null } };
     },
   };
 }
 
-/** The one action of a connection that has no service behind it. */
+async function activeConnection(
+  accountId: string,
+  connector: string,
+): Promise<Connection | ConnectorFault> {
+  const connections = await selectConnections(accountId);
+  const active = connections.find((one) => one.connector === connector && one.status === "active");
+  return active ?? { kind: "not_connected", cause: `${connector} is not connected` };
+}
+
+/** A subscription is a row of the trigger alone. */
+const sourceOf = (connector: string) => `embedded:${connector}`;
+
+/** The one event of a connection that has no service behind it, and the action that sends it. */
+const testEvent: ConnectorEvent = {
+  name: "TEST_EVENT",
+  title: "Test event",
+  description: "The action SEND_TEST_EVENT was run.",
+  configSchema: { type: "object", properties: {}, additionalProperties: false },
+};
+const sendEvent: ConnectorAction = {
+  name: "SEND_TEST_EVENT",
+  description:
+    "Sends TEST_EVENT with the input as its data to the account's triggers. Their runs start within seconds.",
+  inputSchema: { type: "object", properties: {} },
+};
+
 const describeConnection: ConnectorAction = {
   name: "DESCRIBE_CONNECTION",
   description: "Tells which connection of the account is in use, and since when.",

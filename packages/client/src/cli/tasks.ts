@@ -7,16 +7,19 @@ export const tasks: Command = {
     "tasks list",
     'tasks create --schedule "0 9 * * MON" [--timezone ZONE] [--title TITLE] [--model ID] PROMPT',
     "tasks run ID",
-    "tasks trigger ID",
+    "tasks trigger ID [--connector NAME --event EVENT [--config JSON]]",
     "tasks delete ID",
   ],
   about:
-    "Scheduled prompts: each time of the schedule starts a run. Without --timezone it is in UTC. A trigger is a URL at which events start runs; its secret is printed once.",
+    "Scheduled prompts: each time of the schedule starts a run. Without --timezone it is in UTC. A trigger is a URL at which events start runs, whose secret is printed once, or with --connector an event of a connected account.",
   options: {
     schedule: { type: "string" },
     timezone: { type: "string" },
     title: { type: "string" },
     model: { type: "string" },
+    connector: { type: "string" },
+    event: { type: "string" },
+    config: { type: "string" },
   },
   async run({ args: [action, ...rest], client: { api }, options, out, signal }) {
     const id = () => ({ path: { id: required(rest[0], "ID") } });
@@ -51,9 +54,17 @@ export const tasks: Command = {
         return 0;
       }
       case "trigger": {
-        const request = { params: id(), body: { kind: "webhook" as const }, signal };
-        const made = await take(api.POST("/api/tasks/{id}/triggers", request));
-        out.result(made, ({ url, secret }) => `${url}\n${secret}`);
+        const connector = text(options.connector);
+        const event = text(options.event);
+        const config = jsonObject(text(options.config) ?? "{}");
+        const body =
+          connector === undefined
+            ? { kind: "webhook" as const }
+            : { kind: "connector" as const, connector, event: required(event, "--event"), config };
+        const made = await take(
+          api.POST("/api/tasks/{id}/triggers", { params: id(), body, signal }),
+        );
+        out.result(made, (one) => (one.kind === "webhook" ? `${one.url}\n${one.secret}` : one.id));
         return 0;
       }
       case "delete": {
@@ -66,3 +77,11 @@ export const tasks: Command = {
     }
   },
 };
+
+function jsonObject(config: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(config));
+  } catch {
+    throw new UsageError("--config must be JSON");
+  }
+}

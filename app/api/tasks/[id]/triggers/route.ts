@@ -6,8 +6,8 @@ import { createTrigger } from "@/lib/triggers/create-trigger.ts";
 import { selectTriggers } from "@/lib/triggers/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  POST: endpoint(createTriggerContract, ({ caller, params: { id }, body }) =>
-    answer(createTrigger(caller.accountId, id, body), (made) => ({
+  POST: endpoint(createTriggerContract, ({ app, caller, params: { id }, body, log }) =>
+    answer(createTrigger(app, caller.accountId, id, body, log), (made) => ({
       status: 201,
       ...success(made),
     })),

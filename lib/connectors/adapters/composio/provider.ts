@@ -1,73 +1,58 @@
 /** Connections that Composio manages, over its HTTP API (v3.1). The account id is its `user_id`. */
 import { z } from "zod";
-import { timestamp } from "../../platform/database/columns.ts";
-import { type Refusal, requestJson } from "../../platform/outbound/fetch-json.ts";
-import { probeJson } from "../../platform/outbound/probe.ts";
-import type { Connection, ConnectorAction } from "../contract.ts";
-import type { ConnectorFault, ConnectorProvider } from "../port.ts";
-import { recordLink, refusedConnections } from "../store.ts";
+import { requestJson } from "../../../platform/outbound/fetch-json.ts";
+import { probeJson } from "../../../platform/outbound/probe.ts";
+import type { Connection } from "../../contract.ts";
+import type { ConnectorFault, ConnectorProvider } from "../../port.ts";
+import { recordLink, refusedConnections } from "../../store.ts";
+import {
+  connectedAccount,
+  createdLink,
+  createdSession,
+  describeConnection,
+  describeTool,
+  describeTriggerType,
+  executed,
+  fault,
+  faultOf,
+  isMissing,
+  MAX_ERROR_CHARS,
+  page,
+  tool,
+  triggerInstance,
+  triggerType,
+  upserted,
+} from "./answers.ts";
 
 /** Bounds how many pages of connections are read for one account. */
 const MAX_PAGES = 10;
 const PAGE_SIZE = 100;
-/** Bounds a service's error message. */
-const MAX_ERROR_CHARS = 2_000;
-
-const createdSession = z.object({ session_id: z.string().min(1) });
-const createdLink = z.object({
-  redirect_url: z.url({ protocol: /^https?$/ }),
-  connected_account_id: z.string().min(1),
-});
-const page = z.object({ items: z.array(z.unknown()), next_cursor: z.string().nullish() });
-const item = z.object({
-  id: z.string(),
-  user_id: z.string(),
-  status: z.string(),
-  toolkit: z.object({ slug: z.string().toLowerCase() }),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
-const tool = z.object({
-  slug: z.string(),
-  description: z.string().catch(""),
-  input_parameters: z.record(z.string(), z.unknown()).catch({}),
-  toolkit: z.object({ slug: z.string().toLowerCase() }),
-});
-const executed = z.object({
-  successful: z.boolean(),
-  data: z.unknown(),
-  error: z.string().nullish(),
-});
-const refusal = z.object({ error: z.object({ slug: z.string() }) });
-
-const statusOf: Readonly<Record<string, Connection["status"]>> = {
-  INITIALIZING: "pending",
-  INITIATED: "pending",
-  ACTIVE: "active",
-  EXPIRED: "expired",
-  FAILED: "failed",
-};
 
 type Answer<S extends z.ZodType> =
   | { readonly kind: "answer"; readonly value: z.output<S> }
   | ConnectorFault;
 
-type RequestOf<M extends "authorize" | "disconnect" | "listActions" | "runAction"> = Parameters<
-  ConnectorProvider[M]
->[0];
+type RequestOf<M extends Exclude<keyof ConnectorProvider, "name" | "receivesEvents" | "check">> =
+  Parameters<ConnectorProvider[M]>[0];
 
 export class ComposioConnectors implements ConnectorProvider {
   readonly name = "composio";
+  readonly receivesEvents: boolean;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #baseUrl: string;
   readonly #timeoutMs: number;
 
-  /** @param options.timeoutMs the deadline of one call of the port, including all its requests */
+  /**
+   * @param options.receivesEvents whether the secret is known with which events are signed
+   * @param options.timeoutMs the deadline of one call of the port, including all its requests
+   */
   constructor(options: {
     readonly apiKey: string;
     readonly baseUrl: string;
+    readonly receivesEvents: boolean;
     readonly timeoutMs: number;
   }) {
+    this.receivesEvents = options.receivesEvents;
     this.#headers = { "x-api-key": options.apiKey };
     this.#baseUrl = options.baseUrl;
     this.#timeoutMs = options.timeoutMs;
@@ -112,9 +97,9 @@ export class ComposioConnectors implements ConnectorProvider {
       const answer = await this.#ask(page, `/connected_accounts?${query}`, deadline);
       if (answer.kind !== "answer") return answer;
       for (const one of answer.value.items) {
-        const { data } = item.safeParse(one);
+        const { data } = connectedAccount.safeParse(one);
         // Checked here as well: the filter of the request alone is not trusted with the tenant.
-        if (data?.user_id === accountId) connections.push(describe(data));
+        if (data?.user_id === accountId) connections.push(describeConnection(data));
       }
       if (!answer.value.next_cursor) break;
       query.set("cursor", answer.value.next_cursor);
@@ -148,13 +133,77 @@ export class ComposioConnectors implements ConnectorProvider {
     return { kind: "actions", actions, nextCursor: answer.value.next_cursor || null } as const;
   }
 
-  async runAction({ accountId, connector, action, input }: RequestOf<"runAction">) {
+  async listEvents({ connector, limit, cursor }: RequestOf<"listEvents">) {
+    const query = new URLSearchParams({ toolkit_slugs: connector, limit: String(limit) });
+    if (cursor !== undefined) query.set("cursor", cursor);
+    const answer = await this.#ask(page, `/triggers_types?${query}`, this.#deadline());
+    if (answer.kind !== "answer") return answer;
+    const events = answer.value.items.flatMap((one) => {
+      const { data } = triggerType.safeParse(one);
+      return data?.toolkit.slug === connector ? [describeTriggerType(data)] : [];
+    });
+    return { kind: "events", events, nextCursor: answer.value.next_cursor || null } as const;
+  }
+
+  async subscribe({ accountId, connector, event, config }: RequestOf<"subscribe">) {
+    const active = await this.#activeConnection(accountId, connector);
+    if ("cause" in active) return active;
+    const deadline = this.#deadline();
+    const slug = encodeURIComponent(event);
+    // The name alone does not identify the connector of the event.
+    const found = await this.#ask(triggerType, `/triggers_types/${slug}`, deadline);
+    if (found.kind !== "answer") {
+      return isMissing(found) ? fault("unknown_event", found.cause) : found;
+    }
+    const { value } = found;
+    if (value.toolkit.slug !== connector || value.slug !== event) {
+      return fault("unknown_event", `${event} is ${value.slug} of ${value.toolkit.slug}`);
+    }
+    const made = await this.#ask(upserted, `/trigger_instances/${slug}/upsert`, deadline, {
+      connected_account_id: active.id,
+      trigger_config: config,
+    });
+    return made.kind === "answer"
+      ? ({ kind: "subscribed", id: made.value.trigger_id } as const)
+      : made;
+  }
+
+  async unsubscribe({ accountId, keptIds }: RequestOf<"unsubscribe">) {
+    const deadline = this.#deadline();
+    const query = new URLSearchParams({ user_ids: accountId, limit: String(PAGE_SIZE) });
+    const unused: string[] = [];
+    for (let pageNumber = 1; pageNumber <= MAX_PAGES; pageNumber++) {
+      const answer = await this.#ask(page, `/trigger_instances/active?${query}`, deadline);
+      if (answer.kind !== "answer") return answer;
+      for (const one of answer.value.items) {
+        const { data } = triggerInstance.safeParse(one);
+        // As where connections are listed.
+        if (data?.user_id === accountId && !keptIds.includes(data.id)) unused.push(data.id);
+      }
+      if (!answer.value.next_cursor) break;
+      query.set("cursor", answer.value.next_cursor);
+    }
+    for (const id of unused) {
+      const path = `/trigger_instances/manage/${encodeURIComponent(id)}`;
+      const removed = await this.#ask(z.unknown(), path, deadline, undefined, "DELETE");
+      if (removed.kind !== "answer" && !isMissing(removed)) return removed;
+    }
+    return { kind: "unsubscribed" } as const;
+  }
+
+  /** Returns `not_connected` without one. */
+  async #activeConnection(accountId: string, connector: string) {
     const listed = await this.list(accountId);
     if (listed.kind !== "listed") return listed;
     const active = listed.connections.find(
       (one) => one.connector === connector && one.status === "active",
     );
-    if (!active) return fault("not_connected", `${connector} is not connected`);
+    return active ?? fault("not_connected", `${connector} is not connected`);
+  }
+
+  async runAction({ accountId, connector, action, input }: RequestOf<"runAction">) {
+    const active = await this.#activeConnection(accountId, connector);
+    if ("cause" in active) return active;
     const deadline = this.#deadline();
     const slug = encodeURIComponent(action);
     // The name alone does not identify the connector of the action.
@@ -206,36 +255,4 @@ export class ComposioConnectors implements ConnectorProvider {
   }
 }
 
-const fault = (kind: ConnectorFault["kind"], cause: string): ConnectorFault => ({ kind, cause });
-
-const isMissing = ({ kind, status }: ConnectorFault): boolean =>
-  kind === "unavailable" && status === 404;
-
 const access = { credentials: ["COMPOSIO_API_KEY"], address: ["COMPOSIO_BASE_URL"] };
-
-/** An error slug that names the toolkit means that the provider does not know it or cannot link it. */
-function faultOf(path: string, { status, retryAfter, body }: Refusal): ConnectorFault {
-  const cause = `${path} answered ${status}`;
-  const slug = refusal.safeParse(body).data?.error.slug ?? "";
-  const isUnknown =
-    (status === 404 && path.endsWith("/link")) ||
-    (status >= 400 && status < 500 && /toolkit/i.test(slug));
-  return isUnknown
-    ? { kind: "unknown", cause }
-    : { kind: "unavailable", cause, retryAfter, status };
-}
-
-const describeTool = (data: z.output<typeof tool>): ConnectorAction => ({
-  name: data.slug,
-  description: data.description,
-  inputSchema: data.input_parameters,
-});
-
-const describe = (data: z.output<typeof item>): Connection => ({
-  id: data.id,
-  connector: data.toolkit.slug,
-  // INACTIVE, REVOKED and future statuses: the connection exists but cannot be used.
-  status: statusOf[data.status] ?? "inactive",
-  createdAt: data.created_at,
-  updatedAt: data.updated_at,
-});
