@@ -75,7 +75,7 @@ function* faultsOf(file: string): Generator<string> {
 
 /** The console notices code that a deployment has replaced where it is imported on demand. */
 function* faultsOfLateImports(file: string, text: string): Generator<string> {
-  if (!file.startsWith("app/(console)/") || file.endsWith("/_code/grammars.ts")) return;
+  if (!file.startsWith("app/(console)/") || file.endsWith("/_code/tokenize.ts")) return;
   const late = text
     .replace(/\s+/g, "")
     .match(/(?<!(?:loadModule|lazyComponent)\(\(\)=>)(?<!typeof)import\("|"next\/dynamic"/);

@@ -1,4 +1,3 @@
-"use client";
 import { ShieldQuestion } from "lucide-react";
 import { useRef, useState } from "react";
 import type { Approval } from "@/lib/turns/approvals-contract.ts";

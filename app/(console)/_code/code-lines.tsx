@@ -2,13 +2,8 @@ import { memo } from "react";
 import { type CodeLine, kinds } from "./languages.ts";
 import "./code.css";
 
-interface CodeLinesProps {
-  readonly text: string;
-  readonly lines: readonly CodeLine[];
-}
-
 /** A text whose first lines are highlighted, as far as `lines` fits them. */
-export function CodeLines({ text, lines }: CodeLinesProps) {
+export function CodeLines({ text, lines }: Readonly<{ text: string; lines: readonly CodeLine[] }>) {
   const rows = text.split("\n");
   const misfit = rows.findIndex((row, index) => row !== textOf(lines[index]));
   const count = misfit < 0 ? rows.length : misfit;
@@ -26,12 +21,7 @@ export function CodeLines({ text, lines }: CodeLinesProps) {
 const textOf = (line: CodeLine | undefined): string | undefined =>
   line?.map(([piece]) => piece).join("");
 
-interface LineProps {
-  readonly line: CodeLine;
-  readonly isLast: boolean;
-}
-
-const Line = memo(function Line({ line, isLast }: LineProps) {
+const Line = memo(function Line({ line, isLast }: Readonly<{ line: CodeLine; isLast: boolean }>) {
   return (
     <span>
       {line.map(([piece, kind], index) =>

@@ -1,4 +1,3 @@
-"use client";
 /** One worker for all code of the page. It starts with the first block and is replaced when it hangs. */
 import { checkChunk } from "../_load/load-module.ts";
 import type { HighlightAnswer, HighlightRequest } from "./highlight-worker.ts";

@@ -1,4 +1,4 @@
-/** The programming languages whose code is highlighted. Their grammars are in `grammars.ts`. */
+/** The programming languages whose code is highlighted. Their grammars are in `tokenize.ts`. */
 
 export interface Language {
   /** How people write it: `TypeScript`. */

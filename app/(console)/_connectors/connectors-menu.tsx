@@ -1,4 +1,3 @@
-"use client";
 import { Check, Plus } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { listConnectionsContract } from "@/lib/connectors/contract.ts";

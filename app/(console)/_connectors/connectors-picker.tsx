@@ -1,4 +1,3 @@
-"use client";
 import { Plug } from "lucide-react";
 import { api } from "../_api/request.ts";
 import { useQuery } from "../_hooks/use-query.ts";

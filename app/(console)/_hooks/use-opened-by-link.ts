@@ -1,4 +1,3 @@
-"use client";
 import { usePathname, useSearchParams } from "next/navigation";
 import { useEffect, useState } from "react";
 

@@ -1,4 +1,3 @@
-"use client";
 import { Check, Search } from "lucide-react";
 import { Popover } from "radix-ui";
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react";

@@ -1,4 +1,3 @@
-"use client";
 import { ChevronDown } from "lucide-react";
 import { useRef, useState } from "react";
 import { type Model, useModels } from "../_hooks/shared-reads.ts";

@@ -1,4 +1,3 @@
-"use client";
 import { X } from "lucide-react";
 import type { RefObject } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";

@@ -1,4 +1,3 @@
-"use client";
 import { Command } from "cmdk";
 import {
   Keyboard,

@@ -1,4 +1,3 @@
-"use client";
 import { X } from "lucide-react";
 import { usePathname } from "next/navigation";
 import { Dialog } from "radix-ui";

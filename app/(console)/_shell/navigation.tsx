@@ -1,14 +1,17 @@
-"use client";
-import { AudioLines, ChevronRight, LogOut } from "lucide-react";
+import { useQuery } from "@tanstack/react-query";
+import { AudioLines, ChevronRight, LogOut, Mail } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
-import { useId, useSyncExternalStore } from "react";
+import { useEffect, useId, useSyncExternalStore } from "react";
+import type { listInvitationsContract } from "@/lib/organizations/contract.ts";
+import { type Answer, read } from "../_api/request.ts";
 import { useNewestRuns } from "../_hooks/shared-reads.ts";
+import { keyOf } from "../_hooks/use-query.ts";
 import { signOut, useSession } from "../_session/auth.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { Skeleton } from "../_ui/states.tsx";
-import { InvitationNotice } from "./invitation-notice.tsx";
+import { readList, writeList } from "../chat/_state/drafts.ts";
 import { type NavItem, navGroups, settingsItem } from "./nav-items.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
@@ -115,17 +118,17 @@ function NavLink({ item: { href, label, icon: Icon }, waiting, onNavigate }: Nav
 }
 
 const CHANGE_EVENT = "navigation";
-const keyOf = (label: string): string => `navigation ${label}`;
+const groupKey = (label: string): string => `navigation ${label}`;
 
 /** Whether a group of the navigation is open, as it was left in this browser. */
 function useGroupState(label: string) {
   const isOpen = useSyncExternalStore(
     subscribe,
-    () => localStorage.getItem(keyOf(label)) === "open",
+    () => localStorage.getItem(groupKey(label)) === "open",
     () => false,
   );
   const setOpen = (open: boolean) => {
-    localStorage.setItem(keyOf(label), open ? "open" : "folded");
+    localStorage.setItem(groupKey(label), open ? "open" : "folded");
     dispatchEvent(new Event(CHANGE_EVENT));
   };
   return { isOpen, setOpen };
@@ -180,6 +183,40 @@ export function Brand() {
         <AudioLines aria-hidden className="size-4" />
       </span>
       <span className="truncate">Agent Platform</span>
+    </Link>
+  );
+}
+
+type Invitations = Answer<typeof listInvitationsContract>;
+type StoredInvitations = Readonly<{ at: number; data: Invitations }>;
+
+const PATH = "/api/invitations?limit=100";
+const MAX_AGE_MS = 600_000;
+const storageKey = (email: string): string => `invitations ${email}`;
+
+/** Leads to the open invitations, which are read every ten minutes at most. */
+function InvitationNotice({ email }: { readonly email: string }) {
+  const stored = () => readList<StoredInvitations>("localStorage", () => storageKey(email))[0];
+  const { data, dataUpdatedAt } = useQuery({
+    queryKey: keyOf(PATH),
+    queryFn: ({ signal }) => read<Invitations>(PATH, signal),
+    staleTime: MAX_AGE_MS,
+    initialData: () => stored()?.data,
+    initialDataUpdatedAt: () => stored()?.at,
+  });
+  useEffect(() => {
+    if (data) writeList("localStorage", () => storageKey(email), [{ at: dataUpdatedAt, data }]);
+  }, [data, dataUpdatedAt, email]);
+  const count = data?.invitations.length ?? 0;
+  if (count === 0) return null;
+  return (
+    <Link
+      href="/invitations"
+      prefetch={false}
+      className="mb-1 flex h-8 items-center gap-2.5 rounded-md bg-accent-soft px-2 font-medium text-accent-text"
+    >
+      <Mail aria-hidden className="size-4" />
+      {count === 1 ? "1 invitation" : `${count} invitations`}
     </Link>
   );
 }

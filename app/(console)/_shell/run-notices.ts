@@ -1,4 +1,3 @@
-"use client";
 import { useEffect, useRef } from "react";
 import { useNewestRuns } from "../_hooks/shared-reads.ts";
 import { toast } from "../_ui/toast.tsx";

@@ -1,4 +1,3 @@
-"use client";
 import { Building2, Check, Plus, UserRound, UsersRound } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { ReactNode } from "react";

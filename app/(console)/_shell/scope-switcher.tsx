@@ -1,4 +1,3 @@
-"use client";
 import { ChevronsUpDown, UsersRound } from "lucide-react";
 import { useEffect } from "react";
 import { api } from "../_api/request.ts";

@@ -1,19 +1,27 @@
 "use client";
 import { useQueryClient } from "@tanstack/react-query";
-import { Menu } from "lucide-react";
-import { usePathname } from "next/navigation";
-import { Activity, memo, type ReactNode, useEffect, useState } from "react";
+import { Menu, Search } from "lucide-react";
+import { usePathname, useRouter } from "next/navigation";
+import {
+  Activity,
+  createContext,
+  memo,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useState,
+} from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useSession } from "../_session/auth.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { Loading, Skeleton } from "../_ui/states.tsx";
 import { ChatSidebar } from "../chat/_list/chat-sidebar.tsx";
-import { Commands, SearchButton } from "./commands.tsx";
 import { useFrame } from "./frame.tsx";
 import { navGroups, settingsItem } from "./nav-items.ts";
 import { Account, Brand, Navigation } from "./navigation.tsx";
 import { useRunNotices } from "./run-notices.ts";
 import { ScopeSwitcher } from "./scope-switcher.tsx";
+import { pageOfKey } from "./shortcut-list.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
 const Drawer = lazyComponent(() => import("./drawer.tsx"), "Drawer");
@@ -179,5 +187,77 @@ function PageSkeleton() {
       <Skeleton className="mt-2 h-5 w-72 max-w-full" />
       <Skeleton className="mt-6 h-48 w-full rounded-xl" />
     </Loading>
+  );
+}
+
+const CommandPalette = lazyComponent(() => import("./command-palette.tsx"), "CommandPalette");
+const ShortcutSheet = lazyComponent(() => import("./shortcut-sheet.tsx"), "ShortcutSheet");
+
+const SEQUENCE_MS = 1_500;
+
+type Opened = "palette" | "shortcuts" | null;
+const CommandsContext = createContext<(opened: Opened) => void>(() => {});
+
+/** Listens to the shortcuts, and shows the palette and the sheet of shortcuts, which load when opened. */
+function Commands({ children }: { readonly children: ReactNode }) {
+  const [opened, setOpened] = useState<Opened>(null);
+  const router = useRouter();
+  useEffect(() => {
+    let startedAt = 0;
+    const onKeyDown = (event: KeyboardEvent) => {
+      const { key, metaKey, ctrlKey, altKey } = event;
+      if ((metaKey || ctrlKey) && !altKey && key.toLowerCase() === "k") {
+        event.preventDefault();
+        setOpened((now) => (now === "palette" ? null : "palette"));
+        return;
+      }
+      if (metaKey || ctrlKey || altKey || event.defaultPrevented || isTaken(event.target)) return;
+      const page = pageOfKey(key);
+      const isSecond = event.timeStamp - startedAt < SEQUENCE_MS && startedAt > 0;
+      startedAt = !isSecond && key === "g" ? event.timeStamp : 0;
+      if (isSecond && page !== undefined) router.push(page);
+      else if (key === "?") setOpened("shortcuts");
+      else if (key === "c") router.push("/chat");
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, [router]);
+  const close = () => setOpened(null);
+  return (
+    <CommandsContext value={setOpened}>
+      {children}
+      {opened === "palette" && (
+        <CommandPalette onClose={close} onShowShortcuts={() => setOpened("shortcuts")} />
+      )}
+      {opened === "shortcuts" && <ShortcutSheet onClose={close} />}
+    </CommandsContext>
+  );
+}
+
+/** Keys belong to a text field that has the focus, and to an open dialog or menu. */
+function isTaken(target: EventTarget | null): boolean {
+  const isTyping =
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches("input, textarea, select"));
+  return (
+    isTyping ||
+    document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null
+  );
+}
+
+/** The button that opens the palette. */
+function SearchButton() {
+  const open = useContext(CommandsContext);
+  return (
+    <IconButton
+      icon={Search}
+      isLarge
+      label="Search"
+      aria-keyshortcuts="Meta+K Control+K"
+      title="Search (⌘K or Ctrl+K)"
+      onClick={() => open("palette")}
+    />
   );
 }

@@ -1,4 +1,3 @@
-"use client";
 import { useSyncExternalStore } from "react";
 import { Dialog } from "../_ui/dialog.tsx";
 import { shortcutGroups } from "./shortcut-list.ts";

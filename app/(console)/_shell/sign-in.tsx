@@ -1,4 +1,3 @@
-"use client";
 import type { AuthError } from "@supabase/auth-js";
 import { type FormEvent, useState, useTransition } from "react";
 import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";

@@ -1,4 +1,3 @@
-"use client";
 import { Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
 import { IconButton } from "../_ui/button.tsx";

@@ -1,4 +1,3 @@
-"use client";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { useChatConnectors } from "../_connectors/connectors-picker.tsx";

@@ -1,4 +1,3 @@
-"use client";
 import { X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useState } from "react";
 import { cn } from "./class-names.ts";

@@ -1,4 +1,3 @@
-"use client";
 import { type Ref, type RefObject, useEffect, useRef, useState } from "react";
 import { loadImage } from "../_api/request.ts";
 import { useFrame } from "../_shell/frame.tsx";

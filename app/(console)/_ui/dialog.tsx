@@ -1,4 +1,3 @@
-"use client";
 import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";

@@ -1,4 +1,3 @@
-"use client";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
 import { cn } from "./class-names.ts";

@@ -1,4 +1,3 @@
-"use client";
 import type { LucideIcon } from "lucide-react";
 import { DropdownMenu as Base } from "radix-ui";
 import { type ComponentProps, type ReactNode, useRef } from "react";

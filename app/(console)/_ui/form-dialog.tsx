@@ -1,4 +1,3 @@
-"use client";
 import type { ReactNode } from "react";
 import type { Form } from "../_hooks/use-form.ts";
 import { Button } from "./button.tsx";

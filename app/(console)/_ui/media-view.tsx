@@ -1,4 +1,3 @@
-"use client";
 import { ExternalLink } from "lucide-react";
 import { useFrame } from "../_shell/frame.tsx";
 import { type ContentMedia, mediaAddress } from "../content/content-result.ts";

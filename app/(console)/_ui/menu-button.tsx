@@ -1,4 +1,3 @@
-"use client";
 import { type ComponentProps, type ReactNode, type RefObject, useRef, useState } from "react";
 
 /** What `AnchoredMenu` needs of its button. */

@@ -1,4 +1,3 @@
-"use client";
 import { useState } from "react";
 import { cn } from "./class-names.ts";
 

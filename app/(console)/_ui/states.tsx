@@ -207,13 +207,8 @@ export function Skeleton({ className, ...rest }: ComponentProps<"div">) {
   );
 }
 
-interface SkeletonsProps {
-  readonly count: number;
-  readonly className: string;
-}
-
 /** Placeholders of the same size. */
-export function Skeletons({ count, className }: SkeletonsProps) {
+export function Skeletons({ count, className }: Readonly<{ count: number; className: string }>) {
   return Array.from({ length: count }, (_, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the placeholders never change
     <Skeleton key={index} className={className} />
@@ -236,13 +231,8 @@ export function Loading({ label, className, children }: LoadingProps) {
   );
 }
 
-interface ListSkeletonProps {
-  readonly label: string;
-  readonly rows?: number;
-}
-
 /** The placeholder of a list whose rows have two lines. `label` is for screen readers. */
-export function ListSkeleton({ label, rows = 6 }: ListSkeletonProps) {
+export function ListSkeleton({ label, rows = 6 }: Readonly<{ label: string; rows?: number }>) {
   return (
     <Loading label={label} className="divide-y overflow-hidden rounded-xl border bg-surface">
       {Array.from({ length: rows }, (_, row) => (

@@ -1,4 +1,3 @@
-"use client";
 import { ExternalLink } from "lucide-react";
 import { type ReactNode, useEffect, useReducer, useState } from "react";
 import type { DocumentText, Sheet } from "@/lib/agent/documents/document.ts";
@@ -176,12 +175,7 @@ const PDF_VIEWS = [
   { value: "text", label: "Text" },
 ] as const;
 
-interface SheetsProps {
-  readonly sheets: readonly Sheet[];
-  readonly place: URLSearchParams;
-}
-
-function Sheets({ sheets, place }: SheetsProps) {
+function Sheets({ sheets, place }: Readonly<{ sheets: readonly Sheet[]; place: URLSearchParams }>) {
   const [name, setName] = useState(place.get("sheet"));
   const shown = sheets.find((sheet) => sheet.name === name) ?? sheets[0];
   if (!shown) return null;

@@ -1,4 +1,3 @@
-"use client";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { keyed } from "../_ui/keyed.ts";

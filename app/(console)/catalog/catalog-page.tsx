@@ -18,13 +18,16 @@ import { SearchInput, Segmented } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { EmptyState, ErrorState, Loaded, LoadMore } from "../_ui/states.tsx";
 import {
+  AlbumGrid,
+  AlbumSkeletons,
   artistPage,
   type CatalogArtist,
   type CatalogSearch,
+  Popularity,
   searchPath,
+  TrackList,
   useCatalogList,
-} from "./catalog-query.ts";
-import { AlbumGrid, AlbumSkeletons, Popularity, TrackList } from "./lists.tsx";
+} from "./lists.tsx";
 
 const TYPES = [
   { value: "all", label: "All" },
@@ -106,12 +109,7 @@ function addressOf(q: string, type: Type): string {
   return query.size === 0 ? "/catalog" : `/catalog?${query}`;
 }
 
-interface OverviewProps {
-  readonly q: string;
-  readonly onShowAll: (type: Type) => void;
-}
-
-function Overview({ q, onShowAll }: OverviewProps) {
+function Overview({ q, onShowAll }: Readonly<{ q: string; onShowAll: (type: Type) => void }>) {
   const query = useQuery<CatalogSearch>(searchPath(q, ["artist", "album", "track"], 10));
   return (
     <Loaded query={query} loading={<AlbumSkeletons />}>

@@ -1,8 +1,11 @@
 import Link from "next/link";
+import type { listArtistAlbumsContract, searchCatalogContract } from "@/lib/catalog/contract.ts";
+import type { Answer } from "../_api/request.ts";
+import { useInfinitePages } from "../_hooks/use-pages.ts";
+import { useQuery } from "../_hooks/use-query.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Cover } from "../_ui/cover.tsx";
-import { Loading, Skeletons } from "../_ui/states.tsx";
-import { albumPage, type CatalogAlbum, type CatalogTrack } from "./catalog-query.ts";
+import { ErrorState, Loaded, Loading, LoadMore, Skeletons } from "../_ui/states.tsx";
 
 const kinds = { album: "Album", single: "Single", compilation: "Compilation" } as const;
 
@@ -125,4 +128,124 @@ export function TrackList({ tracks, label, album }: TrackListProps) {
       ))}
     </ol>
   );
+}
+
+const GROUPS = [
+  ["album", "Albums"],
+  ["single", "Singles and EPs"],
+  ["compilation", "Compilations"],
+  ["appears_on", "Appears on"],
+] as const;
+
+const groupOf = (album: CatalogAlbum) => album.album_group ?? album.album_type;
+const albumsOf = (body: AlbumPage) => body;
+const POPULAR_COUNT = 8;
+
+/** The popular tracks and the albums of an artist of the catalog. */
+export function Discography({ id, name }: { readonly id: string; readonly name: string }) {
+  const list = useCatalogList(artistAlbumsPath(id), albumsOf);
+  const albums = list.items ?? [];
+  return (
+    <div className="space-y-8">
+      <PopularTracks id={id} name={name} />
+      {list.items === undefined && list.error === null && <AlbumSkeletons />}
+      {GROUPS.map(([group, title]) => {
+        const shown = albums.filter((album) => groupOf(album) === group);
+        return (
+          shown.length > 0 && (
+            <section key={group} aria-label={title}>
+              <h2 className="mb-3 font-semibold">{title}</h2>
+              <AlbumGrid albums={shown} />
+            </section>
+          )
+        );
+      })}
+      {list.items?.length === 0 && (
+        <p className="text-muted-foreground">The catalog lists no albums of this artist.</p>
+      )}
+      {list.error !== null && <ErrorState error={list.error} onRetry={list.loadMore} />}
+      {list.error === null && <LoadMore pages={list} items="albums" />}
+    </div>
+  );
+}
+
+function PopularTracks({ id, name }: { readonly id: string; readonly name: string }) {
+  const query = useQuery<CatalogSearch>(searchPath(byArtist(name), ["track"], 50));
+  const tracks = mostPopular(query.data?.tracks?.items ?? [], id);
+  return (
+    <Loaded query={query} loading={<Loading label="Loading tracks…" className="h-64 rounded-xl" />}>
+      {() =>
+        tracks.length > 0 && (
+          <section aria-label="Popular tracks">
+            <h2 className="mb-3 font-semibold">Popular tracks</h2>
+            <TrackList label="Popular tracks" tracks={tracks} />
+          </section>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** Another artist may have the same name. */
+const mostPopular = (tracks: readonly CatalogTrack[], artistId: string): CatalogTrack[] =>
+  tracks
+    .filter(({ artists }) => artists.some((one) => one.id === artistId))
+    .toSorted((one, other) => (other.popularity ?? 0) - (one.popularity ?? 0))
+    .slice(0, POPULAR_COUNT);
+
+/** Addresses of the catalog: of its pages, and of the requests behind them. */
+
+const named = (path: string, query: Readonly<Record<string, string>>): string =>
+  `${path}?${new URLSearchParams(query)}`;
+
+/** A filter's value. Quotes cannot be escaped in it. */
+const quoted = (text: string): string => `"${text.replaceAll('"', " ").slice(0, 100)}"`;
+
+export const searchPath = (q: string, types: readonly string[], limit: number): string =>
+  named("/api/catalog/search", { q, type: types.join(","), limit: String(limit) });
+
+export const artistAlbumsPath = (id: string): string =>
+  named("/api/catalog/artist/albums", { id, limit: "50" });
+
+export const byArtist = (name: string): string => `artist:${quoted(name)}`;
+
+/** Finds the tracks of an album, and perhaps those of others with the same name. */
+export const ofAlbum = (name: string, artist: string): string =>
+  [`album:${quoted(name)}`, ...(artist === "" ? [] : [byArtist(artist)])].join(" ");
+
+export const artistPage = ({ id, name }: Pick<CatalogArtist, "id" | "name">): string =>
+  named(`/catalog/artists/${id}`, { name });
+
+/** The catalog reads no single album, so that its page searches for it by name and artist. */
+const albumPage = ({ id, name, artists }: CatalogAlbum): string =>
+  named(`/catalog/albums/${id}`, { name, artist: artists[0]?.name ?? "" });
+
+export type CatalogSearch = Answer<typeof searchCatalogContract>;
+export type AlbumPage = Answer<typeof listArtistAlbumsContract>;
+export type CatalogArtist = NonNullable<CatalogSearch["artists"]>["items"][number];
+export type CatalogAlbum = AlbumPage["items"][number];
+type CatalogTrack = NonNullable<CatalogSearch["tracks"]>["items"][number];
+
+interface Part<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/**
+ * Reads a list of the catalog, whose pages go by offset. `path` has a query.
+ * @param pick returns the list of a response
+ */
+export function useCatalogList<B, T>(path: string, pick: (body: B) => Part<T> | undefined) {
+  const pages = useInfinitePages<B, T>(path, {
+    addressOf: (offset) => `${path}&offset=${offset ?? 0}`,
+    itemsIn: (body) => pick(body)?.items ?? [],
+    nextOf: (body) => {
+      const { offset, limit, total } = pick(body) ?? { offset: 0, limit: 0, total: 0 };
+      return offset + limit < total ? String(offset + limit) : null;
+    },
+  });
+  const last = pages.bodies.at(-1);
+  return { ...pages, total: (last && pick(last)?.total) ?? 0 };
 }

@@ -1,4 +1,3 @@
-"use client";
 import type { listActionsContract } from "@/lib/connectors/contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useQuery } from "../_hooks/use-query.ts";

@@ -2,20 +2,22 @@
 import { ShieldCheck } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { type ReactNode, useEffect, useState } from "react";
-import type { listConnectionsContract } from "@/lib/connectors/contract.ts";
-import type { Answer } from "../_api/request.ts";
+import type { Connection, listConnectionsContract } from "@/lib/connectors/contract.ts";
+import { type Answer, remove } from "../_api/request.ts";
 import { useOrganizations } from "../_hooks/shared-reads.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useScope } from "../_session/scope.ts";
+import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
+import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
+import { formatDate } from "../_ui/format.ts";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
-import { connectionTo, useConnect } from "./connect-service.ts";
-import { ConnectorCard } from "./connector-card.tsx";
+import { CONNECTION_STATES, connectionTo, useConnect } from "./connect-service.ts";
 import { connectorOf, groups, type KnownConnector } from "./known-connectors.tsx";
 
 const ActionsSheet = lazyComponent(() => import("./actions-sheet.tsx"), "ActionsSheet");
@@ -173,5 +175,92 @@ function AccountField({ value, onChange }: AccountFieldProps) {
       ))}
       {value !== null && !listed.includes(value) && <option value={value}>Other account</option>}
     </SelectField>
+  );
+}
+
+/** A service with the state of its connection, and what can be done about it. */
+function ConnectorCard({
+  connector: { slug, name, text, icon: Icon },
+  connection,
+  accountId,
+  onShowActions,
+  onChanged,
+}: {
+  readonly connector: KnownConnector;
+  readonly connection: Connection | undefined;
+  /** Null for the person's own account. */
+  readonly accountId: string | null;
+  readonly onShowActions: () => void;
+  readonly onChanged: () => void;
+}) {
+  const { connect, busy } = useConnect(accountId);
+  const query = accountId === null ? "" : `?account_id=${accountId}`;
+  const isActive = connection?.status === "active";
+  return (
+    <article
+      aria-label={name}
+      className="flex h-full flex-col rounded-xl border bg-surface p-4 shadow-xs"
+    >
+      <div className="flex items-center gap-3">
+        <span className="grid size-10 shrink-0 place-items-center rounded-lg bg-muted text-foreground">
+          <Icon className="size-5" />
+        </span>
+        <div className="min-w-0 flex-1">
+          <h3 className="font-semibold wrap-anywhere">{name}</h3>
+          {connection !== undefined && (
+            <Badge tone={CONNECTION_STATES[connection.status].tone}>
+              {CONNECTION_STATES[connection.status].label}
+            </Badge>
+          )}
+        </div>
+      </div>
+      <p className="mt-3 flex-1 text-sm text-muted-foreground">{text}</p>
+      {isActive && (
+        <p className="mt-2 text-xs text-muted-foreground">
+          Since <time dateTime={connection.updatedAt}>{formatDate(connection.updatedAt)}</time>
+        </p>
+      )}
+      <div className="mt-3 flex flex-wrap gap-1">
+        {!isActive && (
+          <Button
+            variant="outline"
+            size="sm"
+            aria-label={`Connect ${name}`}
+            busy={busy}
+            onClick={async () => {
+              const failure = await connect(slug);
+              if (failure !== null) toast(failure, "danger");
+            }}
+          >
+            Connect
+          </Button>
+        )}
+        <Button variant="ghost" size="sm" aria-label={`Actions of ${name}`} onClick={onShowActions}>
+          Actions
+        </Button>
+        {connection !== undefined && (
+          <ConfirmDialog
+            title={`Disconnect ${name}?`}
+            description="Agents can no longer use it, also in chats and schedules that name it, and its triggers are deleted. You can connect it again at any time."
+            confirm="Disconnect"
+            onConfirm={() => remove(`/api/connectors/${slug}${query}`)}
+            onDone={() => {
+              toast(`${name} disconnected`);
+              onChanged();
+            }}
+            trigger={
+              <Button
+                variant="danger-ghost"
+                size="sm"
+                className="ml-auto"
+                aria-label={`${isActive ? "Disconnect" : "Remove"} ${name}`}
+              >
+                {isActive ? "Disconnect" : "Remove"}
+              </Button>
+            }
+          />
+        )}
+      </div>
+    </article>
   );
 }

@@ -1,4 +1,3 @@
-"use client";
 import { ChevronRight, type LucideIcon } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { listContentTemplatesContract } from "@/lib/content/contract.ts";

@@ -30,10 +30,9 @@ import {
   valuesOf,
   videoBody,
 } from "./content-form.ts";
-import { ImageForm } from "./image-form.tsx";
 import { ResultTile, tilesStyle } from "./result-tile.tsx";
 import { Stage, StageSkeleton, Working } from "./stage.tsx";
-import { VideoForm } from "./video-form.tsx";
+import { ImageForm, VideoForm } from "./video-form.tsx";
 
 type Kind = "image" | "video";
 

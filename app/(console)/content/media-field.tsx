@@ -1,4 +1,3 @@
-"use client";
 import { Images, Upload } from "lucide-react";
 import { useRef, useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";

@@ -1,4 +1,3 @@
-"use client";
 import { ImageOff } from "lucide-react";
 import { useState } from "react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";

@@ -1,4 +1,3 @@
-"use client";
 import { Clapperboard, Download, LoaderCircle, RotateCcw } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";

@@ -1,27 +1,26 @@
-"use client";
 import { useQuery as useStored } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import { unifiedDiff } from "@/lib/platform/unified-diff.ts";
+import type { MemoryProposal } from "@/lib/workspace/memory-contract.ts";
 import type { WorkspaceVersion } from "@/lib/workspace/workspace-file.ts";
 import { remove } from "../_api/request.ts";
 import { useOwnAccount } from "../_hooks/shared-reads.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
+import { Card } from "../_ui/card.tsx";
 import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { DiffView } from "../_ui/diff-view.tsx";
 import { formatBytes } from "../_ui/format.ts";
 import { BackLink, DetailHeader, Section } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { download } from "../_ui/save-file.ts";
-import { PagedList } from "../_ui/states.tsx";
+import { ErrorNote, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { FileViewer, readFile, splitPlace } from "../_viewer/file-viewer.tsx";
-import { apiPath, pagePath } from "./addresses.ts";
-import { MemoryProposals } from "./memory-proposals.tsx";
 
 /** Longer texts are not compared. */
 const MAX_COMPARED_BYTES = 1_000_000;
@@ -174,3 +173,45 @@ function Version({ artist, version: shown, isOwn, children }: VersionProps) {
     </div>
   );
 }
+
+interface MemoryProposalsProps {
+  readonly artist: string;
+  readonly onAccepted: () => void;
+}
+
+/** The shorter texts that are proposed for a memory that is nearly full. */
+export function MemoryProposals({ artist, onAccepted }: MemoryProposalsProps) {
+  const list = usePages<MemoryProposal>(apiPath("memory/proposals", artist), "proposals");
+  const { send, busy, error } = useSubmit();
+  const decide = async (id: string, decision: "accept" | "reject") => {
+    await send(`/api/workspace/memory/proposals/${id}/${decision}`);
+    await list.refresh();
+    onAccepted();
+  };
+  const open = list.items?.filter(({ state }) => state === "proposed") ?? [];
+  return open.map(({ id, diff }) => (
+    <Card key={id} className="mb-4 flex flex-col gap-3">
+      <h2 className="font-semibold">The memory is nearly full: a shorter text is proposed</h2>
+      <DiffView diff={diff} />
+      <ErrorNote>{error?.message ?? null}</ErrorNote>
+      <div className="flex gap-2">
+        <Button busy={busy} onClick={() => void decide(id, "accept")}>
+          Accept
+        </Button>
+        <Button variant="outline" busy={busy} onClick={() => void decide(id, "reject")}>
+          Dismiss
+        </Button>
+      </div>
+    </Card>
+  ));
+}
+
+type Query = Readonly<Record<string, string>>;
+
+/** Returns the path of the API for files of an artist, or with `""` of the account. */
+export const apiPath = (endpoint: string, artist: string, query: Query = {}): string =>
+  `/api/workspace/${endpoint}?${new URLSearchParams({ ...(artist && { artist_id: artist }), ...query })}`;
+
+/** Returns the page of a `folder`, or of the file at a `path`, maybe of one `version`. */
+export const pagePath = (artist: string, query: Query = {}): string =>
+  `/files?${new URLSearchParams({ artist, ...query })}`;

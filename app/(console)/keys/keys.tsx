@@ -1,13 +1,22 @@
 "use client";
-import { KeyRound, Plus } from "lucide-react";
+import { CircleCheck, KeyRound, LoaderCircle, Plus } from "lucide-react";
+import Link from "next/link";
 import { useState } from "react";
-import { type CreatedKey, useKeys } from "../_hooks/shared-reads.ts";
+import { remove } from "../_api/request.ts";
+import { type CreatedKey, type KeyList, type ListedKey, useKeys } from "../_hooks/shared-reads.ts";
+import { useForm } from "../_hooks/use-form.ts";
 import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
+import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
+import { CopyableText } from "../_ui/copy-button.tsx";
+import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
+import { SelectField, TextField } from "../_ui/form.tsx";
+import { FormDialog } from "../_ui/form-dialog.tsx";
+import { formatDate, formatDateTime } from "../_ui/format.ts";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { EmptyState, Loaded, Loading } from "../_ui/states.tsx";
-import { CreateKey, NewKey } from "./key-dialogs.tsx";
-import { KeyTable } from "./key-table.tsx";
+import { Cell, HeadCell, Table } from "../_ui/table.tsx";
+import { toast } from "../_ui/toast.tsx";
 
 /** The page of API keys. A new key is shown in full once, until its dialog is closed. */
 export function Keys() {
@@ -56,5 +65,237 @@ export function Keys() {
       )}
       {newKey !== null && <NewKey created={newKey} onClose={() => setNewKey(null)} />}
     </Page>
+  );
+}
+
+interface KeyTableProps {
+  readonly keys: readonly ListedKey[];
+  readonly onRotated: (key: CreatedKey) => void;
+  readonly onRevoked: () => void;
+}
+
+function KeyTable({ keys, onRotated, onRevoked }: KeyTableProps) {
+  const [rotating, setRotating] = useState<ListedKey | null>(null);
+  return (
+    <>
+      <Table label="API keys">
+        <thead>
+          <tr>
+            <HeadCell>Name</HeadCell>
+            <HeadCell className="max-sm:hidden">Created</HeadCell>
+            <HeadCell className="max-sm:hidden">Last used</HeadCell>
+            <HeadCell className="max-sm:hidden">Expires</HeadCell>
+            <HeadCell>
+              <span className="sr-only">Actions</span>
+            </HeadCell>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <tr key={key.id}>
+              <Cell className="sm:min-w-44">
+                <span className="block font-medium wrap-anywhere">{key.key_name}</span>
+                <code className="font-mono text-xs text-muted-foreground">{key.prefix}…</code>
+                <span className="block text-xs text-muted-foreground sm:hidden">
+                  Last used: <LastUse at={key.last_used_at} />
+                  <br />
+                  Expires: <Expiry at={key.expires_at} />
+                </span>
+              </Cell>
+              <Cell className="whitespace-nowrap text-muted-foreground max-sm:hidden">
+                <time dateTime={key.created_at}>{formatDate(key.created_at)}</time>
+              </Cell>
+              <Cell className="whitespace-nowrap text-muted-foreground max-sm:hidden">
+                <LastUse at={key.last_used_at} />
+              </Cell>
+              <Cell className="whitespace-nowrap text-muted-foreground max-sm:hidden">
+                <Expiry at={key.expires_at} />
+              </Cell>
+              <Cell className="w-px whitespace-nowrap">
+                <div className="flex justify-end gap-1 max-sm:flex-col max-sm:items-end">
+                  <Button
+                    variant="ghost"
+                    size="sm"
+                    aria-label={`Rotate ${key.key_name}`}
+                    onClick={() => setRotating(key)}
+                  >
+                    Rotate
+                  </Button>
+                  <ConfirmDialog
+                    title={`Revoke “${key.key_name}”?`}
+                    description="Programs that use this key will lose access immediately. This cannot be undone."
+                    confirm="Revoke"
+                    onConfirm={() => remove(`/api/keys/${key.id}`)}
+                    onDone={() => {
+                      toast(`“${key.key_name}” revoked`);
+                      onRevoked();
+                    }}
+                    trigger={
+                      <Button
+                        variant="danger-ghost"
+                        size="sm"
+                        className="text-muted-foreground hover:text-danger-text"
+                        aria-label={`Revoke ${key.key_name}`}
+                      >
+                        Revoke
+                      </Button>
+                    }
+                  />
+                </div>
+              </Cell>
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+      {rotating !== null && (
+        <RotateKey known={rotating} onRotated={onRotated} onClose={() => setRotating(null)} />
+      )}
+    </>
+  );
+}
+
+function LastUse({ at }: { readonly at: string | null }) {
+  return at === null ? "Never" : <time dateTime={at}>{formatDateTime(at)}</time>;
+}
+
+function Expiry({ at }: { readonly at: string | null }) {
+  if (at === null) return "Never";
+  if (Date.parse(at) <= Date.now()) return <Badge tone="danger">Expired</Badge>;
+  return <time dateTime={at}>{formatDateTime(at)}</time>;
+}
+
+/** The dialogs that create a key, show it, and replace it. */
+
+const lifetimes = [
+  { value: "", label: "Never" },
+  { value: "7", label: "In 7 days" },
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In 1 year" },
+] as const;
+
+interface CreateKeyProps {
+  readonly suggestedName: string;
+  readonly onCreated: (key: CreatedKey) => void;
+  readonly onClose: () => void;
+}
+
+/** A dialog to create a key. */
+function CreateKey({ suggestedName, onCreated, onClose }: CreateKeyProps) {
+  const form = useForm(
+    { key_name: suggestedName, days: "" },
+    { key_name: "Enter a name of 1 to 100 characters, on one line." },
+  );
+  const submit = async () => {
+    const { key_name, days } = form.values;
+    const body = { key_name, ...(days !== "" && { expires_in_days: Number(days) }) };
+    const result = await form.send<CreatedKey>("/api/keys", { body });
+    if (!result.ok) return;
+    onClose();
+    onCreated(result.data);
+  };
+  return (
+    <FormDialog title="Create key" submit="Create key" {...{ form, onClose }} onSubmit={submit}>
+      <TextField
+        label="Name"
+        hint="For example, where the key will be used: “release script”."
+        maxLength={100}
+        autoComplete="off"
+        {...form.field("key_name")}
+      />
+      <SelectField label="Expires" options={lifetimes} {...form.field("days")} />
+    </FormDialog>
+  );
+}
+
+/** Shows a new key in full, for the only time, and a command that uses it. */
+function NewKey({ created, onClose }: Readonly<{ created: CreatedKey; onClose: () => void }>) {
+  const prompt = "Plan: approve the masters, send the artwork, pitch the playlists";
+  const line = `curl ${location.origin}/api/chat/runs -H 'x-api-key: ${created.key}' -d '{"prompt":"${prompt}"}'`;
+  const isUsed = useIsKeyUsed(created.id);
+  return (
+    <Dialog
+      onClose={onClose}
+      title={`Key “${created.key_name}”`}
+      description="Copy this key now. You will not be able to see it again."
+    >
+      <CopyableText label="key" text={created.key} />
+      <h3 className="mt-5 text-sm font-medium">Try it in a terminal</h3>
+      <p className="text-sm text-muted-foreground">
+        This starts a new chat. You'll find the answer in your chat list.
+      </p>
+      <CopyableText label="command" text={line} />
+      <p role="status" className="mt-3 flex items-center gap-2 text-sm text-muted-foreground">
+        {isUsed ? (
+          <>
+            <CircleCheck aria-hidden className="size-4 text-success-text" />
+            <span>
+              The key works: its first request has arrived.{" "}
+              <Link href="/chat" className="text-accent-text underline-offset-4 hover:underline">
+                Open chats
+              </Link>
+            </span>
+          </>
+        ) : (
+          <>
+            <LoaderCircle aria-hidden className="size-4 animate-spin" />
+            Waiting for the first request with this key…
+          </>
+        )}
+      </p>
+      <DialogActions>
+        <Button onClick={onClose}>Done</Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+/** Whether a request with the key has arrived. */
+function useIsKeyUsed(id: string): boolean {
+  const isUsed = (data: KeyList | undefined) =>
+    data?.keys.some((key) => key.id === id && key.last_used_at !== null) ?? false;
+  return isUsed(useKeys(true, (data) => !isUsed(data) && 2_000).data);
+}
+
+const graces = [
+  { value: "0", label: "Immediately" },
+  { value: "600", label: "After 10 minutes" },
+  { value: "3600", label: "After 1 hour" },
+  { value: "86400", label: "After 1 day" },
+] as const;
+
+interface RotateKeyProps {
+  readonly known: ListedKey;
+  readonly onRotated: (key: CreatedKey) => void;
+  readonly onClose: () => void;
+}
+
+/** A dialog to replace a key. The old key can keep working while programs are switched over. */
+function RotateKey({ known, onRotated, onClose }: RotateKeyProps) {
+  const form = useForm({ grace: "3600" });
+  const { error } = form;
+  const submit = async () => {
+    const body = { grace_seconds: Number(form.values.grace) };
+    const result = await form.send<CreatedKey>(`/api/keys/${known.id}/rotate`, { body });
+    if (!result.ok) return;
+    onClose();
+    onRotated(result.data);
+  };
+  return (
+    <FormDialog
+      title={`Rotate “${known.key_name}”`}
+      description="This creates a new key with the same name and expiry."
+      submit="Rotate"
+      form={{ ...form, formError: null }}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <SelectField
+        label="The old key stops working"
+        options={graces}
+        {...form.field("grace")}
+        error={error?.code === "conflict" ? "This key has already been rotated." : error?.message}
+      />
+    </FormDialog>
   );
 }

@@ -1,4 +1,3 @@
-"use client";
 import type { RunTrace, startRunContract } from "@/lib/turns/run-contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useForm } from "../_hooks/use-form.ts";

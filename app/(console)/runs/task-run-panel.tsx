@@ -1,4 +1,3 @@
-"use client";
 import { Clapperboard } from "lucide-react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
@@ -13,19 +12,13 @@ import { Section } from "../_ui/page-header.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { Loaded } from "../_ui/states.tsx";
 import { isContentRun, mediaIn, stepOf } from "../content/content-result.ts";
-import { runStates } from "./_run/run-facts.tsx";
-import { TextBox } from "./_run/run-results.tsx";
+import { runStates, TextBox } from "./_run/run-results.tsx";
 import { nameOf, spanOf, stateOf } from "./_state/task-run-state.ts";
 import { useTaskRun } from "./_state/use-task-run.ts";
 import { RunStatus } from "./run-status.tsx";
 
-interface TaskRunPanelProps {
-  readonly runId: string;
-  readonly onClose: () => void;
-}
-
 /** The details of one run, polled while it is active. */
-export function TaskRunPanel({ runId, onClose }: TaskRunPanelProps) {
+export function TaskRunPanel({ runId, onClose }: Readonly<{ runId: string; onClose: () => void }>) {
   const { run, error, reload } = useTaskRun(runId, "", 2_500);
   return (
     <Dialog

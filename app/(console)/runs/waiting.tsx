@@ -1,4 +1,3 @@
-"use client";
 import { useQueryClient } from "@tanstack/react-query";
 import { Inbox } from "lucide-react";
 import Link from "next/link";

@@ -1,4 +1,3 @@
-"use client";
 import type { ReactNode } from "react";
 import type { Me } from "../_hooks/shared-reads.ts";
 import type { Form } from "../_hooks/use-form.ts";

@@ -9,13 +9,20 @@ import { signOut } from "../_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
 import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
-import { Field, Input, SelectField, Switch, TextField, timeZoneOptions } from "../_ui/form.tsx";
+import {
+  Field,
+  Input,
+  SelectField,
+  Switch,
+  TextareaField,
+  TextField,
+  timeZoneOptions,
+} from "../_ui/form.tsx";
 import { download } from "../_ui/save-file.ts";
 import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { AccountForm } from "./account-form.tsx";
 import { ApprovalSettings } from "./approval-settings.tsx";
-import { NetworkSettings } from "./network-settings.tsx";
 
 export function AccountSettings() {
   return (
@@ -210,6 +217,52 @@ function ProfileForm({ account }: { readonly account: Me["account"] }) {
           className="max-w-lg [&_input]:max-w-48"
           {...form.field("monthly_budget_usd")}
         />
+      </AccountForm>
+    </SectionCard>
+  );
+}
+
+const MODES = [
+  { value: "open", label: "Every host" },
+  { value: "allowlist", label: "Only these hosts" },
+  { value: "none", label: "No host" },
+];
+
+const HOST_TEXTS = {
+  "network.hosts":
+    "Enter at most 100 hosts, one on each line, such as example.com or *.example.com.",
+};
+
+/** Which hosts the agents of the account may reach. */
+function NetworkSettings({ account }: { readonly account: Me["account"] }) {
+  const form = useForm<Record<"mode" | "network.hosts", string>>(
+    {
+      mode: account.network?.mode ?? "open",
+      "network.hosts": account.network?.hosts?.join("\n") ?? "",
+    },
+    HOST_TEXTS,
+  );
+  const { mode } = form.values;
+  const bodyOf = () => {
+    const hosts = form.values["network.hosts"].split(/[\s,]+/).filter(Boolean);
+    return { network: mode === "open" ? null : { mode, ...(mode === "allowlist" && { hosts }) } };
+  };
+  return (
+    <SectionCard
+      title="Network"
+      description="What your agents may reach when they fetch pages, run commands or search the web. Templates, chats and schedules can only narrow it."
+    >
+      <AccountForm form={form} bodyOf={bodyOf} save="Save network settings">
+        <SelectField label="Agents may reach" options={MODES} {...form.field("mode")} />
+        {mode === "allowlist" && (
+          <TextareaField
+            label="Hosts"
+            hint="One on each line. *.example.com stands for every host below example.com."
+            placeholder="example.com"
+            spellCheck={false}
+            {...form.field("network.hosts")}
+          />
+        )}
       </AccountForm>
     </SectionCard>
   );

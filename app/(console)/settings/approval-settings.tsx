@@ -1,4 +1,3 @@
-"use client";
 import type { ApprovalCategory } from "@/lib/contract/approvals.ts";
 import type { ApprovalRule } from "@/lib/turns/approvals-contract.ts";
 import type { Me } from "../_hooks/shared-reads.ts";

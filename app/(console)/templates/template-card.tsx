@@ -1,4 +1,3 @@
-"use client";
 import { Lock, MessageSquarePlus, Pencil, Star, Trash2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useOptimistic, useState, useTransition } from "react";

@@ -1,4 +1,3 @@
-"use client";
 import type { z } from "zod";
 import type { createTemplateContract } from "@/lib/templates/contract.ts";
 import type { Template, templateOptions } from "@/lib/templates/template.ts";

@@ -1,4 +1,3 @@
-"use client";
 import { useState } from "react";
 import type { Task } from "@/lib/schedules/task.ts";
 import type { Chat } from "@/lib/sessions/session.ts";

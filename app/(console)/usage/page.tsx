@@ -1,3 +1,3 @@
-export { UsagePage as default } from "./usage-page.tsx";
+export { UsagePage as default } from "./usage-report.tsx";
 
 export const metadata = { title: "Usage" };

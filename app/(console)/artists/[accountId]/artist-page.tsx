@@ -1,5 +1,6 @@
 "use client";
-import { FolderOpen, Pencil, UserX } from "lucide-react";
+import { Disc3, FolderOpen, Images, Link2, Pencil, Search, Sparkles, UserX } from "lucide-react";
+import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -7,18 +8,35 @@ import type { getArtistContract } from "@/lib/artists/contract.ts";
 import { type Answer, remove } from "../../_api/request.ts";
 import { useOrganizationNames } from "../../_hooks/shared-reads.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
+import { useSubmit } from "../../_hooks/use-submit.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { chooseArtist, currentScope } from "../../_session/scope.ts";
 import { Badge } from "../../_ui/badge.tsx";
 import { Button, ButtonLink } from "../../_ui/button.tsx";
 import { ConfirmDialog } from "../../_ui/dialog.tsx";
 import { Page } from "../../_ui/page-header.tsx";
-import { Loaded, Loading, Missing, Skeleton } from "../../_ui/states.tsx";
+import {
+  EmptyState,
+  Loaded,
+  Loading,
+  Missing,
+  ShowMore,
+  Skeleton,
+  Skeletons,
+} from "../../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../../_ui/tabs.tsx";
 import { toast } from "../../_ui/toast.tsx";
+import {
+  AlbumSkeletons,
+  type CatalogSearch,
+  Discography,
+  searchPath,
+} from "../../catalog/lists.tsx";
+import { isContentRun } from "../../content/content-result.ts";
+import { ResultTile, tilesStyle } from "../../content/result-tile.tsx";
+import { summaryOf } from "../../runs/_state/task-run-state.ts";
+import type { TaskRunList } from "../../runs/_state/use-task-run.ts";
 import { ArtistCover } from "../artist-tag.tsx";
-import { ArtistMedia } from "./artist-media.tsx";
-import { ArtistMusic } from "./artist-music.tsx";
 import {
   ArtistChats,
   ArtistRuns,
@@ -145,5 +163,131 @@ function Heading({ artist, onSaved }: HeadingProps) {
         />
       )}
     </header>
+  );
+}
+
+/** Each finished tile is a request for its run, so that few are shown at first. */
+const PAGE_SIZE = 24;
+
+/** The newest images and videos for the artist, from the content page and from the agent. */
+function ArtistMedia({ artist }: { readonly artist: Artist }) {
+  const { account_id: id, name } = artist;
+  const [count, setCount] = useState(PAGE_SIZE);
+  const query = useQuery<TaskRunList>(`/api/tasks/runs?limit=100&artist_id=${id}`);
+  const choose = () => chooseArtist(artist);
+  return (
+    <Loaded
+      query={query}
+      missing={null}
+      loading={
+        <Loading label="Loading media…" className={tilesStyle}>
+          <Skeletons count={4} className="aspect-square rounded-lg" />
+        </Loading>
+      }
+    >
+      {({ runs: all }) => {
+        const runs = all.filter(isContentRun);
+        if (runs.length === 0) {
+          return (
+            <EmptyState
+              icon={Images}
+              title="No media yet"
+              text={`Images and videos that you or the agent generate for ${name} appear here: cover art, canvases, clips for a release.`}
+            >
+              <ButtonLink icon={Sparkles} href="/content" onClick={choose}>
+                Generate an image
+              </ButtonLink>
+            </EmptyState>
+          );
+        }
+        return (
+          <>
+            <ul aria-label="Media" className={tilesStyle}>
+              {runs.slice(0, count).map((run) => (
+                <li key={run.id} className="min-w-0">
+                  <Link
+                    href={`/content?runId=${run.id}`}
+                    prefetch={false}
+                    onClick={choose}
+                    title={summaryOf(run) ?? undefined}
+                    className="block rounded-lg"
+                  >
+                    <ResultTile run={run} />
+                  </Link>
+                </li>
+              ))}
+            </ul>
+            {runs.length > count && <ShowMore onClick={() => setCount(count + PAGE_SIZE)} />}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+interface ArtistMusicProps {
+  readonly artist: Artist;
+  readonly onLinked: (artist: Artist) => void;
+}
+
+/** The artist's albums and tracks: of the linked entry of the catalog, or of one with the same name. */
+function ArtistMusic({ artist, onLinked }: ArtistMusicProps) {
+  const { catalog_artist_id: linked, name } = artist;
+  const query = useQuery<CatalogSearch>(linked === null ? searchPath(name, ["artist"], 10) : null);
+  if (linked !== null) return <Discography id={linked} name={name} />;
+  return (
+    <Loaded query={query} loading={<AlbumSkeletons />}>
+      {({ artists }) => {
+        const match = artists?.items.find(
+          (one) => one.name.localeCompare(name, undefined, { sensitivity: "base" }) === 0,
+        );
+        return match ? (
+          <>
+            <Match artist={artist} catalogId={match.id} onLinked={onLinked} />
+            <Discography id={match.id} name={match.name} />
+          </>
+        ) : (
+          <EmptyState
+            icon={Disc3}
+            title="No releases found"
+            text={`The catalog has no artist named ${name}. If it has the artist under another name, edit the artist and link it.`}
+          >
+            <ButtonLink icon={Search} href="/catalog" variant="outline">
+              Search catalog
+            </ButtonLink>
+          </EmptyState>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+interface MatchProps {
+  readonly artist: Artist;
+  readonly catalogId: string;
+  readonly onLinked: (artist: Artist) => void;
+}
+
+function Match({ artist, catalogId, onLinked }: MatchProps) {
+  const { send, busy } = useSubmit();
+  const link = async () => {
+    const result = await send<Answer<typeof getArtistContract>>(
+      `/api/artists/${artist.account_id}`,
+      { method: "PATCH", body: { catalog_artist_id: catalogId } },
+    );
+    if (!result.ok) return toast(result.error.message, "danger");
+    onLinked(result.data.artist);
+    toast("Linked to the catalog");
+  };
+  return (
+    <div className="mb-6 flex flex-wrap items-center justify-between gap-3 rounded-xl border bg-muted/50 px-4 py-3">
+      <p className="min-w-0 flex-1 basis-60 text-sm">
+        These releases are of the artist with the same name in the catalog. Link it if that is
+        right.
+      </p>
+      <Button icon={Link2} variant="outline" size="sm" busy={busy} onClick={() => void link()}>
+        Link artist
+      </Button>
+    </div>
   );
 }

@@ -1,4 +1,3 @@
-"use client";
 import { RotateCw, X } from "lucide-react";
 import { IconButton } from "../../_ui/button.tsx";
 import { formatBytes } from "../../_ui/format.ts";

@@ -1,4 +1,3 @@
-"use client";
 import type { FileUIPart } from "ai";
 import { ArrowUp, CornerDownLeft, Paperclip, Square } from "lucide-react";
 import {
@@ -12,12 +11,12 @@ import {
   useState,
 } from "react";
 import { useView } from "../../_hooks/use-view.ts";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button, IconButton } from "../../_ui/button.tsx";
 import type { Attachments } from "../_state/attachments.ts";
 import { draftKeyOf, readDraft, saveDraft } from "../_state/drafts.ts";
 import { prepareTurn } from "../_state/live-chat.ts";
 import type { WrittenMessage } from "../_state/message-parts.ts";
-import { ComposerAttachments } from "./composer-attachments.tsx";
 
 const SAVE_DELAY_MS = 300;
 
@@ -232,3 +231,29 @@ function useDraft(name: string, box: RefObject<HTMLTextAreaElement | null>) {
   };
   return [text ?? "", change, clear] as const;
 }
+
+const AttachmentList = lazyComponent(() => import("./attachment-list.tsx"), "AttachmentList");
+
+/** The files of the message that is being written, with their progress. */
+function ComposerAttachments({ attachments }: { readonly attachments: Attachments }) {
+  const { files, notice } = useView(attachments);
+  const uploading = files.filter(({ state }) => state.kind === "uploading").length;
+  const failed = files.filter(({ state }) => state.kind === "failed").length;
+  return (
+    <>
+      <p role="status" className="sr-only">
+        {failed > 0 && `${countFiles(failed)} could not be attached`}
+        {failed === 0 && uploading > 0 && `Uploading ${countFiles(uploading)}`}
+        {failed + uploading === 0 && files.length > 0 && `${countFiles(files.length)} attached`}
+      </p>
+      {notice !== null && (
+        <p role="alert" className="px-4 pt-3 text-sm text-danger-text">
+          {notice}
+        </p>
+      )}
+      {files.length > 0 && <AttachmentList attachments={attachments} files={files} />}
+    </>
+  );
+}
+
+const countFiles = (count: number): string => (count === 1 ? "1 file" : `${count} files`);

@@ -1,4 +1,3 @@
-"use client";
 import { useEffect, useId, useRef, useState } from "react";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";

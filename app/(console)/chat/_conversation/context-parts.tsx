@@ -13,13 +13,8 @@ const LABELS: Readonly<Record<ChatContext["parts"][number]["kind"], string>> = {
   summary: "Summary",
 };
 
-interface ContextPartsProps {
-  readonly id: string;
-  readonly context: ChatContext;
-}
-
 /** The tooltip of the context gauge. */
-export function ContextParts({ id, context }: ContextPartsProps) {
+export function ContextParts({ id, context }: Readonly<{ id: string; context: ChatContext }>) {
   const { tokens, budget, window, parts } = context;
   return (
     <div

@@ -1,4 +1,3 @@
-"use client";
 import type { FileUIPart } from "ai";
 import { type ReactNode, useEffect } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";

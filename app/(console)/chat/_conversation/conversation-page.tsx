@@ -8,7 +8,7 @@ import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { ErrorState, Missing, Skeleton } from "../../_ui/states.tsx";
-import { TitleMenu } from "../_list/title-menu.tsx";
+import { TitleMenu } from "../_list/row.tsx";
 import { titleOfChat } from "../_list/use-chat-list.ts";
 import { MessageActionsContext } from "../_message/message-actions.ts";
 import { attachmentsOf } from "../_state/attachments.ts";

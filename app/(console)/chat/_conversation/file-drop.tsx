@@ -1,4 +1,3 @@
-"use client";
 import { Upload } from "lucide-react";
 import { type ComponentProps, type DragEvent, type ReactNode, useState } from "react";
 

@@ -1,13 +1,11 @@
-"use client";
 import type { UIMessage } from "ai";
 import { ArrowDown } from "lucide-react";
-import { useRef } from "react";
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { loadModule } from "../../_load/load-module.ts";
 import { Button } from "../../_ui/button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { useMessageActions } from "../_message/message-actions.ts";
 import { type Answering, MessageView } from "../_message/message-view.tsx";
-import { type FoundMessage, useEarlierMessages } from "./use-earlier-messages.ts";
-import { useStickToEnd } from "./use-stick-to-end.ts";
 
 /**
  * Only the messages near the view are laid out and painted, however many there are; searching the page
@@ -115,4 +113,158 @@ function TypingIndicator({ last }: { readonly last: UIMessage | undefined }) {
         ))}
     </div>
   );
+}
+
+const PAGE_SIZE = 40;
+/** The messages above one that was found. */
+const CONTEXT_SIZE = 5;
+
+/** A message that a search has found, and the words to mark in it. */
+interface FoundMessage {
+  readonly id: string;
+  readonly words: string;
+}
+
+/**
+ * Returns the latest messages of a chat, and more as one scrolls up, without moving what is in view.
+ * New messages are added; none that is shown is removed. One that was found is shown and scrolled to.
+ */
+function useEarlierMessages(
+  messages: readonly UIMessage[],
+  scroller: RefObject<HTMLElement | null>,
+  found: FoundMessage | null,
+) {
+  const [count, setCount] = useState(PAGE_SIZE);
+  const [known, setKnown] = useState(messages.length);
+  const marker = useRef<HTMLDivElement>(null);
+  const placeBefore = useRef<{ readonly id: string; readonly top: number } | null>(null);
+  const first = Math.max(0, messages.length - count);
+
+  if (messages.length !== known) {
+    setKnown(messages.length);
+    // The messages of a chat that was just loaded are not new.
+    if (known > 0 && messages.length > known) setCount(count + messages.length - known);
+  }
+
+  const foundAt = messages.findIndex(({ id }) => id === found?.id);
+  const isFound = foundAt >= 0;
+  const needed = isFound ? messages.length - Math.max(0, foundAt - CONTEXT_SIZE) : 0;
+  if (needed > count) setCount(needed);
+
+  useEffect(() => {
+    const message =
+      found &&
+      isFound &&
+      scroller.current?.querySelector(`[data-message="${CSS.escape(found.id)}"]`);
+    if (!(message instanceof HTMLElement)) return;
+    let leave: (() => void) | null = null;
+    let isLeft = false;
+    loadModule(() => import("./show-match.ts")).then(
+      ({ showMatch }) => {
+        if (!isLeft) leave = showMatch(message, found?.words ?? "");
+      },
+      () => {},
+    );
+    return () => {
+      isLeft = true;
+      leave?.();
+    };
+  }, [found, isFound, scroller]);
+
+  const show = useCallback(
+    (more: number) => {
+      const first = scroller.current?.querySelector<HTMLElement>("[data-message]");
+      placeBefore.current = first
+        ? { id: first.dataset.message ?? "", top: first.getBoundingClientRect().top }
+        : null;
+      setCount((drawn) => drawn + more);
+    },
+    [scroller],
+  );
+  // The button doubles the number, so that a long chat is reached in few clicks.
+  const showEarlier = useCallback(() => show(count), [show, count]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs after more messages were rendered
+  useLayoutEffect(() => {
+    const box = scroller.current;
+    const before = placeBefore.current;
+    placeBefore.current = null;
+    if (!box || !before) return;
+    const moved = box.querySelector(`[data-message="${CSS.escape(before.id)}"]`);
+    if (moved) box.scrollTop += moved.getBoundingClientRect().top - before.top;
+  }, [first, scroller]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the marker is a new element each time
+  useEffect(() => {
+    if (!marker.current) return;
+    const near = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting) show(PAGE_SIZE);
+      },
+      { root: scroller.current, rootMargin: "600px 0px 0px 0px" },
+    );
+    near.observe(marker.current);
+    return () => near.disconnect();
+  }, [first, scroller, show]);
+
+  return { shown: messages.slice(first), hidden: first, marker, showEarlier };
+}
+
+const NEAR_END_PX = 40;
+
+/**
+ * Keeps the end of growing content in view. Scrolling up stops that; scrolling back to the end starts
+ * it again. A new message of the user always scrolls to the end.
+ */
+function useStickToEnd(
+  scroller: RefObject<HTMLElement | null>,
+  content: RefObject<HTMLElement | null>,
+  sentMessageId: string | null,
+  startsAtEnd: boolean,
+): { isAtEnd: boolean; jump: () => void } {
+  const [isAtEnd, setAtEnd] = useState(true);
+  const sticks = useRef(startsAtEnd);
+  const before = useRef(0);
+  const knownMessageId = useRef(sentMessageId);
+
+  const jump = useCallback(() => {
+    const box = scroller.current;
+    if (!box) return;
+    sticks.current = true;
+    setAtEnd(true);
+    box.scrollTop = box.scrollHeight;
+  }, [scroller]);
+
+  // A new message of the user scrolls to the end.
+  useLayoutEffect(() => {
+    if (sticks.current || sentMessageId !== knownMessageId.current) jump();
+    knownMessageId.current = sentMessageId;
+  }, [jump, sentMessageId]);
+
+  useEffect(() => {
+    const box = scroller.current;
+    const inner = content.current;
+    if (!box || !inner) return;
+    const onScroll = () => {
+      const left = box.scrollHeight - box.clientHeight - box.scrollTop;
+      const isUp = box.scrollTop < before.current;
+      before.current = box.scrollTop;
+      // Content that gets shorter also moves the position up, but then ends exactly at the end.
+      sticks.current = isUp ? left <= 1 : sticks.current || left < NEAR_END_PX;
+      setAtEnd(sticks.current);
+    };
+    const grown = new ResizeObserver(() => {
+      if (sticks.current) box.scrollTop = box.scrollHeight;
+      else setAtEnd(box.scrollHeight - box.clientHeight - box.scrollTop <= 1);
+    });
+    grown.observe(inner);
+    grown.observe(box);
+    box.addEventListener("scroll", onScroll, { passive: true });
+    return () => {
+      grown.disconnect();
+      box.removeEventListener("scroll", onScroll);
+    };
+  }, [scroller, content]);
+
+  return { isAtEnd, jump };
 }

@@ -1,4 +1,3 @@
-"use client";
 import type { UIMessage } from "ai";
 import { CircleAlert, WifiOff, X } from "lucide-react";
 import { useEffect, useState } from "react";

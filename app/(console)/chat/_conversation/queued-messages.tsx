@@ -1,4 +1,3 @@
-"use client";
 import type { UIMessage } from "ai";
 import { Clock3, Paperclip, Pencil, X, Zap } from "lucide-react";
 import { useTransition } from "react";

@@ -1,4 +1,3 @@
-"use client";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { useView } from "../../_hooks/use-view.ts";
 import { shownChats } from "../_state/chat-events.ts";

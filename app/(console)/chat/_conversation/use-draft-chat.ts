@@ -1,4 +1,3 @@
-"use client";
 import { useRouter } from "next/navigation";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { ApiError } from "../../_api/request.ts";

@@ -1,4 +1,3 @@
-"use client";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { useForm } from "../../_hooks/use-form.ts";
 import { chooseArtist, useScope } from "../../_session/scope.ts";

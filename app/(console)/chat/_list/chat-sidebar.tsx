@@ -1,20 +1,26 @@
-"use client";
-import { Ellipsis, MessageSquarePlus } from "lucide-react";
+import { Ellipsis, MessageSquarePlus, Search } from "lucide-react";
 import Link from "next/link";
 import { usePathname, useRouter } from "next/navigation";
-import { useCallback, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
+import { ArtistChip } from "../../_session/artist-chip.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { MenuButton } from "../../_ui/menu-button.tsx";
 import { ErrorState, Loading, Skeletons } from "../../_ui/states.tsx";
-import { ListFilters } from "./list-filters.tsx";
-import { heightOf, type ListRow, rowsOf } from "./list-rows.ts";
 import { Row } from "./row.tsx";
 import { hrefOf, hrefOfFound } from "./row-target.ts";
-import { type ChatList, type ListFilter, titleOfChat, useChatList } from "./use-chat-list.ts";
+import {
+  type ChatList,
+  heightOf,
+  type ListFilter,
+  type ListRow,
+  rowsOf,
+  titleOfChat,
+  useChatList,
+} from "./use-chat-list.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
 const ListMenu = lazyComponent(() => import("./row-menu.tsx"), "ListMenu");
@@ -230,5 +236,42 @@ function SelectableRow({ title, isSelected, onToggle }: SelectableRowProps) {
       />
       <span className="min-w-0 truncate">{title}</span>
     </label>
+  );
+}
+
+const TYPING_PAUSE_MS = 200;
+
+interface ListFiltersProps {
+  readonly filter: ListFilter;
+  readonly onChange: (change: Partial<ListFilter>) => void;
+}
+
+/** What the list is asked for: words, and the artist of the switcher. */
+function ListFilters({ filter, onChange }: ListFiltersProps) {
+  const [text, setText] = useState(filter.query);
+  useEffect(() => {
+    const timer = setTimeout(() => onChange({ query: text.trim().slice(0, 250) }), TYPING_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, onChange]);
+  const search = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <label className="relative block">
+        <span className="sr-only">Search chats</span>
+        <Search
+          aria-hidden
+          className="pointer-events-none absolute top-1/2 left-2 size-3.5 -translate-y-1/2 text-muted-foreground"
+        />
+        <input
+          ref={search}
+          type="search"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          placeholder={filter.isArchived ? "Search archived chats" : "Search chats"}
+          className="h-8 w-full rounded-md border border-transparent bg-muted pr-2 pl-7 text-sm placeholder:text-muted-foreground focus:border-input max-sm:text-[16px]"
+        />
+      </label>
+      <ArtistChip next={search} className="self-start" />
+    </>
   );
 }

@@ -1,4 +1,3 @@
-"use client";
 import { api } from "../../_api/request.ts";
 import { ConfirmDialog } from "../../_ui/dialog.tsx";
 import { publishChatEvent } from "../_state/chat-events.ts";

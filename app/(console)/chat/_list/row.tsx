@@ -1,7 +1,7 @@
-"use client";
-import { Ellipsis } from "lucide-react";
+import { ChevronDown, Ellipsis } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
+import type { Chat } from "@/lib/sessions/session.ts";
 import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
@@ -11,6 +11,7 @@ import { toast } from "../../_ui/toast.tsx";
 import { publishChatEvent } from "../_state/chat-events.ts";
 import { foundWords } from "./found-words.ts";
 import { pathOf, type RowTarget } from "./row-target.ts";
+import { titleOfChat } from "./use-chat-list.ts";
 
 const RowMenu = lazyComponent(() => import("./row-menu.tsx"), "RowMenu");
 
@@ -95,7 +96,7 @@ function Marked({ text, query }: { readonly text: string; readonly query: string
   );
 }
 
-export function RenameForm(props: { readonly target: RowTarget; readonly onDone: () => void }) {
+function RenameForm(props: { readonly target: RowTarget; readonly onDone: () => void }) {
   const { target, onDone } = props;
   const { title, sessionId, chatId } = target;
   const [text, setText] = useState(title);
@@ -131,5 +132,41 @@ export function RenameForm(props: { readonly target: RowTarget; readonly onDone:
         className="h-8 w-full rounded-md border border-input bg-surface px-2 max-sm:text-[16px]"
       />
     </form>
+  );
+}
+
+/** The title of the open chat, with the menu that its row has. */
+export function TitleMenu(props: { readonly chat: Chat; readonly onCode: () => void }) {
+  const { chat, onCode } = props;
+  const [isRenaming, setRenaming] = useState(false);
+  const [isNear, setNear] = useState(false);
+  const { id: chatId, sessionId } = chat;
+  const target = { title: titleOfChat(chat), sessionId, chatId, isCurrent: true };
+  if (isRenaming) return <RenameForm target={target} onDone={() => setRenaming(false)} />;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only preloads code
+    <div
+      onPointerEnter={() => setNear(true)}
+      onFocus={() => setNear(true)}
+      className="relative flex min-w-0 items-center gap-1"
+    >
+      <h1 className="min-w-0 truncate font-semibold">{target.title}</h1>
+      <MenuButton
+        aria-label="Chat menu"
+        className="grid size-8 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover hover:text-foreground"
+        menu={(state) =>
+          isNear && (
+            <RowMenu
+              {...state}
+              target={target}
+              onRename={() => setRenaming(true)}
+              onCode={onCode}
+            />
+          )
+        }
+      >
+        <ChevronDown aria-hidden className="size-4" />
+      </MenuButton>
+    </div>
   );
 }

@@ -1,4 +1,3 @@
-"use client";
 import { Archive, ArchiveRestore, Trash2 } from "lucide-react";
 import { useState, useTransition } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";

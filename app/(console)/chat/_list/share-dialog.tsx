@@ -1,4 +1,3 @@
-"use client";
 import { ExternalLink, Globe } from "lucide-react";
 import type { getShareContract } from "@/lib/sessions/shares/contract.ts";
 import type { Answer } from "../../_api/request.ts";

@@ -1,4 +1,3 @@
-"use client";
 import { useState, useTransition } from "react";
 import { Button } from "../../_ui/button.tsx";
 import { TextareaField } from "../../_ui/form.tsx";

@@ -1,4 +1,3 @@
-"use client";
 import type { FileUIPart } from "ai";
 import { useEffect, useRef, useState } from "react";
 import { Button } from "../../_ui/button.tsx";

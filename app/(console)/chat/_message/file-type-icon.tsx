@@ -7,13 +7,8 @@ import {
   FileVideo,
 } from "lucide-react";
 
-interface FileTypeIconProps {
-  readonly name: string;
-  readonly mediaType: string;
-}
-
 /** A tile that tells the kind of a file, in the size of a thumbnail. */
-export function FileTypeIcon({ name, mediaType }: FileTypeIconProps) {
+export function FileTypeIcon({ name, mediaType }: Readonly<{ name: string; mediaType: string }>) {
   const Icon = iconOf(name.toLowerCase(), mediaType);
   return (
     <span className="grid size-10 shrink-0 place-items-center rounded-lg bg-accent-soft text-accent-text">

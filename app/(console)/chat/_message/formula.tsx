@@ -1,4 +1,3 @@
-"use client";
 import { memo, type RefObject, useEffect, useRef, useState } from "react";
 import { loadModule } from "../../_load/load-module.ts";
 import { cn } from "../../_ui/class-names.ts";

@@ -1,4 +1,3 @@
-"use client";
 import { createContext, type RefObject, useContext } from "react";
 import type { Marks, MessageBranches } from "../_state/message-branches.ts";
 

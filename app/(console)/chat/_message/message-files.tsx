@@ -1,4 +1,3 @@
-"use client";
 import type { FileUIPart } from "ai";
 import { useContext, useEffect, useState } from "react";
 import { loadImage } from "../../_api/request.ts";

@@ -1,7 +1,15 @@
-"use client";
 import type { UIMessage } from "ai";
-import { Pencil, RefreshCw, RotateCw } from "lucide-react";
-import { type RefObject, useRef } from "react";
+import {
+  ChevronLeft,
+  ChevronRight,
+  MessageSquareText,
+  Pencil,
+  RefreshCw,
+  RotateCw,
+  ThumbsDown,
+  ThumbsUp,
+} from "lucide-react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button, IconButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
@@ -9,9 +17,7 @@ import { CopyButton } from "../../_ui/copy-button.tsx";
 import { formatDuration } from "../../_ui/format.ts";
 import { fromParts } from "../_state/message-parts.ts";
 import { numberAt, textAt } from "../_state/tool-call.ts";
-import { BranchArrows } from "./branch-arrows.tsx";
 import { focusConversation, useMessageActions } from "./message-actions.ts";
-import { RateAnswer } from "./rate-answer.tsx";
 
 const TurnFailure = lazyComponent(() => import("./turn-failure.tsx"), "TurnFailure");
 
@@ -135,5 +141,128 @@ export function UserFooter({ messageId, text, editButton, onEdit }: UserFooterPr
       </div>
       <BranchArrows messageId={messageId} />
     </footer>
+  );
+}
+
+/** "2 / 3": switches between the messages at one place. Nothing for a message that is alone there. */
+function BranchArrows({ messageId }: { readonly messageId: string }) {
+  const actions = useMessageActions();
+  const ids = actions?.siblings.get(messageId) ?? [];
+  const place = ids.indexOf(messageId);
+  const group = useRef<HTMLFieldSetElement>(null);
+  const nextArrow = actions?.nextArrow;
+  const isShown = place >= 0 && ids.length > 1;
+  useEffect(() => {
+    if (!isShown || nextArrow?.current?.messageId !== messageId) return;
+    const arrows = [...(group.current?.querySelectorAll("button") ?? [])];
+    const [wanted, other] = nextArrow.current.direction < 0 ? arrows : arrows.reverse();
+    nextArrow.current = null;
+    // At the end of the row, only the other arrow can still be used.
+    (wanted?.disabled ? other : wanted)?.focus({ preventScroll: true });
+  }, [isShown, messageId, nextArrow]);
+  if (!actions || !isShown) return null;
+
+  const go = (direction: -1 | 1) => {
+    const target = ids[place + direction];
+    if (target === undefined || actions.isBusy) return;
+    actions.nextArrow.current = { messageId: target, direction };
+    void actions.branches.choose(target);
+  };
+  return (
+    <fieldset
+      ref={group}
+      aria-label="Versions of this message"
+      className="flex items-center text-xs text-muted-foreground tabular-nums"
+      onKeyDown={(event) => {
+        if (event.key === "ArrowLeft") go(-1);
+        if (event.key === "ArrowRight") go(1);
+      }}
+    >
+      <IconButton
+        icon={ChevronLeft}
+        label="Previous version"
+        className="size-6"
+        title="Previous version (←)"
+        disabled={place === 0 || actions.isBusy}
+        onClick={() => go(-1)}
+      />
+      <span>
+        {place + 1} / {ids.length}
+      </span>
+      <IconButton
+        icon={ChevronRight}
+        label="Next version"
+        className="size-6"
+        title="Next version (→)"
+        disabled={place === ids.length - 1 || actions.isBusy}
+        onClick={() => go(1)}
+      />
+    </fieldset>
+  );
+}
+
+const CommentForm = lazyComponent(() => import("./comment-form.tsx"), "CommentForm");
+
+interface RateAnswerProps {
+  readonly messageId: string;
+  readonly className: string;
+  readonly children: (thumbs: ReactNode) => ReactNode;
+}
+
+/** Thumbs up and down for the row that `children` makes, and below it a comment to go with either. */
+function RateAnswer({ messageId, className, children }: RateAnswerProps) {
+  const actions = useMessageActions();
+  // Open for this rating, even if the rating itself could not be stored: the comment is kept.
+  const [open, setOpen] = useState<"up" | "down" | null>(null);
+  const commentButton = useRef<HTMLButtonElement>(null);
+  if (!actions) return <div className={className}>{children(null)}</div>;
+  const rated = actions.ratings.get(messageId);
+  const rate = (rating: "up" | "down") => {
+    const isTakenBack = rated?.rating === rating;
+    setOpen(!isTakenBack && rating === "down" ? rating : null);
+    void actions.branches.rate(messageId, isTakenBack ? null : rating, rated?.comment ?? "");
+  };
+  const close = () => {
+    setOpen(null);
+    commentButton.current?.focus();
+  };
+  const thumbs = (
+    <>
+      {(["up", "down"] as const).map((rating) => (
+        <IconButton
+          icon={rating === "up" ? ThumbsUp : ThumbsDown}
+          key={rating}
+          label={rating === "up" ? "Good answer" : "Bad answer"}
+          className="aria-pressed:text-foreground aria-pressed:[&_svg]:fill-current"
+          aria-pressed={rated?.rating === rating}
+          onClick={() => rate(rating)}
+        />
+      ))}
+      {rated && (
+        <IconButton
+          icon={MessageSquareText}
+          ref={commentButton}
+          label={rated.comment === null ? "Add a comment" : "Edit comment"}
+          aria-expanded={open !== null}
+          onClick={() => setOpen(open ? null : rated.rating)}
+          className={rated.comment === null ? "" : "text-foreground"}
+        />
+      )}
+    </>
+  );
+  return (
+    <div className={className}>
+      {children(thumbs)}
+      {open && (
+        <CommentForm
+          initial={rated?.comment ?? ""}
+          isBad={open === "down"}
+          onCancel={close}
+          onSave={async (comment) => {
+            if (await actions.branches.rate(messageId, open, comment)) close();
+          }}
+        />
+      )}
+    </div>
   );
 }

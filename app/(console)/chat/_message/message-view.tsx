@@ -1,8 +1,8 @@
-"use client";
 import type { UIMessage } from "ai";
-import { ListChecks } from "lucide-react";
+import { Brain, ListChecks } from "lucide-react";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
+import { cn } from "../../_ui/class-names.ts";
 import { Disclosure } from "../../_ui/disclosure.tsx";
 import { formatDuration } from "../../_ui/format.ts";
 import { keyed } from "../../_ui/keyed.ts";
@@ -15,7 +15,6 @@ import { useMessageActions } from "./message-actions.ts";
 import { MessageFiles } from "./message-files.tsx";
 import { MessageFooter, UserFooter } from "./message-footer.tsx";
 import { MessageHeading, UserText } from "./message-heading.tsx";
-import { Reasoning } from "./reasoning.tsx";
 
 const DataPart = lazyComponent(() => import("./data-part.tsx"), "DataPart");
 const EditMessage = lazyComponent(() => import("./edit-message.tsx"), "EditMessage");
@@ -253,4 +252,21 @@ function useToolCalls(message: UIMessage): ReadonlyMap<Part, ToolCall> {
     calls.set(part, kept);
   }
   return calls;
+}
+
+/** The model's reasoning, collapsed at first. */
+function Reasoning({ text, isStreaming }: Readonly<{ text: string; isStreaming: boolean }>) {
+  return (
+    <Disclosure
+      summary={
+        <>
+          <Brain aria-hidden className={cn("size-4", isStreaming && "animate-pulse")} />
+          {isStreaming ? "Thinking…" : "Reasoning"}
+        </>
+      }
+      panelClassName="mt-1 mb-2 border-l-2 pl-3 text-sm text-muted-foreground"
+    >
+      <Markdown text={text} isStreaming={isStreaming} />
+    </Disclosure>
+  );
 }

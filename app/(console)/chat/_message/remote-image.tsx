@@ -1,4 +1,3 @@
-"use client";
 import { ImageIcon, LoaderCircle } from "lucide-react";
 import { useEffect, useState } from "react";
 import { loadImage } from "../../_api/request.ts";

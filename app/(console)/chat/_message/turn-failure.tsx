@@ -1,4 +1,3 @@
-"use client";
 import { CircleAlert, RotateCw } from "lucide-react";
 import { describeTurnError } from "../../_api/describe-error.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";

@@ -1,4 +1,3 @@
-"use client";
 import type { UIMessage } from "ai";
 import { Download } from "lucide-react";
 import { useContext } from "react";

@@ -5,8 +5,8 @@ import { usePathname } from "next/navigation";
 import { useState } from "react";
 import { cn } from "../../_ui/class-names.ts";
 import { Input } from "../../_ui/form.tsx";
+import type { SearchEntry } from "./documents.ts";
 import type { PageLink } from "./page-links.tsx";
-import type { SearchEntry } from "./search-index.ts";
 
 interface DocsNavigationProps {
   readonly groups: readonly { readonly title: string; readonly links: readonly PageLink[] }[];

@@ -1,3 +1,28 @@
+import deploy from "@/docs/deploy.md";
+import glossary from "@/docs/glossary.md";
+import approvals from "@/docs/guides/approvals.md";
+import clientTools from "@/docs/guides/client-tools.md";
+import delivery from "@/docs/guides/delivery.md";
+import errors from "@/docs/guides/errors.md";
+import idempotency from "@/docs/guides/idempotency.md";
+import longTasks from "@/docs/guides/long-tasks.md";
+import mcpServers from "@/docs/guides/mcp-servers.md";
+import music from "@/docs/guides/music.md";
+import quickstart from "@/docs/guides/quickstart.md";
+import sandbox from "@/docs/guides/sandbox.md";
+import schedules from "@/docs/guides/schedules.md";
+import skills from "@/docs/guides/skills.md";
+import streaming from "@/docs/guides/streaming.md";
+import structuredOutput from "@/docs/guides/structured-output.md";
+import templates from "@/docs/guides/templates.md";
+import triggers from "@/docs/guides/triggers.md";
+import workspace from "@/docs/guides/workspace.md";
+import mcp from "@/docs/mcp.md";
+import operations from "@/docs/operations.md";
+import settings from "@/docs/settings.md";
+import webhooks from "@/docs/webhooks.md";
+import client from "@/packages/client/README.md";
+
 /** The pages of the documentation, in the order of its navigation. Each is a document of the repository. */
 
 export interface DocsPage {
@@ -7,6 +32,8 @@ export interface DocsPage {
   readonly title: string;
   /** The document, from the root of the repository. */
   readonly file: string;
+  /** The bundler makes texts of documents (`turbopack.rules` in `next.config.ts`). */
+  readonly text: string;
   readonly about: string;
 }
 
@@ -15,12 +42,14 @@ export interface DocsGroup {
   readonly pages: readonly DocsPage[];
 }
 
-const page = (slug: string, file: string, title: string, about: string): DocsPage => ({
-  slug,
-  title,
-  file,
-  about,
-});
+/** @param file where it is no guide of that name */
+const page = (
+  slug: string,
+  text: string,
+  title: string,
+  about: string,
+  file = `docs/guides/${slug}.md`,
+): DocsPage => ({ slug, text, title, about, file });
 
 export const groups: readonly DocsGroup[] = [
   {
@@ -28,7 +57,7 @@ export const groups: readonly DocsGroup[] = [
     pages: [
       page(
         "music",
-        "docs/guides/music.md",
+        music,
         "For managers, labels and publishers",
         "What it does for your work, with prompts to copy.",
       ),
@@ -37,14 +66,15 @@ export const groups: readonly DocsGroup[] = [
   {
     title: "Get started",
     pages: [
-      page("quickstart", "docs/guides/quickstart.md", "Quickstart", "A key, a session, a turn."),
+      page("quickstart", quickstart, "Quickstart", "A key, a session, a turn."),
       page(
         "client",
-        "packages/client/README.md",
+        client,
         "Client and command line",
         "Typed requests from TypeScript, and a command for the terminal.",
+        "packages/client/README.md",
       ),
-      page("mcp", "docs/mcp.md", "MCP", "The API as tools of Claude, Cursor and others."),
+      page("mcp", mcp, "MCP", "The API as tools of Claude, Cursor and others.", "docs/mcp.md"),
     ],
   },
   {
@@ -52,69 +82,67 @@ export const groups: readonly DocsGroup[] = [
     pages: [
       page(
         "streaming",
-        "docs/guides/streaming.md",
+        streaming,
         "Streaming and resuming",
         "Read a turn as it happens, and lose nothing.",
       ),
       page(
         "long-tasks",
-        "docs/guides/long-tasks.md",
+        longTasks,
         "Long tasks",
         "Contexts, subagents, limits, and work that is checked.",
       ),
-      page("sandbox", "docs/guides/sandbox.md", "Sandbox", "Files in and out, and commands."),
-      page("skills", "docs/guides/skills.md", "Skills", "Instructions that your agents follow."),
+      page("sandbox", sandbox, "Sandbox", "Files in and out, and commands."),
+      page("skills", skills, "Skills", "Instructions that your agents follow."),
       page(
         "templates",
-        "docs/guides/templates.md",
+        templates,
         "Agent templates",
         "Instructions to share, in versions that you accept.",
       ),
-      page(
-        "workspace",
-        "docs/guides/workspace.md",
-        "Workspace",
-        "Files and a memory that all sessions share.",
-      ),
+      page("workspace", workspace, "Workspace", "Files and a memory that all sessions share."),
       page(
         "structured-output",
-        "docs/guides/structured-output.md",
+        structuredOutput,
         "Structured output",
         "JSON that is valid under your schema.",
       ),
-      page(
-        "client-tools",
-        "docs/guides/client-tools.md",
-        "Client tools",
-        "Tools that your own program runs.",
-      ),
-      page(
-        "approvals",
-        "docs/guides/approvals.md",
-        "Approvals",
-        "Agents that ask before they act.",
-      ),
-      page(
-        "mcp-servers",
-        "docs/guides/mcp-servers.md",
-        "MCP servers",
-        "Tools of other services for your agents.",
-      ),
-      page("schedules", "docs/guides/schedules.md", "Schedules", "Work at nine every Monday."),
-      page("triggers", "docs/guides/triggers.md", "Triggers", "Work when something happens."),
-      page("delivery", "docs/guides/delivery.md", "Delivery", "Results by mail, once."),
-      page("webhooks", "docs/webhooks.md", "Webhooks", "Be told when a run has ended."),
-      page("errors", "docs/guides/errors.md", "Errors", "What each status means, and the remedy."),
-      page("idempotency", "docs/guides/idempotency.md", "Idempotency", "Repeat a request safely."),
+      page("client-tools", clientTools, "Client tools", "Tools that your own program runs."),
+      page("approvals", approvals, "Approvals", "Agents that ask before they act."),
+      page("mcp-servers", mcpServers, "MCP servers", "Tools of other services for your agents."),
+      page("schedules", schedules, "Schedules", "Work at nine every Monday."),
+      page("triggers", triggers, "Triggers", "Work when something happens."),
+      page("delivery", delivery, "Delivery", "Results by mail, once."),
+      page("webhooks", webhooks, "Webhooks", "Be told when a run has ended.", "docs/webhooks.md"),
+      page("errors", errors, "Errors", "What each status means, and the remedy."),
+      page("idempotency", idempotency, "Idempotency", "Repeat a request safely."),
     ],
   },
   {
     title: "Operate",
     pages: [
-      page("self-hosting", "docs/deploy.md", "Self-hosting", "One server, many, or Vercel."),
-      page("settings", "docs/settings.md", "Settings", "All settings with their defaults."),
-      page("operations", "docs/operations.md", "Operations", "Traces, metrics and alerts."),
-      page("glossary", "docs/glossary.md", "Glossary", "What the words mean."),
+      page(
+        "self-hosting",
+        deploy,
+        "Self-hosting",
+        "One server, many, or Vercel.",
+        "docs/deploy.md",
+      ),
+      page(
+        "settings",
+        settings,
+        "Settings",
+        "All settings with their defaults.",
+        "docs/settings.md",
+      ),
+      page(
+        "operations",
+        operations,
+        "Operations",
+        "Traces, metrics and alerts.",
+        "docs/operations.md",
+      ),
+      page("glossary", glossary, "Glossary", "What the words mean.", "docs/glossary.md"),
     ],
   },
 ];

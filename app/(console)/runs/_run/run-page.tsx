@@ -14,8 +14,15 @@ import { Loaded } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
 import { runStateOf } from "../_state/run-state.ts";
 import { RunStatus } from "../run-status.tsx";
-import { RunFacts, runStates } from "./run-facts.tsx";
-import { Json, RequiredAction, RunDeliveries, RunVerdicts, TextBox } from "./run-results.tsx";
+import {
+  Json,
+  RequiredAction,
+  RunDeliveries,
+  RunFacts,
+  RunVerdicts,
+  runStates,
+  TextBox,
+} from "./run-results.tsx";
 import { Timeline } from "./timeline.tsx";
 
 const CodeDialog = lazyComponent(

@@ -1,4 +1,3 @@
-"use client";
 import { Hourglass, ListTree, type LucideIcon, Sparkles, ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";

@@ -9,7 +9,7 @@ import { useQuery } from "../../_hooks/use-query.ts";
 import { DiffView } from "../../_ui/diff-view.tsx";
 import { BackLink, Page, PageHeader, Section } from "../../_ui/page-header.tsx";
 import { Loaded, Skeleton } from "../../_ui/states.tsx";
-import { runFacts, runStates } from "../_run/run-facts.tsx";
+import { runFacts, runStates } from "../_run/run-results.tsx";
 import { runStateOf } from "../_state/run-state.ts";
 import { RunStatus } from "../run-status.tsx";
 

@@ -1,4 +1,3 @@
-"use client";
 import type { createOrganizationContract } from "@/lib/organizations/contract.ts";
 import type { Organization } from "@/lib/organizations/organization.ts";
 import type { Answer } from "../../_api/request.ts";

@@ -1,4 +1,3 @@
-"use client";
 import { ListFilter, RefreshCw, ScrollText, SearchX } from "lucide-react";
 import { useSearchParams } from "next/navigation";
 import { useState } from "react";

@@ -13,8 +13,8 @@ import {
   type CatalogSearch,
   ofAlbum,
   searchPath,
-} from "../../catalog-query.ts";
-import { TrackList } from "../../lists.tsx";
+  TrackList,
+} from "../../lists.tsx";
 
 /** An album of the catalog with its tracks. */
 export function CatalogAlbumPage({ id }: { readonly id: string }) {

@@ -14,10 +14,10 @@ import {
   artistAlbumsPath,
   byArtist,
   type CatalogSearch,
+  Discography,
+  Popularity,
   searchPath,
-} from "../../catalog-query.ts";
-import { Discography } from "../../discography.tsx";
-import { Popularity } from "../../lists.tsx";
+} from "../../lists.tsx";
 
 const ArtistForm = lazyComponent(() => import("../../../artists/artist-form.tsx"), "ArtistForm");
 

@@ -1,4 +1,3 @@
-"use client";
 import { Mail } from "lucide-react";
 import type { SentInvitation } from "@/lib/organizations/organization.ts";
 import { type ApiError, remove } from "../../../_api/request.ts";

@@ -1,8 +1,10 @@
-/** Documents of the repository as tokens, with the ids that GitHub gives to their headings. */
+/** Documents of the repository as tokens, with the ids that GitHub gives to their headings; and what a search finds. */
+
 import type { MarkedToken, Tokens } from "marked";
+import { describeReference } from "@/lib/openapi/reference.ts";
 import type { MarkdownToken } from "../../_markdown/extensions.ts";
 import { decodeReferences, parseMarkdown } from "../../_markdown/parse.ts";
-import { addressOfPage, pages } from "./pages.ts";
+import { addressOfPage, addressOfTag, type DocsPage, pages } from "./pages.ts";
 
 interface DocsHeading {
   readonly id: string;
@@ -10,13 +12,13 @@ interface DocsHeading {
   readonly depth: number;
 }
 
-export interface ParsedDocument {
+interface ParsedDocument {
   readonly tokens: readonly MarkdownToken[];
   readonly headings: readonly DocsHeading[];
   readonly ids: ReadonlyMap<Tokens.Heading, string>;
 }
 
-export function parseDocument(text: string): ParsedDocument {
+function parseDocument(text: string): ParsedDocument {
   const tokens = parseMarkdown(text);
   const counts = new Map<string, number>();
   const ids = new Map<Tokens.Heading, string>();
@@ -62,3 +64,40 @@ export function resolveLink(href: string, file: string): string | null {
   const page = pages.find((one) => `/${one.file}` === pathname);
   return page === undefined ? null : `${addressOfPage(page)}${hash}`;
 }
+
+const parsed = new Map<DocsPage, ParsedDocument>();
+
+export function readDocument(page: DocsPage): ParsedDocument {
+  const document = parsed.get(page) ?? parseDocument(page.text);
+  parsed.set(page, document);
+  return document;
+}
+
+export interface SearchEntry {
+  readonly title: string;
+  /** Where it stands: the page's title, or method and path. */
+  readonly place: string;
+  readonly href: string;
+}
+
+let index: readonly SearchEntry[] | undefined;
+
+export const searchIndex = (): readonly SearchEntry[] => (index ??= [...guides(), ...endpoints()]);
+
+const guides = (): SearchEntry[] =>
+  pages.flatMap((page) =>
+    readDocument(page).headings.map(({ id, text, depth }) => ({
+      title: text,
+      place: page.title,
+      href: depth === 1 ? addressOfPage(page) : `${addressOfPage(page)}#${id}`,
+    })),
+  );
+
+const endpoints = (): SearchEntry[] =>
+  describeReference().flatMap(({ tag, operations }) =>
+    operations.map(({ id, contract }) => ({
+      title: contract.summary,
+      place: `${contract.method} ${contract.path}`,
+      href: `${addressOfTag(tag)}#${id}`,
+    })),
+  );
