@@ -63,11 +63,7 @@ const renderBlocks = (tokens: readonly unknown[], parts: MarkdownParts, depth: n
     <Fragment key={key}>{renderBlock(item, parts, depth)}</Fragment>
   ));
 
-interface ListProps {
-  readonly token: Tokens.List;
-  readonly parts: MarkdownParts;
-  readonly depth: number;
-}
+type ListProps = Readonly<{ token: Tokens.List; parts: MarkdownParts; depth: number }>;
 
 function List({ token, parts, depth }: ListProps) {
   const items = keyed(token.items).map(({ key, item }) => (
@@ -142,10 +138,7 @@ function Table({ token, parts }: { readonly token: Tokens.Table; readonly parts:
   );
 }
 
-interface RowProps {
-  readonly cells: readonly Tokens.TableCell[];
-  readonly parts: MarkdownParts;
-}
+type RowProps = Readonly<{ cells: readonly Tokens.TableCell[]; parts: MarkdownParts }>;
 
 /** Memoized, because a long table is rendered again for every cell that is streamed. */
 const Row = memo(

@@ -35,10 +35,7 @@ import { chooseTheme } from "./theme.ts";
 
 const pages = [...navGroups.flatMap(({ items }) => items), settingsItem];
 
-interface CommandPaletteProps {
-  readonly onClose: () => void;
-  readonly onShowShortcuts: () => void;
-}
+type CommandPaletteProps = Readonly<{ onClose: () => void; onShowShortcuts: () => void }>;
 
 /** Finds pages, actions, chats, templates and artists. What the server finds is listed as it comes. */
 export function CommandPalette({ onClose, onShowShortcuts }: CommandPaletteProps) {

@@ -40,10 +40,7 @@ const FrameContext = createContext<Frame>({
   mediaOrigin: null,
 });
 
-interface FrameProviderProps {
-  readonly frame: Frame;
-  readonly children: ReactNode;
-}
+type FrameProviderProps = Readonly<{ frame: Frame; children: ReactNode }>;
 
 export function FrameProvider({ frame, children }: FrameProviderProps) {
   // A server renders the pages of many people: each has a cache.

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { AudioLines, ChevronRight, LogOut, Mail } from "lucide-react";
-import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useEffect, useId, useSyncExternalStore } from "react";
 import type { listInvitationsContract } from "@/lib/organizations/contract.ts";
@@ -10,6 +9,7 @@ import { keyOf } from "../_hooks/use-query.ts";
 import { signOut, useSession } from "../_session/auth.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
+import { Link } from "../_ui/link.tsx";
 import { Skeleton } from "../_ui/states.tsx";
 import { readList, writeList } from "../chat/_state/drafts.ts";
 import { type NavItem, navGroups, settingsItem } from "./nav-items.ts";
@@ -97,7 +97,6 @@ function NavLink({ item: { href, label, icon: Icon }, waiting, onNavigate }: Nav
   return (
     <Link
       href={waiting > 0 ? `${href}?tab=waiting` : href}
-      prefetch={false}
       aria-current={current ? "page" : undefined}
       {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
       className={cn(
@@ -175,7 +174,6 @@ export function Brand() {
   return (
     <Link
       href="/"
-      prefetch={false}
       aria-label="Agent Platform home"
       className="flex min-w-0 items-center gap-2 rounded-md font-semibold"
     >
@@ -212,7 +210,6 @@ function InvitationNotice({ email }: { readonly email: string }) {
   return (
     <Link
       href="/invitations"
-      prefetch={false}
       className="mb-1 flex h-8 items-center gap-2.5 rounded-md bg-accent-soft px-2 font-medium text-accent-text"
     >
       <Mail aria-hidden className="size-4" />

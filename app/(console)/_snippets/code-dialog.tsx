@@ -12,11 +12,7 @@ import type { ChatAddress } from "../chat/_state/attachment.ts";
 import type { Scenario } from "./scenario.ts";
 import { views } from "./snippets.ts";
 
-interface CodeDialogProps {
-  readonly description: string;
-  readonly scenario: Scenario;
-  readonly onClose: () => void;
-}
+type CodeDialogProps = Readonly<{ description: string; scenario: Scenario; onClose: () => void }>;
 
 /** Shows how a program does the same, with a key of the account if one is created here. */
 export function CodeDialog({ description, scenario, onClose }: CodeDialogProps) {
@@ -64,10 +60,7 @@ export function StoredChatCodeDialog(props: CodeDialogProps & { readonly chat: C
   return <CodeDialog {...props} scenario={{ ...props.scenario, setup }} />;
 }
 
-interface KeyRowProps {
-  readonly apiKey: string | null;
-  readonly onCreated: (key: string) => void;
-}
+type KeyRowProps = Readonly<{ apiKey: string | null; onCreated: (key: string) => void }>;
 
 function KeyRow({ apiKey, onCreated }: KeyRowProps) {
   const { send, busy, error } = useSubmit();

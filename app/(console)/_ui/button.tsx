@@ -1,7 +1,7 @@
 import { LoaderCircle, type LucideIcon } from "lucide-react";
-import Link from "next/link";
 import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
+import { Link } from "./link.tsx";
 
 const base =
   "relative inline-flex shrink-0 items-center justify-center gap-2 font-medium whitespace-nowrap select-none transition-colors disabled:opacity-55 disabled:pointer-events-none [&_svg]:size-4 [&_svg]:shrink-0";
@@ -119,7 +119,7 @@ export function ButtonLink({
   ...rest
 }: Omit<ComponentProps<typeof Link>, "className"> & ButtonStyle & Labeled) {
   return (
-    <Link prefetch={false} {...rest} className={buttonStyle({ variant, size, corners, className })}>
+    <Link {...rest} className={buttonStyle({ variant, size, corners, className })}>
       {Icon && <Icon aria-hidden />}
       {children}
     </Link>

@@ -5,11 +5,7 @@ export function Card({ className, ...rest }: ComponentProps<"div">) {
   return <div {...rest} className={cn("rounded-xl border bg-surface p-5 shadow-xs", className)} />;
 }
 
-interface SectionCardProps {
-  readonly title: string;
-  readonly description?: ReactNode;
-  readonly children: ReactNode;
-}
+type SectionCardProps = Readonly<{ title: string; description?: ReactNode; children: ReactNode }>;
 
 /** A card with a heading, for one subject of a page, such as a group of settings. */
 export function SectionCard({ title, description, children }: SectionCardProps) {

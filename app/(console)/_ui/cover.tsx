@@ -54,11 +54,7 @@ function Picture({ source, className }: { readonly source: string; readonly clas
   );
 }
 
-interface RemotePictureProps {
-  readonly url: string;
-  readonly seed: string;
-  readonly className: string;
-}
+type RemotePictureProps = Readonly<{ url: string; seed: string; className: string }>;
 
 function RemotePicture({ url, seed, className }: RemotePictureProps) {
   const drawing = useRef<SVGSVGElement>(null);
@@ -67,11 +63,7 @@ function RemotePicture({ url, seed, className }: RemotePictureProps) {
   return <Drawing ref={drawing} seed={seed} className={className} />;
 }
 
-interface DrawingProps {
-  readonly seed: string;
-  readonly className: string;
-  readonly ref?: Ref<SVGSVGElement>;
-}
+type DrawingProps = Readonly<{ seed: string; className: string; ref?: Ref<SVGSVGElement> }>;
 
 /** Two shapes on a ground, whose colors, places and sizes follow from the seed. */
 function Drawing({ seed, className, ref }: DrawingProps) {

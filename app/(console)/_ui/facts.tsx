@@ -1,10 +1,7 @@
 import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
 
-interface FactsProps {
-  readonly className?: string;
-  readonly children: ReactNode;
-}
+type FactsProps = Readonly<{ className?: string; children: ReactNode }>;
 
 /** What is known of a thing: names with their values, one on a row. */
 export function Facts({ className, children }: FactsProps) {

@@ -3,11 +3,7 @@ import { useFrame } from "../_shell/frame.tsx";
 import { type ContentMedia, mediaAddress } from "../content/content-result.ts";
 import { cn } from "./class-names.ts";
 
-interface MediaViewProps {
-  readonly media: ContentMedia;
-  readonly label: string;
-  readonly className?: string;
-}
+type MediaViewProps = Readonly<{ media: ContentMedia; label: string; className?: string }>;
 
 /** A generated video with controls, or an image. It keeps its size while it loads. */
 export function MediaView({ media, label, className }: MediaViewProps) {

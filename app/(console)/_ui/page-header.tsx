@@ -1,12 +1,9 @@
 import { ArrowLeft } from "lucide-react";
-import Link from "next/link";
 import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
+import { Link } from "./link.tsx";
 
-interface PageProps {
-  readonly className?: string;
-  readonly children: ReactNode;
-}
+type PageProps = Readonly<{ className?: string; children: ReactNode }>;
 
 /** The layout of a page with text, lists and forms, which scrolls as a whole. */
 export function Page({ className, children }: PageProps) {
@@ -20,11 +17,7 @@ export function Page({ className, children }: PageProps) {
   );
 }
 
-interface PageHeaderProps {
-  readonly title: string;
-  readonly description?: ReactNode;
-  readonly children?: ReactNode;
-}
+type PageHeaderProps = Readonly<{ title: string; description?: ReactNode; children?: ReactNode }>;
 
 export function PageHeader({ title, description, children }: PageHeaderProps) {
   return (
@@ -45,7 +38,6 @@ export function BackLink({ href, children }: { readonly href: string; readonly c
   return (
     <Link
       href={href}
-      prefetch={false}
       className="-ml-1.5 mb-3 inline-flex h-7 items-center gap-1.5 rounded-md px-1.5 text-sm text-muted-foreground hover:bg-hover hover:text-foreground"
     >
       <ArrowLeft aria-hidden className="size-4" />
@@ -54,11 +46,7 @@ export function BackLink({ href, children }: { readonly href: string; readonly c
   );
 }
 
-interface SectionProps {
-  readonly title: string;
-  readonly className?: string;
-  readonly children: ReactNode;
-}
+type SectionProps = Readonly<{ title: string; className?: string; children: ReactNode }>;
 
 /** A part of a page below its name. */
 export function Section({ title, className, children }: SectionProps) {

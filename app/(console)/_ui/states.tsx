@@ -184,10 +184,7 @@ export function LoadMore({ pages, items }: LoadMoreProps) {
   );
 }
 
-interface ShowMoreProps {
-  readonly onClick: () => void;
-  readonly children?: ReactNode;
-}
+type ShowMoreProps = Readonly<{ onClick: () => void; children?: ReactNode }>;
 
 /** Below a list that is loaded whole and shown in part. */
 export function ShowMore({ onClick, children = "Show more" }: ShowMoreProps) {
@@ -215,11 +212,7 @@ export function Skeletons({ count, className }: Readonly<{ count: number; classN
   ));
 }
 
-interface LoadingProps {
-  readonly label: string;
-  readonly className?: string;
-  readonly children?: ReactNode;
-}
+type LoadingProps = Readonly<{ label: string; className?: string; children?: ReactNode }>;
 
 /** What stands in the place of loading content: the children in a box of a class, or else one block of it. */
 export function Loading({ label, className, children }: LoadingProps) {

@@ -1,9 +1,9 @@
 "use client";
-import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { Tabs as Base } from "radix-ui";
 import type { ComponentProps } from "react";
 import { cn } from "./class-names.ts";
+import { Link } from "./link.tsx";
 
 export const Tabs = Base.Root;
 
@@ -54,7 +54,6 @@ export function LinkTabs({ label, tabs }: LinkTabsProps) {
         <Link
           key={tab.href}
           href={tab.href}
-          prefetch={false}
           aria-current={tab !== current ? undefined : tab.href === path ? "page" : true}
           className={cn(tabStyle, tab === current && "border-foreground text-foreground")}
         >

@@ -1,7 +1,7 @@
-import Link from "next/link";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { coverSeed } from "../_session/scope.ts";
 import { Cover } from "../_ui/cover.tsx";
+import { Link } from "../_ui/link.tsx";
 
 type Pictured = Pick<Artist, "catalog_artist_id" | "name" | "image">;
 
@@ -20,7 +20,6 @@ export function ArtistTag({ artist }: { readonly artist: Artist }) {
   return (
     <Link
       href={`/artists/${artist.account_id}`}
-      prefetch={false}
       className="inline-flex min-h-6 max-w-full min-w-0 items-center gap-1.5 align-bottom hover:text-foreground hover:underline"
     >
       <ArtistCover artist={artist} className="size-4" />

@@ -1,6 +1,5 @@
 "use client";
 import { MicVocal, Plus, Search } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { useOrganizationNames } from "../_hooks/shared-reads.ts";
@@ -10,6 +9,7 @@ import { useSubmit } from "../_hooks/use-submit.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { chooseArtist, useScope } from "../_session/scope.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
+import { Link } from "../_ui/link.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { EmptyState, ErrorState, Loading, LoadMore, Skeletons } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
@@ -98,16 +98,12 @@ export function ArtistsPage() {
   );
 }
 
-interface ArtistCardProps {
-  readonly artist: Artist;
-  readonly organization: string | null;
-}
+type ArtistCardProps = Readonly<{ artist: Artist; organization: string | null }>;
 
 function ArtistCard({ artist, organization }: ArtistCardProps) {
   return (
     <Link
       href={`/artists/${artist.account_id}`}
-      prefetch={false}
       className="group flex h-full flex-col items-center rounded-xl border bg-surface p-5 text-center shadow-xs transition-colors hover:border-input hover:bg-muted"
     >
       <ArtistCover

@@ -1,6 +1,5 @@
 "use client";
 import { SearchX } from "lucide-react";
-import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import {
   type ReactNode,
@@ -15,6 +14,7 @@ import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { Cover } from "../_ui/cover.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
+import { Link } from "../_ui/link.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { EmptyState, ErrorState, Loaded, LoadMore } from "../_ui/states.tsx";
 import {
@@ -216,7 +216,6 @@ function ArtistGrid({ artists }: { readonly artists: readonly CatalogArtist[] })
         <li key={artist.id} className="min-w-0">
           <Link
             href={artistPage(artist)}
-            prefetch={false}
             className="group flex items-center gap-3 rounded-xl border bg-surface p-3 hover:border-input hover:bg-muted"
           >
             <Cover seed={artist.id} image={artist.images[0]?.url} round className="size-14" />

@@ -1,20 +1,17 @@
-import Link from "next/link";
 import type { listArtistAlbumsContract, searchCatalogContract } from "@/lib/catalog/contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useInfinitePages } from "../_hooks/use-pages.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Cover } from "../_ui/cover.tsx";
+import { Link } from "../_ui/link.tsx";
 import { ErrorState, Loaded, Loading, LoadMore, Skeletons } from "../_ui/states.tsx";
 
 const kinds = { album: "Album", single: "Single", compilation: "Compilation" } as const;
 
 const gridStyle = "grid grid-cols-2 gap-x-4 gap-y-5 sm:grid-cols-4 lg:grid-cols-5";
 
-interface AlbumGridProps {
-  readonly albums: readonly CatalogAlbum[];
-  readonly withArtists?: boolean;
-}
+type AlbumGridProps = Readonly<{ albums: readonly CatalogAlbum[]; withArtists?: boolean }>;
 
 /** Albums as covers that lead to their tracks. */
 export function AlbumGrid({ albums, withArtists = false }: AlbumGridProps) {
@@ -22,7 +19,7 @@ export function AlbumGrid({ albums, withArtists = false }: AlbumGridProps) {
     <ul className={gridStyle}>
       {albums.map((album) => (
         <li key={album.id} className="min-w-0">
-          <Link href={albumPage(album)} prefetch={false} className="group block rounded-md">
+          <Link href={albumPage(album)} className="group block rounded-md">
             <Cover
               seed={album.id}
               image={album.images[0]?.url}
@@ -108,7 +105,7 @@ export function TrackList({ tracks, label, album }: TrackListProps) {
               {!album && (
                 <>
                   {" · "}
-                  <Link href={albumPage(track.album)} prefetch={false} className="hover:underline">
+                  <Link href={albumPage(track.album)} className="hover:underline">
                     {track.album.name}
                   </Link>
                 </>

@@ -7,10 +7,7 @@ import type { KnownConnector } from "./known-connectors.tsx";
 
 type Actions = Answer<typeof listActionsContract>;
 
-interface ActionsSheetProps {
-  readonly connector: KnownConnector;
-  readonly onClose: () => void;
-}
+type ActionsSheetProps = Readonly<{ connector: KnownConnector; onClose: () => void }>;
 
 /** What an agent can do with a service that it may use. */
 export function ActionsSheet({ connector: { slug, name }, onClose }: ActionsSheetProps) {

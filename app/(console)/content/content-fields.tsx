@@ -152,10 +152,7 @@ export function ShapeFields({ aspectRatio, resolution, onChange }: ShapeFieldsPr
   );
 }
 
-interface MoreOptionsProps {
-  readonly isOpen: boolean;
-  readonly children: ReactNode;
-}
+type MoreOptionsProps = Readonly<{ isOpen: boolean; children: ReactNode }>;
 
 /** Collapsed options that few people need. They expand if one of them is set. */
 export function MoreOptions({ isOpen, children }: MoreOptionsProps) {

@@ -17,10 +17,7 @@ import {
 /** The grid of such tiles. */
 export const tilesStyle = "grid grid-cols-[repeat(auto-fill,minmax(7.5rem,1fr))] gap-3";
 
-interface ResultTileProps {
-  readonly run: TaskRun;
-  readonly isChosen?: boolean;
-}
+type ResultTileProps = Readonly<{ run: TaskRun; isChosen?: boolean }>;
 
 /** A run as a thumbnail with its kind and its age or status, inside of a button or a link. */
 export function ResultTile({ run, isChosen = false }: ResultTileProps) {

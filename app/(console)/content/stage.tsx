@@ -1,5 +1,4 @@
 import { Clapperboard, Download, LoaderCircle, RotateCcw } from "lucide-react";
-import Link from "next/link";
 import { useState } from "react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useClock } from "../_hooks/use-clock.ts";
@@ -10,6 +9,7 @@ import { cn } from "../_ui/class-names.ts";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { AnchoredMenu, MenuItem } from "../_ui/dropdown-menu.tsx";
 import { formatDuration } from "../_ui/format.ts";
+import { Link } from "../_ui/link.tsx";
 import { MediaView } from "../_ui/media-view.tsx";
 import { MenuButton } from "../_ui/menu-button.tsx";
 import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
@@ -117,10 +117,7 @@ function Frame({ run, onUse, onReuse }: FrameProps) {
   );
 }
 
-interface UseAsProps {
-  readonly media: ContentMedia;
-  readonly onUse: (values: Partial<VideoValues>) => void;
-}
+type UseAsProps = Readonly<{ media: ContentMedia; onUse: (values: Partial<VideoValues>) => void }>;
 
 function UseAs({ media: { kind, url }, onUse }: UseAsProps) {
   if (kind === "video") {
@@ -176,7 +173,6 @@ function About({ run }: { readonly run: TaskRun }) {
         ))}
         <Link
           href={`/runs?runId=${run.id}`}
-          prefetch={false}
           className="ml-auto text-sm text-accent-text hover:underline"
         >
           View run

@@ -156,10 +156,7 @@ const modes = {
   lipsync: { icon: Captions, name: "Lip sync", text: "Make a face sing or speak" },
 } as const satisfies Record<VideoMode, unknown>;
 
-interface ModePickerProps {
-  readonly value: VideoMode;
-  readonly onChange: (mode: VideoMode) => void;
-}
+type ModePickerProps = Readonly<{ value: VideoMode; onChange: (mode: VideoMode) => void }>;
 
 function ModePicker({ value, onChange }: ModePickerProps) {
   const name = useId();

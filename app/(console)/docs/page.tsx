@@ -1,10 +1,9 @@
 import { ArrowRight } from "lucide-react";
-import type { Metadata } from "next";
-import Link from "next/link";
+import { Link } from "../_ui/link.tsx";
 import { PageHeader } from "../_ui/page-header.tsx";
 import { addressOfPage, groups } from "./_content/pages.ts";
 
-export const metadata: Metadata = { title: "Documentation" };
+export const metadata = { title: "Documentation" };
 
 /** The overview of the documentation. */
 export default function DocsPage() {
@@ -16,7 +15,6 @@ export default function DocsPage() {
       />
       <Link
         href="/docs/quickstart"
-        prefetch={false}
         className="flex items-center justify-between gap-4 rounded-xl border bg-accent-soft px-5 py-4 text-accent-text hover:underline"
       >
         <span>
@@ -75,7 +73,6 @@ function Cards({
         <li key={href}>
           <Link
             href={href}
-            prefetch={false}
             className="block h-full rounded-xl border bg-surface px-4 py-3 hover:border-input hover:bg-muted"
           >
             <span className="block font-medium">{title}</span>

@@ -20,10 +20,7 @@ const styles: Readonly<Record<string, string>> = {
   DELETE: "text-danger-text",
 };
 
-interface MethodLabelProps {
-  readonly method: string;
-  readonly className?: string;
-}
+type MethodLabelProps = Readonly<{ method: string; className?: string }>;
 
 /** The HTTP method of an endpoint. */
 export function MethodLabel({ method, className }: MethodLabelProps) {

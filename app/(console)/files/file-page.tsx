@@ -1,6 +1,5 @@
 import { useQuery as useStored } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useState } from "react";
 import { unifiedDiff } from "@/lib/platform/unified-diff.ts";
@@ -15,6 +14,7 @@ import { Card } from "../_ui/card.tsx";
 import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { DiffView } from "../_ui/diff-view.tsx";
 import { formatBytes } from "../_ui/format.ts";
+import { Link } from "../_ui/link.tsx";
 import { BackLink, DetailHeader, Section } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { download } from "../_ui/save-file.ts";
@@ -145,7 +145,6 @@ function Version({ artist, version: shown, isOwn, children }: VersionProps) {
     <div className="px-4 py-2.5 text-sm text-muted-foreground">
       <Link
         href={pagePath(artist, { path, version: `${version}` })}
-        prefetch={false}
         className="font-medium text-foreground hover:underline"
       >
         {deleted ? "Deleted" : `Version ${version}`}
@@ -156,7 +155,7 @@ function Version({ artist, version: shown, isOwn, children }: VersionProps) {
         {author.run_id === null ? (
           (isOwn && "you") || "a colleague"
         ) : (
-          <Link href={`/runs/${author.run_id}`} prefetch={false} className="underline">
+          <Link href={`/runs/${author.run_id}`} className="underline">
             an agent
           </Link>
         )}
@@ -174,10 +173,7 @@ function Version({ artist, version: shown, isOwn, children }: VersionProps) {
   );
 }
 
-interface MemoryProposalsProps {
-  readonly artist: string;
-  readonly onAccepted: () => void;
-}
+type MemoryProposalsProps = Readonly<{ artist: string; onAccepted: () => void }>;
 
 /** The shorter texts that are proposed for a memory that is nearly full. */
 export function MemoryProposals({ artist, onAccepted }: MemoryProposalsProps) {

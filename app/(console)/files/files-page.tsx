@@ -1,6 +1,5 @@
 "use client";
 import { Folder, FolderOpen, Upload } from "lucide-react";
-import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import type { searchWorkspaceContract } from "@/lib/workspace/contract.ts";
@@ -13,6 +12,7 @@ import { useScope } from "../_session/scope.ts";
 import { Button } from "../_ui/button.tsx";
 import { SearchInput, Select } from "../_ui/form.tsx";
 import { formatBytes } from "../_ui/format.ts";
+import { Link } from "../_ui/link.tsx";
 import { BackLink, Page, PageHeader } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
@@ -153,7 +153,6 @@ function Entry({ artist, entry }: { readonly artist: string; readonly entry: Fol
   return (
     <Link
       href={pagePath(artist, isFolder ? { folder: path } : { path })}
-      prefetch={false}
       className="flex items-center gap-3 px-4 py-2.5 text-sm text-muted-foreground hover:bg-muted"
     >
       {isFolder ? (

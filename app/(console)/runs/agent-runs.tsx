@@ -1,5 +1,4 @@
 import { Bot, CalendarClock, MessageSquare, Plus, SearchX, X } from "lucide-react";
-import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useMemo } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -11,6 +10,7 @@ import { Button, ButtonLink } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { Segmented, Select } from "../_ui/form.tsx";
 import { formatCompact, formatDuration, formatUsd } from "../_ui/format.ts";
+import { Link } from "../_ui/link.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { listHeadStyle } from "../_ui/table.tsx";
@@ -110,7 +110,6 @@ export function RunRow({ run, artist, now, compareWith = "" }: RowProps) {
   return (
     <Link
       href={compareWith ? `/runs/compare?a=${compareWith}&b=${run.runId}` : `/runs/${run.runId}`}
-      prefetch={false}
       className={`grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-2 hover:bg-muted/60 focus-visible:-outline-offset-2 ${columns}`}
     >
       <span className="flex min-w-0 items-center gap-3">

@@ -1,6 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Inbox } from "lucide-react";
-import Link from "next/link";
 import type { FoundChat } from "@/lib/sessions/session.ts";
 import type { Approval } from "@/lib/turns/approvals-contract.ts";
 import { type ApprovalAnswer, ApprovalCard } from "../_approvals/approval-card.tsx";
@@ -8,6 +7,7 @@ import { useArtists } from "../_hooks/shared-reads.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
+import { Link } from "../_ui/link.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, ErrorNote, ErrorState, Loading, LoadMore, PagedList } from "../_ui/states.tsx";
 import type { RunItem } from "./_state/run-state.ts";
@@ -122,7 +122,6 @@ function ChatLink(chat: { readonly path: string; readonly title: string; readonl
     <p className="mb-1.5 flex flex-wrap items-baseline gap-x-2 text-sm text-muted-foreground">
       <Link
         href={`/chat/${chat.path}`}
-        prefetch={false}
         className="font-medium text-foreground underline underline-offset-2 [overflow-wrap:anywhere]"
       >
         {chat.title.trim() || "Untitled"}

@@ -15,10 +15,7 @@ import { Markdown } from "../chat/_message/markdown.tsx";
 import { MessageHeading, UserText } from "../chat/_message/message-heading.tsx";
 import type { SharedPage } from "./read-shared-chat.ts";
 
-interface SharedChatProps {
-  readonly token: string;
-  readonly first: SharedPage;
-}
+type SharedChatProps = Readonly<{ token: string; first: SharedPage }>;
 
 /** The messages of a shared chat, read page by page. */
 export function SharedChat({ token, first }: SharedChatProps) {

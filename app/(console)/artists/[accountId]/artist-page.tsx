@@ -1,6 +1,5 @@
 "use client";
 import { Disc3, FolderOpen, Images, Link2, Pencil, Search, Sparkles, UserX } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -14,6 +13,7 @@ import { chooseArtist, currentScope } from "../../_session/scope.ts";
 import { Badge } from "../../_ui/badge.tsx";
 import { Button, ButtonLink } from "../../_ui/button.tsx";
 import { ConfirmDialog } from "../../_ui/dialog.tsx";
+import { Link } from "../../_ui/link.tsx";
 import { Page } from "../../_ui/page-header.tsx";
 import {
   EmptyState,
@@ -106,10 +106,7 @@ export function ArtistPage({ id }: { readonly id: string }) {
   );
 }
 
-interface HeadingProps {
-  readonly artist: Artist;
-  readonly onSaved: (artist: Artist) => void;
-}
+type HeadingProps = Readonly<{ artist: Artist; onSaved: (artist: Artist) => void }>;
 
 function Heading({ artist, onSaved }: HeadingProps) {
   const router = useRouter();
@@ -207,7 +204,6 @@ function ArtistMedia({ artist }: { readonly artist: Artist }) {
                 <li key={run.id} className="min-w-0">
                   <Link
                     href={`/content?runId=${run.id}`}
-                    prefetch={false}
                     onClick={choose}
                     title={summaryOf(run) ?? undefined}
                     className="block rounded-lg"
@@ -225,10 +221,7 @@ function ArtistMedia({ artist }: { readonly artist: Artist }) {
   );
 }
 
-interface ArtistMusicProps {
-  readonly artist: Artist;
-  readonly onLinked: (artist: Artist) => void;
-}
+type ArtistMusicProps = Readonly<{ artist: Artist; onLinked: (artist: Artist) => void }>;
 
 /** The artist's albums and tracks: of the linked entry of the catalog, or of one with the same name. */
 function ArtistMusic({ artist, onLinked }: ArtistMusicProps) {

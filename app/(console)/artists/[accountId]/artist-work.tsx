@@ -1,5 +1,4 @@
 import { CalendarClock, ListChecks, MessageSquare, MessageSquarePlus } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { listTasksContract } from "@/lib/schedules/contract.ts";
@@ -20,6 +19,7 @@ import {
   formatDuration,
   formatUsd,
 } from "../../_ui/format.ts";
+import { Link } from "../../_ui/link.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
 import { EmptyState, PagedList, Skeleton } from "../../_ui/states.tsx";
 import { RUN_KIND_LABELS, type RunItem, runStateOf } from "../../runs/_state/run-state.ts";
@@ -45,7 +45,6 @@ export function ArtistChats({ artist }: { readonly artist: Artist }) {
       {({ id, sessionId, title, lastAssistantMessageAt, createdAt }) => (
         <Link
           href={`/chat/${sessionId}/${id}`}
-          prefetch={false}
           className="flex items-center gap-3 px-4 py-3 hover:bg-muted"
         >
           <span className="min-w-0 flex-1 truncate font-medium">{title || "New chat"}</span>
@@ -77,7 +76,6 @@ export function ArtistRuns({ id }: { readonly id: string }) {
       {(run) => (
         <Link
           href={`/chat/${run.sessionId}/${run.chatId}`}
-          prefetch={false}
           className="flex items-center gap-3 px-4 py-3 hover:bg-muted"
         >
           <span className="min-w-0 flex-1">

@@ -1,12 +1,11 @@
-import type { Metadata } from "next";
 import { ArtistPage } from "./artist-page.tsx";
 
-export const metadata: Metadata = { title: "Artist" };
+export const metadata = { title: "Artist" };
 
 export default async function Artist({
   params,
 }: {
-  readonly params: Promise<{ readonly accountId: string }>;
+  readonly params: Promise<{ accountId: string }>;
 }) {
   return <ArtistPage id={(await params).accountId} />;
 }

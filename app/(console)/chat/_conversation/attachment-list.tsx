@@ -5,10 +5,7 @@ import { FileTypeIcon } from "../_message/file-type-icon.tsx";
 import type { Attachment } from "../_state/attachment.ts";
 import type { Attachments } from "../_state/attachments.ts";
 
-interface AttachmentListProps {
-  readonly attachments: Attachments;
-  readonly files: readonly Attachment[];
-}
+type AttachmentListProps = Readonly<{ attachments: Attachments; files: readonly Attachment[] }>;
 
 /** The attached files, each with its progress and a button to remove it. */
 export function AttachmentList({ attachments, files }: AttachmentListProps) {

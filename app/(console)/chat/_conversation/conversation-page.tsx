@@ -31,10 +31,7 @@ const ChatTemplateUpdate = lazyComponent(
 );
 const FilesPanel = lazyComponent(() => import("../_files/files-panel.tsx"), "FilesPanel");
 
-interface ConversationPageProps {
-  readonly sessionId: string;
-  readonly chatId: string;
-}
+type ConversationPageProps = Readonly<{ sessionId: string; chatId: string }>;
 
 export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
   const shown = useConversation(sessionId, chatId);

@@ -34,10 +34,7 @@ export function QueuedMessages({ conversation, queued, messages }: QueuedMessage
   );
 }
 
-interface QueuedRowProps {
-  readonly conversation: Conversation;
-  readonly message: QueuedMessage;
-}
+type QueuedRowProps = Readonly<{ conversation: Conversation; message: QueuedMessage }>;
 
 function QueuedRow({ conversation, message: { id, parts, state } }: QueuedRowProps) {
   const [busy, start] = useTransition();

@@ -1,5 +1,4 @@
 import { Ellipsis, MessageSquarePlus, Search } from "lucide-react";
-import Link from "next/link";
 import { usePathname, useRouter } from "next/navigation";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
@@ -8,6 +7,7 @@ import { ArtistChip } from "../../_session/artist-chip.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { Link } from "../../_ui/link.tsx";
 import { MenuButton } from "../../_ui/menu-button.tsx";
 import { ErrorState, Loading, Skeletons } from "../../_ui/states.tsx";
 import { Row } from "./row.tsx";
@@ -98,7 +98,6 @@ function ListHeader({ filter, onFilter, onSelect }: ListHeaderProps) {
       <div className="relative flex gap-1">
         <Link
           href="/chat"
-          prefetch={false}
           className={cn(
             buttonStyle({ variant: "outline", size: "sm" }),
             "h-8 min-w-0 flex-1 justify-start",
@@ -213,11 +212,7 @@ function emptyText({ query, isArchived, artistId }: ChatList["filter"]): string 
   return "Your chats will appear here. Ask for a release plan to start one.";
 }
 
-interface SelectableRowProps {
-  readonly title: string;
-  readonly isSelected: boolean;
-  readonly onToggle: () => void;
-}
+type SelectableRowProps = Readonly<{ title: string; isSelected: boolean; onToggle: () => void }>;
 
 function SelectableRow({ title, isSelected, onToggle }: SelectableRowProps) {
   return (

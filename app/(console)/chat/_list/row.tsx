@@ -1,11 +1,11 @@
 import { ChevronDown, Ellipsis } from "lucide-react";
-import Link from "next/link";
 import { useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { keyed } from "../../_ui/keyed.ts";
+import { Link } from "../../_ui/link.tsx";
 import { MenuButton } from "../../_ui/menu-button.tsx";
 import { toast } from "../../_ui/toast.tsx";
 import { publishChatEvent } from "../_state/chat-events.ts";
@@ -41,7 +41,6 @@ export function Row({ href, snippet, query, isRunning, ...target }: RowProps) {
     >
       <Link
         href={href}
-        prefetch={false}
         title={title}
         aria-current={isCurrent ? "page" : undefined}
         className="flex min-w-0 flex-1 flex-col rounded-md px-2 py-1.5 group-focus-within:pr-9 group-hover:pr-9 focus-visible:-outline-offset-2 pointer-coarse:pr-9"

@@ -13,10 +13,7 @@ import { pathOf, type RowTarget } from "./row-target.ts";
 
 type ShareAnswer = Answer<typeof getShareContract>;
 
-interface ShareDialogProps {
-  readonly target: RowTarget;
-  readonly onClose: () => void;
-}
+type ShareDialogProps = Readonly<{ target: RowTarget; onClose: () => void }>;
 
 /** Creates, renews and revokes the read-only link of a chat. */
 export function ShareDialog({ target, onClose }: ShareDialogProps) {

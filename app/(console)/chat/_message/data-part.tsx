@@ -1,10 +1,7 @@
 import { formatCompact } from "../../_ui/format.ts";
 import { listAt, numberAt, textAt } from "../_state/tool-call.ts";
 
-interface DataPartProps {
-  readonly type: string;
-  readonly data: unknown;
-}
+type DataPartProps = Readonly<{ type: string; data: unknown }>;
 
 /** What the service notes in an answer, beside what the model writes. Shows nothing for a part it does not know. */
 export function DataPart({ type, data }: DataPartProps) {

@@ -22,10 +22,7 @@ import { Formula } from "./formula.tsx";
 
 const RemoteImage = lazyComponent(() => import("./remote-image.tsx"), "RemoteImage");
 
-interface MarkdownProps {
-  readonly text: string;
-  readonly isStreaming?: boolean;
-}
+type MarkdownProps = Readonly<{ text: string; isStreaming?: boolean }>;
 
 /** Renders Markdown. While it streams, only the last blocks are parsed and rendered again. */
 export const Markdown = memo(function Markdown({ text, isStreaming = false }: MarkdownProps) {

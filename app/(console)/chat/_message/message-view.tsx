@@ -144,10 +144,7 @@ function AssistantMessage({ message, isStreaming, answering }: MessageViewProps)
   );
 }
 
-interface StepsSummaryProps {
-  readonly calls: readonly ToolCall[];
-  readonly durationMs: number | null;
-}
+type StepsSummaryProps = Readonly<{ calls: readonly ToolCall[]; durationMs: number | null }>;
 
 function StepsSummary({ calls, durationMs }: StepsSummaryProps) {
   const failed = calls.filter(({ state }) => state === "failed").length;

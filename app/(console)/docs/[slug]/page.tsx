@@ -1,17 +1,15 @@
 import type { Metadata } from "next";
-import Link from "next/link";
 import { notFound } from "next/navigation";
 import { createElement, Fragment, type ReactNode } from "react";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 import { type MarkdownParts, renderBlock } from "../../_markdown/render.tsx";
+import { Link } from "../../_ui/link.tsx";
 import { DocsCode } from "../_content/docs-code.tsx";
 import { readDocument, resolveLink } from "../_content/documents.ts";
 import { PageLinks } from "../_content/page-links.tsx";
 import { addressOfPage, type DocsPage, pages } from "../_content/pages.ts";
 
-interface Props {
-  readonly params: Promise<{ readonly slug: string }>;
-}
+type Props = Readonly<{ params: Promise<{ readonly slug: string }> }>;
 
 const findPage = async ({ params }: Props): Promise<DocsPage | undefined> => {
   const { slug } = await params;
@@ -120,7 +118,7 @@ function DocsLink({ href, children }: Readonly<{ href: string | null; children: 
   if (href === null) return children;
   if (href.startsWith("/")) {
     return (
-      <Link href={href} prefetch={false} className={style}>
+      <Link href={href} className={style}>
         {children}
       </Link>
     );

@@ -1,10 +1,10 @@
 "use client";
 import { ChevronDown } from "lucide-react";
-import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useState } from "react";
 import { cn } from "../../_ui/class-names.ts";
 import { Input } from "../../_ui/form.tsx";
+import { Link } from "../../_ui/link.tsx";
 import type { SearchEntry } from "./documents.ts";
 import type { PageLink } from "./page-links.tsx";
 
@@ -49,7 +49,6 @@ export function DocsNavigation({ groups, index }: DocsNavigationProps) {
                 <li key={href}>
                   <Link
                     href={href}
-                    prefetch={false}
                     aria-current={href === path ? "page" : undefined}
                     className={cn(
                       "flex min-h-7 items-center rounded-md px-2 py-0.5 text-muted-foreground hover:bg-hover hover:text-foreground",
@@ -97,7 +96,6 @@ function DocsSearch({ index }: { readonly index: readonly SearchEntry[] }) {
             <li key={href}>
               <Link
                 href={href}
-                prefetch={false}
                 onClick={clear}
                 className="block rounded-md px-2.5 py-1.5 hover:bg-hover"
               >

@@ -1,16 +1,13 @@
 import { ArrowLeft, ArrowRight } from "lucide-react";
-import Link from "next/link";
 import { cn } from "../../_ui/class-names.ts";
+import { Link } from "../../_ui/link.tsx";
 
 export interface PageLink {
   readonly href: string;
   readonly title: string;
 }
 
-interface PageLinksProps {
-  readonly before: PageLink | undefined;
-  readonly after: PageLink | undefined;
-}
+type PageLinksProps = Readonly<{ before: PageLink | undefined; after: PageLink | undefined }>;
 
 /** Leads to the pages before and after this one. */
 export function PageLinks({ before, after }: PageLinksProps) {
@@ -28,7 +25,6 @@ function Neighbor({ link, label }: { readonly link: PageLink; readonly label: st
   return (
     <Link
       href={link.href}
-      prefetch={false}
       className={cn(
         "flex min-w-0 items-center gap-3 rounded-lg border px-4 py-3 hover:bg-muted",
         isNext && "flex-row-reverse text-right",

@@ -1,11 +1,10 @@
-import type { Metadata } from "next";
-import Link from "next/link";
 import { describeReference, referenceIntroduction } from "@/lib/openapi/reference.ts";
+import { Link } from "../../_ui/link.tsx";
 import { PageHeader } from "../../_ui/page-header.tsx";
 import { addressOfTag } from "../_content/pages.ts";
 import { MethodLabel, Prose } from "../prose.tsx";
 
-export const metadata: Metadata = { title: "API reference" };
+export const metadata = { title: "API reference" };
 
 const sections = describeReference();
 
@@ -27,7 +26,6 @@ export default function ReferencePage() {
               <li key={id}>
                 <Link
                   href={`${addressOfTag(tag)}#${id}`}
-                  prefetch={false}
                   className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-3 gap-y-0.5 px-4 py-2 hover:bg-muted focus-visible:-outline-offset-2 lg:grid-cols-[auto_minmax(0,1.1fr)_minmax(0,1fr)]"
                 >
                   <MethodLabel method={contract.method} className="w-14" />

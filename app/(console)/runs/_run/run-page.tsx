@@ -49,11 +49,7 @@ export function RunPage({ runId }: { readonly runId: string }) {
   );
 }
 
-interface DetailsProps {
-  readonly trace: RunTrace;
-  readonly now: number;
-  readonly onChange: () => void;
-}
+type DetailsProps = Readonly<{ trace: RunTrace; now: number; onChange: () => void }>;
 
 function Details({ trace, now, onChange }: DetailsProps) {
   const { run } = trace;

@@ -1,6 +1,5 @@
 "use client";
 import { Building2, ChevronRight, Plus } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { Organization } from "@/lib/organizations/organization.ts";
@@ -8,6 +7,7 @@ import { usePages } from "../../_hooks/use-pages.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button } from "../../_ui/button.tsx";
 import { Cover } from "../../_ui/cover.tsx";
+import { Link } from "../../_ui/link.tsx";
 import { EmptyState, PagedList } from "../../_ui/states.tsx";
 import { RoleBadge } from "./role-badge.tsx";
 
@@ -53,7 +53,6 @@ export function Organizations() {
         {({ organization_id: id, organization_name: name, image, role }) => (
           <Link
             href={`/settings/organizations/${id}`}
-            prefetch={false}
             className="flex items-center gap-3 px-4 py-3 hover:bg-muted"
           >
             <Cover seed={id} image={image} className="size-9" />

@@ -5,9 +5,7 @@ import { EmptyState } from "../../_ui/states.tsx";
 import { readSharedChat, titleOfShare } from "../read-shared-chat.ts";
 import { SharedChat } from "../shared-chat.tsx";
 
-interface Props {
-  readonly params: Promise<{ readonly token: string }>;
-}
+type Props = Readonly<{ params: Promise<{ readonly token: string }> }>;
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
   const found = await readSharedChat((await params).token);

@@ -152,11 +152,7 @@ export function RequestLog() {
 const columns =
   "grid grid-cols-[3.25rem_minmax(0,1fr)_auto] items-center gap-x-3 md:grid-cols-[3.25rem_minmax(0,1fr)_11rem_5rem_6rem]";
 
-interface RowProps {
-  readonly request: LoggedRequest;
-  readonly credential: string;
-  readonly onOpen: () => void;
-}
+type RowProps = Readonly<{ request: LoggedRequest; credential: string; onOpen: () => void }>;
 
 function Row({ request, credential, onOpen }: RowProps) {
   return (

@@ -1,10 +1,10 @@
 "use client";
 import { Disc3 } from "lucide-react";
-import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useQuery } from "../../../_hooks/use-query.ts";
 import { Cover } from "../../../_ui/cover.tsx";
 import { formatDate, formatDuration } from "../../../_ui/format.ts";
+import { Link } from "../../../_ui/link.tsx";
 import { BackLink, Page } from "../../../_ui/page-header.tsx";
 import { EmptyState, ErrorState, Loading } from "../../../_ui/states.tsx";
 import {
@@ -74,7 +74,6 @@ function Heading({ album, totalMs }: { readonly album: CatalogAlbum; readonly to
               {index > 0 && ", "}
               <Link
                 href={artistPage(credit)}
-                prefetch={false}
                 className="font-medium text-accent-text hover:underline"
               >
                 {credit.name}

@@ -1,12 +1,11 @@
-import type { Metadata } from "next";
 import { CatalogAlbumPage } from "./catalog-album-page.tsx";
 
-export const metadata: Metadata = { title: "Album" };
+export const metadata = { title: "Album" };
 
 export default async function CatalogAlbum({
   params,
 }: {
-  readonly params: Promise<{ readonly id: string }>;
+  readonly params: Promise<{ id: string }>;
 }) {
   return <CatalogAlbumPage id={(await params).id} />;
 }

@@ -1,7 +1,6 @@
-import type { Metadata } from "next";
 import { ConversationPage } from "../../_conversation/conversation-page.tsx";
 
-export const metadata: Metadata = { title: "Chat" };
+export const metadata = { title: "Chat" };
 
 export default async function ChatPage({
   params,

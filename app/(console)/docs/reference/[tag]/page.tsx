@@ -16,9 +16,7 @@ import { addressOfTag, slugOfTag } from "../../_content/pages.ts";
 import { MethodLabel, Prose } from "../../prose.tsx";
 import { TestRequest } from "../../test-request.tsx";
 
-interface Props {
-  readonly params: Promise<{ readonly tag: string }>;
-}
+type Props = Readonly<{ params: Promise<{ readonly tag: string }> }>;
 
 const sections = describeReference();
 

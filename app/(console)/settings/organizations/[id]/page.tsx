@@ -1,12 +1,11 @@
-import type { Metadata } from "next";
 import { OrganizationPage } from "./organization-page.tsx";
 
-export const metadata: Metadata = { title: "Organization" };
+export const metadata = { title: "Organization" };
 
 export default async function Organization({
   params,
 }: {
-  readonly params: Promise<{ readonly id: string }>;
+  readonly params: Promise<{ id: string }>;
 }) {
   return <OrganizationPage id={(await params).id} />;
 }
