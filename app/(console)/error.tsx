@@ -3,13 +3,9 @@ import { useEffect } from "react";
 import { checkChunk } from "./_load/load-module.ts";
 import { Button } from "./_ui/button.tsx";
 
-export default function ErrorPage({
-  error,
-  reset,
-}: {
-  readonly error: Error;
-  readonly reset: () => void;
-}) {
+type ErrorPageProps = Readonly<{ error: Error; reset: () => void }>;
+
+export default function ErrorPage({ error, reset }: ErrorPageProps) {
   // Code of the page itself can be gone, too.
   useEffect(() => void checkChunk(error), [error]);
   return (

@@ -12,7 +12,6 @@ export type Answer<C extends { readonly responses: object }> = {
     : never;
 }[keyof C["responses"] & (200 | 201 | 202)];
 
-/** A failed request, as a value. */
 export interface ApiError {
   /** The HTTP status; 0 when there was no response. */
   readonly status: number;
@@ -119,7 +118,6 @@ export async function read<T>(path: string, signal: AbortSignal): Promise<T> {
   return result.data;
 }
 
-/** Reads a response that is not 2xx. */
 export async function toApiError(response: Response): Promise<ApiError> {
   const { status, headers } = response;
   const code = headers.get("x-error-code") ?? "";

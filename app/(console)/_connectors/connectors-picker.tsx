@@ -50,7 +50,6 @@ interface ChatConnectorsProps extends Pick<ConnectorsPickerProps, "chosen"> {
   readonly onChosen: (connectors: readonly string[] | undefined) => void;
 }
 
-/** The connectors that the agent may use in a chat. */
 export function ChatConnectors({ address, chosen, onChosen }: ChatConnectorsProps) {
   const choose = async (connectors: readonly string[]) => {
     onChosen(connectors);
@@ -65,7 +64,6 @@ interface Chosen {
   readonly connectors: readonly string[];
 }
 
-/** Names the connectors that the agent may use in a chat. */
 export const chooseConnectors = (address: ChatAddress, connectors: readonly string[]) =>
   api<Chosen>(`${pathOf(address)}/connectors`, { method: "PUT", body: { connectors } });
 

@@ -9,7 +9,6 @@ import type { listRunsContract } from "@/lib/turns/run-contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { type Poll, type Query, useQuery } from "./use-query.ts";
 
-/** The response of `GET /api/accounts/me`. */
 export type Me = Answer<typeof getAccountContract>;
 export type Runs = Answer<typeof listRunsContract>;
 export type KeyList = Answer<typeof listKeysContract>;
@@ -50,7 +49,6 @@ export const useOrganizations = (): Organization[] =>
   useQuery<{ organizations: Organization[] }>("/api/organizations?limit=100").data?.organizations ??
   [];
 
-/** Returns the names of the account's organizations by their ids. */
 export function useOrganizationNames(): ReadonlyMap<string, string> {
   const organizations = useOrganizations();
   return new Map(organizations.map((one) => [one.organization_id, one.organization_name]));

@@ -247,7 +247,6 @@ function isTaken(target: EventTarget | null): boolean {
   );
 }
 
-/** The button that opens the palette. */
 function SearchButton() {
   const open = useContext(CommandsContext);
   return (

@@ -7,7 +7,6 @@ import { chooseTheme, type Theme } from "./theme.ts";
 const order = ["system", "light", "dark"] as const;
 const icons = { system: Monitor, light: Sun, dark: Moon };
 
-/** A button that switches between the three themes. */
 export function ThemeToggle() {
   const [theme, setTheme] = useState<Theme>(useFrame().theme);
   const next = order[(order.indexOf(theme) + 1) % order.length] ?? "system";

@@ -8,7 +8,6 @@ export function parseTheme(text: string | undefined): Theme {
   return text === "light" || text === "dark" ? text : "system";
 }
 
-/** Saves the theme and applies it. */
 export function chooseTheme(theme: Theme): void {
   const age = theme === "system" ? 0 : YEAR_SECONDS;
   // biome-ignore lint/suspicious/noDocumentCookie: Firefox has no Cookie Store API

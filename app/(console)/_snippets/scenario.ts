@@ -1,7 +1,5 @@
-/** What a snippet does. */
 export type Scenario = ChatScenario | RunScenario;
 
-/** How the agent of a chat or a run is set up. */
 export interface AgentSetup {
   /** Null for the default model. */
   readonly modelId: string | null;
@@ -29,7 +27,6 @@ export interface RunScenario {
   readonly setup: AgentSetup;
 }
 
-/** Where a snippet sends its requests. */
 export interface Target {
   readonly baseUrl: string;
   /** Null for the environment variable `AGENT_PLATFORM_API_KEY`. */

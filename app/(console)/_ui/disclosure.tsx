@@ -2,18 +2,15 @@ import { ChevronRight } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
 import { cn } from "./class-names.ts";
 
-/** A row that expands to show `children`, which are rendered only then. */
-export function Disclosure({
-  summary,
-  className,
-  panelClassName,
-  children,
-}: {
+interface DisclosureProps {
   readonly summary: ReactNode;
   readonly className?: string;
   readonly panelClassName?: string;
   readonly children: ReactNode;
-}) {
+}
+
+/** A row that expands to show `children`, which are rendered only then. */
+export function Disclosure({ summary, className, panelClassName, children }: DisclosureProps) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   return (

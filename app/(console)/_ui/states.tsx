@@ -172,7 +172,6 @@ interface LoadMoreProps {
   readonly items?: string | undefined;
 }
 
-/** The button below a list that has further pages. */
 export function LoadMore({ pages, items }: LoadMoreProps) {
   if (!pages.hasMore) return null;
   return (
@@ -204,7 +203,6 @@ export function Skeleton({ className, ...rest }: ComponentProps<"div">) {
   );
 }
 
-/** Placeholders of the same size. */
 export function Skeletons({ count, className }: Readonly<{ count: number; className: string }>) {
   return Array.from({ length: count }, (_, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the placeholders never change

@@ -27,7 +27,6 @@ interface ArtistFormProps {
   readonly onSaved: (artist: Artist) => void;
 }
 
-/** A dialog to add or change an artist. */
 export function ArtistForm({ artist, suggested, onClose, onSaved }: ArtistFormProps) {
   const scope = useScope();
   const organizations = useOrganizations();

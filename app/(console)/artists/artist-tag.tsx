@@ -5,7 +5,6 @@ import { Link } from "../_ui/link.tsx";
 
 type Pictured = Pick<Artist, "catalog_artist_id" | "name" | "image">;
 
-/** The picture of an artist. */
 export const ArtistCover = (props: { readonly artist: Pictured; readonly className: string }) => (
   <Cover
     seed={coverSeed(props.artist)}

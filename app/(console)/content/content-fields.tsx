@@ -99,7 +99,6 @@ interface TemplateFieldProps {
   readonly error: string | undefined;
 }
 
-/** Chooses a content template. */
 export function TemplateField({ hint, value, ...rest }: TemplateFieldProps) {
   const { data } = useQuery<Answer<typeof listContentTemplatesContract>>("/api/content/templates");
   const chosen = data?.templates.find(({ id }) => id === value);
@@ -132,7 +131,6 @@ interface ShapeFieldsProps {
   readonly onChange: (change: { aspect_ratio?: AspectRatio; resolution?: Resolution }) => void;
 }
 
-/** The aspect ratio and the resolution, which images and videos share. */
 export function ShapeFields({ aspectRatio, resolution, onChange }: ShapeFieldsProps) {
   return (
     <div className="flex flex-wrap gap-x-6 gap-y-4">

@@ -86,7 +86,6 @@ export function imageBody(values: ImageValues): ImageBody {
 export const isFrameOptional = (mode: VideoMode): boolean =>
   mode === "prompt" || mode === "animate";
 
-/** Whether the first frame is to be generated before the video. */
 export const lacksFirstFrame = ({ mode, image_url, prompt, template }: VideoValues): boolean =>
   isFrameOptional(mode) && image_url.trim() === "" && `${prompt}${template}`.trim() !== "";
 

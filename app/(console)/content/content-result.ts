@@ -70,6 +70,5 @@ const steps: Readonly<Record<string, string>> = {
   storing: "Saving the result…",
 };
 
-/** Returns the current step of a run, if the run reports one. */
 export const stepOf = ({ metadata }: TaskRun): string | null =>
   steps[String(metadata?.step)] ?? null;

@@ -16,7 +16,6 @@ interface ResultPickerProps {
   readonly onClose: () => void;
 }
 
-/** A dialog to choose one of the account's earlier images or videos. */
 export function ResultPicker({ kind, onPick, onClose }: ResultPickerProps) {
   const [count, setCount] = useState(PAGE_SIZE);
   const runs = (useContentRuns().runs ?? []).filter(

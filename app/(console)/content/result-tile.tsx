@@ -14,7 +14,6 @@ import {
   titleOf,
 } from "./content-result.ts";
 
-/** The grid of such tiles. */
 export const tilesStyle = "grid grid-cols-[repeat(auto-fill,minmax(7.5rem,1fr))] gap-3";
 
 type ResultTileProps = Readonly<{ run: TaskRun; isChosen?: boolean }>;

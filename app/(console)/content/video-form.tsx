@@ -61,7 +61,6 @@ const prompts: Readonly<Record<VideoMode, string>> = {
   lipsync: "Describe the mood of the performance",
 };
 
-/** The form for a video, with the fields of the chosen mode. */
 export function VideoForm(props: ContentFormProps<VideoValues>) {
   const { values, onChange, submission } = props;
   const { mode } = values;
@@ -196,7 +195,6 @@ const counts = ["1", "2", "3", "4"].map((value) => ({ value, label: value }));
 /** The maximum of `images` in `POST /api/content/image`. */
 const MAX_REFERENCES = 8;
 
-/** The form for images. */
 export function ImageForm(props: ContentFormProps<ImageValues>) {
   const { values, onChange, submission } = props;
   const { images, num_images: count } = values;

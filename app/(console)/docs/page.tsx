@@ -5,7 +5,6 @@ import { addressOfPage, groups } from "./_content/pages.ts";
 
 export const metadata = { title: "Documentation" };
 
-/** The overview of the documentation. */
 export default function DocsPage() {
   return (
     <>

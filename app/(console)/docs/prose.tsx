@@ -22,7 +22,6 @@ const styles: Readonly<Record<string, string>> = {
 
 type MethodLabelProps = Readonly<{ method: string; className?: string }>;
 
-/** The HTTP method of an endpoint. */
 export function MethodLabel({ method, className }: MethodLabelProps) {
   return (
     <span

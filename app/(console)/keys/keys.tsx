@@ -180,7 +180,6 @@ interface CreateKeyProps {
   readonly onClose: () => void;
 }
 
-/** A dialog to create a key. */
 function CreateKey({ suggestedName, onCreated, onClose }: CreateKeyProps) {
   const form = useForm(
     { key_name: suggestedName, days: "" },
@@ -250,7 +249,6 @@ function NewKey({ created, onClose }: Readonly<{ created: CreatedKey; onClose: (
   );
 }
 
-/** Whether a request with the key has arrived. */
 function useIsKeyUsed(id: string): boolean {
   const isUsed = (data: KeyList | undefined) =>
     data?.keys.some((key) => key.id === id && key.last_used_at !== null) ?? false;

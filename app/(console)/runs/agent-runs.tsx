@@ -102,7 +102,6 @@ interface RowProps {
   readonly compareWith?: string;
 }
 
-/** One run, with a link to it. */
 export function RunRow({ run, artist, now, compareWith = "" }: RowProps) {
   const Icon = icons[run.kind];
   const kind = RUN_KIND_LABELS[run.kind];

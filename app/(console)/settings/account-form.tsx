@@ -13,7 +13,6 @@ interface AccountFormProps {
   readonly children: ReactNode;
 }
 
-/** A form that changes the account. */
 export function AccountForm({ form, bodyOf, save, children }: AccountFormProps) {
   const submit = async () => {
     const result = await form.send<Me>("/api/accounts/me", { method: "PATCH", body: bodyOf() });

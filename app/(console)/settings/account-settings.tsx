@@ -66,7 +66,6 @@ function MemorySettings({ account }: { readonly account: Me["account"] }) {
   );
 }
 
-/** Downloads everything that the account owns. */
 function ExportAccount() {
   const [busy, start] = useTransition();
   return (
@@ -152,7 +151,6 @@ const INVALID_TEXTS = {
   monthly_budget_usd: "Enter an amount of 0 or more, such as 50.",
 };
 
-/** The name, the picture, the time zone and the monthly budget of the account. */
 function ProfileForm({ account }: { readonly account: Me["account"] }) {
   const form = useForm(
     {
@@ -233,7 +231,6 @@ const HOST_TEXTS = {
     "Enter at most 100 hosts, one on each line, such as example.com or *.example.com.",
 };
 
-/** Which hosts the agents of the account may reach. */
 function NetworkSettings({ account }: { readonly account: Me["account"] }) {
   const form = useForm<Record<"mode" | "network.hosts", string>>(
     {

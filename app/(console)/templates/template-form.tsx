@@ -65,7 +65,6 @@ interface TemplateFormProps {
   readonly onSaved: (template: Template) => void;
 }
 
-/** A dialog to create or edit a template. */
 export function TemplateForm({ template, draft, onClose, onSaved }: TemplateFormProps) {
   const form = useForm<TemplateValues>(
     template === null ? (draft ?? emptyValues) : valuesOf(template),

@@ -2,10 +2,8 @@ import { ArtistPage } from "./artist-page.tsx";
 
 export const metadata = { title: "Artist" };
 
-export default async function Artist({
-  params,
-}: {
-  readonly params: Promise<{ accountId: string }>;
-}) {
+type ArtistProps = Readonly<{ params: Promise<{ accountId: string }> }>;
+
+export default async function Artist({ params }: ArtistProps) {
   return <ArtistPage id={(await params).accountId} />;
 }

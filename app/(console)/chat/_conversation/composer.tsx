@@ -234,7 +234,6 @@ function useDraft(name: string, box: RefObject<HTMLTextAreaElement | null>) {
 
 const AttachmentList = lazyComponent(() => import("./attachment-list.tsx"), "AttachmentList");
 
-/** The files of the message that is being written, with their progress. */
 function ComposerAttachments({ attachments }: { readonly attachments: Attachments }) {
   const { files, notice } = useView(attachments);
   const uploading = files.filter(({ state }) => state.kind === "uploading").length;

@@ -13,7 +13,6 @@ const LABELS: Readonly<Record<ChatContext["parts"][number]["kind"], string>> = {
   summary: "Summary",
 };
 
-/** The tooltip of the context gauge. */
 export function ContextParts({ id, context }: Readonly<{ id: string; context: ChatContext }>) {
   const { tokens, budget, window, parts } = context;
   return (

@@ -19,7 +19,6 @@ export type SetUp = (
   isOlder: boolean,
 ) => Promise<Pick<ApiError, "message" | "requestId"> | null | undefined>;
 
-/** Returns a failed request as an error of the chat. */
 export const toRefusal = ({
   message,
   requestId,

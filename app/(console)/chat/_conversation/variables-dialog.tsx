@@ -11,20 +11,16 @@ export const variablesIn = (prompt: string): readonly string[] => [
   ...new Set([...prompt.matchAll(VARIABLE)].map(([, name = ""]) => name)),
 ];
 
-/** Asks for the values of a prompt's variables, or offers the files of the example artist instead. */
-export function VariablesDialog({
-  title,
-  prompt,
-  sample,
-  onFill,
-  onClose,
-}: {
+interface VariablesDialogProps {
   readonly title: string;
   readonly prompt: string;
   readonly sample?: string | undefined;
   readonly onFill: (text: string) => void;
   readonly onClose: () => void;
-}) {
+}
+
+/** Asks for the values of a prompt's variables, or offers the files of the example artist instead. */
+export function VariablesDialog({ title, prompt, sample, onFill, onClose }: VariablesDialogProps) {
   const { artist } = useScope();
   const names = variablesIn(prompt);
   const known: Readonly<Record<string, string>> = { artist: artist?.name ?? "", period: quarter() };

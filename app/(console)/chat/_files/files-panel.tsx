@@ -94,7 +94,6 @@ interface FileViewProps {
   readonly onBack: () => void;
 }
 
-/** Shows one file of the chat. */
 function FileView({ sessionId, path, isBusy, onBack }: FileViewProps) {
   const [revision, reload] = useReducer((count: number) => count + 1, 0);
   useAfterTurn(isBusy, reload);
@@ -128,7 +127,6 @@ interface FolderViewProps {
   readonly onFile: (path: string) => void;
 }
 
-/** Lists one folder of the sandbox. */
 function FolderView({ sessionId, folder, isBusy, onFolder, onFile }: FolderViewProps) {
   const query = new URLSearchParams({ sessionId, ...(folder === "" ? {} : { path: folder }) });
   const { data, error, loading, reload } = useQuery<Answer<typeof listSandboxFilesContract>>(

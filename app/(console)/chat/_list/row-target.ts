@@ -1,6 +1,5 @@
 import type { FoundChat } from "@/lib/sessions/session.ts";
 
-/** The chat that a menu acts on. */
 export interface RowTarget {
   readonly title: string;
   readonly sessionId: string;

@@ -22,7 +22,6 @@ type RowProps = RowTarget & {
   readonly isRunning: boolean;
 };
 
-/** A chat with its menu of actions. */
 export function Row({ href, snippet, query, isRunning, ...target }: RowProps) {
   const [isRenaming, setRenaming] = useState(false);
   // The code of the menu is loaded on hover or focus.

@@ -13,7 +13,6 @@ const DeleteChatsDialog = lazyComponent(
   "DeleteChatsDialog",
 );
 
-/** What can be done with the chats that are selected. */
 export function SelectionBar({
   chats,
   isArchived,

@@ -11,7 +11,6 @@ interface CommentFormProps {
   readonly onSave: (comment: string) => Promise<void>;
 }
 
-/** The comment on a rated answer. */
 export function CommentForm({ initial, isBad, onCancel, onSave }: CommentFormProps) {
   const [text, setText] = useState(initial);
   const [isSaving, startSaving] = useTransition();

@@ -106,7 +106,6 @@ interface UserFooterProps {
   readonly onEdit: () => void;
 }
 
-/** What can be done with a message of the user. */
 export function UserFooter({ messageId, text, editButton, onEdit }: UserFooterProps) {
   const actions = useMessageActions();
   if (!actions) return null;

@@ -27,7 +27,6 @@ const Sources = lazyComponent(() => import("./sources.tsx"), "Sources");
 const TodoList = lazyComponent(() => import("../_tools/todo-list.tsx"), "TodoList");
 const WrittenFiles = lazyComponent(() => import("./written-files.tsx"), "WrittenFiles");
 
-/** How the questions and the requests of the agent are answered. */
 export type Answering = Pick<Conversation, "answer" | "approve">;
 
 interface MessageViewProps {

@@ -3,19 +3,15 @@ import { describeTurnError } from "../../_api/describe-error.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { Button, ButtonLink } from "../../_ui/button.tsx";
 
-/** Why an answer has failed, and what helps. */
-export function TurnFailure({
-  error,
-  modelId,
-  onRetry,
-  onTryModel,
-}: {
+interface TurnFailureProps {
   readonly error: string;
   readonly modelId: string;
   /** Null where the answer cannot be repeated. */
   readonly onRetry: (() => void) | null;
   readonly onTryModel: (modelId: string) => void;
-}) {
+}
+
+export function TurnFailure({ error, modelId, onRetry, onTryModel }: TurnFailureProps) {
   const { text, canRetry, suggestsModel, isOfBudget } = describeTurnError(error);
   return (
     <div

@@ -24,7 +24,6 @@ export interface ChatAddress {
   readonly chatId: string;
 }
 
-/** The message that the files are for. */
 export interface Destination {
   readonly draftKey: string;
   /** Resolves with the chat whose sandbox gets the files, or with the sentence to show. */
@@ -41,6 +40,5 @@ export interface UploadedFile extends FileUIPart {
 export const isPreviewable = (type: string): boolean =>
   /^image\/(png|jpeg|gif|webp|avif)$/.test(type);
 
-/** Returns the path of the API for the content of a file in the sandbox of a session. */
 export const sandboxFilePath = (sessionId: string, path: string): string =>
   `/api/sandbox/files/content?${new URLSearchParams({ sessionId, path })}`;

@@ -1,7 +1,6 @@
 import { ApiError } from "@/packages/client/src/api-error.ts";
 import { describeError, describeTurnError, unreachable } from "../../_api/describe-error.ts";
 
-/** What a chat's page says about a failure. */
 export interface ChatError {
   readonly text: string;
   readonly requestId: string | null;

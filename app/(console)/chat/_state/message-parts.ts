@@ -20,7 +20,6 @@ export function fromParts(parts: UIMessage["parts"]): WrittenMessage {
   return { text: texts.join("\n\n"), files: parts.filter((part) => part.type === "file") };
 }
 
-/** A chat as the API stores it. */
 export type StoredChat = Answer<typeof getChatContract>;
 
 /**

@@ -43,7 +43,6 @@ export function readToolCall(part: Part): ToolCall | null {
   return { ...call, approval: { ...(descriptor as Omit<Approval, "id">), id } };
 }
 
-/** A tool call in one line. */
 export interface ToolLine {
   readonly verb: string;
   readonly subject: string;
@@ -52,7 +51,6 @@ export interface ToolLine {
   readonly isFailure: boolean;
 }
 
-/** Returns how a call is shown in one line. */
 export function describeToolCall(call: ToolCall): ToolLine {
   const [done, subject, outcome = "", isFailure = false] = wordsOf(call);
   return {

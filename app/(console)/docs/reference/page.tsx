@@ -8,7 +8,6 @@ export const metadata = { title: "API reference" };
 
 const sections = describeReference();
 
-/** All endpoints in one list. */
 export default function ReferencePage() {
   return (
     <>

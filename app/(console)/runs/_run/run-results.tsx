@@ -45,7 +45,6 @@ const VERDICTS = {
   not_judged: "Not judged",
 } as const satisfies Record<Run["verdicts"][number]["verdict"], string>;
 
-/** The verdicts on the outcome that was asked for. */
 export function RunVerdicts({ verdicts }: { readonly verdicts: Run["verdicts"] }) {
   return (
     <Section title="Outcome" className="mt-6">
@@ -107,7 +106,6 @@ export const Json = ({ value, name }: { readonly value: unknown; readonly name: 
 
 type TextBoxProps = Readonly<{ text: string; name: string; isLandmark?: boolean }>;
 
-/** A text with a button that copies it. */
 export function TextBox({ text, name, isLandmark = false }: TextBoxProps) {
   return (
     <div className="relative">
@@ -130,7 +128,6 @@ export function TextBox({ text, name, isLandmark = false }: TextBoxProps) {
   );
 }
 
-/** The figures of a run by their names. */
 export const runFacts: Readonly<Record<string, (run: Run, now: number) => ReactNode>> = {
   Started: ({ createdAt }) => formatDateTime(createdAt),
   Duration: (run, now) => formatDuration(run.duration_ms ?? runDurationOf(run, now)),

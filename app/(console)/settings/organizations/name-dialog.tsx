@@ -11,7 +11,6 @@ interface NameDialogProps {
   readonly onSaved: (organization: Organization) => void;
 }
 
-/** A dialog to create or rename an organization. */
 export function NameDialog({ organization, onClose, onSaved }: NameDialogProps) {
   const form = useForm(
     { name: organization?.organization_name ?? "" },

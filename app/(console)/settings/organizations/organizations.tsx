@@ -13,7 +13,6 @@ import { RoleBadge } from "./role-badge.tsx";
 
 const NameDialog = lazyComponent(() => import("./name-dialog.tsx"), "NameDialog");
 
-/** The organizations of the account. */
 export function Organizations() {
   const router = useRouter();
   const list = usePages<Organization>("/api/organizations", "organizations");

@@ -29,7 +29,6 @@ export interface Names {
   readonly artistOf: (key: string | null) => Artist | undefined;
 }
 
-/** Loads the names of a group. */
 export function useNames(group: Group): Names {
   const keys = useKeys(group === "api_key").data?.keys;
   const artists = useArtists(group === "artist");
@@ -144,7 +143,6 @@ function daysOf(name: RangeName, now: number): Days {
   }
 }
 
-/** Returns the path of a report. */
 export function usagePath({ first, last }: Days, groups: Readonly<Record<string, string>>): string {
   const to = new Date(Date.parse(last) + DAY_MS).toISOString();
   const query = new URLSearchParams({ from: `${first}T00:00:00Z`, to, ...groups });

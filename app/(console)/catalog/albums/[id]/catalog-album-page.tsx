@@ -16,7 +16,6 @@ import {
   TrackList,
 } from "../../lists.tsx";
 
-/** An album of the catalog with its tracks. */
 export function CatalogAlbumPage({ id }: { readonly id: string }) {
   const params = useSearchParams();
   const name = params.get("name") ?? "";

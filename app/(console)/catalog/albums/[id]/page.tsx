@@ -2,10 +2,8 @@ import { CatalogAlbumPage } from "./catalog-album-page.tsx";
 
 export const metadata = { title: "Album" };
 
-export default async function CatalogAlbum({
-  params,
-}: {
-  readonly params: Promise<{ id: string }>;
-}) {
+type CatalogAlbumProps = Readonly<{ params: Promise<{ id: string }> }>;
+
+export default async function CatalogAlbum({ params }: CatalogAlbumProps) {
   return <CatalogAlbumPage id={(await params).id} />;
 }

@@ -2,10 +2,8 @@ import { CatalogArtistPage } from "./catalog-artist-page.tsx";
 
 export const metadata = { title: "Artist in the catalog" };
 
-export default async function CatalogArtist({
-  params,
-}: {
-  readonly params: Promise<{ id: string }>;
-}) {
+type CatalogArtistProps = Readonly<{ params: Promise<{ id: string }> }>;
+
+export default async function CatalogArtist({ params }: CatalogArtistProps) {
   return <CatalogArtistPage id={(await params).id} />;
 }

@@ -12,7 +12,6 @@ import { PagedList } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { ROLES, RoleBadge } from "../role-badge.tsx";
 
-/** The open invitations, and the form to send one. */
 export function InvitationsSection({ organizationId }: { readonly organizationId: string }) {
   const path = `/api/organizations/${organizationId}/invitations`;
   const sent = usePages<SentInvitation>(path, "invitations");

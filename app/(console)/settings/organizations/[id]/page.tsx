@@ -2,10 +2,8 @@ import { OrganizationPage } from "./organization-page.tsx";
 
 export const metadata = { title: "Organization" };
 
-export default async function Organization({
-  params,
-}: {
-  readonly params: Promise<{ id: string }>;
-}) {
+type OrganizationProps = Readonly<{ params: Promise<{ id: string }> }>;
+
+export default async function Organization({ params }: OrganizationProps) {
   return <OrganizationPage id={(await params).id} />;
 }
