@@ -9,7 +9,6 @@ import { config } from "@/lib/platform/config.ts";
 import { NewVersion } from "./_load/new-version.tsx";
 import { FrameProvider } from "./_shell/frame.tsx";
 import { Shell } from "./_shell/shell.tsx";
-import { StyleNonce } from "./_shell/style-nonce.tsx";
 import { parseTheme, THEME_COOKIE } from "./_shell/theme.ts";
 import { Toaster } from "./_ui/toast.tsx";
 import "./globals.css";
@@ -39,7 +38,6 @@ export default async function ConsoleLayout({ children }: { readonly children: R
   return (
     <html lang="en" className={theme === "system" ? typefaceClass : `${typefaceClass} ${theme}`}>
       <body>
-        <StyleNonce />
         <FrameProvider frame={frame}>
           <Shell>{children}</Shell>
         </FrameProvider>

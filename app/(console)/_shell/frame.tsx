@@ -1,8 +1,16 @@
 "use client";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { setNonce } from "get-nonce";
 import { createContext, type ReactNode, useContext, useState } from "react";
 import type { ApiError } from "../_api/request.ts";
 import type { Theme } from "./theme.ts";
+
+// Radix adds a style element while a dialog is open, which needs the nonce of the page. Browsers hide
+// the attribute from selectors, but scripts can read the property.
+if (typeof document !== "undefined") {
+  const script = document.querySelector<HTMLScriptElement>("script[nonce]");
+  if (script?.nonce) setNonce(script.nonce);
+}
 
 /** What the server knew when it rendered the page. */
 export interface Frame {

@@ -225,18 +225,16 @@ export function Segmented<T extends string>({
   options,
   value,
   onChange,
-  className,
 }: {
   readonly label: string;
   readonly hideLabel?: boolean;
   readonly options: readonly { readonly value: T; readonly label: string }[];
   readonly value: T;
   readonly onChange: (value: T) => void;
-  readonly className?: string;
 }) {
   const name = useId();
   return (
-    <fieldset className={cn("min-w-0", className)}>
+    <fieldset className="min-w-0">
       <legend className={hideLabel ? "sr-only" : "mb-1.5 text-sm font-medium"}>{label}</legend>
       <div className="flex w-fit max-w-full gap-0.5 overflow-x-auto overflow-y-hidden rounded-lg [scrollbar-width:none] bg-muted p-0.5">
         {options.map((option) => (

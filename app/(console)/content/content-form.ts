@@ -115,10 +115,10 @@ function textsOf<K extends string>(
 export function valuesOf(
   run: TaskRun,
 ): { readonly video: VideoValues } | { readonly image: ImageValues } {
-  const payload = typeof run.payload === "object" && run.payload !== null ? run.payload : {};
+  const payload = Object(run.payload);
   if (!isImageRun(run)) return { video: { ...emptyVideo, ...sameTypes(emptyVideo, payload) } };
   const { images = [], ...rest } = sameTypes(emptyImage, payload);
-  const reference = "reference_image_url" in payload ? payload.reference_image_url : null;
+  const { reference_image_url: reference } = payload;
   const references = typeof reference === "string" ? [reference, ...images] : images;
   return { image: { ...emptyImage, ...rest, images: references } };
 }

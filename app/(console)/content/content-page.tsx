@@ -17,8 +17,7 @@ import { Page, PageHeader, Section } from "../_ui/page-header.tsx";
 import { EmptyState, ErrorState } from "../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { toast } from "../_ui/toast.tsx";
-import { stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
-import { useContentRuns } from "../runs/_state/use-task-run.ts";
+import { stateOf, summaryOf, useContentRuns } from "../runs/_state/task-run-state.ts";
 import {
   emptyImage,
   emptyVideo,

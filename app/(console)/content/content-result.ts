@@ -17,13 +17,10 @@ export const isImageRun = ({ taskIdentifier }: TaskRun): boolean =>
 
 /** Returns the media of a run's output; if there is a video, without the image it was made from. */
 export function mediaIn({ output }: TaskRun): ContentMedia[] {
-  if (typeof output !== "object" || output === null) return [];
-  const videos = "videoSourceUrl" in output ? [output.videoSourceUrl] : [];
-  if (videos.some(isUrl)) return videos.filter(isUrl).map((url) => ({ kind: "video", url }));
-  const listed = "images" in output && Array.isArray(output.images) ? output.images : [];
-  const single = "imageUrl" in output ? [output.imageUrl] : [];
-  const images: unknown[] = listed.length > 0 ? listed : single;
-  return images.filter(isUrl).map((url) => ({ kind: "image", url }));
+  const { videoSourceUrl: video, images, imageUrl } = Object(output);
+  if (isUrl(video)) return [{ kind: "video", url: video }];
+  const listed: unknown[] = Array.isArray(images) && images.length > 0 ? images : [imageUrl];
+  return listed.filter(isUrl).map((url) => ({ kind: "image", url }));
 }
 
 const isUrl = (value: unknown): value is string =>

@@ -3,8 +3,12 @@ import { useState } from "react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { Dialog } from "../_ui/dialog.tsx";
 import { EmptyState, ShowMore, Skeleton } from "../_ui/states.tsx";
-import { stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
-import { useContentRuns, useTaskRunMedia } from "../runs/_state/use-task-run.ts";
+import {
+  stateOf,
+  summaryOf,
+  useContentRuns,
+  useTaskRunMedia,
+} from "../runs/_state/task-run-state.ts";
 import { type ContentMedia, isImageRun, titleOf } from "./content-result.ts";
 import { MediaThumbnail } from "./result-tile.tsx";
 

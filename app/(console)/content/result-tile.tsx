@@ -4,8 +4,7 @@ import { useFrame } from "../_shell/frame.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { Skeleton } from "../_ui/states.tsx";
-import { stateOf } from "../runs/_state/task-run-state.ts";
-import { useTaskRunMedia } from "../runs/_state/use-task-run.ts";
+import { stateOf, useTaskRunMedia } from "../runs/_state/task-run-state.ts";
 import {
   type ContentMedia,
   isImageRun,

@@ -13,8 +13,7 @@ import { Link } from "../_ui/link.tsx";
 import { MediaView } from "../_ui/media-view.tsx";
 import { MenuButton } from "../_ui/menu-button.tsx";
 import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
-import { spanOf, stateOf, summaryOf } from "../runs/_state/task-run-state.ts";
-import { useTaskRun } from "../runs/_state/use-task-run.ts";
+import { spanOf, stateOf, summaryOf, useTaskRun } from "../runs/_state/task-run-state.ts";
 import type { VideoValues } from "./content-form.ts";
 import { type ContentMedia, mediaAddress, mediaIn, stepOf, titleOf } from "./content-result.ts";
 import { MediaThumbnail } from "./result-tile.tsx";
@@ -189,17 +188,12 @@ function About({ run }: { readonly run: TaskRun }) {
 
 /** The settings of the request, and those that a template chose. */
 function settingsOf({ payload, metadata }: TaskRun): string[] {
-  const requested = typeof payload === "object" && payload !== null ? payload : {};
-  const settings = new Map(Object.entries({ ...requested, ...metadata }));
+  const settings = new Map(Object.entries({ ...Object(payload), ...metadata }));
   const names = ["template", "aspect_ratio", "duration", "resolution", "movement", "mood"];
   return names.map((name) => settings.get(name)).filter((value) => typeof value === "string");
 }
 
-const isUpright = ({ payload }: TaskRun): boolean =>
-  typeof payload === "object" &&
-  payload !== null &&
-  "aspect_ratio" in payload &&
-  payload.aspect_ratio === "9:16";
+const isUpright = ({ payload }: TaskRun): boolean => Object(payload).aspect_ratio === "9:16";
 
 function extensionOf(url: string): string {
   return /\.\w+$/.exec(new URL(url).pathname)?.[0] ?? "";

@@ -17,16 +17,14 @@ import { Button, ButtonLink } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { formatDate } from "../_ui/format.ts";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { EmptyState, ErrorState, Loading } from "../_ui/states.tsx";
+import { EmptyState, Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 
 type Joined = Answer<typeof acceptInvitationContract>["organization"];
 
 /** The page that the mail of an invitation leads to. */
 export function Invitations() {
-  const { data, error, reload } = useQuery<Answer<typeof listInvitationsContract>>(
-    "/api/invitations?limit=100",
-  );
+  const query = useQuery<Answer<typeof listInvitationsContract>>("/api/invitations?limit=100");
   const [joined, setJoined] = useState<readonly Joined[]>([]);
   return (
     <Page>
@@ -34,39 +32,43 @@ export function Invitations() {
         title="Invitations"
         description="Organizations that have invited you. Their members can act for each other’s accounts."
       />
-      {error !== null && <ErrorState error={error} onRetry={reload} />}
-      {error === null && data === undefined && (
-        <Loading label="Loading invitations…" className="h-24 rounded-xl" />
-      )}
-      {data?.invitations.length === 0 && joined.length === 0 && (
-        <EmptyState
-          icon={Mail}
-          title="No invitations"
-          text="Invitations to your email address appear here until they expire."
-        >
-          <ButtonLink href="/settings/organizations" variant="outline">
-            View your organizations
-          </ButtonLink>
-        </EmptyState>
-      )}
-      <ul className="space-y-3">
-        {joined.map((organization) => (
-          <li key={organization.organization_id}>
-            <JoinedOrganization organization={organization} />
-          </li>
-        ))}
-        {data?.invitations.map((invitation) => (
-          <li key={invitation.id}>
-            <Invitation
-              invitation={invitation}
-              onAnswered={(organization) => {
-                if (organization !== null) setJoined((before) => [...before, organization]);
-                reload();
-              }}
-            />
-          </li>
-        ))}
-      </ul>
+      <Loaded
+        query={query}
+        loading={<Loading label="Loading invitations…" className="h-24 rounded-xl" />}
+      >
+        {({ invitations }) =>
+          invitations.length + joined.length === 0 ? (
+            <EmptyState
+              icon={Mail}
+              title="No invitations"
+              text="Invitations to your email address appear here until they expire."
+            >
+              <ButtonLink href="/settings/organizations" variant="outline">
+                View your organizations
+              </ButtonLink>
+            </EmptyState>
+          ) : (
+            <ul className="space-y-3">
+              {joined.map((organization) => (
+                <li key={organization.organization_id}>
+                  <JoinedOrganization organization={organization} />
+                </li>
+              ))}
+              {invitations.map((invitation) => (
+                <li key={invitation.id}>
+                  <Invitation
+                    invitation={invitation}
+                    onAnswered={(organization) => {
+                      if (organization !== null) setJoined((before) => [...before, organization]);
+                      query.reload();
+                    }}
+                  />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
     </Page>
   );
 }

@@ -13,8 +13,7 @@ import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { Loaded } from "../_ui/states.tsx";
 import { isContentRun, mediaIn, stepOf } from "../content/content-result.ts";
 import { runStates, TextBox } from "./_run/run-results.tsx";
-import { nameOf, spanOf, stateOf } from "./_state/task-run-state.ts";
-import { useTaskRun } from "./_state/use-task-run.ts";
+import { nameOf, spanOf, stateOf, useTaskRun } from "./_state/task-run-state.ts";
 import { RunStatus } from "./run-status.tsx";
 
 /** The details of one run, polled while it is active. */

@@ -34,8 +34,8 @@ import {
 } from "../../catalog/lists.tsx";
 import { isContentRun } from "../../content/content-result.ts";
 import { ResultTile, tilesStyle } from "../../content/result-tile.tsx";
+import type { TaskRunList } from "../../runs/_state/task-run-state.ts";
 import { summaryOf } from "../../runs/_state/task-run-state.ts";
-import type { TaskRunList } from "../../runs/_state/use-task-run.ts";
 import { ArtistCover } from "../artist-tag.tsx";
 import {
   ArtistChats,

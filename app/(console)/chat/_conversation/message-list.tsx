@@ -23,14 +23,12 @@ const pullUp = (message: UIMessage, last: UIMessage | undefined): string =>
  * earlier ones as one scrolls up.
  */
 export function MessageList({
-  label = "Conversation",
   messages,
   sentMessageId,
   isBusy,
   answering,
   found = null,
 }: {
-  readonly label?: string;
   readonly messages: readonly UIMessage[];
   /** A new one scrolls to the end. */
   readonly sentMessageId: string | null;
@@ -50,7 +48,7 @@ export function MessageList({
     <div className="relative min-h-0 flex-1">
       <ScrollBox
         ref={scroller}
-        label={label}
+        label="Conversation"
         className="h-full overscroll-contain rounded-none focus-visible:-outline-offset-2"
       >
         <div ref={content} className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-5">
