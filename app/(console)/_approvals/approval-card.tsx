@@ -5,10 +5,7 @@ import { Button } from "../_ui/button.tsx";
 import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 
-export interface ApprovalAnswer {
-  readonly approved: boolean;
-  readonly remember?: "chat" | "task";
-}
+export type ApprovalAnswer = Readonly<{ approved: boolean; remember?: "chat" | "task" }>;
 
 interface ApprovalCardProps {
   readonly call: Pick<Approval, "category" | "effect" | "sources" | "input">;

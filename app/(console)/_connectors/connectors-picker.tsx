@@ -60,9 +60,7 @@ export function ChatConnectors({ address, chosen, onChosen }: ChatConnectorsProp
   return <ConnectorsPicker chosen={chosen} onChoose={(next) => void choose(next)} />;
 }
 
-interface Chosen {
-  readonly connectors: readonly string[];
-}
+type Chosen = Readonly<{ connectors: readonly string[] }>;
 
 export const chooseConnectors = (address: ChatAddress, connectors: readonly string[]) =>
   api<Chosen>(`${pathOf(address)}/connectors`, { method: "PUT", body: { connectors } });

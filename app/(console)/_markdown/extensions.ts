@@ -9,11 +9,7 @@ export interface FormulaToken {
   readonly isDisplay: boolean;
 }
 
-interface FootnoteReferenceToken {
-  readonly type: "footnoteReference";
-  readonly raw: string;
-  readonly label: string;
-}
+type FootnoteReferenceToken = Readonly<{ type: "footnoteReference"; raw: string; label: string }>;
 
 export interface FootnoteToken {
   readonly type: "footnote";

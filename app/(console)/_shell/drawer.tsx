@@ -4,8 +4,7 @@ import { Dialog } from "radix-ui";
 import { useEffect, useRef } from "react";
 import { useFocusReturn } from "../_ui/dialog.tsx";
 import { ChatSidebar } from "../chat/_list/chat-sidebar.tsx";
-import { Account, Brand, Navigation } from "./navigation.tsx";
-import { ScopeSwitcher } from "./scope-switcher.tsx";
+import { Account, Brand, Navigation, ScopeSwitcher } from "./navigation.tsx";
 
 /** The sidebar on a phone. It closes when another page is opened. */
 export function Drawer({ onClose }: { readonly onClose: () => void }) {

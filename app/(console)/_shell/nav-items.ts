@@ -16,11 +16,7 @@ import {
   Settings,
 } from "lucide-react";
 
-export interface NavItem {
-  readonly href: string;
-  readonly label: string;
-  readonly icon: LucideIcon;
-}
+export type NavItem = Readonly<{ href: string; label: string; icon: LucideIcon }>;
 
 /** The pages beside the chats, in their order. The first group needs no heading. */
 export const navGroups: readonly {

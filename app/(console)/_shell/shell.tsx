@@ -18,9 +18,8 @@ import { Loading, Skeleton } from "../_ui/states.tsx";
 import { ChatSidebar } from "../chat/_list/chat-sidebar.tsx";
 import { useFrame } from "./frame.tsx";
 import { navGroups, settingsItem } from "./nav-items.ts";
-import { Account, Brand, Navigation } from "./navigation.tsx";
+import { Account, Brand, Navigation, ScopeSwitcher } from "./navigation.tsx";
 import { useRunNotices } from "./run-notices.ts";
-import { ScopeSwitcher } from "./scope-switcher.tsx";
 import { pageOfKey } from "./shortcut-list.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 

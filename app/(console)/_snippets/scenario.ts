@@ -21,11 +21,7 @@ export interface ChatScenario {
 }
 
 /** Starts a headless run and waits for its end. */
-export interface RunScenario {
-  readonly kind: "run";
-  readonly prompt: string;
-  readonly setup: AgentSetup;
-}
+export type RunScenario = Readonly<{ kind: "run"; prompt: string; setup: AgentSetup }>;
 
 export interface Target {
   readonly baseUrl: string;

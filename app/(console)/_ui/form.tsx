@@ -4,11 +4,7 @@ import { cn } from "./class-names.ts";
 
 /** The fields of forms. */
 
-interface FieldIds {
-  readonly id: string;
-  readonly "aria-describedby"?: string;
-  readonly "aria-invalid"?: true;
-}
+type FieldIds = Readonly<{ id: string; "aria-describedby"?: string; "aria-invalid"?: true }>;
 
 interface FieldProps {
   readonly label: string;

@@ -13,10 +13,7 @@ interface Toast {
   readonly link: ToastLink | undefined;
 }
 
-interface ToastLink {
-  readonly label: string;
-  readonly href: string;
-}
+type ToastLink = Readonly<{ label: string; href: string }>;
 
 const DISPLAY_MS = 6_000;
 const DISPLAY_WITH_LINK_MS = 20_000;

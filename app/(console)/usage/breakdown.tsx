@@ -224,10 +224,7 @@ export function DayChart({ days, items, metric, group, names }: DayChartProps) {
 
 const COLORS = ["text-accent", "text-chart-2", "text-chart-3", "text-chart-4", "text-chart-5"];
 
-interface Chart {
-  readonly series: readonly Series[];
-  readonly bars: readonly Bar[];
-}
+type Chart = Readonly<{ series: readonly Series[]; bars: readonly Bar[] }>;
 
 /** Returns a bar of one color for each day. */
 function chartOf(days: readonly string[], items: readonly UsageItem[], metric: Metric): Chart {

@@ -1,10 +1,13 @@
-import type { FileUIPart } from "ai";
-import { type ReactNode, useEffect } from "react";
+import type { FileUIPart, UIMessage } from "ai";
+import { CircleAlert, WifiOff, X } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
+import { ButtonLink, IconButton } from "../../_ui/button.tsx";
 import type { Attachments } from "../_state/attachments.ts";
-import type { WrittenMessage } from "../_state/message-parts.ts";
+import type { ConversationView } from "../_state/conversation.ts";
+import { askingRun, isOpenQuestion, type WrittenMessage } from "../_state/message-parts.ts";
+import { textAt } from "../_state/tool-call.ts";
 import { Composer } from "./composer.tsx";
-import { Notices } from "./notices.tsx";
 import type { ShownConversation } from "./use-conversation.ts";
 
 const QueuedMessages = lazyComponent(() => import("./queued-messages.tsx"), "QueuedMessages");
@@ -65,4 +68,86 @@ function useEscape(action: (() => void) | null): void {
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, [action]);
+}
+
+/** Shorter interruptions are not shown. */
+const NOTICE_DELAY_MS = 800;
+/** Screen readers may miss what a new page says from its start. */
+const ANNOUNCEMENT_DELAY_MS = 300;
+
+/** Shows a lost connection and the last error, and announces turns to screen readers. */
+export function Notices(props: {
+  readonly view: Pick<ConversationView, "connection" | "error" | "isReading">;
+  readonly messages: readonly UIMessage[];
+  readonly onDismiss: () => void;
+}) {
+  const {
+    view: { connection, error, isReading },
+    messages,
+    onDismiss,
+  } = props;
+  const isLost = useDelayedTrue(connection === "lost", NOTICE_DELAY_MS);
+  const isAnnounced = useDelayedTrue(isReading, ANNOUNCEMENT_DELAY_MS);
+  const [wasBusy, setWasBusy] = useState(isReading);
+  if (isReading && !wasBusy) setWasBusy(true);
+  const begun = isAnnounced ? "The agent is answering…" : "";
+  const ended = wasBusy && !error ? endOf(messages.at(-1)) : "";
+  return (
+    <div className="mx-auto w-full max-w-3xl px-4">
+      {/* What names `aria-live` is not hidden behind dialogs. It would be read again when they close. */}
+      <p className="sr-only" role="status" aria-live="polite">
+        {isReading ? begun : ended}
+      </p>
+      <div role="status">
+        {isLost && (
+          <p className="mb-2 flex items-center gap-2 rounded-lg bg-warning-soft px-3 py-2 text-sm text-warning-text">
+            <WifiOff aria-hidden className="size-4 shrink-0" />
+            Connection lost. Reconnecting…
+          </p>
+        )}
+      </div>
+      {error && (
+        <div
+          role="alert"
+          className="mb-2 flex items-start gap-2 rounded-lg bg-danger-soft px-3 py-2 text-sm text-danger-text"
+        >
+          <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
+          <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+            {error.text}
+            {error.requestId !== null && (
+              <span className="block text-xs">Request ID: {error.requestId}</span>
+            )}
+          </p>
+          {error.link && (
+            <ButtonLink href={error.link.href} variant="outline" size="sm" className="-my-0.5">
+              {error.link.label}
+            </ButtonLink>
+          )}
+          <IconButton icon={X} label="Dismiss" className="-m-1 text-inherit" onClick={onDismiss} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function endOf(last: UIMessage | undefined): string {
+  if (last?.parts.some(isOpenQuestion)) return "The agent has a question";
+  if (askingRun(last) !== null) return "The agent asks for your approval";
+  const reason = textAt(last?.metadata, "finishReason");
+  if (reason === "error") return "";
+  return reason === "interrupted" ? "The answer was stopped" : "The agent has answered";
+}
+
+/** Returns true once `value` has been true for `ms` milliseconds, and false as soon as it is false. */
+function useDelayedTrue(value: boolean, ms: number): boolean {
+  const [isDelayed, setDelayed] = useState(false);
+  useEffect(() => {
+    if (!value) {
+      setDelayed(false);
+      return;
+    }
+    const timer = setTimeout(() => setDelayed(true), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return value && isDelayed;
 }

@@ -118,10 +118,7 @@ const PAGE_SIZE = 40;
 const CONTEXT_SIZE = 5;
 
 /** A message that a search has found, and the words to mark in it. */
-interface FoundMessage {
-  readonly id: string;
-  readonly words: string;
-}
+type FoundMessage = Readonly<{ id: string; words: string }>;
 
 /**
  * Returns the latest messages of a chat, and more as one scrolls up, without moving what is in view.

@@ -23,13 +23,13 @@ import { pathOf } from "../_list/row-target.ts";
 import type { ChatAddress } from "../_state/attachment.ts";
 import type { ChatError } from "../_state/chat-error.ts";
 import type { Conversation } from "../_state/conversation.ts";
-import type { ChatSetup } from "../_state/draft-chat.ts";
 import type { ConnectionState } from "../_state/live-chat.ts";
 import { toParts, type WrittenMessage } from "../_state/message-parts.ts";
 import { Composer } from "./composer.tsx";
+import { Notices } from "./conversation-composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { MessageList } from "./message-list.tsx";
-import { Notices } from "./notices.tsx";
+import type { ChatSetup } from "./use-draft-chat.ts";
 import { pageOf, type SetUp, toRefusal, useDraftChat } from "./use-draft-chat.ts";
 import { VariablesDialog, variablesIn } from "./variables-dialog.tsx";
 

@@ -1,14 +1,16 @@
 import { useRouter } from "next/navigation";
 import { useCallback, useEffect, useRef, useState } from "react";
-import type { ApiError } from "../../_api/request.ts";
+import type { Chat } from "@/lib/sessions/session.ts";
+import { type ApiError, api } from "../../_api/request.ts";
+import { scopeOfSession } from "../../_session/scope.ts";
+import { pathOf } from "../_list/row-target.ts";
 import type { ChatAddress } from "../_state/attachment.ts";
 import { Attachments } from "../_state/attachments.ts";
 import type { ChatError } from "../_state/chat-error.ts";
 import { publishChatEvent } from "../_state/chat-events.ts";
 import type { Conversation } from "../_state/conversation.ts";
-import { type ChatSetup, DraftChat } from "../_state/draft-chat.ts";
 import { forgetUnsent, keepUnsent, readUnsent, type UnsentMessage } from "../_state/drafts.ts";
-import type { WrittenMessage } from "../_state/message-parts.ts";
+import type { StoredChat, WrittenMessage } from "../_state/message-parts.ts";
 import { openConversation } from "../_state/open-conversations.ts";
 
 /** Sets a chat up before its first message, or resolves to why that failed. */
@@ -121,3 +123,99 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
 
 export const pageOf = ({ sessionId, chatId }: NonNullable<UnsentMessage["chat"]>): string =>
   `/chat/${sessionId}/${chatId}`;
+
+type CreatedChat =
+  | { readonly ok: true; readonly sessionId: string; readonly chat: Chat }
+  | { readonly ok: false; readonly error: ApiError };
+
+/** What the agent of a new chat gets. An empty model is the default. */
+export type ChatSetup = Readonly<{ modelId: string; connectors: readonly string[] }>;
+
+/** The chat that a first message begins. It is created for the first file, or else for the message. */
+class DraftChat {
+  readonly #sessionId: string | null;
+  #created: Promise<CreatedChat> | null = null;
+  #resumed: ChatAddress | null = null;
+
+  constructor(sessionId: string | null) {
+    this.#sessionId = sessionId;
+  }
+
+  /** Continues with a chat that was created before the page was loaded. */
+  resume(chat: ChatAddress): void {
+    this.#resumed = chat;
+  }
+
+  /**
+   * Continues with a message that was being sent when the page was left. Returns whether the service has
+   * stored it.
+   */
+  async recover({ id, chat }: UnsentMessage): Promise<boolean> {
+    if (chat === null) return false;
+    const read = await api<StoredChat>(pathOf(chat));
+    if (read.ok && read.data.messages.some((message) => message.id === id)) return true;
+    if (read.ok || read.error.status !== 404) this.resume(chat);
+    return false;
+  }
+
+  /** Whether the chat was created, or is being created. */
+  get isCreated(): boolean {
+    return this.#created !== null || this.#resumed !== null;
+  }
+
+  /** Creates the chat, with its session and sandbox, once. */
+  async create(setup: Partial<ChatSetup> = {}): Promise<CreatedChat> {
+    this.#created ??= this.#readOrCreate(setup);
+    const created = await this.#created;
+    if (!created.ok) this.#created = null;
+    return created;
+  }
+
+  async #readOrCreate({ modelId, connectors }: Partial<ChatSetup>): Promise<CreatedChat> {
+    if (this.#resumed !== null) {
+      const { sessionId } = this.#resumed;
+      const read = await api<StoredChat>(pathOf(this.#resumed));
+      if (read.ok) return { ok: true, sessionId, chat: read.data.chat };
+      if (read.error.status !== 404) return read;
+      // It has been deleted.
+      this.#resumed = null;
+    }
+    const sessionId = this.#sessionId;
+    const [path, scope] =
+      sessionId === null
+        ? ["/api/sessions", { ...scopeOfSession(), sandbox: true }]
+        : [`/api/sessions/${sessionId}/chats`, {}];
+    const body = {
+      ...scope,
+      ...(modelId && { modelId }),
+      ...(connectors?.length && { connectors }),
+    };
+    const created = await api<{ chat: Chat }>(path, { body });
+    if (!created.ok) return created;
+    const { chat } = created.data;
+    return { ok: true, sessionId: chat.sessionId, chat };
+  }
+
+  release(): void {
+    this.#created = null;
+    this.#resumed = null;
+  }
+
+  /** Deletes what was created for a message that was not stored. */
+  async discard(): Promise<void> {
+    const creating = this.#created;
+    const resumed = this.#resumed;
+    // A file that is added during the request starts another chat.
+    this.release();
+    const created = await creating;
+    const address = created?.ok
+      ? { sessionId: created.sessionId, chatId: created.chat.id }
+      : resumed;
+    if (address === null) return;
+    // Another tab shows the same draft, and may have sent it.
+    const read = await api<StoredChat>(pathOf(address));
+    if (!read.ok || read.data.messages.length > 0) return;
+    const isOwn = this.#sessionId === null;
+    await api(isOwn ? `/api/sessions/${address.sessionId}` : pathOf(address), { method: "DELETE" });
+  }
+}

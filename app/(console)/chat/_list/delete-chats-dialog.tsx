@@ -2,10 +2,7 @@ import { api } from "../../_api/request.ts";
 import { ConfirmDialog } from "../../_ui/dialog.tsx";
 import { publishChatEvent } from "../_state/chat-events.ts";
 
-interface ChatToDelete {
-  readonly id: string;
-  readonly sessionId: string;
-}
+type ChatToDelete = Readonly<{ id: string; sessionId: string }>;
 
 const MAX_IDS = 100;
 

@@ -209,10 +209,7 @@ function PartView({ part, call, isPlan, isStreaming, answering }: PartViewProps)
   return isPlan ? <TodoList input={call.input} /> : <ToolRow call={call} />;
 }
 
-interface Group {
-  readonly isSteps: boolean;
-  readonly parts: Part[];
-}
+type Group = Readonly<{ isSteps: boolean; parts: Part[] }>;
 
 /** Groups consecutive steps, which are reasoning and tool calls but the plan, and drops empty parts. */
 function group(parts: readonly Part[], isPlan: (part: Part) => boolean): Group[] {

@@ -14,15 +14,9 @@ export interface Attachment {
     | { readonly kind: "failed"; readonly text: string; readonly canRetry: boolean };
 }
 
-export interface AttachmentsView {
-  readonly files: readonly Attachment[];
-  readonly notice: string | null;
-}
+export type AttachmentsView = Readonly<{ files: readonly Attachment[]; notice: string | null }>;
 
-export interface ChatAddress {
-  readonly sessionId: string;
-  readonly chatId: string;
-}
+export type ChatAddress = Readonly<{ sessionId: string; chatId: string }>;
 
 export interface Destination {
   readonly draftKey: string;

@@ -3,10 +3,7 @@ import type { getChatContract } from "@/lib/sessions/contract.ts";
 import type { Answer } from "../../_api/request.ts";
 
 /** What a person writes: one message, or several that came back together. */
-export interface WrittenMessage {
-  readonly text: string;
-  readonly files: readonly FileUIPart[];
-}
+export type WrittenMessage = Readonly<{ text: string; files: readonly FileUIPart[] }>;
 
 /** Returns the parts of a message: its files, then its text. */
 export const toParts = (text: string, files: readonly FileUIPart[]): UIMessage["parts"] => [

@@ -4,10 +4,9 @@ import { createElement, Fragment, type ReactNode } from "react";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 import { type MarkdownParts, renderBlock } from "../../_markdown/render.tsx";
 import { Link } from "../../_ui/link.tsx";
-import { DocsCode } from "../_content/docs-code.tsx";
 import { readDocument, resolveLink } from "../_content/documents.ts";
-import { PageLinks } from "../_content/page-links.tsx";
 import { addressOfPage, type DocsPage, pages } from "../_content/pages.ts";
+import { DocsCode, PageLinks } from "../prose.tsx";
 
 type Props = Readonly<{ params: Promise<{ readonly slug: string }> }>;
 

@@ -5,8 +5,8 @@ import { useState } from "react";
 import { cn } from "../../_ui/class-names.ts";
 import { Input } from "../../_ui/form.tsx";
 import { Link } from "../../_ui/link.tsx";
+import type { PageLink } from "../prose.tsx";
 import type { SearchEntry } from "./documents.ts";
-import type { PageLink } from "./page-links.tsx";
 
 interface DocsNavigationProps {
   readonly groups: readonly { readonly title: string; readonly links: readonly PageLink[] }[];

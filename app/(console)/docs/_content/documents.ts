@@ -6,11 +6,7 @@ import type { MarkdownToken } from "../../_markdown/extensions.ts";
 import { decodeReferences, parseMarkdown } from "../../_markdown/parse.ts";
 import { addressOfPage, addressOfTag, type DocsPage, pages } from "./pages.ts";
 
-interface DocsHeading {
-  readonly id: string;
-  readonly text: string;
-  readonly depth: number;
-}
+type DocsHeading = Readonly<{ id: string; text: string; depth: number }>;
 
 interface ParsedDocument {
   readonly tokens: readonly MarkdownToken[];

@@ -37,10 +37,7 @@ export interface DocsPage {
   readonly about: string;
 }
 
-export interface DocsGroup {
-  readonly title: string;
-  readonly pages: readonly DocsPage[];
-}
+export type DocsGroup = Readonly<{ title: string; pages: readonly DocsPage[] }>;
 
 /** @param file where it is no guide of that name */
 const page = (

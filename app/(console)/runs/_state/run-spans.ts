@@ -84,10 +84,7 @@ export function spansOf({ run, steps }: RunTrace, now: number): Span[] {
 }
 
 /** A part of a time axis, in milliseconds since the run was created. */
-export interface Range {
-  readonly from: number;
-  readonly to: number;
-}
+export type Range = Readonly<{ from: number; to: number }>;
 
 /** Around a step that fills the axis, some of what is before and after it is shown. */
 const MARGIN = 0.15;

@@ -105,10 +105,7 @@ export const RANGES = [
 type RangeName = (typeof RANGES)[number]["value"];
 
 /** `YYYY-MM-DD`, the first day and the last. */
-export interface Days {
-  readonly first: string;
-  readonly last: string;
-}
+export type Days = Readonly<{ first: string; last: string }>;
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 400;

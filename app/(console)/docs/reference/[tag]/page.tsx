@@ -10,10 +10,8 @@ import {
 } from "@/lib/openapi/reference.ts";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 import { PageHeader } from "../../../_ui/page-header.tsx";
-import { DocsCode } from "../../_content/docs-code.tsx";
-import { PageLinks } from "../../_content/page-links.tsx";
 import { addressOfTag, slugOfTag } from "../../_content/pages.ts";
-import { MethodLabel, Prose } from "../../prose.tsx";
+import { DocsCode, MethodLabel, PageLinks, Prose } from "../../prose.tsx";
 import { TestRequest } from "../../test-request.tsx";
 
 type Props = Readonly<{ params: Promise<{ readonly tag: string }> }>;
