@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
-import { inviteTo, joinOrganization, makeOrganization } from "../support/fixtures/people.ts";
+import {
+  inviteTo,
+  joinOrganization,
+  makeArtist,
+  makeOrganization,
+} from "../support/fixtures/people.ts";
 import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 
@@ -53,6 +58,8 @@ describeInBrowser("organizations", ({ signedIn }) => {
     const other = await createPerson();
     const owner = client({ bearer });
     const id = await makeOrganization(owner);
+    const hidden = await makeArtist(owner, id, "Sable & Finch");
+    const artist = await makeArtist(owner, id);
     await joinOrganization(owner, id, other);
     await inviteTo(owner, id, "manager@example.com");
     await inviteTo(other.withKey, await makeOrganization(other.withKey, "Night Drive"), email);
@@ -67,6 +74,14 @@ describeInBrowser("organizations", ({ signedIn }) => {
     await page.getByRole("button", { name: "Revoke manager@example.com" }).waitFor();
     await page.getByText(other.email).waitFor();
     await expectGood(page);
+    await page.getByRole("button", { name: `Artists of ${other.email}: All artists` }).click();
+    await page.getByRole("switch", { name: "All artists" }).uncheck();
+    await page.getByRole("switch", { name: "Hana Mizuki Trio" }).check();
+    await expectGood(page);
+    await page.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("button", { name: `Artists of ${other.email}: 1 artist` }).waitFor();
+    expect((await other.withKey.get(`/api/artists/${artist}`)).status).toBe(200);
+    expect((await other.withKey.get(`/api/artists/${hidden}`)).status).toBe(404);
     await page.goto("/connectors");
     await page.getByRole("article", { name: "YouTube" }).waitFor();
     await expectGood(page);

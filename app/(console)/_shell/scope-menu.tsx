@@ -15,7 +15,8 @@ export function ScopeMenu(state: MenuState) {
   const { artist: chosen, organization } = useScope();
   const filter = organization === null ? "" : `?org_id=${organization.id}`;
   const artists = usePages<Artist>(`/api/artists${filter}`, "artists");
-  const organizations = useOrganizations();
+  // Who is limited to artists cannot act for the organization.
+  const organizations = useOrganizations().filter((one) => one.artist_ids === null);
   return (
     <AnchoredMenu {...state} label="Working for">
       <div className="max-h-[60vh] w-50 overflow-y-auto">

@@ -11,6 +11,7 @@ import { formatDate } from "../../../_ui/format.ts";
 import { PagedList } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { ROLES, RoleBadge } from "../role-badge.tsx";
+import { ArtistLimit, countOf } from "./artist-limit.tsx";
 
 export function InvitationsSection({ organizationId }: { readonly organizationId: string }) {
   const path = `/api/organizations/${organizationId}/invitations`;
@@ -20,7 +21,7 @@ export function InvitationsSection({ organizationId }: { readonly organizationId
       <h3 id="invitations" className="mb-3 font-semibold">
         Invitations
       </h3>
-      <InviteForm path={path} onSent={sent.refresh} />
+      <InviteForm {...{ path, organizationId }} onSent={sent.refresh} />
       <div className="mt-3">
         <PagedList
           label="Open invitations"
@@ -35,12 +36,13 @@ export function InvitationsSection({ organizationId }: { readonly organizationId
           }
           keyOf={({ id }) => id}
         >
-          {({ id, email, role, expires_at }) => (
+          {({ id, email, role, artist_ids, expires_at }) => (
             <div className="flex flex-wrap items-center gap-3 px-4 py-3">
               <span className="min-w-0 flex-1 basis-48">
                 <span className="block font-medium wrap-anywhere">{email}</span>
                 <span className="block text-sm text-muted-foreground">
                   Expires <time dateTime={expires_at}>{formatDate(expires_at)}</time>
+                  {artist_ids !== null && ` · ${countOf(artist_ids)}`}
                 </span>
               </span>
               <RoleBadge role={role} />
@@ -75,15 +77,25 @@ function describe({ status, code, fields, message }: ApiError): string {
   return message;
 }
 
-function InviteForm({ path, onSent }: { readonly path: string; readonly onSent: () => void }) {
-  const form = useForm({ email: "", role: "member" });
+interface Draft {
+  readonly email: string;
+  readonly role: string;
+  readonly artist_ids: readonly string[] | null;
+}
+
+function InviteForm({
+  path,
+  organizationId,
+  onSent,
+}: Readonly<{ path: string; organizationId: string; onSent: () => void }>) {
+  const form = useForm<Draft>({ email: "", role: "member", artist_ids: null });
   const { error } = form;
   const submit = async () => {
     const email = form.values.email.trim();
     const result = await form.send(path, { body: { ...form.values, email } });
     if (!result.ok) return;
     toast(`Invitation sent to ${email}`);
-    form.set({ email: "" });
+    form.set({ email: "", artist_ids: null });
     onSent();
   };
   return (
@@ -111,6 +123,16 @@ function InviteForm({ path, onSent }: { readonly path: string; readonly onSent: 
           error={error === null ? undefined : describe(error)}
         />
         <SelectField label="Role" className="w-32" options={ROLES} {...form.field("role")} />
+        {form.values.role !== "owner" && (
+          <div className="mt-7">
+            <ArtistLimit
+              organizationId={organizationId}
+              person="The invited person"
+              value={form.values.artist_ids}
+              onChange={(artist_ids) => form.set({ artist_ids })}
+            />
+          </div>
+        )}
         <Button icon={Mail} type="submit" busy={form.busy} className="mt-6.5">
           Send invitation
         </Button>

@@ -18,6 +18,7 @@ import { BackLink } from "../../../_ui/page-header.tsx";
 import { EmptyState, Loaded, Loading, PagedList } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
 import { ROLES, RoleBadge } from "../role-badge.tsx";
+import { ArtistLimit } from "./artist-limit.tsx";
 import { InvitationsSection } from "./invitations-section.tsx";
 
 const NameDialog = lazyComponent(() => import("../name-dialog.tsx"), "NameDialog");
@@ -81,7 +82,8 @@ function Heading({ organization, onSaved }: HeadingProps) {
           icon={MicVocal}
           variant="outline"
           onClick={() => {
-            chooseOrganization({ id, name });
+            // Who is limited to artists cannot act for the organization.
+            if (organization.artist_ids === null) chooseOrganization({ id, name });
             router.push("/artists");
           }}
         >
@@ -157,8 +159,11 @@ function MembersSection({
   const own = useOwnAccount();
   const members = usePages<Member>(`/api/organizations/${id}/members`, "members");
   const pathOf = (member: Member) => `/api/organizations/${id}/members/${member.account_id}`;
-  const setRole = async (member: Member, next: Role) => {
-    const result = await api(pathOf(member), { method: "PATCH", body: { role: next } });
+  const change = async (
+    member: Member,
+    body: { role: Role } | { artist_ids: readonly string[] | null },
+  ) => {
+    const result = await api(pathOf(member), { method: "PATCH", body });
     if (!result.ok) {
       toast(result.error.status === 409 ? LAST_OWNER : result.error.message, "danger");
     }
@@ -203,11 +208,19 @@ function MembersSection({
                   </span>
                 )}
               </span>
+              {role === "owner" && member.role !== "owner" && (
+                <ArtistLimit
+                  organizationId={id}
+                  person={nameOf(member)}
+                  value={member.artist_ids}
+                  onChange={(artist_ids) => void change(member, { artist_ids })}
+                />
+              )}
               {role === "owner" ? (
                 <Select
                   aria-label={`Role of ${nameOf(member)}`}
                   value={member.role}
-                  onChange={(value) => void setRole(member, value as Role)}
+                  onChange={(value) => void change(member, { role: value as Role })}
                   className="w-32"
                 >
                   {ROLES.map(({ value, label }) => (

@@ -1,0 +1,96 @@
+import { useState } from "react";
+import type { Artist } from "@/lib/artists/artist.ts";
+import { usePages } from "../../../_hooks/use-pages.ts";
+import { Button } from "../../../_ui/button.tsx";
+import { Dialog, DialogActions } from "../../../_ui/dialog.tsx";
+import { Switch } from "../../../_ui/form.tsx";
+import { PagedList } from "../../../_ui/states.tsx";
+
+type Limit = readonly string[] | null;
+
+export const countOf = (limit: Limit): string =>
+  limit === null ? "All artists" : `${limit.length} artist${limit.length === 1 ? "" : "s"}`;
+
+/** A button with the number of artists to which someone is limited, which opens the choice of them. */
+export function ArtistLimit({
+  organizationId,
+  person,
+  value,
+  onChange,
+}: {
+  readonly organizationId: string;
+  readonly person: string;
+  /** Ids of artists; null for all. */
+  readonly value: Limit;
+  readonly onChange: (value: Limit) => void;
+}) {
+  const [draft, setDraft] = useState<Limit | undefined>();
+  const isOpen = draft !== undefined;
+  const artists = usePages<Artist>(
+    isOpen ? `/api/artists?org_id=${organizationId}` : null,
+    "artists",
+  );
+  const text = countOf(value);
+  return (
+    <>
+      <Button
+        variant="outline"
+        size="sm"
+        aria-label={`Artists of ${person}: ${text}`}
+        onClick={() => setDraft(value)}
+      >
+        {text}
+      </Button>
+      {isOpen && (
+        <Dialog
+          title="Artists"
+          description={`${person} works for these artists only, and not for the organization itself.`}
+          onClose={() => setDraft(undefined)}
+        >
+          <div className="flex flex-col gap-4">
+            <Switch
+              label="All artists"
+              checked={draft === null}
+              onChange={(isAll) => setDraft(isAll ? null : [])}
+            />
+            {draft !== null && (
+              <PagedList
+                label="Artists"
+                pages={artists}
+                loadingRows={3}
+                more="artists"
+                empty={<p className="text-sm text-muted-foreground">No artists yet.</p>}
+                keyOf={({ account_id }) => account_id}
+              >
+                {({ account_id: id, name }) => (
+                  <div className="px-4 py-2.5">
+                    <Switch
+                      label={name}
+                      checked={draft.includes(id)}
+                      onChange={(isChosen) =>
+                        setDraft(isChosen ? [...draft, id] : draft.filter((one) => one !== id))
+                      }
+                    />
+                  </div>
+                )}
+              </PagedList>
+            )}
+            <DialogActions>
+              <Button variant="outline" onClick={() => setDraft(undefined)}>
+                Cancel
+              </Button>
+              <Button
+                onClick={() => {
+                  onChange(draft);
+                  setDraft(undefined);
+                }}
+              >
+                Apply
+              </Button>
+            </DialogActions>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
