@@ -13,13 +13,19 @@ import { runFacts, runStates } from "../_run/run-results.tsx";
 import { runStateOf } from "../_state/run-state.ts";
 import { RunStatus } from "../run-status.tsx";
 
+const POLL_MS = 2_500;
+
 const stepsOf = (id: string) => `/api/chat/runs/${encodeURIComponent(id)}/steps`;
+
+/** Reads a run of the address, until it has ended. */
+const useRun = (id: string | null) =>
+  useQuery<RunTrace>(stepsOf(id ?? ""), (trace) => trace?.run.finishedAt === null && POLL_MS);
 
 /** Two runs side by side, whose ids are in the address. */
 export function ComparePage() {
   const query = useSearchParams();
-  const before = useQuery<RunTrace>(stepsOf(query.get("a") ?? ""));
-  const after = useQuery<RunTrace>(stepsOf(query.get("b") ?? ""));
+  const before = useRun(query.get("a"));
+  const after = useRun(query.get("b"));
   return (
     <Page>
       <BackLink href="/runs">Runs</BackLink>
