@@ -5,6 +5,7 @@ import { accountImage, accountName, emailAddress, uuid } from "../contract/field
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import {
   artistIds,
+  chosenArtists,
   member,
   organization,
   receivedInvitation,
@@ -103,7 +104,13 @@ export const updateMemberContract = contract({
     "For owners. Omitted fields stay unchanged. The last owner stays one: 409. A turn that runs for an artist that its member loses is stopped.",
   params: memberById,
   body: z
-    .object({ role: role.optional(), artist_ids: artistIds.optional() })
+    .object({
+      role: role.optional(),
+      artist_ids: z
+        .union([chosenArtists, z.literal("")], { error: "artist_ids must be a list of UUIDs" })
+        .optional()
+        .meta({ description: "The artists to which it is limited. An empty text ends the limit." }),
+    })
     .refine((body) => body.role !== undefined || body.artist_ids !== undefined, {
       error: "One of role, artist_ids must be provided",
     }),

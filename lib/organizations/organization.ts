@@ -7,7 +7,8 @@ export const role = z.enum(["owner", "member", "viewer"]).meta({
 });
 export type Role = z.output<typeof role>;
 
-export const artistIds = z.array(uuid).max(1_000).nullable().meta({
+export const chosenArtists = z.array(uuid).max(1_000);
+export const artistIds = chosenArtists.nullable().meta({
   description:
     "The artists to which a member or viewer is limited; null for the organization with all of its artists. An owner is never limited.",
 });

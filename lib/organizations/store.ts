@@ -127,7 +127,7 @@ export function updateMember(
     p_member_id: memberId,
     p_role: changes.role ?? null,
     p_limits: changes.artist_ids !== undefined,
-    p_artist_ids: changes.artist_ids ?? null,
+    p_artist_ids: changes.artist_ids || null,
   };
   const changed = z.object({ member: storedMember }).transform((answer) => answer.member);
   return call("set_organization_role", args, z.union([changed, refusal]));

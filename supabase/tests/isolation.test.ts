@@ -189,6 +189,8 @@ const lists: Readonly<Record<string, Readonly<Record<string, string | number | n
 
 test.each(Object.entries(lists))("%s", async (name, args) => {
   await rolledBack(async (transaction) => {
+    // Public templates of other tests come and go.
+    await transaction.sql`set transaction isolation level repeatable read`;
     const stranger = await transaction.account();
     const before = await transaction.call(name, { account_id: stranger, ...args });
     const owner = await transaction.account();

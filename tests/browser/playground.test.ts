@@ -75,6 +75,7 @@ describeInBrowser("the playground", (browsing) => {
     expect(archived).toMatchObject({ temperature: 0.5, max_output_tokens: 300 });
     expect(archived?.tools).not.toContain("bash");
     await sendMessage(page, "count to 4");
+    await page.getByRole("article", { name: "Agent" }).nth(1).waitFor();
     await waitUntilIdle(page);
     await page.getByRole("button", { name: "Compare" }).click();
     await page.getByRole("row", { name: "Status" }).getByText("Completed").nth(1).waitFor();

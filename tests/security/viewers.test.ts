@@ -78,7 +78,7 @@ describe("a member that is limited to artists", () => {
     await sql`update turns set artist_id = ${accounts.artist ?? ""} where id = ${turnId}`;
     const path = `/api/organizations/${accounts.organization}/members/${limited.id}`;
     const strange = await makeArtist(owner.withKey);
-    expect((await limited.withKey.patch(path, { artist_ids: null })).status).toBe(403);
+    expect((await limited.withKey.patch(path, { artist_ids: "" })).status).toBe(403);
     expect((await owner.withKey.patch(path, { artist_ids: [strange] })).status).toBe(400);
     expect((await owner.withKey.patch(path, {})).status).toBe(400);
     const narrowed = await owner.withKey.patch(path, { artist_ids: [otherArtist] });
@@ -86,6 +86,9 @@ describe("a member that is limited to artists", () => {
     const [turn] = await sql`select stop_requested_at from turns where id = ${turnId}`;
     expect(turn?.stop_requested_at).not.toBeNull();
     expect((await limited.withKey.get(`/api/artists/${accounts.artist}`)).status).toBe(404);
+    const freed = await owner.withKey.patch(path, { artist_ids: "" });
+    expect(freed.body).toMatchObject({ member: { role: "member", artist_ids: null } });
+    expect((await limited.withKey.get(`/api/artists/${accounts.artist}`)).status).toBe(200);
     const promoted = await owner.withKey.patch(path, { role: "owner", artist_ids: [otherArtist] });
     expect(promoted.body).toMatchObject({ member: { role: "owner", artist_ids: null } });
   });

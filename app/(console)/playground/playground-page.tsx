@@ -30,6 +30,7 @@ export function PlaygroundPage() {
     if (!found.ok) return toast(found.error.message, "danger");
     const [after, before] = found.data.runs;
     if (before && after) router.push(`/runs/compare?a=${before.runId}&b=${after.runId}`);
+    else toast("The second answer has not started yet");
   };
   const startOver = () => {
     setAttempt(attempt + 1);

@@ -161,7 +161,7 @@ function MembersSection({
   const pathOf = (member: Member) => `/api/organizations/${id}/members/${member.account_id}`;
   const change = async (
     member: Member,
-    body: { role: Role } | { artist_ids: readonly string[] | null },
+    body: { role: Role } | { artist_ids: readonly string[] | "" },
   ) => {
     const result = await api(pathOf(member), { method: "PATCH", body });
     if (!result.ok) {
@@ -213,7 +213,7 @@ function MembersSection({
                   organizationId={id}
                   person={nameOf(member)}
                   value={member.artist_ids}
-                  onChange={(artist_ids) => void change(member, { artist_ids })}
+                  onChange={(limit) => void change(member, { artist_ids: limit ?? "" })}
                 />
               )}
               {role === "owner" ? (
