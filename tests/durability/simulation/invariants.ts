@@ -169,6 +169,12 @@ async function violationsInContext(model: Model): Promise<string[]> {
           and c.kind = 'summarized' and other.state #> '{summary,to}' = c.state #> '{summary,to}') as same
     from compactions c where c.account_id = ${accountId}`;
   const summaries = compactions.map(({ summary }) => String(summary));
+  // A message that steers a turn has the limit of the turn.
+  const steering = await cluster.workspace.sql`
+    select s.message_id as id from steering_messages s join turns t on t.id = s.turn_id
+    where t.account_id = ${accountId}`;
+  const limits = new Map(contextLimits);
+  for (const { id } of steering) limits.delete(id);
   const requests = chats.flatMap(({ turns }) =>
     turns.flatMap(({ name }) =>
       cluster.workspace.model.callsOf(name).filter(({ tools }) => tools.length > 0),
@@ -182,7 +188,7 @@ async function violationsInContext(model: Model): Promise<string[]> {
     const [, after] = textOf(messages[1]?.content).split("was condensed to save context:\n\n");
     const summary = after?.split("\n</summary>")[0];
     return [
-      ...((usage?.prompt_tokens ?? 0) > (contextLimits.get(script) ?? Number.POSITIVE_INFINITY)
+      ...((usage?.prompt_tokens ?? 0) > (limits.get(script) ?? Number.POSITIVE_INFINITY)
         ? [`a request of ${script} has ${usage?.prompt_tokens} tokens`]
         : []),
       ...(messages[1]?.role === "user" ? [] : [`a request of ${script} starts with an answer`]),
