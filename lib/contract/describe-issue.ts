@@ -34,6 +34,10 @@ function ruleOf(issue: RawIssue): string {
       return formatRules[issue.format] ?? `must be a valid ${issue.format}`;
     case "invalid_value":
       return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}`;
+    case "invalid_union":
+      return "options" in issue
+        ? `must be one of ${[issue.options].flat().join(", ")}`
+        : "is invalid";
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "unrecognized_keys":

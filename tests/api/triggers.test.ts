@@ -233,6 +233,8 @@ describe("POST /api/tasks/{id}/triggers", () => {
       const answer = await withKey.post(`/api/tasks/${id}/triggers`, { kind: "webhook", ...body });
       expectError(answer, 400, "error", text);
     }
+    const unknown = await withKey.post(`/api/tasks/${id}/triggers`, {});
+    expectError(unknown, 400, "error", "kind must be one of webhook, connector");
   });
 
   test("403 beyond ten of a task, also at once", async () => {
