@@ -94,7 +94,7 @@ const turn: fc.Arbitrary<TurnPlan> = fc.record({
     // Null is as likely as two pauses together.
     { freq: 3, nil: null },
   ),
-  contextLimit: fc.constantFrom(undefined, 6_500, 7_500),
+  contextLimit: fc.constantFrom(undefined, 7_000, 8_000),
 });
 
 const outputs = fc.array(fc.constantFrom<unknown>("none", 1, 2), { maxLength: 5 });
