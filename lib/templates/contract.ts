@@ -59,7 +59,7 @@ export const createTemplateContract = contract({
   tool: true,
   summary: "Create an agent template",
   description:
-    "A private template is visible to its creator and the accounts of `share_emails`. `model`, `fallback_models`, `effort`, `outcome`, `tools`, `temperature` and `max_output_tokens` apply to the creator's own chats, runs and tasks, because they can cost more than another account has asked for; `limits` apply to all, and `skills` name those of whoever uses the template.",
+    "A private template is visible to its creator and the accounts of `share_emails`. `model`, `fallback_models`, `effort`, `outcome`, `tools`, `temperature` and `max_output_tokens` apply to the creator's own chats, runs and tasks, and not to those of other accounts; `limits` apply to all, and `skills` name those of whoever uses the template.",
   idempotent: true,
   body: z.object({
     title,

@@ -581,6 +581,9 @@ begin
       where m.account_id = p_account_id
         and coalesce(m.organization_id = p_organization_id, true)
         and (m.artist_ids is null or l.account_id = any (m.artist_ids))
+        -- Whoever may act for an artist need not know the others: its link is no membership.
+        and not exists (
+          select from public.accounts a where a.id = p_account_id and a.kind = 'artist')
     )
     select public.artist_row(p_account_id, a)
     from linked

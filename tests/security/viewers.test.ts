@@ -63,6 +63,9 @@ describe("a member that is limited to artists", () => {
     const list = (await withKey.get("/api/artists")).text;
     expect(list).toContain(accounts.artist);
     expect(list).not.toContain(otherArtist);
+    const asArtist = await withKey.get(`/api/artists?account_id=${accounts.artist}`);
+    expect(asArtist.status).toBe(200);
+    expect(asArtist.text).not.toContain(otherArtist);
     expect((await withKey.get(`/api/artists/${otherArtist}`)).status).toBe(404);
     expect((await withKey.patch(`/api/artists/${otherArtist}`, { name: "Mine" })).status).toBe(404);
     const files = `/api/workspace/files?artist_id=${otherArtist}`;
