@@ -22,7 +22,7 @@ type Parts = Pick<App, "connectors">;
  * Calls the provider, and returns its answer or the error that callers see for a fault, whose details are
  * logged. Errors: not_found, conflict, upstream_error, upstream_timeout, not_configured.
  */
-export async function ask<A extends { readonly kind: string }, const R>(
+export async function askProvider<A extends { readonly kind: string }, const R>(
   { connectors }: Parts,
   log: Logger,
   question: (provider: ConnectorProvider) => Promise<A | ConnectorFault>,
@@ -101,7 +101,7 @@ export async function authorizeConnector(
     connector,
     callbackUrl: callbackUrl ?? `${serviceOrigin()}/connectors`,
   };
-  return ask(
+  return askProvider(
     app,
     log,
     (provider) => provider.authorize(given),
@@ -111,7 +111,7 @@ export async function authorizeConnector(
 
 /** Returns the connections of the account, newest first. */
 export const listConnections = (app: Parts, accountId: string, log: Logger) =>
-  ask(
+  askProvider(
     app,
     log,
     (provider) => provider.list(accountId),
@@ -130,7 +130,7 @@ export async function removeConnections(
 ) {
   if (app.connectors) await deleteConnectorTriggers(accountId, connector);
   await endUnusedSubscriptions(app, accountId, log);
-  return ask(
+  return askProvider(
     app,
     log,
     (provider) => provider.disconnect({ accountId, connector }),
@@ -147,7 +147,7 @@ export const listEvents = (
   page: Parameters<ConnectorProvider["listEvents"]>[0],
   log: Logger,
 ) =>
-  ask(
+  askProvider(
     app,
     log,
     (provider) => provider.listEvents(page),
@@ -186,7 +186,7 @@ export async function listActions(
 ) {
   const refused = await checkRun(caller, page.connector);
   if (refused) return refused;
-  return ask(
+  return askProvider(
     app,
     log,
     (provider) => provider.listActions(page),
@@ -203,7 +203,7 @@ export async function runAction(
 ) {
   const refused = await checkRun(caller, request.connector);
   if (refused) return refused;
-  return ask(
+  return askProvider(
     app,
     log,
     (provider) => provider.runAction({ accountId: caller.accountId, ...request }),

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { App } from "../app.ts";
-import { ask, endUnusedSubscriptions } from "../connectors/use-connectors.ts";
+import { askProvider, endUnusedSubscriptions } from "../connectors/use-connectors.ts";
 import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import { isSecretOf, newSecret, storedSecret } from "./authenticate-event.ts";
 import type {
@@ -50,7 +50,7 @@ async function createConnectorTrigger(
   const id = randomUUID();
   const begun = await beginConnectorTrigger(accountId, taskId, { id, connector, event, config });
   if (isAppError(begun)) return begun;
-  const sourceId = await ask(
+  const sourceId = await askProvider(
     app,
     log,
     (provider) => provider.subscribe({ accountId, connector, event, config }),

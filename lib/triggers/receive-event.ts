@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { z } from "zod";
 import type { App } from "../app.ts";
-import { ask } from "../connectors/use-connectors.ts";
+import { askProvider } from "../connectors/use-connectors.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
 import { startEvent } from "../schedules/fire-tasks.ts";
 import type { RunParts } from "../turns/start-run.ts";
@@ -159,7 +159,7 @@ export async function receiveComposioEvent(
   const triggers = await triggersOfSource(accountId, sourceId);
   if (triggers.length === 0) return { accepted: 0 };
   // The account may have lost the connection since, or its right to it.
-  const connection = await ask(
+  const connection = await askProvider(
     app,
     log,
     (provider) => provider.list(accountId),
