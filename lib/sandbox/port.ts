@@ -33,9 +33,9 @@ const SANDBOX_ERROR = Symbol.for("agent-platform.SandboxError");
 
 /**
  * An operation that the sandbox refuses or cannot do, such as the read of a missing file. The code
- * `busy` means that too many requests of the account wait for a process, `incomplete` that the
- * content of a file ended before its end, `no_space` that the account's quota is used up, and
- * `disk_full` that the machine itself has no room.
+ * `changed` means that a path has another file than expected, `busy` that too many requests of the account
+ * wait for a process, `incomplete` that the content of a file ended before its end, `no_space` that the
+ * account's quota is used up, and `disk_full` that the machine itself has no room.
  */
 export class SandboxError extends Error {
   override readonly name = "SandboxError";
@@ -43,6 +43,7 @@ export class SandboxError extends Error {
   readonly code:
     | "not_found"
     | "refused"
+    | "changed"
     | "no_space"
     | "disk_full"
     | "too_large"
@@ -81,6 +82,9 @@ export interface FolderEntry {
   /** ISO 8601, UTC, milliseconds. */
   readonly modifiedAt: string;
 }
+
+/** What a listing had at a path that is to be changed: the file, or null for none. */
+export type ExpectedFile = Pick<FolderEntry, "size" | "modifiedAt"> | null;
 
 interface FolderListing {
   /** The folder's absolute path inside the sandbox. */
@@ -122,13 +126,19 @@ export interface SandboxFiles {
    * Creates missing parent folders, and replaces the whole file at once when all of the content is there.
    * Holds no more of the content than a few pieces, and leaves nothing behind when it fails: with a
    * SandboxError, or with the error of `content`.
+   * @param expected anything else at the path stays: `changed`
    */
-  writeStream(path: string, content: AsyncIterable<Uint8Array>): Promise<WrittenFile>;
+  writeStream(
+    path: string,
+    content: AsyncIterable<Uint8Array>,
+    expected?: ExpectedFile,
+  ): Promise<WrittenFile>;
   /**
    * Removes a file, or a folder with all that is in it. Throws a SandboxError: `not_found`, and `refused`
    * for the home and for paths outside the sandbox.
+   * @param expected as of `writeStream`
    */
-  remove(path: string): Promise<void>;
+  remove(path: string, expected?: ExpectedFile): Promise<void>;
 }
 
 /** Paths are absolute inside the sandbox or relative to its home, and never lead outside. */

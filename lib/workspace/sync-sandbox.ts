@@ -8,6 +8,7 @@ import { posix } from "node:path";
 import type { App } from "../app.ts";
 import { isAppError } from "../contract/app-error.ts";
 import {
+  type ExpectedFile,
   type FolderEntry,
   isSandboxError,
   MAX_TREE_ENTRIES,
@@ -90,6 +91,8 @@ class SandboxSync {
   /** Paths at which the sandbox has something that is not stored, which must stay. */
   readonly #unstored = new Set<string>();
   #hasStored = false;
+  /** Whether a command has changed a file while files were exchanged. The next exchange stores it. */
+  #isOvertaken = false;
 
   constructor(app: Pick<App, "contents">, parts: SandboxParts, sync: Sync, loaded: LoadedCheckout) {
     this.#app = app;
@@ -112,10 +115,13 @@ class SandboxSync {
       if (!isAppError(loaded)) this.#loaded = loaded;
       this.#current = byPath(this.#loaded.files);
     }
-    await this.#give();
+    // What cannot be stored gives way to the workspace.
+    const expectedAt = (path: string) => (writes ? stateOf(entries?.get(path)) : undefined);
+    await this.#give(expectedAt);
     const { revision, conflicts } = this.#loaded;
     const removed = [...this.#removed];
-    await saveCheckout(this.#sync, revision, isDirty, [...this.#changed.values()], removed);
+    const hasChanges = isDirty || this.#isOvertaken;
+    await saveCheckout(this.#sync, revision, hasChanges, [...this.#changed.values()], removed);
     return { stored: this.#stored.slice(0, MAX_NAMED), conflicts, skipped: this.#skipped };
   }
 
@@ -211,12 +217,14 @@ class SandboxSync {
     else this.#note({ ...found, version: 0 });
   }
 
-  /** Writes newer files to the sandbox, and removes deleted ones. */
-  async #give(): Promise<void> {
+  /** Writes newer files to the sandbox, and removes deleted ones, unless a command has changed them since. */
+  async #give(expectedAt: (path: string) => ExpectedFile | undefined): Promise<void> {
     for (const path of [...this.#given.keys()]) {
       if (this.#current.has(path) || this.#unstored.has(path)) continue;
-      await removeIfThere(this.#parts.files, inFolder(path));
-      this.#forget(path);
+      await this.#unlessRefused(path, async () => {
+        await removeIfThere(this.#parts.files, inFolder(path), expectedAt(path));
+        this.#forget(path);
+      });
     }
     for (const [path, current] of this.#current) {
       const given = this.#given.get(path);
@@ -227,7 +235,12 @@ class SandboxSync {
           workspaceId: current.workspace_id,
           contentId: current.content_id,
         });
-        const { modifiedAt } = await this.#parts.files.writeStream(inFolder(path), content);
+        const expected = expectedAt(path);
+        const { modifiedAt } = await this.#parts.files.writeStream(
+          inFolder(path),
+          content,
+          expected,
+        );
         this.#note({ path, version, sha256, bytes, modified_at: modifiedAt });
       });
     }
@@ -239,7 +252,8 @@ class SandboxSync {
       await transfer();
     } catch (error) {
       if (!isSandboxError(error) || ["busy", "unavailable"].includes(error.code)) throw error;
-      this.#skip(path, REASONS[error.code] ?? "the sandbox refuses it");
+      if (error.code === "changed") this.#isOvertaken = true;
+      else this.#skip(path, REASONS[error.code] ?? "the sandbox refuses it");
     }
   }
 
@@ -277,8 +291,15 @@ const differs = (
 
 const inFolder = (path: string): string => posix.join(WORKSPACE_FOLDER, path);
 
-async function removeIfThere(files: SandboxFiles, path: string): Promise<void> {
-  await files.remove(path).catch((error: unknown) => {
+const stateOf = (entry: FolderEntry | undefined): ExpectedFile =>
+  entry ? { size: entry.size, modifiedAt: entry.modifiedAt } : null;
+
+async function removeIfThere(
+  files: SandboxFiles,
+  path: string,
+  expected?: ExpectedFile,
+): Promise<void> {
+  await files.remove(path, expected).catch((error: unknown) => {
     if (!isSandboxError(error) || error.code !== "not_found") throw error;
   });
 }

@@ -60,6 +60,8 @@ function textOf(error: SandboxError): string {
       return "No such file in the sandbox";
     case "refused":
       return "The sandbox refused: outside its folder, or not a regular file";
+    case "changed":
+      return "The file was changed in the meantime";
     case "no_space":
       return "The sandbox is full";
     case "disk_full":

@@ -500,6 +500,28 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       await expect(openFiles().remove("in")).rejects.toMatchObject({ code: "not_found" });
     });
 
+    test("a file that was changed since it was listed is neither replaced nor removed", async () => {
+      await sandbox.writeFile("a.txt", "a");
+      const [listed = null] = (await openFiles().listTree(".")).filter(
+        ({ path }) => path === "a.txt",
+      );
+      await shell("echo more >> a.txt; echo new > b.txt");
+      const changed = { code: "changed" };
+      for (const path of ["a.txt", "b.txt"]) {
+        const expected = path === "a.txt" ? listed : null;
+        await expect(openFiles().writeStream(path, pieces(1, 1), expected)).rejects.toMatchObject(
+          changed,
+        );
+      }
+      await expect(openFiles().remove("a.txt", listed)).rejects.toMatchObject(changed);
+      expect((await shell("cat a.txt b.txt; ls -A")).stdout).toBe("amore\nnew\na.txt\nb.txt\n");
+      const [now = null] = (await openFiles().listTree(".")).filter(({ path }) => path === "a.txt");
+      const written = await openFiles().writeStream("a.txt", pieces(1, 1), now);
+      await openFiles().remove("a.txt", written);
+      await openFiles().writeStream("c.txt", pieces(1, 1), null);
+      expect((await shell("ls -A")).stdout).toBe("b.txt\nc.txt\n");
+    });
+
     test("the home stays, and what is above it", async () => {
       await sandbox.writeFile("a.txt", "a");
       for (const path of [".", "", "..", "/", "../../..", "/home/agent/.."]) {

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { TurnPolicies } from "../../../contract/network-policy.ts";
+import type { ExpectedFile } from "../../port.ts";
 import type { NetworkRules } from "../network-rules.ts";
 
 /** The runner's only argument. It is visible in the process list, so it has no secrets. */
@@ -42,8 +43,13 @@ export type JailRequest =
     }
   | { readonly op: "write"; readonly path: string; readonly content: Uint8Array }
   /** Moves the file of this name in the session's folder to a path of the sandbox. */
-  | { readonly op: "place"; readonly path: string; readonly staged: string }
-  | { readonly op: "remove"; readonly path: string };
+  | {
+      readonly op: "place";
+      readonly path: string;
+      readonly staged: string;
+      readonly expected: ExpectedFile | undefined;
+    }
+  | { readonly op: "remove"; readonly path: string; readonly expected: ExpectedFile | undefined };
 
 const entry = z.object({
   path: z.string(),
@@ -80,7 +86,10 @@ export const jailReply = z.discriminatedUnion("op", [
   z.object({ op: z.literal("remove") }),
   z.object({
     op: z.literal("error"),
-    code: z.enum(["not_found", "refused", "no_space", "disk_full", "too_large", "unavailable"]),
+    code: z.enum([
+      ...["not_found", "refused", "changed", "no_space", "disk_full", "too_large"],
+      "unavailable",
+    ] as const),
     message: z.string(),
   }),
 ]);
@@ -93,6 +102,7 @@ export const QUOTA_REACHED = "ENOSPC: no space left on device";
 /** Returns the code of an operation's error by its message, which is all that the shell passes on. */
 export function errorCodeOf(message: string): (JailReply & { op: "error" })["code"] {
   if (message.startsWith("ENOENT") || message.startsWith("ENOTDIR")) return "not_found";
+  if (message.startsWith("ESTALE")) return "changed";
   if (message === QUOTA_REACHED) return "no_space";
   if (message.startsWith("ENOSPC")) return "disk_full";
   return message.startsWith("EFBIG") ? "too_large" : "refused";

@@ -7,6 +7,7 @@ import type { TurnPolicies } from "../../../contract/network-policy.ts";
 import {
   type CommandOptions,
   type CommandResult,
+  type ExpectedFile,
   MAX_FILE_BYTES,
   MAX_LISTED_ENTRIES,
   MAX_TREE_ENTRIES,
@@ -137,19 +138,19 @@ class LocalSandbox implements Sandbox, SandboxFiles {
     await this.#send({ op: "write", path, content: bytes }, this.#scope);
   }
 
-  async writeStream(path: string, content: AsyncIterable<Uint8Array>) {
+  async writeStream(path: string, content: AsyncIterable<Uint8Array>, expected?: ExpectedFile) {
     const { sessionId } = this.#scope;
     await this.#machine.check(sessionId);
     const { diskQuota } = this.#machine.options;
     const dir = this.#machine.dirOf(sessionId);
     return stageUpload(dir, content, diskQuota, async (staged) => {
-      const { op: _, ...file } = await this.#change({ op: "place", path, staged });
+      const { op: _, ...file } = await this.#change({ op: "place", path, staged, expected });
       return file;
     });
   }
 
-  async remove(path: string): Promise<void> {
-    await this.#change({ op: "remove", path });
+  async remove(path: string, expected?: ExpectedFile): Promise<void> {
+    await this.#change({ op: "remove", path, expected });
   }
 
   #read<Op extends FileOp>(message: JailRequest & { op: Op }) {

@@ -13,6 +13,7 @@ import {
   type SecureFetch,
 } from "just-bash";
 import { cutOutput } from "../../cut-output.ts";
+import type { ExpectedFile } from "../../port.ts";
 import { DiskUsage } from "./disk-usage.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import { errorCodeOf, type JailReply, type JailRequest, type JailSettings } from "./protocol.ts";
@@ -150,10 +151,13 @@ async function piece(path: string, offset: number, maxBytes: number): Promise<Ja
   return { op: "piece", content: await fs.readPiece(file, offset, maxBytes) };
 }
 
-async function place(path: string, staged: string): Promise<JailReply> {
+type Change<Op> = JailRequest & { readonly op: Op };
+
+async function place({ path, staged, expected }: Change<"place">): Promise<JailReply> {
   const file = fs.resolvePath(HOME, path);
   const previous = await fs.stat(file).catch(() => undefined);
   if (previous?.isDirectory) throw isFolder(file);
+  refuseChanged(file, previous, expected);
   await fs.place(join(settings.dir, staged), file);
   const { size, mtime } = await fs.stat(file);
   return {
@@ -165,9 +169,22 @@ async function place(path: string, staged: string): Promise<JailReply> {
   };
 }
 
-async function remove(path: string): Promise<JailReply> {
-  await fs.rm(fs.resolvePath(HOME, path), { recursive: true });
+async function remove({ path, expected }: Change<"remove">): Promise<JailReply> {
+  const file = fs.resolvePath(HOME, path);
+  refuseChanged(file, expected && (await fs.stat(file).catch(() => undefined)), expected);
+  await fs.rm(file, { recursive: true });
   return { op: "remove" };
+}
+
+function refuseChanged(
+  file: string,
+  found: { readonly size: number; readonly mtime: Date } | null | undefined,
+  expected: ExpectedFile | undefined,
+): void {
+  if (expected === undefined || (expected === null && !found)) return;
+  const isSame =
+    found?.size === expected?.size && found?.mtime.toISOString() === expected?.modifiedAt;
+  if (!isSame) throw new Error(`ESTALE: was changed, '${file}'`);
 }
 
 async function write(path: string, content: Uint8Array): Promise<JailReply> {
@@ -193,9 +210,9 @@ async function answer(request: JailRequest): Promise<JailReply> {
       case "write":
         return await write(request.path, request.content);
       case "place":
-        return await place(request.path, request.staged);
+        return await place(request);
       case "remove":
-        return await remove(request.path);
+        return await remove(request);
     }
   } catch (error) {
     const message = messageOf(error);

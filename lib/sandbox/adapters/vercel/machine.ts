@@ -5,6 +5,7 @@ import { cutOutput } from "../../cut-output.ts";
 import {
   type CommandOptions,
   type CommandResult,
+  type ExpectedFile,
   type FolderEntry,
   isSandboxError,
   MAX_FILE_BYTES,
@@ -15,7 +16,7 @@ import {
   type SandboxFiles,
 } from "../../port.ts";
 import { isStreamLost, type Machine, statusOf } from "./sdk.ts";
-import { uploadInParts } from "./upload-in-parts.ts";
+import { dateOf, stateOf, uploadInParts } from "./upload-in-parts.ts";
 
 const HOME = "/vercel/sandbox";
 const FILE_TIMEOUT_MS = 60_000;
@@ -25,6 +26,7 @@ const STREAM_TIMEOUT_MS = 10 * 60_000;
 const CONTROLLER_GRACE_MS = 5_000;
 const LIST_MISSING = 44;
 const LIST_REFUSED = 45;
+const CHANGED = 46;
 
 /**
  * Runs $1 in $3, with the rest as its arguments, and passes on the first $2 bytes of stdout and of stderr
@@ -53,8 +55,9 @@ const LIST_TREE = `export LC_ALL=C
 [ -d "$1" ] && [ -r "$1" ] && [ -x "$1" ] || exit ${LIST_REFUSED}
 find "$1/" -mindepth 1 \\( -type f -o -type d \\) -printf '%P\\t%y\\t%s\\t%T@\\0' | head -z -n "$2"`;
 
-/** Removes $1. */
+/** Removes $1, if it is as $2 says. */
 const REMOVE = `[ -e "$1" ] || [ -L "$1" ] || exit ${LIST_MISSING}
+[ -z "$2" ] || [ "$2" = "$(stat -c "%s %.3Y" -- "$1")" ] || exit ${CHANGED}
 rm -rf -- "$1" || exit ${LIST_REFUSED}`;
 
 /** More than a full listing of the longest names has. */
@@ -149,6 +152,7 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
     const { exitCode, stdout, truncated } = await this.#run(script, options, args);
     if (exitCode === LIST_MISSING) throw new SandboxError("not_found", "No such file or folder");
     if (exitCode === LIST_REFUSED) throw new SandboxError("refused", "No such folder, or a folder");
+    if (exitCode === CHANGED) throw new SandboxError("changed", "The file was changed");
     if (exitCode === 0) return { stdout, truncated };
     throw new SandboxError("unavailable", `A script ended with exit code ${exitCode}`);
   };
@@ -197,18 +201,18 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
     return this.#read(path, STREAM_TIMEOUT_MS);
   }
 
-  async writeStream(path: string, content: AsyncIterable<Uint8Array>) {
+  async writeStream(path: string, content: AsyncIterable<Uint8Array>, expected?: ExpectedFile) {
     const target = ownPath(path);
     const machine = await this.#connected();
     const write = (file: string, content: Uint8Array) =>
       machine.writeFiles([{ path: file, content }], fileDeadline()).catch((error) => {
         throw refusal(error);
       });
-    return uploadInParts(target, content, { write, runScript: this.#runScript });
+    return uploadInParts(target, content, { write, runScript: this.#runScript }, stateOf(expected));
   }
 
-  async remove(path: string) {
-    await this.#runScript(REMOVE, [ownPath(path)], 1_000);
+  async remove(path: string, expected?: ExpectedFile) {
+    await this.#runScript(REMOVE, [ownPath(path), stateOf(expected)], 1_000);
   }
 
   async writeFile(path: string, content: string | Uint8Array) {
@@ -242,7 +246,7 @@ function readEntry(line: string): FolderEntry {
     path: fields.slice(0, -3).join("\t"),
     type: type === "d" ? "directory" : "file",
     size: type === "d" ? 0 : Number(size),
-    modifiedAt: new Date(Number(seconds) * 1000).toISOString(),
+    modifiedAt: dateOf(seconds),
   };
 }
 

@@ -1,0 +1,59 @@
+/** A workspace and its copy in a sandbox, while commands change files. */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createDiskContents } from "../../../lib/content/storage/adapters/disk.ts";
+import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
+import { writeFile } from "../../../lib/workspace/store-content.ts";
+import { syncSandbox } from "../../../lib/workspace/sync-sandbox.ts";
+import { sql, stack } from "../../support/harness/stack.ts";
+
+Object.assign(process.env, stack.env);
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "workspace-sync-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("loses nothing that a command writes while files are exchanged", async () => {
+  const [accountId, sessionId, runId] = [randomUUID(), randomUUID(), `wrun_${randomUUID()}`];
+  await sql`insert into accounts (id, email) values (${accountId}, ${`${accountId}@example.com`})`;
+  await sql`insert into sessions (id, account_id) values (${sessionId}, ${accountId})`;
+  const contents = createDiskContents(join(folder, "contents"));
+  const provider = createLocalProvider({
+    ...{ rootDir: join(folder, "sandboxes"), diskQuota: 1024 ** 2, allowedHosts: [] },
+  });
+  const state = await provider.provision(sessionId, accountId);
+  const sandbox = provider.open(state, accountId);
+  const parts = { sandbox, files: provider.openFiles(state, accountId) };
+  const run = async (command: string) =>
+    (await sandbox.run(command, { timeoutMs: 30_000, maxOutputChars: 10_000 })).stdout;
+  const place = { accountId, artistId: null };
+  const sync = { ...place, sessionId, sandbox: state.name, runId, writes: true, isDirty: false };
+  const write = (path: string, text: string) =>
+    writeFile({ contents }, place, [Buffer.from(text)].values() as never, { path, runId: null });
+
+  await write("all.md", "before\n");
+  await syncSandbox({ contents }, parts, sync);
+  await write("all.md", "before\nothers\n");
+  const late = {
+    ...contents,
+    async *read(key: Parameters<typeof contents.read>[0]) {
+      await run("echo mine >> workspace/all.md");
+      yield* contents.read(key);
+    },
+  };
+  expect(await syncSandbox({ contents: late }, parts, sync)).toMatchObject({ skipped: [] });
+  expect(await run("cat workspace/all.md")).toBe("before\nmine\n");
+  const [checkout] =
+    await sql`select is_dirty from workspace_checkouts where session_id = ${sessionId}`;
+  expect(checkout).toEqual({ is_dirty: true });
+
+  const { conflicts } = await syncSandbox({ contents }, parts, sync);
+  expect(conflicts).toMatchObject([{ path: "all.md" }]);
+  expect(await run("cat workspace/*conflict*")).toBe("before\nmine\n");
+  expect(await run("cat workspace/all.md")).toBe("before\nothers\n");
+});
