@@ -100,7 +100,9 @@ export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<
         signal.throwIfAborted();
         return toolFailure(called.error ?? "The subagent failed");
       }
-      await completeSubagentCall(key, callId, { ...called.measured, usage });
+      const measured = { ...called.measured, usage };
+      const { hasBudget } = await completeSubagentCall(key, callId, measured);
+      turn = { ...turn, has_budget: hasBudget };
       steps = [...steps, called.measured.result];
     } finally {
       reservation.end();

@@ -1180,10 +1180,10 @@ begin
   insert into public.subagent_steps (turn_id, tool_call_id, index, result)
   values (p_turn_id, p_tool_call_id, p_index, p_result)
   on conflict do nothing;
-  return jsonb_build_object('superseded', false);
+  return jsonb_build_object('superseded', false, 'has_budget', public.has_budget(p_account_id));
 end
 $$;
-comment on function public.complete_subagent_call is 'Records the result and the usage of a model call of a subagent: {superseded}. Superseded, the turn is gone, has ended or was loaded again since this load, and only the usage is recorded.';
+comment on function public.complete_subagent_call is 'Records the result and the usage of a model call of a subagent: {superseded, has_budget}. Superseded, the turn is gone, has ended or was loaded again since this load, and only the usage is recorded.';
 
 create function public.is_chat_busy(p_chat public.chats) returns boolean
 language sql stable set search_path = '' as $$

@@ -380,7 +380,7 @@ export async function completeSubagentCall(
   { accountId, turnId, load }: LoadedTurnKey,
   callId: string,
   { index, result, usage }: MeasuredStep,
-): Promise<void> {
+): Promise<{ hasBudget: boolean }> {
   const args = {
     p_account_id: accountId,
     p_turn_id: turnId,
@@ -390,12 +390,13 @@ export async function completeSubagentCall(
     p_result: result,
     p_usage: usage,
   };
-  const { superseded } = await call(
+  const { superseded, has_budget } = await call(
     "complete_subagent_call",
     args,
-    z.object({ superseded: z.boolean() }),
+    z.object({ superseded: z.boolean(), has_budget: z.boolean().default(false) }),
   );
   refuseSuperseded(superseded, turnId);
+  return { hasBudget: has_budget };
 }
 
 export type TurnEnd = "completed" | "failed" | "cancelled";

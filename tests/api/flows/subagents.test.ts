@@ -146,6 +146,24 @@ describe("a subagent", () => {
     expect(reports).toEqual([{ error: expect.stringContaining("rejected this server's API key") }]);
   });
 
+  it("makes no call over a budget that was set since it started", async () => {
+    const { id, withKey } = await createPerson(server.url);
+    delegate("outspent", { task: "Spends", instructions: "[script:spends]" });
+    model.script("spends", async function* ({ step }) {
+      if (step === 1) {
+        await sql`update accounts set monthly_budget_usd = 0, allow_unpriced_models = true
+          where id = ${id}`;
+      }
+      yield { tool: "glob", input: { pattern: "*" } };
+    });
+    const stream = await (await openConversation(withKey)).send("[script:outspent]");
+    await stream.ended;
+    expect(model.callsOf("spends")).toHaveLength(2);
+    expect(stream.chunks.at(-1)).toMatchObject({
+      messageMetadata: { error: "budget_reached: Monthly budget reached" },
+    });
+  });
+
   it("finishes 50 calls with large results in a window of 64,000 tokens", async () => {
     delegate("large", { task: "Reads much", instructions: "[script:reads-much]" });
     let step = 0;

@@ -7,13 +7,16 @@ import { attempt, callerAt, expectOneOf } from "./requests.ts";
 const CALL_USD = 0.006;
 
 export async function setBudget(model: Model, calls: number | null): Promise<string> {
-  const [row] = await model.cluster.workspace.sql`
+  const { sql } = model.cluster.workspace;
+  const [row] = await sql`
     update accounts set monthly_budget_usd = (
       select coalesce(sum(cost_usd), 0) + ${calls}::numeric * ${CALL_USD}::numeric
       from usage_entries where account_id = ${model.accountId})
     where id = ${model.accountId}
-    returning monthly_budget_usd::float as usd, clock_timestamp()::text as since`;
-  model.budget = calls === null ? null : { usd: Number(row?.usd), since: String(row?.since) };
+    returning monthly_budget_usd::float as usd`;
+  // After the commit, because a call that was recorded before knows no budget.
+  const [now] = await sql`select clock_timestamp()::text as since`;
+  model.budget = calls === null ? null : { usd: Number(row?.usd), since: String(now?.since) };
   return "";
 }
 
