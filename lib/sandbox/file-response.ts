@@ -1,22 +1,26 @@
 import { posix } from "node:path";
 import { safeFileName, streamZip, type ZipEntry } from "../platform/zip.ts";
-import type { FileContent } from "./sandbox-files.ts";
+
+interface FileFacts {
+  readonly name: string;
+  readonly size: number;
+  readonly isText: boolean;
+}
 
 /**
- * Returns the file as an attachment that no browser sniffs or executes, because a file that an
- * agent wrote may be hostile.
+ * Returns the response to a file as an attachment that no browser sniffs or executes, because a file
+ * that an agent wrote may be hostile.
  */
-export function fileResponse({ name, bytes, isText }: FileContent): Response {
-  return new Response(bytes, {
+export const fileResponse = (body: BodyInit, { name, size, isText }: FileFacts): Response =>
+  new Response(body, {
     headers: {
       "content-type": isText ? "text/plain; charset=utf-8" : "application/octet-stream",
-      "content-length": String(bytes.byteLength),
+      "content-length": String(size),
       "content-disposition": attachment(name),
       "content-security-policy": "sandbox; default-src 'none'",
       "x-content-type-options": "nosniff",
     },
   });
-}
 
 /** Streams a ZIP archive of a folder as an attachment that is named after it. */
 export function archiveResponse(

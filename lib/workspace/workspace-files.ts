@@ -5,7 +5,7 @@ import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { streamOf } from "../platform/stream-of.ts";
-import { attachment } from "../sandbox/file-response.ts";
+import { fileResponse } from "../sandbox/file-response.ts";
 import { takeBody } from "../sandbox/sandbox-files.ts";
 import {
   type ChangedFile,
@@ -70,14 +70,10 @@ export async function readWorkspaceFile(
     const bytes = new Uint8Array(await new Response(streamOf(content)).arrayBuffer());
     return previewDocument(app, caller.accountId, { name: path, bytes }, signal);
   }
-  return new Response(streamOf(content), {
-    headers: {
-      "content-type": found.isText ? "text/plain; charset=utf-8" : "application/octet-stream",
-      "content-length": String(found.bytes),
-      "content-disposition": attachment(posix.basename(path)),
-      "content-security-policy": "sandbox; default-src 'none'",
-      "x-content-type-options": "nosniff",
-    },
+  return fileResponse(streamOf(content), {
+    name: posix.basename(path),
+    size: found.bytes,
+    isText: found.isText,
   });
 }
 

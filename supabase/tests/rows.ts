@@ -148,7 +148,7 @@ export async function createRows(
   return ids;
 }
 
-/** Creates compactions, a delivery, an address and a trigger of it. No version before the baseline has these tables. */
+/** Creates compactions, a file of the share, a delivery, an address and triggers. No version before the baseline has these tables. */
 export async function createCompactions(
   { sql }: Transaction,
   account: string,
@@ -157,6 +157,8 @@ export async function createCompactions(
   await sql`insert into compactions
       (account_id, chat_id, turn_id, message_id, kind, state, tokens_before, tokens_after)
     values (${account}, ${ids.chat}, ${ids.turn}, 'own', 'cleared', '{}', 2, 1)`;
+  await sql`insert into shared_files (share_id, position, account_id, content)
+    values (${ids.share}, 0, ${account}, 'own')`;
   await sql`insert into delivery_addresses (id, account_id, address)
     values (${ids.address}, ${account}, 'own@example.com')`;
   await sql`insert into deliveries (account_id, turn_id, run_id, kind, recipient, entry)
@@ -248,6 +250,8 @@ export async function ownedRows({ sql }: Transaction, account: string): Promise<
       (select jsonb_agg(to_jsonb(r) order by r.id) from chat_shares r where r.account_id = ${account}) as shares,
       (select jsonb_agg(to_jsonb(r) order by r.position) from shared_messages r
         where r.account_id = ${account}) as shared_messages,
+      (select jsonb_agg(to_jsonb(r) order by r.position) from shared_files r
+        where r.account_id = ${account}) as shared_files,
       (select jsonb_agg(to_jsonb(r) order by r.id) from turns r where r.account_id = ${account}) as turns,
       (select jsonb_agg(to_jsonb(r) order by r.id) from api_keys r where r.account_id = ${account}) as keys,
       (select jsonb_agg(to_jsonb(r) order by r.id) from agent_templates r where r.account_id = ${account}) as templates,

@@ -1,13 +1,13 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { chat, session } from "../../lib/sessions/session.ts";
 import { type SharedMessage, sharedMessage } from "../../lib/sessions/shares/contract.ts";
 import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
-import { createPersonWithSession } from "../support/fixtures/sessions.ts";
+import { createPersonWithSession, writeSandboxFile } from "../support/fixtures/sessions.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { type Client, client, createPerson } from "../support/harness/clients.ts";
-import { sql } from "../support/harness/stack.ts";
+import { sql, stack } from "../support/harness/stack.ts";
 
 const share = z.strictObject({
   id: z.uuid(),
@@ -17,6 +17,7 @@ const share = z.strictObject({
   message_count: z.int(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
+  files: z.array(z.strictObject({ path: z.string(), name: z.string(), size: z.int() })),
 });
 const shareAnswer = z.strictObject({ status: z.literal("success"), share: share.nullable() });
 const publicAnswer = z.strictObject({
@@ -25,6 +26,7 @@ const publicAnswer = z.strictObject({
     title: z.string(),
     message_count: z.int(),
     updated_at: z.iso.datetime(),
+    files: z.array(z.strictObject({ name: z.string(), size: z.int() })),
   }),
   messages: z.array(sharedMessage),
   next_cursor: z.string().nullable(),
@@ -47,8 +49,8 @@ async function say(chatId: string, role: string, parts: readonly object[]): Prom
     values (${chatId}, ${randomUUID()}, ${role}, ${sql.json(parts as never)})`;
 }
 
-async function put(caller: Client, path: string) {
-  const answer = await caller.request("PUT", path);
+async function put(caller: Client, path: string, body?: object) {
+  const answer = await caller.request("PUT", path, { body });
   expect(answer.status, answer.text).toBe(200);
   return share.parse(shareAnswer.parse(answer.body).share);
 }
@@ -86,7 +88,7 @@ describe("PUT /api/sessions/{sessionId}/chats/{chatId}/share 200", () => {
     expect(read.headers.get("x-robots-tag")).toBe("noindex, nofollow");
     expect(publicAnswer.parse(read.body)).toEqual({
       status: "success",
-      share: { title: "Release plan", message_count: 2, updated_at: made.updated_at },
+      share: { title: "Release plan", message_count: 2, updated_at: made.updated_at, files: [] },
       messages: [
         { role: "user", parts: [{ type: "text", text: "Plan the release" }] },
         {
@@ -137,6 +139,79 @@ describe("PUT /api/sessions/{sessionId}/chats/{chatId}/share 200", () => {
     expect(texts).toHaveLength(250);
     expect(texts.slice(-2)).toEqual(["message 248", "message 249"]);
     expectError(await readByAnyone(url, "?cursor=x"), 400, "error", "cursor is invalid");
+  });
+});
+
+describe("files of a share", () => {
+  test("anyone saves copies of the chosen ones, until the share has them no longer", async () => {
+    const { withKey, session, path } = await openShared();
+    const early = await withKey.request("PUT", path, { body: { files: ["a.txt"] } });
+    expectError(early, 400, "error", "Sandbox not initialized");
+    await withKey.post("/api/sandbox", { sessionId: session.id });
+    const large = randomBytes(3 * 1024 * 1024 + 1);
+    const write = (name: string, content: string | Uint8Array) =>
+      writeSandboxFile(session.id, name, content);
+    await write("reports/q3 (ü).xlsx", large);
+    await write("page.html", "<script>alert(1)</script>");
+    await write("private.txt", "not shared");
+    const files = ["reports/q3 (ü).xlsx", "/home/agent/page.html"];
+    const made = await put(withKey, path, { files });
+    expect(made.files).toEqual([
+      { path: files[0], name: "q3 (ü).xlsx", size: large.length },
+      { path: files[1], name: "page.html", size: 25 },
+    ]);
+    await write("page.html", "changed");
+    const shared = publicAnswer.parse((await readByAnyone(made.url)).body).share.files;
+    expect(shared).toEqual(made.files.map(({ name, size }) => ({ name, size })));
+
+    const read = (index: number | string) =>
+      fetch(new URL(`${addressOf(made.url)}/files/${index}`, stack.url));
+    const sheet = await read(0);
+    expect(Buffer.compare(Buffer.from(await sheet.arrayBuffer()), large)).toBe(0);
+    const page = await read(1);
+    expect(await page.text()).toBe("<script>alert(1)</script>");
+    expect(Object.fromEntries(page.headers)).toMatchObject({
+      "content-type": "application/octet-stream",
+      "content-disposition": "attachment; filename*=UTF-8''page.html",
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+    });
+    for (const index of [2, 2_147_483_646]) expect((await read(index)).status).toBe(404);
+    expect((await read("x")).status).toBe(400);
+
+    // A request that fails changes nothing.
+    for (const [body, status, error] of [
+      [{ files: ["missing.txt"] }, 400, "files.0 is no file of the session's sandbox"],
+      [{ files: ["page.html", "reports"] }, 400, "files.1 is no file of the session's sandbox"],
+      [{ files: ["../../etc/passwd"] }, 400, "files.0 is no file of the session's sandbox"],
+      [{ files: ["page.html", "page.html"] }, 400, "files must name each file once"],
+    ] as const) {
+      expectError(await withKey.request("PUT", path, { body }), status, "error", error);
+    }
+    await write("big.bin", Buffer.alloc(7 * 1024 * 1024));
+    await write("big2.bin", Buffer.alloc(4 * 1024 * 1024));
+    const tooLarge = await withKey.request("PUT", path, {
+      body: { files: ["big.bin", "big2.bin"] },
+    });
+    expectError(tooLarge, 413, "error", "The files have more than 10 MiB in all");
+    await sql`insert into shared_files (share_id, position, account_id, content)
+      select ${made.id}, 50, account_id, convert_to(repeat('x', 99000000), 'UTF8') from chat_shares
+      where id = ${made.id}`;
+    const { body } = await withKey.post(`/api/sessions/${session.id}/chats`, {});
+    const other = `/api/sessions/${session.id}/chats/${Object(body).chat.id}/share`;
+    const full = await withKey.request("PUT", other, { body: { files: ["big.bin"] } });
+    expect(full.status).toBe(403);
+    expect(full.text).toContain("The files of all shares take at most 100 MiB");
+    expect((await withKey.get(other)).body).toEqual({ status: "success", share: null });
+    expect((await read(0)).status).toBe(200);
+
+    // A share has what its last request has named, and a link that has ended has nothing.
+    expect((await put(withKey, path)).files).toEqual([]);
+    expect((await read(0)).status).toBe(404);
+    await put(withKey, path, { files: ["page.html"] });
+    expect(await (await read(0)).text()).toBe("changed");
+    await withKey.delete(path);
+    expect((await read(0)).status).toBe(404);
   });
 });
 

@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
+import { writeSandboxFile } from "../support/fixtures/sessions.ts";
 import {
   type Browsing,
   describeInBrowser,
@@ -14,6 +15,7 @@ import {
   signIn,
   type TabOptions,
 } from "../support/harness/browser.ts";
+import { client } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
 /** Creates chats with the titles `Chat 1`, the newest, to `Chat <count>`, a minute and a session apart. */
@@ -41,10 +43,10 @@ const say = (chatId: string, role: string, text: string, second: number) =>
 
 async function openList(browsing: Browsing, count: number, options: TabOptions = {}) {
   const tab = await browsing.newTab(options);
-  const { id } = await signIn(tab);
+  const { id, bearer } = await signIn(tab);
   await createChats(id, count);
   const { page } = tab;
-  return { tab, page, id, list: page.getByRole("navigation", { name: "Chats" }) };
+  return { tab, page, bearer, id, list: page.getByRole("navigation", { name: "Chats" }) };
 }
 
 async function choose(page: Page, list: Locator, title: string, action: string): Promise<void> {
@@ -214,14 +216,18 @@ describeInBrowser("the list of chats", (browsing) => {
   });
 
   it("shares a chat as it is now, until the link is revoked, and exports it", async () => {
-    const { page, id, list } = await openList(browsing, 1);
-    const { id: chatId, href } = await chatTitled(id, "Chat 1");
+    const { page, bearer, id, list } = await openList(browsing, 1);
+    const { id: chatId, session_id: sessionId, href } = await chatTitled(id, "Chat 1");
+    await client({ bearer }).post("/api/sandbox", { sessionId });
+    await writeSandboxFile(sessionId, "workspace/tour.csv", "city\nGhent\n");
+    await writeSandboxFile(sessionId, "private.txt", "private");
     const texts = hostileTexts();
     await say(chatId, "user", texts[0] ?? "", 0);
     for (const [second, text] of texts.entries()) await say(chatId, "assistant", text, second + 1);
     await page.goto(href);
     await choose(page, list, "Chat 1", "Share…");
     const dialog = page.getByRole("dialog", { name: "Share chat" });
+    await dialog.getByLabel("workspace/tour.csv").check();
     await dialog.getByRole("button", { name: "Create link" }).click();
     await dialog.getByText(`${texts.length + 1} messages`).waitFor();
     const url = await dialog.getByLabel("Link").inputValue();
@@ -244,6 +250,10 @@ describeInBrowser("the list of chats", (browsing) => {
     expect(await main.locator("img, script, [onerror]").count()).toBe(0);
     expect(await main.textContent()).not.toContain("said after sharing");
     expect(await stranger.page.evaluate(() => "hacked" in window)).toBe(false);
+    const saved = stranger.page.waitForEvent("download");
+    await main.getByRole("list", { name: "Files" }).getByRole("link").click();
+    expect((await saved).suggestedFilename()).toBe("tour.csv");
+    expect(await readFile(await (await saved).path(), "utf8")).toBe("city\nGhent\n");
     const start = main.getByRole("link", { name: "Start your own chat" });
     expect(await start.getAttribute("href")).toBe("/chat");
     await expectGood(stranger.page);

@@ -103,6 +103,15 @@ const aSandboxFile = async (owner: Person): Promise<Ids> => {
   await writeSandboxFile(ids.sessionId ?? "", "notes.txt", "theirs");
   return ids;
 };
+/** The file has the id of its chat in it. */
+const aSharedFile = async (owner: Person): Promise<Ids> => {
+  const ids = await aShare(owner);
+  await owner.withKey.post("/api/sandbox", { sessionId: ids.sessionId });
+  await writeSandboxFile(ids.sessionId ?? "", "notes.txt", ids.chatId ?? "");
+  const path = `/api/sessions/${ids.sessionId}/chats/${ids.chatId}/share`;
+  await owner.withKey.request("PUT", path, { body: { files: ["notes.txt"] } });
+  return { ...ids, index: "0" };
+};
 const theRunsOwnFile = async (owner: Person, { sessionId }: RunPlace): Promise<Ids> => {
   await owner.withKey.post("/api/sandbox", { sessionId });
   await writeSandboxFile(sessionId, "notes.txt", "theirs");
@@ -296,6 +305,7 @@ export const rows: Readonly<Record<string, Row>> = {
   "GET /api/chats": { arrange: aChat, query: () => ({ limit: "100" }) },
   "POST /api/chats/delete": { arrange: aChat, body: ({ chatId }) => ({ ids: [chatId] }) },
   "GET /api/shares/{token}": { arrange: aShare },
+  "GET /api/shares/{token}/files/{index}": { arrange: aSharedFile },
   "POST /api/shares/{token}/chats": { arrange: aShare },
   "GET /api/sessions/{sessionId}/chats": { arrange: aSession },
   "POST /api/sessions/{sessionId}/chats": { arrange: aSession, body: () => ({}) },

@@ -163,6 +163,7 @@ GET /api/sessions                                  | 200+  200+    200   200   2
 GET /api/chats                                     | 200+  200+    200   200   200     401x      401x  401u   401u   200+  200+    401x
 POST /api/chats/delete                             | 200+  200+    200   200   200     401x      401x  401u   401u   403k  403k    401x
 GET /api/shares/{token}                            | 200+  200+    200+  200+  200+    200+      200+  200+   200+   403k  403k    403w
+GET /api/shares/{token}/files/{index}              | 200+  200+    200+  200+  200+    200+      200+  200+   200+   403k  403k    403w
 POST /api/shares/{token}/chats                     | 201+  201+    201+  201+  201+    401x      401x  401u   401u   403k  403k    401x
 GET /api/sessions/{sessionId}                      | 200+  200+    404s  404s  404s    401x      401x  401u   401u   200+  200+    401x
 PATCH /api/sessions/{sessionId}                    | 200+  200+    404s  404s  404s    401x      401x  401u   401u   403k  403k    401x

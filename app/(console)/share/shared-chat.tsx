@@ -1,5 +1,5 @@
 "use client";
-import { Wrench } from "lucide-react";
+import { Download, Wrench } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState, useTransition } from "react";
 import type { continueShareContract, SharedMessage } from "@/lib/sessions/shares/contract.ts";
@@ -7,10 +7,11 @@ import { type Answer, type ApiError, api } from "../_api/request.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { useSession } from "../_session/auth.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
-import { formatDateTime } from "../_ui/format.ts";
+import { formatBytes, formatDateTime } from "../_ui/format.ts";
 import { keyed } from "../_ui/keyed.ts";
 import { ErrorState } from "../_ui/states.tsx";
 import { hrefOf } from "../chat/_list/row-target.ts";
+import { FileTypeIcon } from "../chat/_message/file-type-icon.tsx";
 import { Markdown } from "../chat/_message/markdown.tsx";
 import { MessageHeading, UserText } from "../chat/_message/message-heading.tsx";
 import type { SharedPage } from "./read-shared-chat.ts";
@@ -23,7 +24,7 @@ export function SharedChat({ token, first }: SharedChatProps) {
   const [cursor, setCursor] = useState(first.next_cursor);
   const [isBusy, start] = useTransition();
   const [error, setError] = useState<ApiError | null>(null);
-  const { title, message_count: count, updated_at: sharedAt } = first.share;
+  const { title, message_count: count, updated_at: sharedAt, files } = first.share;
   const showMore = async () => {
     const result = await api<SharedPage>(`/api/shares/${token}?cursor=${cursor}`);
     setError(result.ok ? null : result.error);
@@ -42,8 +43,28 @@ export function SharedChat({ token, first }: SharedChatProps) {
           <time dateTime={sharedAt} suppressHydrationWarning>
             {formatDateTime(sharedAt)}
           </time>
-          . Files and the results of tools are not part of a shared chat.
+          . The results of tools are not part of a shared chat.
         </p>
+        {files.length > 0 && (
+          <ul aria-label="Files" className="mt-4 flex flex-wrap gap-2">
+            {keyed(files).map(({ key, item: { name, size } }, index) => (
+              <li key={key} className="max-w-full">
+                <a
+                  href={`/api/shares/${token}/files/${index}`}
+                  download={name}
+                  className="flex items-center gap-2.5 rounded-xl border bg-surface p-1.5 pr-3 hover:opacity-85"
+                >
+                  <FileTypeIcon name={name} mediaType="" />
+                  <span className="min-w-0">
+                    <span className="block truncate text-sm font-medium">{name}</span>
+                    <span className="block text-xs text-muted-foreground">{formatBytes(size)}</span>
+                  </span>
+                  <Download aria-hidden className="size-4 shrink-0 text-muted-foreground" />
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
       </header>
       {messages.length === 0 && (
         <p className="py-12 text-center text-muted-foreground">This chat had no messages yet.</p>

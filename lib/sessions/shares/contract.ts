@@ -1,9 +1,21 @@
 /** Chats that are shared by a read-only link. */
 import { z } from "zod";
 import { contract, successResponse } from "../../contract/contract.ts";
-import { dateTime, queryInteger, uuid } from "../../contract/fields.ts";
+import { dateTime, MAX_PATH_CHARS, pathIndex, queryInteger, uuid } from "../../contract/fields.ts";
 import { nextCursor } from "../../contract/pagination.ts";
 import { chat, session } from "../session.ts";
+
+/** For all files of a share. */
+export const MAX_SHARED_BYTES = 10 * 1024 * 1024;
+const MAX_FILES = 20;
+
+const sharedFile = z
+  .object({ name: z.string(), size: z.int().meta({ description: "In bytes" }) })
+  .meta({ id: "SharedFile" });
+export const ownSharedFile = sharedFile.extend({
+  path: z.string().meta({ description: "Of the file in the sandbox that was copied" }),
+});
+export type OwnSharedFile = z.output<typeof ownSharedFile>;
 
 const share = z
   .object({
@@ -13,11 +25,12 @@ const share = z
     title: z.string(),
     message_count: z.int(),
     created_at: dateTime,
-    updated_at: dateTime.meta({ description: "When the messages were copied" }),
+    updated_at: dateTime.meta({ description: "When the messages and files were copied" }),
+    files: z.array(ownSharedFile),
   })
   .meta({ id: "Share" });
 
-/** The shared parts of a message: never reasoning, files, or a tool's input and output. */
+/** The shared parts of a message: never reasoning, attachments, or a tool's input and output. */
 export const sharedPart = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string() }),
   z.object({ type: z.literal("tool"), name: z.string() }),
@@ -30,7 +43,10 @@ export type SharedMessage = z.output<typeof sharedMessage>;
 export const sharedChat = z.object({
   title: z.string(),
   message_count: z.int(),
-  updated_at: dateTime.meta({ description: "When the messages were copied" }),
+  updated_at: dateTime.meta({ description: "When the messages and files were copied" }),
+  files: z.array(sharedFile).meta({
+    description: "Read one by its place in this list: `GET /api/shares/{token}/files/{index}`",
+  }),
 });
 
 const shared = { tag: "Sessions", family: "error", auth: "required" } as const;
@@ -47,11 +63,26 @@ export const shareChatContract = contract({
   summary: "Share a chat by a read-only link",
   description:
     "Copies the texts of the chat as they are now, with the names of the tools that were used; messages " +
-    "that follow are not shared. Another call renews the copy under the same link. Reasoning, files, and " +
-    "inputs and outputs of tools are not shared.",
+    "that follow are not shared. Another call renews the copy under the same link. Of the session's files, those " +
+    "that `files` names are copied; anyone who has the link can save them. Reasoning, other files, and " +
+    "inputs and outputs of tools are not shared. The files of all shares of an account take at most 100 MiB.",
   params,
+  body: z.object({
+    files: z
+      .array(z.string().min(1).max(MAX_PATH_CHARS))
+      .max(MAX_FILES)
+      .refine((paths) => new Set(paths).size === paths.length, {
+        error: "files must name each file once",
+      })
+      .default([])
+      .meta({
+        description:
+          "Paths of files in the session's sandbox, absolute or relative to its home: at most 10 MiB in all. Default: none, also for a share that had some",
+        examples: [["reports/q3.xlsx"]],
+      }),
+  }),
   responses: successResponse("The share", { share }),
-  errors: ["not_found", "payload_too_large"],
+  errors: ["not_found", "payload_too_large", "quota_exceeded", "sandbox_missing", "upstream_error"],
 });
 
 export const getShareContract = contract({
@@ -106,6 +137,21 @@ export const readShareContract = contract({
     messages: z.array(sharedMessage),
     next_cursor: nextCursor,
   }),
+  errors: ["not_found", "rate_limited"],
+});
+
+export const readSharedFileContract = contract({
+  method: "GET",
+  path: "/api/shares/{token}/files/{index}",
+  tag: "Sessions",
+  family: "error",
+  auth: "none",
+  addressLimit: true,
+  summary: "Read a file of a shared chat",
+  description:
+    "As an attachment that browsers do not execute. Needs no credential: the link is enough. Limited by address.",
+  params: byToken.extend({ index: pathIndex.describe("Its place in `share.files`, from 0") }),
+  responses: { 200: { description: "The file's bytes", bytes: ["application/octet-stream"] } },
   errors: ["not_found", "rate_limited"],
 });
 

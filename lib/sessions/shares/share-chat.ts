@@ -1,22 +1,30 @@
+import { posix } from "node:path";
 import type { App } from "../../app.ts";
-import { type AppError, appError, isAppError } from "../../contract/app-error.ts";
+import { type AppError, appError, invalidField, isAppError } from "../../contract/app-error.ts";
 import type { ChatAddress } from "../../contract/chat-address.ts";
 import { config } from "../../platform/config.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
+import { streamOf } from "../../platform/stream-of.ts";
+import { fileResponse } from "../../sandbox/file-response.ts";
+import type { SandboxRequest } from "../../sandbox/get-sandbox.ts";
+import { isSandboxError, type SandboxFiles } from "../../sandbox/port.ts";
+import { withSandboxFiles } from "../../sandbox/sandbox-files.ts";
 import { readChat } from "../read-chat.ts";
 import type { Message } from "../session.ts";
 import { splitAnswer } from "../split-answer.ts";
-import type { SharedMessage } from "./contract.ts";
+import { MAX_SHARED_BYTES, type SharedMessage } from "./contract.ts";
 import { formatToken, readToken } from "./share-token.ts";
 import {
   copyShare,
   type StoredShare,
   selectSharedChat,
+  selectSharedFile,
   shareNotFound,
   upsertShare,
 } from "./store.ts";
 
 const MAX_CHARS = 8 * 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;
 
 /** Returns the page on which anyone can read the share. */
 const urlOf = ({ id }: StoredShare): string =>
@@ -27,10 +35,15 @@ export const shareAnswer = <S extends StoredShare | null>(share: S) =>
   ({ body: { status: "success", share: share && { ...share, url: urlOf(share) } } }) as const;
 
 /**
- * Shares a chat as it is now, or updates its share. Errors: 404 `Session not found`, 404 `Chat not
- * found`, 413 for more than 8 Mi characters.
+ * Shares a chat with these files of its sandbox as they are now, or updates its share. Errors: 404 `Session
+ * not found`, 404 `Chat not found`, 413 for more than 8 Mi characters or 10 MiB of files, 400 for a path that is no
+ * file, 403 when the account has no room for them.
  */
-export async function shareChat(address: ChatAddress): Promise<StoredShare | AppError> {
+export async function shareChat(
+  app: Pick<App, "sandboxes">,
+  address: ChatAddress & Pick<SandboxRequest, "log">,
+  paths: readonly string[],
+): Promise<StoredShare | AppError> {
   const found = await readChat(address);
   if (isAppError(found)) return found;
   const shown: SharedMessage[] = [];
@@ -45,7 +58,34 @@ export async function shareChat(address: ChatAddress): Promise<StoredShare | App
       shown.push(one);
     }
   }
-  return upsertShare(address, shown);
+  const files =
+    paths.length === 0
+      ? []
+      : await withSandboxFiles(app, address, (sandbox) => readFiles(sandbox, paths), {});
+  return isAppError(files) ? files : upsertShare(address, shown, files);
+}
+
+const tooLarge = appError("payload_too_large", "The files have more than 10 MiB in all");
+
+async function readFiles(sandbox: SandboxFiles, paths: readonly string[]) {
+  const files: { path: string; name: string; size: number; content: string }[] = [];
+  let total = 0;
+  for (const [index, path] of paths.entries()) {
+    try {
+      const bytes = await sandbox.readFile(path);
+      total += bytes.byteLength;
+      if (total > MAX_SHARED_BYTES) return tooLarge;
+      const content = Buffer.from(bytes).toString("base64");
+      files.push({ path, name: posix.basename(path), size: bytes.byteLength, content });
+    } catch (error) {
+      if (!isSandboxError(error)) throw error;
+      if (error.code === "too_large") return tooLarge;
+      if (error.code !== "not_found" && error.code !== "refused") throw error;
+      const field = `files.${index}`;
+      return invalidField(field, `${field} is no file of the session's sandbox`);
+    }
+  }
+  return files;
 }
 
 /** Returns the shared part of a message, or null when there is none. */
@@ -70,6 +110,27 @@ export async function readShare(
   if (found === null) return shareNotFound;
   const next = from + limit;
   return { ...found, next_cursor: next < found.share.message_count ? String(next) : null };
+}
+
+/**
+ * Reads a file of a shared chat, piece by piece, for anyone who has the link. When the share ends or is
+ * renewed in the meantime, so does the body. Errors: 404 `File not found`.
+ */
+export async function readSharedFile(token: string, index: number): Promise<Response | AppError> {
+  const id = readToken(token, config().API_KEY_SECRET);
+  const read = async (from: number) =>
+    id === null ? null : selectSharedFile(id, index, from, PIECE_BYTES);
+  const first = await read(0);
+  if (!first) return appError("not_found", "File not found");
+  async function* pieces(start: NonNullable<typeof first>) {
+    yield Buffer.from(start.piece, "base64");
+    for (let from = PIECE_BYTES; from < start.size; from += PIECE_BYTES) {
+      const next = await read(from);
+      if (next?.updated_at !== start.updated_at) throw new Error("The shared file has changed");
+      yield Buffer.from(next.piece, "base64");
+    }
+  }
+  return fileResponse(streamOf(pieces(first)), { ...first, isText: false });
 }
 
 /**

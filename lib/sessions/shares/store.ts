@@ -13,25 +13,55 @@ import { config } from "../../platform/config.ts";
 import { rowOf } from "../../platform/database/columns.ts";
 import { call } from "../../platform/database/query.ts";
 import { createdSession } from "../store.ts";
-import { type SharedMessage, sharedChat, sharedMessage } from "./contract.ts";
+import {
+  type OwnSharedFile,
+  ownSharedFile,
+  type SharedMessage,
+  sharedChat,
+  sharedMessage,
+} from "./contract.ts";
 
-const storedShare = rowOf(sharedChat.extend({ id: uuid, chat_id: uuid, created_at: dateTime }));
+const MAX_ACCOUNT_FILE_BYTES = 100 * 1024 * 1024;
+
+const storedShare = rowOf(
+  sharedChat.extend({
+    id: uuid,
+    chat_id: uuid,
+    created_at: dateTime,
+    files: z.array(ownSharedFile),
+  }),
+);
 export type StoredShare = z.output<typeof storedShare>;
 
 export const shareNotFound = appError("not_found", "Share not found");
 const missing = refusalOf(
-  { ...chatErrors, share: shareNotFound, room: messageQuotaExceeded },
+  {
+    ...chatErrors,
+    share: shareNotFound,
+    room: messageQuotaExceeded,
+    file_room: appError(
+      "quota_exceeded",
+      "The files of all shares take at most 100 MiB: stop sharing a chat, or share fewer files",
+    ),
+  },
   "missing",
 );
 const oneShare = z.object({ share: storedShare }).transform((answer) => answer.share);
 
+/** @param files with their content in base64 */
 export const upsertShare = (
   address: ChatAddress,
   messages: readonly SharedMessage[],
+  files: readonly (OwnSharedFile & { readonly content: string })[],
 ): Promise<StoredShare | AppError> =>
   call(
     "share_chat",
-    { ...chatArguments(address), p_messages: messages },
+    {
+      ...chatArguments(address),
+      p_messages: messages,
+      p_files: files,
+      p_max_file_bytes: MAX_ACCOUNT_FILE_BYTES,
+    },
     z.union([oneShare, missing]),
   );
 
@@ -61,6 +91,16 @@ export const selectSharedChat = (shareId: string, from: number, limit: number) =
     "read_chat_share",
     { p_share_id: shareId, p_from: from, p_limit: limit },
     z.object({ share: rowOf(sharedChat), messages: z.array(sharedMessage) }).nullable(),
+  );
+
+/** Resolves to null when there is no such file. @param from the first byte of the piece */
+export const selectSharedFile = (shareId: string, position: number, from: number, bytes: number) =>
+  call(
+    "read_shared_file",
+    { p_share_id: shareId, p_position: position, p_from: from, p_bytes: bytes },
+    rowOf(
+      z.object({ name: z.string(), size: z.int(), updated_at: dateTime, piece: z.string() }),
+    ).nullable(),
   );
 
 /** Copies a share into a new chat of the account. */

@@ -14,10 +14,15 @@ export async function recordOneChat({ record }: Context, params: Record<string, 
     String(body).replaceAll(/_\d.* UTC_/g, "_2026-11-20 16:50 UTC_");
   await record("exportChat", { params }, { shorten });
   const schema = z.object({ share: z.object({ url: z.string() }) });
-  const { share } = await record("shareChat", { params }, { schema });
+  const { share } = await record(
+    "shareChat",
+    { params, body: { files: ["hello.txt"] } },
+    { schema },
+  );
   await record("getShare", { params });
   const token = share.url.split("/").at(-1) ?? "";
   await record("readShare", { params: { token } });
+  await record("readSharedFile", { params: { token, index: "0" } });
   await record("continueShare", { params: { token } });
   await record("revokeShare", { params });
 }

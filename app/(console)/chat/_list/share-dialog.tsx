@@ -1,4 +1,6 @@
 import { ExternalLink, Globe } from "lucide-react";
+import { useState } from "react";
+import type { getSandboxContract, listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
 import type { getShareContract } from "@/lib/sessions/shares/contract.ts";
 import type { Answer } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
@@ -7,7 +9,7 @@ import { Button, buttonStyle } from "../../_ui/button.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
 import { Dialog } from "../../_ui/dialog.tsx";
 import { Input } from "../../_ui/form.tsx";
-import { formatDateTime } from "../../_ui/format.ts";
+import { formatBytes, formatDateTime } from "../../_ui/format.ts";
 import { ErrorState, Skeleton } from "../../_ui/states.tsx";
 import { pathOf, type RowTarget } from "./row-target.ts";
 
@@ -20,16 +22,21 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
   const path = `${pathOf(target)}/share`;
   const { data, error, reload, change } = useQuery<ShareAnswer>(path);
   const { send, busy, error: failure } = useSubmit();
-  const ask = async (method: "PUT" | "DELETE") => {
-    const result = await send<ShareAnswer>(path, { method });
-    if (result.ok) change((now) => ({ ...now, share: result.data.share ?? null }));
-  };
   const share = data?.share;
+  const [chosen, setChosen] = useState<readonly string[] | null>(null);
+  const files = chosen ?? share?.files.map((file) => file.path) ?? [];
+  const ask = async (method: "PUT" | "DELETE") => {
+    const init = method === "PUT" ? { method, body: { files } } : { method };
+    const result = await send<ShareAnswer>(path, init);
+    if (!result.ok) return;
+    change((now) => ({ ...now, share: result.data.share ?? null }));
+    setChosen(null);
+  };
   return (
     <Dialog
       onClose={onClose}
       title="Share chat"
-      description="Anyone who has the link can read the messages up to now: the texts and which tools were used. Files, reasoning and the results of tools stay private, and so do later messages."
+      description="Anyone who has the link can read the messages up to now: the texts and which tools were used. Reasoning and the results of tools stay private, and so do later messages."
     >
       {error && <ErrorState error={error} onRetry={reload} />}
       {failure && <ErrorState error={failure} />}
@@ -53,6 +60,7 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
             {share.message_count === 1 ? "message" : "messages"}, as of{" "}
             {formatDateTime(share.updated_at)}
           </p>
+          <FileChoice sessionId={target.sessionId} chosen={files} onChange={setChosen} />
           <div className="mt-5 flex flex-wrap items-center gap-2">
             <Button variant="danger-ghost" disabled={busy} onClick={() => void ask("DELETE")}>
               Stop sharing
@@ -68,16 +76,71 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
               Open
             </a>
             <Button variant="outline" busy={busy} onClick={() => void ask("PUT")}>
-              Include new messages
+              Update
             </Button>
           </div>
         </>
       )}
       {data && !share && (
-        <Button icon={Globe} className="mt-1" busy={busy} onClick={() => void ask("PUT")}>
-          Create link
-        </Button>
+        <>
+          <FileChoice sessionId={target.sessionId} chosen={files} onChange={setChosen} />
+          <Button icon={Globe} className="mt-3" busy={busy} onClick={() => void ask("PUT")}>
+            Create link
+          </Button>
+        </>
       )}
     </Dialog>
+  );
+}
+
+type FileChoiceProps = Readonly<{
+  sessionId: string;
+  chosen: readonly string[];
+  onChange: (paths: readonly string[]) => void;
+}>;
+type Listing = Answer<typeof listSandboxFilesContract>;
+
+/** The files of the chat and its folder "workspace", newest first, and those that are shared already. */
+function FileChoice({ sessionId, chosen, onChange }: FileChoiceProps) {
+  const query = `sessionId=${sessionId}`;
+  const { data } = useQuery<Answer<typeof getSandboxContract>>(`/api/sandbox?${query}`);
+  const place = /active|stopped/.test(data?.sandbox.state ?? "")
+    ? `/api/sandbox/files?${query}`
+    : null;
+  const home = useQuery<Listing>(place).data?.entries ?? [];
+  const hasWorkspace = home.some(({ name, type }) => type === "directory" && name === "workspace");
+  const kept = useQuery<Listing>(place && hasWorkspace ? `${place}&path=workspace` : null).data
+    ?.entries;
+  const files = [...home, ...(kept ?? [])]
+    .filter(({ type, name }) => type === "file" && !name.startsWith("."))
+    .sort((one, other) => other.modifiedAt.localeCompare(one.modifiedAt))
+    .map(({ path, size }) => ({ path: path.replace(/^\/home\/agent\//, ""), size }));
+  const gone = chosen.filter((path) => files.every((file) => file.path !== path));
+  const offered = [...gone.map((path) => ({ path, size: null })), ...files];
+  if (offered.length === 0) return null;
+  return (
+    <fieldset className="mt-4">
+      <legend className="text-sm font-medium">Files that anyone can save</legend>
+      <ul className="mt-1.5 max-h-48 overflow-y-auto rounded-lg border px-3 py-1">
+        {offered.map(({ path, size }) => (
+          <li key={path}>
+            <label className="flex cursor-pointer items-center gap-2.5 py-1.5 text-sm">
+              <input
+                type="checkbox"
+                className="size-4 accent-accent"
+                checked={chosen.includes(path)}
+                onChange={({ target: { checked } }) =>
+                  onChange(checked ? [...chosen, path] : chosen.filter((one) => one !== path))
+                }
+              />
+              <span className="min-w-0 flex-1 truncate">{path}</span>
+              <span className="text-muted-foreground">
+                {size === null ? "no longer there" : formatBytes(size)}
+              </span>
+            </label>
+          </li>
+        ))}
+      </ul>
+    </fieldset>
   );
 }

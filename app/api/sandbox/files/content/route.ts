@@ -9,7 +9,9 @@ import { describeWrittenFile, readFile, writeFile } from "@/lib/sandbox/sandbox-
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   GET: endpoint(readSandboxFileContract, ({ app, caller: { accountId }, query, request, log }) =>
     answer(readFile(app, { accountId, ...query, log }), async (file) =>
-      query.as ? previewDocument(app, accountId, file, request.signal) : fileResponse(file),
+      query.as
+        ? previewDocument(app, accountId, file, request.signal)
+        : fileResponse(file.bytes, { ...file, size: file.bytes.byteLength }),
     ),
   ),
   PUT: endpoint(writeSandboxFileContract, ({ app, caller: { accountId }, query, request, log }) =>

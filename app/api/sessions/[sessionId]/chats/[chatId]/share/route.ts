@@ -6,8 +6,8 @@ import { shareAnswer, shareChat } from "@/lib/sessions/shares/share-chat.ts";
 import { removeShare, selectShare } from "@/lib/sessions/shares/store.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
-  PUT: endpoint(contracts.shareChatContract, ({ caller: { accountId }, params }) =>
-    answer(shareChat({ accountId, ...params }), shareAnswer),
+  PUT: endpoint(contracts.shareChatContract, ({ app, caller: { accountId }, params, body, log }) =>
+    answer(shareChat(app, { accountId, log, ...params }, body.files), shareAnswer),
   ),
   GET: endpoint(contracts.getShareContract, ({ caller: { accountId }, params }) =>
     answer(selectShare({ accountId, ...params }), shareAnswer),

@@ -1,0 +1,8 @@
+import { endpoint } from "@/lib/http/endpoint.ts";
+import { methods } from "@/lib/http/methods.ts";
+import { readSharedFileContract } from "@/lib/sessions/shares/contract.ts";
+import { readSharedFile } from "@/lib/sessions/shares/share-chat.ts";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
+  GET: endpoint(readSharedFileContract, ({ params }) => readSharedFile(params.token, params.index)),
+});
