@@ -89,7 +89,12 @@ export class HookStore {
     if (!(await this.#tables.postPayload(event))) {
       throw new HookNotFoundError(request.correlationId);
     }
-    if (this.#owned.has(runId)) await this.receive(runId);
+    if (this.#owned.has(runId)) {
+      await this.receive(runId).catch((error: unknown) => {
+        // It was fenced: the next owner has the payload in the run's inbox.
+        if (!EntityConflictError.is(error)) throw error;
+      });
+    }
     return { event };
   }
 

@@ -1,6 +1,7 @@
 /** What processes that share a database tell each other through the PostgreSQL World. */
 import { EntityConflictError, HookNotFoundError } from "@workflow/errors";
 import type { World } from "@workflow/world";
+import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PostgresWorld } from "../../../packages/world-postgres/src/postgres-world.ts";
 import { createEngineDatabase } from "../../support/harness/engine-database.ts";
@@ -10,6 +11,7 @@ type Result = Awaited<ReturnType<World["events"]["create"]>>;
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const PREFIX = "__wkf_workflow_";
+const NO_OWNER = "00000000-0000-0000-0000-000000000000";
 const newRunId = () => `wrun_${crypto.randomUUID()}`;
 
 let database: Awaited<ReturnType<typeof createEngineDatabase>>;
@@ -85,6 +87,21 @@ test("a payload that another process receives reaches the owner of the run", asy
   await expect(
     other.create(runId, "hook_received", hookId, { token, payload: bytes("three") }),
   ).rejects.toThrow(HookNotFoundError);
+});
+
+test("a payload that a fenced process receives reaches the next owner of the run", async () => {
+  const [owner, other, runId] = [await startProcess(), await startProcess(), newRunId()];
+  const [hookId, token] = [`hook_${runId}`, `token ${runId}`];
+  await owner.create(runId, "run_created", undefined, newRun);
+  await owner.create(runId, "hook_created", hookId, { token });
+  // As the end of its session leaves it; the process has yet to notice.
+  const sql = postgres(database.url, { max: 1 });
+  await sql`update engine.runs set owner = ${NO_OWNER} where run_id = ${runId}`;
+  await owner.create(runId, "hook_received", hookId, { token, payload: bytes("late") });
+  await sql`select pg_notify('engine_free_runs', '')`;
+  await sql.end();
+  await expect.poll(() => servers.flatMap(({ replayed }) => replayed)).toContain(runId);
+  expect(await other.types(runId)).toContain("hook_received");
 });
 
 test("a token belongs to one hook until that hook is disposed of", async () => {

@@ -30,6 +30,8 @@ export interface Cluster {
   heal(): void;
   /** Resolves when this number of servers run. */
   resize(size: number): Promise<void>;
+  /** What the servers that run have last logged. */
+  logs(): string;
   stop(): Promise<void>;
 }
 
@@ -158,6 +160,7 @@ export async function startCluster(): Promise<Cluster> {
       await fill();
       for (const node of [...nodes].slice(size)) await retire(node);
     },
+    logs: () => [...nodes].map(({ server }) => server.logs().slice(-4_000)).join("\n"),
     async stop() {
       await fill();
       await workspace.stop();

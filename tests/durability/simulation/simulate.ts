@@ -25,7 +25,7 @@ export async function simulate(cluster: Cluster, plan: Plan, replay: string): Pr
   try {
     await Promise.race([play(cluster, plan, history), hang.promise]);
   } catch (error) {
-    const message = `${replay} fails:\n${history.join("\n")}\n${error}`;
+    const message = `${replay} fails:\n${history.join("\n")}\n${error}\n${cluster.logs()}`;
     throw new Error(message, { cause: error });
   } finally {
     clearTimeout(timer);
