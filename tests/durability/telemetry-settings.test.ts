@@ -1,6 +1,6 @@
 /** What the settings of OpenTelemetry decide. */
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -73,6 +73,7 @@ it.each([
   await own.close();
   expect(own.received() !== "").toBe(isLoaded);
   const modules = await readFile(file, "utf8");
+  await rm(file);
   expect(modules).toContain("/node_modules/pino/");
   expect(/@opentelemetry\/(?:sdk|exporter|resources)/.test(modules)).toBe(isLoaded);
 });

@@ -162,6 +162,12 @@ async function violationsOfBudget({ cluster, accountId, budget }: Model): Promis
  */
 async function violationsInContext(model: Model): Promise<string[]> {
   const { contextLimits, chats, cluster, accountId } = model;
+  // Before the database is read: a summary is recorded before it is sent.
+  const requests = chats.flatMap(({ turns }) =>
+    turns.flatMap(({ name }) =>
+      cluster.workspace.model.callsOf(name).filter(({ tools }) => tools.length > 0),
+    ),
+  );
   const compactions = await cluster.workspace.sql`
     select c.kind, c.state #>> '{summary,text}' as summary,
       (select count(*) from compactions other
@@ -175,11 +181,6 @@ async function violationsInContext(model: Model): Promise<string[]> {
     where t.account_id = ${accountId}`;
   const limits = new Map(contextLimits);
   for (const { id } of steering) limits.delete(id);
-  const requests = chats.flatMap(({ turns }) =>
-    turns.flatMap(({ name }) =>
-      cluster.workspace.model.callsOf(name).filter(({ tools }) => tools.length > 0),
-    ),
-  );
   const found = requests.flatMap(({ script = "", messages, usage }) => {
     const called = messages.flatMap(({ tool_calls = [] }) =>
       tool_calls.map((call) => Object(call).id),
