@@ -26,6 +26,8 @@ type SubagentProgress = Readonly<{
   title: string;
   steps: { readonly tool: string; readonly summary: string }[];
   text: string;
+  /** Of the command that runs, as of `liveOutput`. */
+  output?: JSONValue;
 }>;
 
 export interface SubagentRun {
@@ -40,6 +42,7 @@ export interface SubagentRun {
     turn: ActiveTurn,
     index: number,
     calls: readonly ToolCall[],
+    showOutput: (output: JSONValue) => void,
   ) => Promise<ToolModelMessage | null>;
 }
 
@@ -73,10 +76,14 @@ export async function runSubagent(app: ContextParts, run: SubagentRun): Promise<
   let steps: readonly StepResult[] = loaded.steps;
   for (;;) {
     const previous = steps.at(-1);
-    run.show(progressOf(work.task, steps));
+    const progress = progressOf(work.task, steps);
+    run.show(progress);
     const hasEnded = previous && previous.calls.length === 0 && !previous.hasInvalidCall;
     if (hasEnded || steps.length >= MAX_SUBAGENT_STEPS) return reportOf(steps);
-    const results = previous ? await run.runCalls(turn, steps.length, previous.calls) : null;
+    const showOutput = (output: JSONValue) => run.show({ ...progress, output });
+    const results = previous
+      ? await run.runCalls(turn, steps.length, previous.calls, showOutput)
+      : null;
     signal.throwIfAborted();
     const reservation = turn.calls.open(signal);
     try {

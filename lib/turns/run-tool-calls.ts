@@ -153,7 +153,7 @@ async function runAndRecord(
       work,
       signal: step.signal,
       show,
-      runCalls: (ofSubagent, index, calls) =>
+      runCalls: (ofSubagent, index, calls, showOutput) =>
         runToolCalls(app, {
           ...step,
           turn: ofSubagent,
@@ -161,12 +161,14 @@ async function runAndRecord(
           calls,
           known: undefined,
           denials: new Map(calls.flatMap((call) => denialInSubagent(call, step))),
-          write: () => {},
+          write: (chunk) => {
+            if (chunk.type !== "tool-output-available" || !chunk.preliminary) return;
+            showOutput(chunk.output as JSONValue);
+          },
         }),
     });
   let met: readonly UntrustedSource[] = [];
-  // Nobody sees the calls of a subagent one by one.
-  const live = call.name === "bash" && !turn.subagent ? liveOutput(environment.env, show) : null;
+  const live = call.name === "bash" ? liveOutput(environment.env, show) : null;
   const context = {
     ...environment,
     onOutput: live?.onOutput,

@@ -246,6 +246,28 @@ describe("a command that takes long", () => {
   });
 });
 
+describe("a command of a subagent that takes long", () => {
+  it("shows its output until now in the progress of its subagent", async () => {
+    delegate("waits", { task: "Wait", instructions: "[script:waiting]" });
+    const command = 'echo "$AGENT_API_AUTH_HEADER"; until [ -e go ]; do sleep 0.1; done';
+    model.script("waiting", function* ({ step }) {
+      if (step === 0) yield { tool: "bash", input: { command } };
+      else yield { text: "Waited." };
+    });
+    const conversation = await openTitled();
+    const stream = await conversation.send("[script:waits]");
+    const { chunk } = await stream.until((one) => "output" in one && Object(one.output).output);
+    expect(chunk).toMatchObject({
+      preliminary: true,
+      output: { title: "Wait", output: { stdout: "[redacted]\n", stderr: "" } },
+    });
+    await writeFile(join(folder, conversation.sessionId, "vercel", "sandbox", "go"), "");
+    await stream.ended;
+    const parts = (await conversation.answer()).parts.filter(({ type }) => type === "tool-task");
+    expect(parts).toMatchObject([{ output: { result: "Waited.", steps: 2 } }]);
+  });
+});
+
 describe("a chat without a title", () => {
   const titleCalls = (script: string) =>
     model.callsOf(script).filter(({ tools }) => tools.length === 0);

@@ -178,10 +178,13 @@ function FetchedResponse({ output }: { readonly output: unknown }) {
 }
 
 /** Its steps are shown while it works; the timeline of the run has them afterwards, too. */
-function Subagent({ call: { input, output, state } }: { readonly call: ToolCall }) {
+function Subagent({ call }: { readonly call: ToolCall }) {
+  const { input, output, state } = call;
   const isRunning = state === "running";
   const result = textAt(output, isRunning ? "text" : "result");
   const steps = keyed(listAt(output, "steps"));
+  const command = { command: textAt(steps.at(-1)?.item, "summary") };
+  const live = isRunning ? valueAt(output, "output") : undefined;
   return (
     <div className={`${box} text-sm`}>
       <div className="border-b bg-muted/60 px-3 py-2">
@@ -209,6 +212,7 @@ function Subagent({ call: { input, output, state } }: { readonly call: ToolCall 
           })}
         </ol>
       )}
+      {live !== undefined && <TerminalBlock call={{ ...call, input: command, output: live }} />}
       <ScrollBox
         label="Result of the subagent"
         isLandmark={false}
