@@ -6,7 +6,7 @@
  */
 import { posix } from "node:path";
 import type { App } from "../app.ts";
-import { isAppError } from "../contract/app-error.ts";
+import { type AppError, isAppError } from "../contract/app-error.ts";
 import {
   type ExpectedFile,
   type FolderEntry,
@@ -24,12 +24,15 @@ import {
   loadCheckout,
   saveCheckout,
 } from "./checkout-store.ts";
-import { changeFile, FILE_CHANGED, type WorkspacePlace } from "./store.ts";
+import { type ChangedFile, changeFile, FILE_CHANGED, type WorkspacePlace } from "./store.ts";
 import { type ReceivedFile, receiveFile, storeFile } from "./store-content.ts";
 import { isWorkspacePath, MAX_FILE_BYTES } from "./workspace-file.ts";
 
 /** Relative to the sandbox's home. */
 const WORKSPACE_FOLDER = "workspace";
+
+/** Of a file, in one run and on one day. */
+const MAX_COPIES = 100;
 
 /** More are not named. */
 const MAX_NAMED = 20;
@@ -210,11 +213,21 @@ class SandboxSync {
       }
       return;
     }
-    const conflict = { path: conflictPath(path, runId), runId, conflictOf: path };
-    const copy = await storeFile(this.#app, this.#place, file, conflict);
+    const copy = await this.#storeCopy(path, file);
     // The sandbox then gets both versions.
     if (isAppError(copy)) this.#skip(path, copy.message);
     else this.#note({ ...found, version: 0 });
+  }
+
+  /** Stores a version beside the file. A run that meets several conflicts at a path keeps all of them. */
+  async #storeCopy(path: string, file: ReceivedFile): Promise<ChangedFile | AppError> {
+    const { runId } = this.#sync;
+    for (let number = 1; ; number++) {
+      const copyPath = conflictPath(path, runId, number);
+      const change = { path: copyPath, runId, expected: 0, conflictOf: path };
+      const copy = await storeFile(this.#app, this.#place, file, change);
+      if (copy !== FILE_CHANGED || number === MAX_COPIES) return copy;
+    }
   }
 
   /** Writes newer files to the sandbox, and removes deleted ones, unless a command has changed them since. */
@@ -316,11 +329,12 @@ async function* bounded(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 
 const MAX_STEM_BYTES = 180;
 
-function conflictPath(path: string, runId: string): string {
+function conflictPath(path: string, runId: string, number: number): string {
   const { dir, name, ext } = posix.parse(path);
   const date = new Date().toISOString().slice(0, 10);
   const stem = [...name];
   while (Buffer.byteLength(stem.join("")) > MAX_STEM_BYTES) stem.pop();
   const suffix = ext.length <= 20 ? ext : "";
-  return posix.join(dir, `${stem.join("")} (conflict ${date} ${runId.slice(-6)})${suffix}`);
+  const run = number === 1 ? runId.slice(-6) : `${runId.slice(-6)} ${number}`;
+  return posix.join(dir, `${stem.join("")} (conflict ${date} ${run})${suffix}`);
 }

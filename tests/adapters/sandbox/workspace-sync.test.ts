@@ -56,4 +56,12 @@ test("loses nothing that a command writes while files are exchanged", async () =
   expect(conflicts).toMatchObject([{ path: "all.md" }]);
   expect(await run("cat workspace/*conflict*")).toBe("before\nmine\n");
   expect(await run("cat workspace/all.md")).toBe("before\nothers\n");
+
+  // The same run meets another conflict: its first copy stays.
+  await run("echo again >> workspace/all.md");
+  await write("all.md", "before\nothers\nmore\n");
+  for (let time = 0; time < 2; time++) await syncSandbox({ contents }, parts, sync);
+  expect(await run("ls workspace | wc -l; cat workspace/*")).toBe(
+    "3\nbefore\nothers\nagain\nbefore\nmine\nbefore\nothers\nmore\n",
+  );
 });
