@@ -7,7 +7,7 @@ import { projectRoot } from "../scripts/project-root.ts";
 const IMPORT = /(?:from|import)\s*\(?\s*"((?:\.|@\/)[^"]+\.m?tsx?)"/g;
 const BROWSER = /\bplaywright-core\b/;
 const OWN_SERVERS =
-  /\b(startWorkspace|startOwnParts|startServer|startEmbedded|npmRun|buildPackage|createLocalProvider)\(/;
+  /\b(startWorkspace|startOwnParts|startServer|startEmbedded|npmRun|buildPackage|installPacked|createLocalProvider|createMediaFolder)\(/;
 /** What takes longer than a test of functions: a database, a server, a sandbox's process, measuring. */
 const SLOW =
   /\binject\("|\b(startEmbedded|runPostgres|runNext|create(Local|System)Provider|createMediaFolder|expectNoStall)\(/;
@@ -48,6 +48,19 @@ export const quickFiles = (): string[] =>
     return !file.endsWith(".soak.test.ts") && !reaches(path, SLOW) && !reaches(path, BROWSER);
   });
 
+const TESTS = join(projectRoot, "tests") + sep;
+
+/** The length of a test file and of the suites that it imports. */
+function lengthOf(file: string): number {
+  const seen = new Set([file]);
+  for (const suite of seen) {
+    for (const path of importsOf(suite)) {
+      if (path.startsWith(TESTS) && !path.startsWith(`${TESTS}support`)) seen.add(path);
+    }
+  }
+  return [...seen].reduce((sum, path) => sum + sourceOf(path).length, 0);
+}
+
 /** Runs the longest files first, so that none of them is left when the others have ended. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -55,8 +68,8 @@ export class LongestFirst extends BaseSequencer {
       if (reaches(moduleId, OWN_SERVERS, ["lib", "scripts", "tests/support"])) return 0;
       return reaches(moduleId, BROWSER) ? 1 : 2;
     };
-    // By the durations of the last run, or else by size.
-    const sorted = await super.sort(files);
-    return sorted.toSorted((one, other) => rank(one) - rank(other));
+    return files.toSorted(
+      (one, other) => rank(one) - rank(other) || lengthOf(other.moduleId) - lengthOf(one.moduleId),
+    );
   }
 }
