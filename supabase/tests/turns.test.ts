@@ -1,3 +1,4 @@
+/** Turns from their claim to their end. This file is long because it has the whole life of a turn. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { inStoredOrder } from "../../lib/agent/tools/make-storable.ts";
@@ -112,6 +113,13 @@ describe("a turn", () => {
       const ending = { status: "cancelled" };
       expect(await endTurn(transaction, turn_id, ending)).toMatchObject({ finished: true });
       expect(await endTurn(transaction, turn_id, ending)).toMatchObject({ finished: false });
+      // A process that was taken for dead starts nothing more.
+      expect(await transaction.call("complete_model_call", { ...step, index: 1 })).toEqual({
+        ...{ superseded: false, stop_requested: true, known_calls: [] },
+      });
+      expect(await transaction.call("start_tools", { turn_id, call_ids: ["c3"] })).toEqual([
+        { id: "c3", finished: false, output: null },
+      ]);
       expect(await transaction.call("find_active_turn", { account_id, chat_id })).toEqual({
         outcome: "idle",
       });

@@ -3,6 +3,7 @@
  * `SOAK_SEED` and `SOAK_ROUNDS` repeat a run; with one round, a seed.
  */
 import { randomInt } from "node:crypto";
+import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { type Cluster, startCluster } from "./simulation/cluster.ts";
 import { planOf } from "./simulation/plan.ts";
@@ -37,7 +38,7 @@ describe("a simulation", () => {
       } catch (error) {
         failed.push(seed);
         report(round);
-        console.log(error);
+        console.log(inspect(error, { depth: 10, maxStringLength: 2_000 }));
         throw error;
       }
       if (round % REPORT_EVERY === 0) report(round);

@@ -174,7 +174,6 @@ async function violationsInContext(model: Model): Promise<string[]> {
         where other.chat_id = c.chat_id and other.turn_id = c.turn_id and other.kind = c.kind
           and c.kind = 'summarized' and other.state #> '{summary,to}' = c.state #> '{summary,to}') as same
     from compactions c where c.account_id = ${accountId}`;
-  const summaries = compactions.map(({ summary }) => String(summary));
   // A message that steers a turn has the limit of the turn.
   const steering = await cluster.workspace.sql`
     select s.message_id as id from steering_messages s join turns t on t.id = s.turn_id
@@ -194,7 +193,7 @@ async function violationsInContext(model: Model): Promise<string[]> {
         : []),
       ...(messages[1]?.role === "user" ? [] : [`a request of ${script} starts with an answer`]),
       ...(isDeepStrictEqual(called, answered) ? [] : [`${script}: ${called} has ${answered}`]),
-      ...(summary === undefined || summaries.includes(summary)
+      ...(summary === undefined || compactions.some((one) => one.summary === summary)
         ? []
         : [`${script} has a summary that is not recorded: ${summary}`]),
     ];
