@@ -125,12 +125,16 @@ async function expectStored(
     where chat_id = ${chatId} and role = 'assistant' order by created_at, id`;
   const turns = await cluster.workspace.sql`
     select run_id, message_id, assistant_message_id from turns
-    where chat_id = ${chatId} and run_id is not null order by created_at`;
+    where chat_id = ${chatId} and (run_id is not null or message_id = assistant_message_id)
+    order by created_at`;
   const assembled = new Map<string, UIMessage>();
   for (const { run_id, message_id, assistant_message_id } of turns) {
+    const asked = message_id === assistant_message_id && assembled.get(message_id);
+    // The request that stored the answer died before its run began.
+    if (asked && run_id === null) assembled.set(message_id, withAnswer(asked));
+    if (run_id === null) continue;
     const frames = logs.get(String(run_id)) ?? [];
     expectCompleteTurn(frames);
-    const asked = message_id === assistant_message_id && assembled.get(message_id);
     const chunks = frames.map(({ chunk }) => chunk);
     const message = await assemble(chunks, asked ? withAnswer(asked) : undefined);
     assembled.set(String(assistant_message_id), message);
