@@ -2,7 +2,10 @@ import { z } from "zod";
 import { type Context, withId } from "./example-recorder.ts";
 
 /** Records how a chat is changed, found, exported and shared. */
-export async function recordOneChat({ record }: Context, params: Record<string, string>) {
+export async function recordOneChat(
+  { record, recorder, caller }: Context,
+  params: Record<string, string>,
+) {
   await record("updateChat", { params, body: { title: "Hello", pinned: true } });
   await record("chooseConnectors", { params, body: { connectors: ["gmail"] } });
   await record("listChatConnectors", { params });
@@ -23,6 +26,7 @@ export async function recordOneChat({ record }: Context, params: Record<string, 
   const token = share.url.split("/").at(-1) ?? "";
   await record("readShare", { params: { token } });
   await record("readSharedFile", { params: { token, index: "0" } });
+  await recorder.ask(caller, "readSharedFile", { params: { token, index: "1" } });
   await record("continueShare", { params: { token } });
   await record("revokeShare", { params });
 }
