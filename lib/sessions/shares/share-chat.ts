@@ -26,6 +26,9 @@ import {
 const MAX_CHARS = 8 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 
+/** Headers, because a share that is revoked must be gone at once, from search engines too. */
+export const GONE_AT_ONCE = { "cache-control": "no-store", "x-robots-tag": "noindex, nofollow" };
+
 /** Returns the page on which anyone can read the share. */
 const urlOf = ({ id }: StoredShare): string =>
   `${serviceOrigin()}/share/${formatToken(id, config().API_KEY_SECRET)}`;
@@ -130,7 +133,9 @@ export async function readSharedFile(token: string, index: number): Promise<Resp
       yield Buffer.from(next.piece, "base64");
     }
   }
-  return fileResponse(streamOf(pieces(first)), { ...first, isText: false });
+  const response = fileResponse(streamOf(pieces(first)), { ...first, isText: false });
+  for (const [name, value] of Object.entries(GONE_AT_ONCE)) response.headers.set(name, value);
+  return response;
 }
 
 /**
