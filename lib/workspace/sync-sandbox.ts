@@ -31,7 +31,7 @@ import { isWorkspacePath, MAX_FILE_BYTES } from "./workspace-file.ts";
 /** Relative to the sandbox's home. */
 const WORKSPACE_FOLDER = "workspace";
 
-/** Of a file, in one run and on one day. */
+/** How many copies of a file one run stores on one day. */
 const MAX_COPIES = 100;
 
 /** More are not named. */
@@ -119,7 +119,7 @@ class SandboxSync {
       this.#current = byPath(this.#loaded.files);
     }
     // What cannot be stored gives way to the workspace.
-    const expectedAt = (path: string) => (writes ? stateOf(entries?.get(path)) : undefined);
+    const expectedAt = (path: string) => (writes ? (entries?.get(path) ?? null) : undefined);
     await this.#give(expectedAt);
     const { revision, conflicts } = this.#loaded;
     const removed = [...this.#removed];
@@ -303,9 +303,6 @@ const differs = (
 ): boolean => current.version !== given.version || current.sha256 !== given.sha256;
 
 const inFolder = (path: string): string => posix.join(WORKSPACE_FOLDER, path);
-
-const stateOf = (entry: FolderEntry | undefined): ExpectedFile =>
-  entry ? { size: entry.size, modifiedAt: entry.modifiedAt } : null;
 
 async function removeIfThere(
   files: SandboxFiles,

@@ -182,9 +182,9 @@ describe("files of a share", () => {
 
     // A request that fails changes nothing.
     for (const [body, status, error] of [
-      [{ files: ["missing.txt"] }, 400, "files.0 is no file of the session's sandbox"],
-      [{ files: ["page.html", "reports"] }, 400, "files.1 is no file of the session's sandbox"],
-      [{ files: ["../../etc/passwd"] }, 400, "files.0 is no file of the session's sandbox"],
+      [{ files: ["missing.txt"] }, 400, "files.0 is not a file in the session's sandbox"],
+      [{ files: ["page.html", "reports"] }, 400, "files.1 is not a file in the session's sandbox"],
+      [{ files: ["../../etc/passwd"] }, 400, "files.0 is not a file in the session's sandbox"],
       [{ files: ["page.html", "page.html"] }, 400, "files must name each file once"],
     ] as const) {
       expectError(await withKey.request("PUT", path, { body }), status, "error", error);
@@ -193,7 +193,7 @@ describe("files of a share", () => {
     const tooLarge = await withKey.request("PUT", path, {
       body: { files: ["big.bin", files[0]] },
     });
-    expectError(tooLarge, 413, "error", "The files have more than 10 MiB in all");
+    expectError(tooLarge, 413, "error", "The files have more than 10 MiB in total");
     await sql`insert into shared_files (share_id, position, account_id, content)
       select ${made.id}, 50, account_id, convert_to(repeat('x', 99000000), 'UTF8') from chat_shares
       where id = ${made.id}`;

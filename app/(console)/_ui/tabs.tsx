@@ -37,7 +37,7 @@ const tabBarStyle = "flex gap-1 overflow-x-auto overflow-y-hidden border-b [scro
 const tabStyle =
   "-mb-px shrink-0 border-b-2 border-transparent px-3 py-2 font-medium whitespace-nowrap text-muted-foreground hover:text-foreground focus-visible:-outline-offset-2";
 
-const scrollTo = (tab: Element | null) => tab?.scrollIntoView({ block: "nearest" });
+const scrollIntoView = (tab: Element | null) => tab?.scrollIntoView({ block: "nearest" });
 
 interface LinkTabsProps {
   readonly label: string;
@@ -56,7 +56,7 @@ export function LinkTabs({ label, tabs }: LinkTabsProps) {
         <Link
           key={tab.href}
           href={tab.href}
-          ref={tab === current ? scrollTo : null}
+          ref={tab === current ? scrollIntoView : null}
           aria-current={tab !== current ? undefined : tab.href === path ? "page" : true}
           className={cn(tabStyle, tab === current && "border-foreground text-foreground")}
         >

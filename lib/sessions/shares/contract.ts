@@ -5,8 +5,6 @@ import { dateTime, MAX_PATH_CHARS, pathIndex, queryInteger, uuid } from "../../c
 import { nextCursor } from "../../contract/pagination.ts";
 import { chat, session } from "../session.ts";
 
-/** For all files of a share. */
-export const MAX_SHARED_BYTES = 10 * 1024 * 1024;
 const MAX_FILES = 20;
 
 const sharedFile = z
@@ -77,7 +75,7 @@ export const shareChatContract = contract({
       .default([])
       .meta({
         description:
-          "Paths of files in the session's sandbox, absolute or relative to its home: at most 10 MiB in all. Default: none, also for a share that had some",
+          "Paths of files in the session's sandbox, absolute or relative to its home: at most 10 MiB in total. Default: none, also for a share that had some",
         examples: [["reports/q3.xlsx"]],
       }),
   }),

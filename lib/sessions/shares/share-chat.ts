@@ -12,7 +12,7 @@ import { withSandboxFiles } from "../../sandbox/sandbox-files.ts";
 import { readChat } from "../read-chat.ts";
 import type { Message } from "../session.ts";
 import { splitAnswer } from "../split-answer.ts";
-import { MAX_SHARED_BYTES, type SharedMessage } from "./contract.ts";
+import type { SharedMessage } from "./contract.ts";
 import { formatToken, readToken } from "./share-token.ts";
 import {
   copyShare,
@@ -24,6 +24,7 @@ import {
 } from "./store.ts";
 
 const MAX_CHARS = 8 * 1024 * 1024;
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 
 /** Headers, because a share that is revoked must be gone at once, from search engines too. */
@@ -68,7 +69,7 @@ export async function shareChat(
   return isAppError(files) ? files : upsertShare(address, shown, files);
 }
 
-const tooLarge = appError("payload_too_large", "The files have more than 10 MiB in all");
+const tooLarge = appError("payload_too_large", "The files have more than 10 MiB in total");
 
 async function readFiles(sandbox: SandboxFiles, paths: readonly string[]) {
   const files: { path: string; name: string; size: number; content: string }[] = [];
@@ -77,7 +78,7 @@ async function readFiles(sandbox: SandboxFiles, paths: readonly string[]) {
     try {
       const bytes = await sandbox.readFile(path);
       total += bytes.byteLength;
-      if (total > MAX_SHARED_BYTES) return tooLarge;
+      if (total > MAX_FILE_BYTES) return tooLarge;
       const content = Buffer.from(bytes).toString("base64");
       files.push({ path, name: posix.basename(path), size: bytes.byteLength, content });
     } catch (error) {
@@ -85,7 +86,7 @@ async function readFiles(sandbox: SandboxFiles, paths: readonly string[]) {
       if (error.code === "too_large") return tooLarge;
       if (error.code !== "not_found" && error.code !== "refused") throw error;
       const field = `files.${index}`;
-      return invalidField(field, `${field} is no file of the session's sandbox`);
+      return invalidField(field, `${field} is not a file in the session's sandbox`);
     }
   }
   return files;

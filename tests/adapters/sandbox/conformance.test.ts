@@ -514,6 +514,10 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
         );
       }
       await expect(openFiles().remove("a.txt", listed)).rejects.toMatchObject(changed);
+      await expect(openFiles().remove("b.txt", null)).rejects.toMatchObject(changed);
+      await expect(openFiles().remove("c.txt", listed)).rejects.toMatchObject({
+        code: "not_found",
+      });
       expect((await shell("cat a.txt b.txt; ls -A")).stdout).toBe("amore\nnew\na.txt\nb.txt\n");
       const [now = null] = (await openFiles().listTree(".")).filter(({ path }) => path === "a.txt");
       const written = await openFiles().writeStream("a.txt", pieces(1, 1), now);

@@ -212,7 +212,7 @@ function Suggestions({ onChoose }: { readonly onChoose: (suggestion: Suggestion)
 function StandInNote() {
   return (
     <p className="mx-auto max-w-2xl px-4 text-center text-sm text-balance text-muted-foreground max-sm:pb-3 sm:pt-4">
-      No AI model is connected yet. Rules answer in its place, which can use the agent's tools.{" "}
+      No AI model is connected yet. Built-in rules answer instead and can use the agent's tools.{" "}
       <Link href="/docs/settings" className="text-accent-text underline underline-offset-4">
         Connect a model
       </Link>

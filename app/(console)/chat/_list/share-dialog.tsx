@@ -11,6 +11,7 @@ import { Dialog } from "../../_ui/dialog.tsx";
 import { Input } from "../../_ui/form.tsx";
 import { formatBytes, formatDateTime } from "../../_ui/format.ts";
 import { ErrorState, Skeleton } from "../../_ui/states.tsx";
+import { withoutHome } from "../_state/attachment.ts";
 import { pathOf, type RowTarget } from "./row-target.ts";
 
 type ShareAnswer = Answer<typeof getShareContract>;
@@ -24,7 +25,8 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
   const { send, busy, error: failure } = useSubmit();
   const share = data?.share;
   const [chosen, setChosen] = useState<readonly string[] | null>(null);
-  const files = chosen ?? share?.files.map((file) => file.path) ?? [];
+  const shared = (share?.files ?? []).map(({ path, size }) => ({ path: withoutHome(path), size }));
+  const files = chosen ?? shared.map((file) => file.path);
   const ask = async (method: "PUT" | "DELETE") => {
     const init = method === "PUT" ? { method, body: { files } } : { method };
     const result = await send<ShareAnswer>(path, init);
@@ -32,6 +34,9 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
     change((now) => ({ ...now, share: result.data.share ?? null }));
     setChosen(null);
   };
+  const choice = (
+    <FileChoice {...{ sessionId: target.sessionId, shared, chosen: files }} onChange={setChosen} />
+  );
   return (
     <Dialog
       onClose={onClose}
@@ -60,7 +65,7 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
             {share.message_count === 1 ? "message" : "messages"}, as of{" "}
             {formatDateTime(share.updated_at)}
           </p>
-          <FileChoice sessionId={target.sessionId} chosen={files} onChange={setChosen} />
+          {choice}
           <div className="mt-5 flex flex-wrap items-center gap-2">
             <Button variant="danger-ghost" disabled={busy} onClick={() => void ask("DELETE")}>
               Stop sharing
@@ -83,7 +88,7 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
       )}
       {data && !share && (
         <>
-          <FileChoice sessionId={target.sessionId} chosen={files} onChange={setChosen} />
+          {choice}
           <Button icon={Globe} className="mt-3" busy={busy} onClick={() => void ask("PUT")}>
             Create link
           </Button>
@@ -93,15 +98,17 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
   );
 }
 
+type SharedFile = Readonly<{ path: string; size: number }>;
 type FileChoiceProps = Readonly<{
   sessionId: string;
+  shared: readonly SharedFile[];
   chosen: readonly string[];
   onChange: (paths: readonly string[]) => void;
 }>;
 type Listing = Answer<typeof listSandboxFilesContract>;
 
-/** The files of the chat and its folder "workspace", newest first, and those that are shared already. */
-function FileChoice({ sessionId, chosen, onChange }: FileChoiceProps) {
+/** Other files that are shared already, then those of the home and its folder "workspace", newest first. */
+function FileChoice({ sessionId, shared, chosen, onChange }: FileChoiceProps) {
   const query = `sessionId=${sessionId}`;
   const { data } = useQuery<Answer<typeof getSandboxContract>>(`/api/sandbox?${query}`);
   const place = /active|stopped/.test(data?.sandbox.state ?? "")
@@ -114,9 +121,9 @@ function FileChoice({ sessionId, chosen, onChange }: FileChoiceProps) {
   const files = [...home, ...(kept ?? [])]
     .filter(({ type, name }) => type === "file" && !name.startsWith("."))
     .sort((one, other) => other.modifiedAt.localeCompare(one.modifiedAt))
-    .map(({ path, size }) => ({ path: path.replace(/^\/home\/agent\//, ""), size }));
-  const gone = chosen.filter((path) => files.every((file) => file.path !== path));
-  const offered = [...gone.map((path) => ({ path, size: null })), ...files];
+    .map(({ path, size }) => ({ path: withoutHome(path), size }));
+  const others = shared.filter(({ path }) => files.every((file) => file.path !== path));
+  const offered = [...others, ...files];
   if (offered.length === 0) return null;
   return (
     <fieldset className="mt-4">
@@ -134,9 +141,7 @@ function FileChoice({ sessionId, chosen, onChange }: FileChoiceProps) {
                 }
               />
               <span className="min-w-0 flex-1 truncate">{path}</span>
-              <span className="text-muted-foreground">
-                {size === null ? "no longer there" : formatBytes(size)}
-              </span>
+              <span className="text-muted-foreground">{formatBytes(size)}</span>
             </label>
           </li>
         ))}

@@ -4,7 +4,7 @@ import { useContext } from "react";
 import { IconButton } from "../../_ui/button.tsx";
 import { formatBytes } from "../../_ui/format.ts";
 import { download } from "../../_ui/save-file.ts";
-import { sandboxFilePath } from "../_state/attachment.ts";
+import { sandboxFilePath, withoutHome } from "../_state/attachment.ts";
 import { listAt, numberAt, readToolCall, textAt } from "../_state/tool-call.ts";
 import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
 import { FileTypeIcon } from "./file-type-icon.tsx";
@@ -51,7 +51,7 @@ function filesIn(parts: UIMessage["parts"]): Map<string, number> {
   for (const part of parts) {
     const call = readToolCall(part);
     if (call?.name === "write" && call.state === "done") {
-      const path = textAt(call.output, "filePath")?.replace(/^(?:\/home\/agent\/|\.\/)/, "");
+      const path = withoutHome(textAt(call.output, "filePath") ?? "");
       if (path) files.set(path, numberAt(call.output, "bytes") ?? 0);
     }
     if (part.type !== "data-workspace") continue;

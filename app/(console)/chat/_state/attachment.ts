@@ -36,3 +36,6 @@ export const isPreviewable = (type: string): boolean =>
 
 export const sandboxFilePath = (sessionId: string, path: string): string =>
   `/api/sandbox/files/content?${new URLSearchParams({ sessionId, path })}`;
+
+/** Returns a path of the sandbox without its home, from which relative paths start. */
+export const withoutHome = (path: string): string => path.replace(/^(?:\/home\/agent\/|\.\/)/, "");

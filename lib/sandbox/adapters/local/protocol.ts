@@ -87,9 +87,14 @@ export const jailReply = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("error"),
     code: z.enum([
-      ...["not_found", "refused", "changed", "no_space", "disk_full", "too_large"],
+      "not_found",
+      "refused",
+      "changed",
+      "no_space",
+      "disk_full",
+      "too_large",
       "unavailable",
-    ] as const),
+    ]),
     message: z.string(),
   }),
 ]);

@@ -171,14 +171,16 @@ async function place({ path, staged, expected }: Change<"place">): Promise<JailR
 
 async function remove({ path, expected }: Change<"remove">): Promise<JailReply> {
   const file = fs.resolvePath(HOME, path);
-  refuseChanged(file, expected && (await fs.stat(file).catch(() => undefined)), expected);
+  const found = await fs.lstat(file).catch(() => undefined);
+  // Otherwise there is nothing to remove.
+  if (found) refuseChanged(file, found, expected);
   await fs.rm(file, { recursive: true });
   return { op: "remove" };
 }
 
 function refuseChanged(
   file: string,
-  found: { readonly size: number; readonly mtime: Date } | null | undefined,
+  found: { readonly size: number; readonly mtime: Date } | undefined,
   expected: ExpectedFile | undefined,
 ): void {
   if (expected === undefined || (expected === null && !found)) return;

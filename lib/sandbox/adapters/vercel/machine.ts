@@ -16,7 +16,7 @@ import {
   type SandboxFiles,
 } from "../../port.ts";
 import { isStreamLost, type Machine, statusOf } from "./sdk.ts";
-import { dateOf, stateOf, uploadInParts } from "./upload-in-parts.ts";
+import { CHANGED, dateOf, stateOf, uploadInParts } from "./upload-in-parts.ts";
 
 const HOME = "/vercel/sandbox";
 const FILE_TIMEOUT_MS = 60_000;
@@ -26,7 +26,6 @@ const STREAM_TIMEOUT_MS = 10 * 60_000;
 const CONTROLLER_GRACE_MS = 5_000;
 const LIST_MISSING = 44;
 const LIST_REFUSED = 45;
-const CHANGED = 46;
 
 /**
  * Runs $1 in $3, with the rest as its arguments, and passes on the first $2 bytes of stdout and of stderr

@@ -6,7 +6,7 @@ import type { ExpectedFile, WrittenFile } from "../../port.ts";
 const PART_BYTES = 8 * 1024 * 1024;
 const MAX_OUTPUT_CHARS = 1_000;
 const REFUSED = 45;
-const CHANGED = 46;
+export const CHANGED = 46;
 
 /** Appends the part $1 to the file $2. */
 const APPEND = `cat -- "$1" >> "$2" && rm -- "$1"`;
