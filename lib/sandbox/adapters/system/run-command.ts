@@ -215,8 +215,9 @@ function watch(
     const program = await firstChild(init);
     if ((await isTraced(init)) || (await isTraced(program))) return "traced";
     const used = await measureProcesses(program);
-    if (used.bytes > limits.maxBytes) return "memory";
+    // First, because each process also takes some memory.
     if (used.processes > limits.maxProcesses) return "processes";
+    if (used.bytes > limits.maxBytes) return "memory";
     const before = room;
     room = await statfs(dir);
     const hasShrunk = !before || room.bfree < before.bfree || room.ffree < before.ffree;
