@@ -70,22 +70,26 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
   let state: SandboxState;
   let sandbox: Sandbox;
 
-  beforeAll(() => {
-    provider = connect();
-  });
-
-  beforeEach(async () => {
+  const provision = async () => {
+    provider ??= connect();
     sessionId = randomUUID();
     state = await provider.provision(sessionId, account);
     sandbox = provider.open(state, account);
     return () => provider.destroy(state);
-  });
+  };
+  /** One sandbox for the tests of a group, whose home is empty for each of them. */
+  const shareSandbox = () => {
+    beforeAll(provision);
+    beforeEach(() => shell("rm -rf ./* ./.[!.]*"));
+  };
 
   const shell = async (command: string, more: Partial<CommandOptions> = {}) =>
     sandbox.run(command, { ...options, ...more });
   const text = async (path: string) => Buffer.from(await sandbox.readFile(path)).toString();
 
   describe("provisioning", () => {
+    beforeEach(provision);
+
     test("says what was made and keeps it for the next call", async () => {
       expect(state).toEqual({
         provider: name,
@@ -142,9 +146,21 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       const again = provider.open(await provider.provision(sessionId, account), account);
       expect(await again.run("ls -A", options)).toMatchObject({ exitCode: 0, stdout: "" });
     });
+
+    test("what is gone cannot be looked into", async () => {
+      await provider.destroy(state);
+      await expect(provider.openFiles(state, account).listFolder(".")).rejects.toMatchObject({
+        code: "unavailable",
+      });
+      await expect(provider.openFiles(state, account).readFile("a.txt")).rejects.toMatchObject({
+        code: "unavailable",
+      });
+    });
   });
 
   describe("commands", () => {
+    shareSandbox();
+
     test("give exit code, stdout and stderr", async () => {
       expect(await shell("echo out; echo err >&2; exit 3")).toEqual({
         exitCode: 3,
@@ -255,6 +271,8 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
   });
 
   describe("files", () => {
+    shareSandbox();
+
     test("keep every byte", async () => {
       const bytes = Uint8Array.from({ length: 70_000 }, (_, index) => (index * 31) % 256);
       await sandbox.writeFile("raw/bytes.bin", bytes);
@@ -311,6 +329,7 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
   });
 
   describe("its files, listed and read from outside", () => {
+    shareSandbox();
     const openFiles = () => provider.openFiles(state, account);
 
     test("lists the entries of a folder by name, with type, bytes and time", async () => {
@@ -409,15 +428,10 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       await expect(openFiles().listTree("missing")).rejects.toMatchObject({ code: "not_found" });
       await expect(openFiles().listTree("work/b.txt")).rejects.toMatchObject({ code: "refused" });
     });
-
-    test("what is gone cannot be looked into", async () => {
-      await provider.destroy(state);
-      await expect(openFiles().listFolder(".")).rejects.toMatchObject({ code: "unavailable" });
-      await expect(openFiles().readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
-    });
   });
 
   describe("its files, streamed and removed from outside", () => {
+    shareSandbox();
     const openFiles = () => provider.openFiles(state, account);
     const MIB = 1024 * 1024;
 

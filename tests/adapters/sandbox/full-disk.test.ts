@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
 import { checkRoom } from "../../../lib/health/check-parts.ts";
-import { errorCodeOf, QUOTA_REACHED } from "../../../lib/sandbox/adapters/local/protocol.ts";
+import { errorCodeOf, QUOTA_REACHED } from "../../../lib/sandbox/adapters/local/disk-usage.ts";
 
 test.each([
   [QUOTA_REACHED, "no_space"],

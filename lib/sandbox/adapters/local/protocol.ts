@@ -100,15 +100,3 @@ export const jailReply = z.discriminatedUnion("op", [
 ]);
 
 export type JailReply = z.output<typeof jailReply>;
-
-/** The quota's error. Errors of the file system itself name the system call after a comma. */
-export const QUOTA_REACHED = "ENOSPC: no space left on device";
-
-/** Returns the code of an operation's error by its message, which is all that the shell passes on. */
-export function errorCodeOf(message: string): (JailReply & { op: "error" })["code"] {
-  if (message.startsWith("ENOENT") || message.startsWith("ENOTDIR")) return "not_found";
-  if (message.startsWith("ESTALE")) return "changed";
-  if (message === QUOTA_REACHED) return "no_space";
-  if (message.startsWith("ENOSPC")) return "disk_full";
-  return message.startsWith("EFBIG") ? "too_large" : "refused";
-}

@@ -14,13 +14,10 @@ import {
 } from "just-bash";
 import { cutOutput } from "../../cut-output.ts";
 import type { ExpectedFile } from "../../port.ts";
-import { DiskUsage } from "./disk-usage.ts";
-import { createGuardedFetch } from "./guarded-fetch.ts";
-import { errorCodeOf, type JailReply, type JailRequest, type JailSettings } from "./protocol.ts";
+import { DiskUsage, errorCodeOf } from "./disk-usage.ts";
+import type { JailReply, JailRequest, JailSettings } from "./protocol.ts";
 import { SessionDisk, SessionDisks } from "./session-disk.ts";
 import { SessionFs } from "./session-fs.ts";
-import { pythonCommands } from "./wasm/python.ts";
-import { sqliteCommand } from "./wasm/sqlite.ts";
 
 const HOME = "/home/agent";
 const MIB = 1024 * 1024;
@@ -40,10 +37,25 @@ const disks = new SessionDisks(
 // The shell restricts the code that runs inside a command, which the network code must escape.
 const outsideCommands = AsyncLocalStorage.snapshot();
 
-// The shell's own programs of these names need worker threads, which the jail refuses.
+// The shell's own programs of these names need worker threads, which the jail refuses. They and the network
+// are loaded when they are used: most sessions need neither, and loading them takes as long as the rest.
 const customCommands = [
-  ...pythonCommands(disks, outsideCommands),
-  sqliteCommand(disks, outsideCommands),
+  ...["python3", "python"].map((name) => ({
+    name,
+    load: () =>
+      outsideCommands(async () => {
+        const { pythonCommand } = await import("./wasm/python.ts");
+        return pythonCommand(name, disks, outsideCommands);
+      }),
+  })),
+  {
+    name: "sqlite3",
+    load: () =>
+      outsideCommands(async () => {
+        const { sqliteCommand } = await import("./wasm/sqlite.ts");
+        return sqliteCommand(disks, outsideCommands);
+      }),
+  },
 ];
 const commands = [...getCommandNames(), ...getNetworkCommandNames()] as CommandName[];
 
@@ -52,8 +64,11 @@ async function run({ command, cwd, env, maxOutputChars, policies }: JailRequest 
   if (!(await fs.exists(start)) || !(await fs.stat(start)).isDirectory) {
     return finished(1, "", `bash: ${start}: No such directory\n`, maxOutputChars);
   }
-  const guarded = createGuardedFetch({ ...settings, policies });
-  const fetch: SecureFetch = (url, options) => outsideCommands(() => guarded(url, options));
+  const fetch: SecureFetch = (url, options) =>
+    outsideCommands(async () => {
+      const { createGuardedFetch } = await import("./guarded-fetch.ts");
+      return createGuardedFetch({ ...settings, policies })(url, options);
+    });
   // A new shell for each command, so no environment is carried over.
   const bash = new Bash({
     fs,

@@ -70,15 +70,17 @@ function load(): Loaded {
 }
 
 /** @param disks the folders that it sees, by path */
-export function pythonCommands(disks: SessionDisks, outside: <T>(work: () => T) => T): Command[] {
-  return ["python3", "python"].map((name) =>
-    defineCommand(name, async (args, context) => {
-      const substituted = await substitutedFiles(args, context);
-      const result = await outside(() => runPython(args, context, disks, substituted));
-      await outside(freeMemory);
-      return result;
-    }),
-  );
+export function pythonCommand(
+  name: string,
+  disks: SessionDisks,
+  outside: <T>(work: () => T) => T,
+): Command {
+  return defineCommand(name, async (args, context) => {
+    const substituted = await substitutedFiles(args, context);
+    const result = await outside(() => runPython(args, context, disks, substituted));
+    await outside(freeMemory);
+    return result;
+  });
 }
 
 /** Frees the memory of a program whose last callback has returned, or several would add up. */
