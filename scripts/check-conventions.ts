@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
+import { z } from "zod";
 import { toolOperations } from "../lib/openapi/describe-tools.ts";
 import { SCHEMA_VERSION } from "../lib/platform/database/schema-version.ts";
 import { projectRoot } from "./project-root.ts";
@@ -21,6 +22,12 @@ const CITED_FILE =
 const FOREIGN_DOCUMENT =
   /\b(?:decisions?, sections?|spec(?:ification)?: (?:GET|POST|PUT|PATCH|DELETE))\b/i;
 
+const lockFile = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ optionalDependencies: z.record(z.string(), z.string()).default({}) }),
+  ),
+});
 const DEPENDENCIES = "docs/decisions/0017-dependencies.md";
 
 /** The folders whose comments and documents are held to `PHRASES`. */
@@ -126,6 +133,19 @@ function* faultsOfDependencies(): Generator<string> {
   }
 }
 
+/** `npm ci` refuses a lock file without an entry for each optional dependency, also where none was published. */
+function* faultsOfLockFile(): Generator<string> {
+  const { packages } = lockFile.parse(
+    JSON.parse(readFileSync(join(projectRoot, "package-lock.json"), "utf8")),
+  );
+  const paths = Object.keys(packages);
+  for (const [path, { optionalDependencies }] of Object.entries(packages)) {
+    for (const name of Object.keys(optionalDependencies)) {
+      if (!paths.some((one) => one.endsWith(`node_modules/${name}`))) yield `${path} lacks ${name}`;
+    }
+  }
+}
+
 /** The server asks the database for this migration, and refuses to start without it. */
 function* faultsOfSchemaVersion(): Generator<string> {
   const newest = readdirSync(join(projectRoot, "supabase/migrations")).sort().at(-1) ?? "";
@@ -155,6 +175,7 @@ function report(file: string, found: Iterable<string>): void {
 report("lib/platform/database/schema-version.ts", faultsOfSchemaVersion());
 report(TOOL_ROUTES, faultsOfToolRoutes());
 report(DEPENDENCIES, faultsOfDependencies());
+report("package-lock.json", faultsOfLockFile());
 const files = trackedFiles().filter((file) => /\.(?:css|md|mjs|sql|tsx?)$/.test(file));
 report("comments and documents", faultsOfPhrases(files));
 for (const file of files) {
