@@ -19,7 +19,7 @@ export default defineConfig({
     // On a machine that others share, one test in thousands meets a pause that it was not made for. What
     // passes only the second time is named at the end (scripts/run-tests.ts).
     retry: process.env.CI ? 1 : 0,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 60_000, interval: 100 } },
     pool: "forks",
     // More than two processors can run, because many tests wait for a deadline. Every worker drives
     // the same server: still more of them only measure how long they wait.
