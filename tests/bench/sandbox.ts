@@ -1,11 +1,13 @@
 /**
- * What Python and SQLite add to a command of the embedded sandbox, against the shell alone: the time of a
- * start, of a sum over a table, and the memory of the process.
+ * The first command of an embedded sandbox, against the start of Node alone; and the cost of Python and SQLite,
+ * against the shell alone: the time of a start, of a sum over a table, and the memory of the process.
  */
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { residentBytes } from "../../lib/platform/isolation/child-process.ts";
 import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import { listConfined } from "../support/harness/confined.ts";
@@ -26,6 +28,15 @@ export const benchSandbox: Bench = async () => {
   const provider = createLocalProvider({ ...options, startsAhead: false });
   const state = await provider.provision(sessionId, account);
   const sandbox = provider.open(state, account);
+  const start = async (program: string) => {
+    if (program === "node") {
+      await promisify(execFile)(process.execPath, ["-e", ""]);
+      return;
+    }
+    const fresh = await provider.provision(randomUUID(), account);
+    await provider.open(fresh, account).run(":", { timeoutMs: 60_000, maxOutputChars: 1_000 });
+    await provider.destroy(fresh);
+  };
   const run = async (command: string) => {
     const result = await sandbox.run(command, { timeoutMs: 60_000, maxOutputChars: 1_000 });
     if (result.exitCode !== 0) throw new Error(result.stderr);
@@ -35,6 +46,8 @@ export const benchSandbox: Bench = async () => {
     return (await residentBytes(pid)) / 1024 / 1024;
   };
   try {
+    const [opened, node] = await inTurns(STARTS, start, "sandbox", "node");
+    report("the first command of a sandbox, and Node alone", "ms", opened, node);
     await run(":");
     const idle = await memory();
     const first = await timed(() => run("python3 -c pass"));
