@@ -10,11 +10,8 @@ import { planOf, type TurnPlan } from "./simulation/plan.ts";
 import { simulate, TIMEOUT_MS } from "./simulation/simulate.ts";
 
 const { SIMULATION_SEED } = process.env;
-const seeds =
-  SIMULATION_SEED === undefined
-    ? Array.from({ length: 4 }, (_, seed) => seed)
-    : [Number(SIMULATION_SEED)];
-/** Few, as the seeds, so that they take half a minute; the soak test has a thousand of twice the length. */
+const seeds = SIMULATION_SEED === undefined ? [0, 1] : [Number(SIMULATION_SEED)];
+/** Few, as the seeds, so they take seconds; the soak test has a thousand of twice the length. */
 const COMMANDS = 6;
 
 let cluster: Cluster;
