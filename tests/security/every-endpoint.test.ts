@@ -3,5 +3,5 @@ import { fuzzEveryEndpoint } from "./fuzz-endpoints.ts";
 
 fuzzEveryEndpoint({
   seed: Number(process.env.FUZZ_SEED ?? 20_261_120),
-  runs: Number(process.env.FUZZ_RUNS ?? 3),
+  runs: Number(process.env.FUZZ_RUNS ?? 2),
 });
