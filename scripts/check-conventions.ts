@@ -5,7 +5,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
-import { z } from "zod";
 import { toolOperations } from "../lib/openapi/describe-tools.ts";
 import { SCHEMA_VERSION } from "../lib/platform/database/schema-version.ts";
 import { projectRoot } from "./project-root.ts";
@@ -22,12 +21,6 @@ const CITED_FILE =
 const FOREIGN_DOCUMENT =
   /\b(?:decisions?, sections?|spec(?:ification)?: (?:GET|POST|PUT|PATCH|DELETE))\b/i;
 
-const lockFile = z.object({
-  packages: z.record(
-    z.string(),
-    z.object({ optionalDependencies: z.record(z.string(), z.string()).default({}) }),
-  ),
-});
 const DEPENDENCIES = "docs/decisions/0017-dependencies.md";
 
 /** The folders whose comments and documents are held to `PHRASES`. */
@@ -135,11 +128,11 @@ function* faultsOfDependencies(): Generator<string> {
 
 /** `npm ci` refuses a lock file without an entry for each optional dependency, also where none was published. */
 function* faultsOfLockFile(): Generator<string> {
-  const { packages } = lockFile.parse(
-    JSON.parse(readFileSync(join(projectRoot, "package-lock.json"), "utf8")),
+  const { packages }: { packages: Record<string, { optionalDependencies?: object }> } = JSON.parse(
+    readFileSync(join(projectRoot, "package-lock.json"), "utf8"),
   );
   const paths = Object.keys(packages);
-  for (const [path, { optionalDependencies }] of Object.entries(packages)) {
+  for (const [path, { optionalDependencies = {} }] of Object.entries(packages)) {
     for (const name of Object.keys(optionalDependencies)) {
       if (!paths.some((one) => one.endsWith(`node_modules/${name}`))) yield `${path} lacks ${name}`;
     }

@@ -38,7 +38,7 @@ const MAX_COPIES = 100;
 const MAX_NAMED = 20;
 
 export interface SyncReport {
-  /** Files that were stored as they are; those of an earlier attempt are not named. */
+  /** Files that were stored as they are; an earlier attempt's are not named. */
   readonly stored: readonly { readonly path: string; readonly size: number }[];
   /** Files at whose path another version was stored in the meantime. */
   readonly conflicts: readonly { readonly path: string; readonly stored_as: string }[];
@@ -50,7 +50,7 @@ export interface Sync extends Checkout {
   readonly runId: string;
   /** Whether the changes of the sandbox are stored. */
   readonly writes: boolean;
-  /** Whether the turn goes on, and may change files. */
+  /** Whether the turn continues, and may change files. */
   readonly isDirty: boolean;
 }
 

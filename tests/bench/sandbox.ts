@@ -28,17 +28,18 @@ export const benchSandbox: Bench = async () => {
   const provider = createLocalProvider({ ...options, startsAhead: false });
   const state = await provider.provision(sessionId, account);
   const sandbox = provider.open(state, account);
+  const limits = { timeoutMs: 60_000, maxOutputChars: 1_000 };
   const start = async (program: string) => {
     if (program === "node") {
       await promisify(execFile)(process.execPath, ["-e", ""]);
       return;
     }
     const fresh = await provider.provision(randomUUID(), account);
-    await provider.open(fresh, account).run(":", { timeoutMs: 60_000, maxOutputChars: 1_000 });
+    await provider.open(fresh, account).run(":", limits);
     await provider.destroy(fresh);
   };
   const run = async (command: string) => {
-    const result = await sandbox.run(command, { timeoutMs: 60_000, maxOutputChars: 1_000 });
+    const result = await sandbox.run(command, limits);
     if (result.exitCode !== 0) throw new Error(result.stderr);
   };
   const memory = async () => {

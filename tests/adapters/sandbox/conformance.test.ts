@@ -85,6 +85,7 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
 
   const shell = async (command: string, more: Partial<CommandOptions> = {}) =>
     sandbox.run(command, { ...options, ...more });
+  const openFiles = () => provider.openFiles(state, account);
   const text = async (path: string) => Buffer.from(await sandbox.readFile(path)).toString();
 
   describe("provisioning", () => {
@@ -149,12 +150,8 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
 
     test("what is gone cannot be looked into", async () => {
       await provider.destroy(state);
-      await expect(provider.openFiles(state, account).listFolder(".")).rejects.toMatchObject({
-        code: "unavailable",
-      });
-      await expect(provider.openFiles(state, account).readFile("a.txt")).rejects.toMatchObject({
-        code: "unavailable",
-      });
+      await expect(openFiles().listFolder(".")).rejects.toMatchObject({ code: "unavailable" });
+      await expect(openFiles().readFile("a.txt")).rejects.toMatchObject({ code: "unavailable" });
     });
   });
 
@@ -330,7 +327,6 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
 
   describe("its files, listed and read from outside", () => {
     shareSandbox();
-    const openFiles = () => provider.openFiles(state, account);
 
     test("lists the entries of a folder by name, with type, bytes and time", async () => {
       await sandbox.writeFile("work/b.txt", "zwölf\n");
@@ -432,7 +428,6 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
 
   describe("its files, streamed and removed from outside", () => {
     shareSandbox();
-    const openFiles = () => provider.openFiles(state, account);
     const MIB = 1024 * 1024;
 
     async function* pieces(count: number, bytes: number) {

@@ -107,7 +107,7 @@ type FileChoiceProps = Readonly<{
 }>;
 type Listing = Answer<typeof listSandboxFilesContract>;
 
-/** Other files that are shared already, then those of the home and its folder "workspace", newest first. */
+/** Other files that are shared already, then the files of the home and its folder "workspace", newest first. */
 function FileChoice({ sessionId, shared, chosen, onChange }: FileChoiceProps) {
   const query = `sessionId=${sessionId}`;
   const { data } = useQuery<Answer<typeof getSandboxContract>>(`/api/sandbox?${query}`);

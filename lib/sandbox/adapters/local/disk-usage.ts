@@ -6,19 +6,9 @@
 import { type Dirent, lstatSync, readdirSync, rmSync } from "node:fs";
 import { lstat, opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { JailReply } from "./protocol.ts";
 
 /** The quota's error. Errors of the file system itself name the system call after a comma. */
 export const QUOTA_REACHED = "ENOSPC: no space left on device";
-
-/** Returns the code of an operation's error by its message, which is all that the shell passes on. */
-export function errorCodeOf(message: string): (JailReply & { op: "error" })["code"] {
-  if (message.startsWith("ENOENT") || message.startsWith("ENOTDIR")) return "not_found";
-  if (message.startsWith("ESTALE")) return "changed";
-  if (message === QUOTA_REACHED) return "no_space";
-  if (message.startsWith("ENOSPC")) return "disk_full";
-  return message.startsWith("EFBIG") ? "too_large" : "refused";
-}
 
 /** The prefix of the shell's temporary files, which remain when a command is killed. */
 export const UNFINISHED_PREFIX = ".just-bash-write-";

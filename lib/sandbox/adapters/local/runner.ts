@@ -14,10 +14,10 @@ import {
 } from "just-bash";
 import { cutOutput } from "../../cut-output.ts";
 import type { ExpectedFile } from "../../port.ts";
-import { DiskUsage, errorCodeOf } from "./disk-usage.ts";
+import { DiskUsage } from "./disk-usage.ts";
 import type { JailReply, JailRequest, JailSettings } from "./protocol.ts";
 import { SessionDisk, SessionDisks } from "./session-disk.ts";
-import { SessionFs } from "./session-fs.ts";
+import { errorCodeOf, SessionFs } from "./session-fs.ts";
 
 const HOME = "/home/agent";
 const MIB = 1024 * 1024;

@@ -13,7 +13,8 @@ import {
   MountableFs,
   ReadWriteFs,
 } from "just-bash";
-import type { DiskUsage } from "./disk-usage.ts";
+import { type DiskUsage, QUOTA_REACHED } from "./disk-usage.ts";
+import type { JailReply } from "./protocol.ts";
 import { detach } from "./session-disk.ts";
 
 type Encoding = Parameters<IFileSystem["writeFile"]>[2];
@@ -211,4 +212,13 @@ function byteLength(content: FileContent, options: Encoding): number {
 /** Returns the most entries that a write can create: the file and every folder above it. */
 function segments(path: string): number {
   return path.split("/").filter(Boolean).length;
+}
+
+/** Returns the code of an operation's error by its message, which is all that the shell passes on. */
+export function errorCodeOf(message: string): (JailReply & { op: "error" })["code"] {
+  if (message.startsWith("ENOENT") || message.startsWith("ENOTDIR")) return "not_found";
+  if (message.startsWith("ESTALE")) return "changed";
+  if (message === QUOTA_REACHED) return "no_space";
+  if (message.startsWith("ENOSPC")) return "disk_full";
+  return message.startsWith("EFBIG") ? "too_large" : "refused";
 }
