@@ -127,16 +127,20 @@ describeInBrowser("files", ({ signedIn }) => {
     await open("contract.docx");
     await preview.getByText("Audit: once a year").waitFor();
     await open("contract.pdf#page=1");
-    await preview.locator('iframe[src*="#page=1"]').waitFor();
-    // The viewer of the browser, which is an extension, has accepted the file.
-    await expect
-      .poll(() => page.frames().filter((frame) => frame.url().startsWith("chrome-extension:")))
-      .toHaveLength(1);
-    await preview.getByRole("radio", { name: "Text" }).check();
+    // A browser without a viewer of PDFs, such as a phone's or the headless shell, shows the text at once.
+    const hasViewer = await page.evaluate(() => navigator.pdfViewerEnabled);
+    if (hasViewer) {
+      await preview.locator('iframe[src*="#page=1"]').waitFor();
+      // The viewer, which is an extension, has accepted the file.
+      await expect
+        .poll(() => page.frames().filter((frame) => frame.url().startsWith("chrome-extension:")))
+        .toHaveLength(1);
+      await preview.getByRole("radio", { name: "Text" }).check();
+    }
     await preview.locator("[aria-current]", { hasText: "18 % of net receipts" }).waitFor();
     const opened = page.context().waitForEvent("page");
     await preview.getByRole("button", { name: "Open" }).click();
-    expect((await opened).url()).toMatch(/^blob:/);
+    if (hasViewer) expect((await opened).url()).toMatch(/^blob:/);
     await (await opened).close();
     await open("cover.png");
     const cover = preview.getByRole("img", { name: "cover.png" });

@@ -2,9 +2,16 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
-/** Returns the program of a Chromium on this machine, or undefined. `CHROMIUM_PATH` names it where it is not on the path. */
+/**
+ * Returns the program of a Chromium on this machine, or undefined. `CHROMIUM_PATH` names it where it is not on the
+ * path. The headless shell comes first: it is the same engine without the windows of a browser, and takes two thirds
+ * of the processor time.
+ */
 export function findChromium(): string | undefined {
-  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+  const names = [
+    ...["chromium-headless-shell", "chrome-headless-shell"],
+    ...["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+  ];
   const folders = (process.env.PATH ?? "").split(":");
   const candidates = [
     process.env.CHROMIUM_PATH,
