@@ -5,7 +5,6 @@ import { LongestFirst, quickFiles } from "./tests/test-files.ts";
 const isQuick = process.env.QUICK === "1";
 
 export default defineConfig({
-  resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") } },
   test: {
     include: isQuick ? quickFiles() : ["tests/**/*.test.ts", "supabase/tests/**/*.test.ts"],
     exclude: process.env.SOAK === "1" ? [] : ["tests/**/*.soak.test.ts"],
@@ -21,6 +20,9 @@ export default defineConfig({
     retry: process.env.CI ? 1 : 0,
     expect: { poll: { timeout: 60_000, interval: 100 } },
     pool: "forks",
+    // Node loads TypeScript by itself, and keeps what it has compiled for the next file.
+    experimental: { viteModuleRunner: false },
+    execArgv: ["--import", fileURLToPath(new URL("tests/resolve-app.mjs", import.meta.url))],
     // More than two processors can run, because many tests wait for a deadline. Every worker drives
     // the same server: still more of them only measure how long they wait.
     maxWorkers: 4,
