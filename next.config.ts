@@ -9,6 +9,24 @@ const READ_FILES = [
   "./node_modules/dejavu-fonts-ttf/ttf/DejaVuSans{Condensed*,Mono}.ttf",
 ];
 
+/**
+ * Libraries that a server loads as they are installed, which halves what a build and `npm run dev` compile. A function
+ * of Vercel has them in its bundle: it starts often, and reads few files sooner than many.
+ */
+const LIBRARIES = [
+  "@ai-sdk/provider",
+  "@modelcontextprotocol/client",
+  "@opentelemetry/api",
+  "@supabase/supabase-js",
+  "ai",
+  "jose",
+  "mediabunny",
+  "undici",
+  "yaml",
+  "zod",
+  "zod-openapi",
+];
+
 const config: NextConfig = {
   // The launcher gives each copy of the development server its own folder.
   distDir: process.env.NEXT_DIST_DIR ?? ".next",
@@ -83,6 +101,7 @@ const config: NextConfig = {
     "/api/artists/example": ["./lib/workspace/example/**"],
   },
   serverExternalPackages: [
+    ...(process.env.VERCEL ? [] : LIBRARIES),
     "pg",
     "just-bash",
     "pino",
