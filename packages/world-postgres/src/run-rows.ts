@@ -7,12 +7,15 @@ import {
   type Event,
   EventSchema,
   type Hook,
-  SPEC_VERSION_CURRENT,
+  SPEC_VERSION_SUPPORTS_CBOR_QUEUE_TRANSPORT,
   type Step,
   type WorkflowRun,
 } from "@workflow/world";
 import type { Row } from "./database.ts";
 import { decodeEventData } from "./event-data.ts";
+
+/** The format of what this World writes. An SDK that knows only newer ones refuses the World at its start. */
+export const SPEC_VERSION = SPEC_VERSION_SUPPORTS_CBOR_QUEUE_TRANSPORT;
 
 export interface StructuredError {
   readonly message: string;
@@ -74,7 +77,7 @@ export function toStep(row: Row): Step {
     startedAt: row.started_at,
     completedAt: row.completed_at ?? undefined,
     updatedAt: row.updated_at,
-    specVersion: SPEC_VERSION_CURRENT,
+    specVersion: SPEC_VERSION,
   } as Step;
 }
 
@@ -90,7 +93,7 @@ export function toHook(row: Row): Hook {
     metadata: row.metadata ?? undefined,
     isWebhook: row.is_webhook,
     createdAt: row.created_at,
-    specVersion: SPEC_VERSION_CURRENT,
+    specVersion: SPEC_VERSION,
   };
   return hook as Hook;
 }
@@ -104,10 +107,10 @@ export const toEvent = (row: Row): Event =>
     correlationId: row.correlation_id ?? undefined,
     eventData: row.data === null ? undefined : decodeEventData(row.data),
     createdAt: row.created_at,
-    specVersion: SPEC_VERSION_CURRENT,
+    specVersion: SPEC_VERSION,
   });
 
 export function createEvent(fields: Row): Event {
-  const event: unknown = { ...fields, specVersion: SPEC_VERSION_CURRENT };
+  const event: unknown = { ...fields, specVersion: SPEC_VERSION };
   return event as Event;
 }

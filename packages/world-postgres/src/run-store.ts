@@ -14,19 +14,18 @@ import {
   WorkflowRunNotFoundError,
   WorkflowWorldError,
 } from "@workflow/errors";
-import {
-  type CreateEventRequest,
-  type Event,
-  type EventResult,
-  type RunCreatedEventRequest,
-  SPEC_VERSION_CURRENT,
-  type Step,
-  type WorkflowRun,
+import type {
+  CreateEventRequest,
+  Event,
+  EventResult,
+  RunCreatedEventRequest,
+  Step,
+  WorkflowRun,
 } from "@workflow/world";
 import type { Sql } from "./database.ts";
 import { HookStore } from "./hook-store.ts";
 import { type OwnedRun, OwnedRuns, type OwnedStep } from "./owned-runs.ts";
-import { dataOf, toBytes, toStructuredError } from "./run-rows.ts";
+import { dataOf, SPEC_VERSION, toBytes, toStructuredError } from "./run-rows.ts";
 import { type RunEnd, RunTables, type StepChange } from "./run-tables.ts";
 
 type EventRequest = CreateEventRequest | RunCreatedEventRequest;
@@ -164,7 +163,7 @@ export class RunStore {
       status: "running",
       deploymentId: data.deploymentId,
       workflowName: data.workflowName,
-      specVersion: SPEC_VERSION_CURRENT,
+      specVersion: SPEC_VERSION,
       executionContext: data.executionContext,
       input: data.input,
       createdAt: now,
@@ -243,7 +242,7 @@ export class RunStore {
         createdAt: now,
         startedAt: now,
         updatedAt: now,
-        specVersion: SPEC_VERSION_CURRENT,
+        specVersion: SPEC_VERSION,
       };
       if (!(await this.#tables.insertStep(step, created, started))) throw this.#owned.lost(runId);
       owned.events.push(created, started);

@@ -1,7 +1,15 @@
-import { type Event, SPEC_VERSION_CURRENT, type Step, type WorkflowRun } from "@workflow/world";
+import type { Event, Step, WorkflowRun } from "@workflow/world";
 import type { Sql } from "./database.ts";
 import { encodeEventData } from "./event-data.ts";
-import { dataOf, type StructuredError, toBytes, toEvent, toRun, toStep } from "./run-rows.ts";
+import {
+  dataOf,
+  SPEC_VERSION,
+  type StructuredError,
+  toBytes,
+  toEvent,
+  toRun,
+  toStep,
+} from "./run-rows.ts";
 
 export interface RunEnd {
   readonly status: "completed" | "failed" | "cancelled";
@@ -108,7 +116,7 @@ export class RunTables {
       run as (
         insert into engine.runs (run_id, workflow_name, deployment_id, spec_version, status, input,
           execution_context, owner, created_at, started_at, updated_at)
-        values (${run.runId}, ${run.workflowName}, ${run.deploymentId}, ${SPEC_VERSION_CURRENT},
+        values (${run.runId}, ${run.workflowName}, ${run.deploymentId}, ${SPEC_VERSION},
           'running', ${toBytes(run.input)}, ${encodeEventData(run.executionContext)},
           coalesce((select id from instance), ${NO_OWNER}), ${now}, ${now}, ${now})
         on conflict do nothing returning run_id, owner),

@@ -4,13 +4,13 @@ import {
   type Event,
   type ListEventsParams,
   type RunCreatedEventRequest,
-  SPEC_VERSION_CURRENT,
   stripEventDataRefs,
   type World,
 } from "@workflow/world";
 import { ulid } from "ulid";
 import type { InProcessQueue } from "./queue.ts";
 import { type RunLists, withoutData } from "./run-lists.ts";
+import { SPEC_VERSION } from "./run-rows.ts";
 import type { RunStore } from "./run-store.ts";
 import type { Streams } from "./streams.ts";
 
@@ -48,7 +48,7 @@ export function createWorld({ runs, lists, streams, queue, ...life }: WorldParts
 
   // The SDK's overloads vary the types of runs and steps with `resolveData`.
   return {
-    specVersion: SPEC_VERSION_CURRENT,
+    specVersion: SPEC_VERSION,
     ...life,
     getDeploymentId: queue.getDeploymentId,
     queue: queue.queue,
