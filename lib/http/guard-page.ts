@@ -3,7 +3,7 @@
  * rendered once, and the security headers, with a content security policy and no framing.
  */
 import { randomBytes } from "node:crypto";
-import { NextResponse } from "next/server";
+import { NextResponse } from "next/server.js";
 import { mediaOrigin } from "../content/storage/media-origin.ts";
 import { rateHeaders } from "../contract/rate-limit.ts";
 import { limitPages } from "../identity/credentials/resolve-caller.ts";

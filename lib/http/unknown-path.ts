@@ -1,5 +1,5 @@
 /** Responses to requests that reach no route. */
-import { NextResponse } from "next/server";
+import { NextResponse } from "next/server.js";
 import { appError } from "../contract/app-error.ts";
 import { log } from "../platform/log.ts";
 import { errorResponse } from "./error-response.ts";

@@ -14,7 +14,7 @@ import {
 import type { Row } from "./database.ts";
 import { decodeEventData } from "./event-data.ts";
 
-/** The format of what this World writes. An SDK that knows only newer ones refuses the World at its start. */
+/** The format of the entities that this World writes. An SDK that knows only newer ones refuses the World at its start. */
 export const SPEC_VERSION = SPEC_VERSION_SUPPORTS_CBOR_QUEUE_TRANSPORT;
 
 export interface StructuredError {
