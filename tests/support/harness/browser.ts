@@ -26,7 +26,7 @@ const executablePath = findChromium();
 const required = Boolean(process.env.CI) || process.env.REQUIRE_BROWSER === "1";
 const missing =
   "No Chromium was found: the browser tests are left out. Install one (Debian: apt-get install " +
-  "chromium), or set CHROMIUM_PATH to its program.";
+  "chromium-headless-shell), or set CHROMIUM_PATH to its program.";
 
 /**
  * Features of the browser that are off. This list replaces Playwright's own, which is its first part.
