@@ -10,10 +10,10 @@ const READ_FILES = [
 ];
 
 /**
- * Libraries that a server loads as they are installed, which halves what a build and `npm run dev` compile. A function
- * of Vercel has them in its bundle: it starts often, and reads few files sooner than many.
+ * Libraries that a server loads from `node_modules`, so a build and `npm run dev` need not compile them. Vercel's
+ * functions have them in their bundles: they start often, and few files load faster than many.
  */
-const LIBRARIES = [
+const EXTERNAL_LIBRARIES = [
   "@ai-sdk/provider",
   "@modelcontextprotocol/client",
   "@opentelemetry/api",
@@ -101,7 +101,7 @@ const config: NextConfig = {
     "/api/artists/example": ["./lib/workspace/example/**"],
   },
   serverExternalPackages: [
-    ...(process.env.VERCEL ? [] : LIBRARIES),
+    ...(process.env.VERCEL ? [] : EXTERNAL_LIBRARIES),
     "pg",
     "just-bash",
     "pino",

@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { LongestFirst, quickFiles } from "./tests/test-files.ts";
 
@@ -20,9 +19,9 @@ export default defineConfig({
     retry: process.env.CI ? 1 : 0,
     expect: { poll: { timeout: 60_000, interval: 100 } },
     pool: "forks",
-    // Node loads TypeScript by itself, and keeps what it has compiled for the next file.
+    // Node strips the types itself and caches the compiled modules for the next file.
     experimental: { viteModuleRunner: false },
-    execArgv: ["--import", fileURLToPath(new URL("tests/resolve-app.mjs", import.meta.url))],
+    execArgv: ["--import", new URL("tests/resolve-app.mjs", import.meta.url).href],
     // More than two processors can run, because many tests wait for a deadline. Every worker drives
     // the same server: still more of them only measure how long they wait.
     maxWorkers: 4,

@@ -1,4 +1,4 @@
-/** Lets Node resolve `@/…`, as the modules below `app` write it, to a path from the root of the project. */
+/** Resolves the imports `@/…` of the modules in `app` from the root of the project, as `tsconfig.json` does. */
 import { registerHooks } from "node:module";
 
 const root = new URL("../", import.meta.url);

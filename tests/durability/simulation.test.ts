@@ -10,7 +10,7 @@ import { simulate, TIMEOUT_MS } from "./simulation/simulate.ts";
 
 const { SIMULATION_SEED } = process.env;
 const seeds = SIMULATION_SEED === undefined ? [0, 1] : [Number(SIMULATION_SEED)];
-/** Few, as the seeds, so they take seconds; the soak test has a thousand of twice the length, and directed ones. */
+/** Few, like the seeds, so they take seconds. The soak test has a thousand seeds of twice the length, and chosen faults. */
 const COMMANDS = 6;
 
 let cluster: Cluster;

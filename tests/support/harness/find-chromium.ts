@@ -4,8 +4,7 @@ import { chromium } from "playwright-core";
 
 /**
  * Returns the program of a Chromium on this machine, or undefined. `CHROMIUM_PATH` names it where it is not on the
- * path. The headless shell comes first: it is the same engine without the windows of a browser, and takes two thirds
- * of the processor time.
+ * path. The headless shell comes first, because it is the same engine without the cost of a browser's windows.
  */
 export function findChromium(): string | undefined {
   const names = [
