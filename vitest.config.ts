@@ -8,7 +8,9 @@ export default defineConfig({
     include: isQuick ? quickFiles() : ["tests/**/*.test.ts", "supabase/tests/**/*.test.ts"],
     exclude: process.env.SOAK === "1" ? [] : ["tests/**/*.soak.test.ts"],
     globalSetup: isQuick ? [] : ["tests/global-setup.ts"],
-    setupFiles: isQuick ? [] : ["tests/support/harness/observe-answers.ts"],
+    setupFiles: isQuick
+      ? []
+      : ["tests/support/harness/observe-answers.ts", "tests/support/harness/built-programs.ts"],
     // No guarantee is one of time: these only end what hangs, on the slowest machine too.
     testTimeout: 120_000,
     hookTimeout: 120_000,

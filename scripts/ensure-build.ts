@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { buildPrograms } from "./build-programs.ts";
 import { projectRoot } from "./project-root.ts";
 import { nextEnv } from "./run-next.ts";
 import { runProgram } from "./run-program.ts";
@@ -49,6 +50,7 @@ export async function build(distDir: string): Promise<void> {
     nextEnv({ NEXT_DIST_DIR: distDir }, "build"),
   );
   if (code !== 0) throw new Error(`next build failed (${code}).`);
+  buildPrograms(distDir);
   writeFileSync(join(projectRoot, distDir, "sources.sha256"), hash);
 }
 

@@ -11,6 +11,7 @@ import next from "next";
 import { z } from "zod";
 import { config } from "../lib/platform/config.ts";
 import { drain } from "../lib/platform/drain.ts";
+import { setBuiltPrograms } from "../lib/platform/isolation/program.ts";
 
 const CLOSE_INTERVAL_MS = 50;
 /** Proxies keep idle connections for a minute, and would send a request on one that is just being closed. */
@@ -24,6 +25,7 @@ const { HOST: hostname, PORT: port, NEXT_DIST_DIR: distDir = ".next" } = process
 const record = readFileSync(join(distDir, "required-server-files.json"), "utf8");
 const built = buildRecord.parse(JSON.parse(record)).config;
 process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = JSON.stringify(built);
+setBuiltPrograms(join(distDir, "programs"));
 const app = next({ dev: false, hostname, port: Number(port) });
 const answer = app.getRequestHandler();
 const prepared = Promise.withResolvers<void>();

@@ -39,7 +39,7 @@ export async function buildPackage(distDir: string, target: string): Promise<voi
   copy(join(standalone, distDir), ".next");
   copy(join(standalone, "node_modules"), "node_modules");
   copy(join(standalone, "package.json"), "package.json");
-  copy(join(distDir, "static"), join(".next", "static"));
+  for (const folder of ["static", "programs"]) copy(join(distDir, folder), join(".next", folder));
   for (const file of [...(await tracePrograms()), ...UNTRACED]) copy(file, file);
   for (const file of globSync(LICENSES, { cwd: projectRoot })) {
     if (existsSync(join(target, dirname(file)))) copy(file, file);

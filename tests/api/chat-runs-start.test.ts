@@ -113,7 +113,7 @@ describe("POST /api/chat/runs 202", () => {
         ]);
       expect(await keys()).toEqual([{ scope: "run", revoked_at: null }]);
       await conversationOf(caller, run).stop();
-      expect(await keys()).toEqual([{ scope: "run", revoked_at: expect.any(Date) }]);
+      await expect.poll(keys).toEqual([{ scope: "run", revoked_at: expect.any(Date) }]);
     },
   );
 

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { residentBytes } from "../../lib/platform/isolation/child-process.ts";
+import { setBuiltPrograms } from "../../lib/platform/isolation/program.ts";
 import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import { listConfined } from "../support/harness/confined.ts";
 import { type Bench, median, report, timed } from "./context.ts";
@@ -21,6 +22,7 @@ const SUM = `import csv, decimal, sys
 print(sum(decimal.Decimal(row[2]) for row in csv.reader(sys.stdin)))`;
 
 export const benchSandbox: Bench = async () => {
+  setBuiltPrograms(join(process.env.NEXT_DIST_DIR || ".next", "programs"));
   const dir = await mkdtemp(join(tmpdir(), "bench-sandbox-"));
   const account = randomUUID();
   const sessionId = randomUUID();
@@ -43,7 +45,7 @@ export const benchSandbox: Bench = async () => {
     if (result.exitCode !== 0) throw new Error(result.stderr);
   };
   const memory = async () => {
-    const [pid] = await listConfined("runner.ts", sessionId);
+    const [pid] = await listConfined("local/runner.", sessionId);
     return (await residentBytes(pid)) / 1024 / 1024;
   };
   try {

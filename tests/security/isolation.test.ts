@@ -243,7 +243,7 @@ describe.runIf(process.platform === "linux")("the process that renders", () => {
     const leaving = new AbortController();
     const order = videoOrder({ image, resolution: "4k", seconds: 8 });
     const rendering = createRenderer({ report: () => {} }).video(order, folder, leaving.signal);
-    const pid = await findConfined("render/main.ts", folder);
+    const pid = await findConfined("render/main.", folder);
     expect(await environmentOf(pid)).toEqual([
       "NODE_CHANNEL_FD",
       "NODE_CHANNEL_SERIALIZATION_MODE",
@@ -266,7 +266,7 @@ describe.runIf(process.platform === "linux")("the process that renders", () => {
     leaving.abort();
     expect(isAppError(await rendering)).toBe(true);
     // Its end is told only when the program itself is gone, not only what started it.
-    expect(await listConfined("render/main.ts", folder)).toEqual([]);
+    expect(await listConfined("render/main.", folder)).toEqual([]);
   });
 });
 
@@ -277,9 +277,9 @@ describe("a sandbox's process", () => {
     const session = randomUUID();
     const state = await provider.provision(session, "account");
     await provider.open(state, "account").run("true", { timeoutMs: 30_000, maxOutputChars: 10 });
-    const pid = await findConfined("runner.ts", session);
+    const pid = await findConfined("local/runner.", session);
     const words = (await readFile(`/proc/${pid}/cmdline`, "utf8")).split("\0");
-    const runner = words.findIndex((word) => word.endsWith("runner.ts"));
+    const runner = words.findIndex((word) => word.includes("local/runner."));
 
     // The permission model alone, as on a host without namespaces.
     const read = `try { fs.readFileSync("/proc/${process.pid}/environ"); console.log("read"); }

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => mediaFolder?.clear());
 
 /** The renderer of this file's inputs. */
-const findChild = () => findConfined("render/main.ts", dirname(image.path));
+const findChild = () => findConfined("render/main.", dirname(image.path));
 
 /** The error of an order, and proof that it left nothing behind. */
 async function fail(
@@ -190,7 +190,7 @@ describe("a rendering", () => {
     controller.abort();
     expect(await failing).toMatchObject({ code: "upstream_error" });
     // It is told only when the child is gone.
-    expect(await listConfined("render/main.ts", dirname(image.path))).toEqual([]);
+    expect(await listConfined("render/main.", dirname(image.path))).toEqual([]);
   });
 
   test.runIf(process.platform === "linux")(

@@ -105,7 +105,7 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<number> {
 }
 const shell = (command: string, timeoutMs = 30_000) =>
   sandbox.run(command, { timeoutMs, maxOutputChars: 50_000 });
-const listJails = (session: string) => listConfined("runner.ts", session);
+const listJails = (session: string) => listConfined("local/runner.", session);
 const home = () => join(dir, "sandboxes", sessionId, "home");
 
 describe("files outside the sandbox", () => {

@@ -21,6 +21,7 @@ import {
   UNPRIVILEGED_ID,
   type View,
 } from "../../../platform/isolation/isolation.ts";
+import { findProgram } from "../../../platform/isolation/program.ts";
 import { log } from "../../../platform/log.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import {
@@ -87,15 +88,13 @@ const LAUNCH_SCRIPT = 'ulimit -c 0; ulimit -t 1200; exec nice -n "$@"';
 /** Gives the server priority over its renderings. */
 const NICENESS = "5";
 
-/** Not from import.meta.url, because the server is bundled and the renderer is not. */
-const program = (root: string): string =>
-  runtimePath(root, "lib", "content", "adapters", "embedded", "render", "main.ts");
+const program = () => findProgram("lib/content/adapters/embedded/render/main", ["lib/content"]);
 
 /** Returns whether everything is installed that renders images, or videos too: deployments may leave it out. */
 export function canRender(kind: "images" | "videos"): boolean {
   const packages = kind === "images" ? ["sharp"] : ["sharp", "node-webcodecs"];
   const paths = packages.map((name) => runtimePath(process.cwd(), "node_modules", name));
-  return [program(process.cwd()), ...paths].every((path) => existsSync(path));
+  return [program().path, ...paths].every((path) => existsSync(path));
 }
 
 export interface RenderSettings {
@@ -206,7 +205,7 @@ function runChild(
     `--max-old-space-size=${MAX_HEAP_MIB}`,
     "--disallow-code-generation-from-strings",
     "--no-warnings",
-    program(realpathSync(process.cwd())),
+    program().path,
   ];
   const confined = confine(argv, view, isolation);
   const child = spawn("/bin/sh", ["-c", LAUNCH_SCRIPT, "sh", NICENESS, ...confined], {
@@ -250,10 +249,9 @@ function runChild(
 
 /** Returns the paths that the child may access, for both Node's permission model and the kernel. */
 export function viewOf(job: { readonly inputs: readonly string[]; readonly folder: string }): View {
-  // Not import.meta.url, because the server is bundled and the child's code is not.
   const root = realpathSync(process.cwd());
   const read = [
-    runtimePath(root, "lib", "content"),
+    ...program().code,
     runtimePath(root, "package.json"),
     // Both the link and its target: modules are resolved by the one and loaded from the other.
     runtimePath(root, "node_modules"),

@@ -13,6 +13,7 @@ import {
   isolation,
   LAUNCHER_PATH,
 } from "../../../platform/isolation/isolation.ts";
+import { findProgram } from "../../../platform/isolation/program.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import { type JailReply, type JailRequest, type JailSettings, jailReply } from "./protocol.ts";
 
@@ -161,12 +162,13 @@ export class Jail {
  * Returns the command line of a jail, which has a network because commands may call the service.
  */
 function commandOf(settings: JailSettings, found: Isolation): string[] {
-  // Not import.meta.url: the server is bundled, the runner is not.
+  const program = findProgram("lib/sandbox/adapters/local/runner", [
+    "lib/sandbox",
+    "lib/platform/outbound",
+  ]);
   const root = realpathSync(process.cwd());
-  const code = runtimePath(root, "lib", "sandbox");
   const read = [
-    code,
-    runtimePath(root, "lib", "platform", "outbound"),
+    ...program.code,
     runtimePath(root, "package.json"),
     // Both paths of a linked folder: modules are resolved in the one and loaded from the other.
     runtimePath(root, "node_modules"),
@@ -185,7 +187,7 @@ function commandOf(settings: JailSettings, found: Isolation): string[] {
     "--expose-gc",
     `--stack-size=${STACK_KIB}`,
     "--no-warnings",
-    runtimePath(code, "adapters", "local", "runner.ts"),
+    program.path,
     JSON.stringify(settings),
   ];
   // Another isolation would run it as another user, who could not change the session's files.

@@ -1,0 +1,30 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { dirname, join } from "node:path";
+import { projectRoot } from "./project-root.ts";
+
+/** What `findProgram` (`lib/platform/isolation/program.ts`) finds. */
+const PROGRAMS = [
+  "lib/sandbox/adapters/local/runner.ts",
+  "lib/content/adapters/embedded/render/main.ts",
+];
+const IMPORT = /(\b(?:from|import)\s*\(?\s*"\.[^"]+)\.ts"/g;
+
+/** Writes the programs, and all modules that they import, without their types into the folder `programs`. */
+export function buildPrograms(distDir: string): void {
+  const folder = join(projectRoot, distDir, "programs");
+  rmSync(folder, { recursive: true, force: true });
+  const files = new Set(PROGRAMS);
+  for (const file of files) {
+    const code = stripTypeScriptTypes(readFileSync(join(projectRoot, file), "utf8"));
+    const target = join(folder, file.replace(/\.ts$/, ".js"));
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, code.replaceAll(IMPORT, '$1.js"'));
+    for (const [found] of code.matchAll(IMPORT)) {
+      const path = found.slice(found.indexOf('"') + 1, -1);
+      files.add(join(dirname(file), path));
+    }
+  }
+  // Next declares the modules of its folder as CommonJS.
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
+}
