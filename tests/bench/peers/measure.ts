@@ -18,6 +18,8 @@ const TEXT_ROUNDS = 60;
 const TOOL_ROUNDS = 15;
 const WAVES = 6;
 const WARM_UP_WAVES = 2;
+/** In which a new session starts the process of its sandbox, as while its user writes the first message. */
+const WRITING_MS = 1_000;
 /** Background work of a turn that has been answered. */
 const SETTLE_MS = 200;
 /** LangGraph's development server writes its whole state 3 s after the last change. */
@@ -71,15 +73,12 @@ async function turnAfterTurn(
   const turns = new Map(
     targets.map((target) => [target, [] as Awaited<ReturnType<typeof read>>[]]),
   );
-  // Made before, because a history would be sent to the model, and a sandbox warms up behind.
-  const conversations = new Map<Started, Turn[]>();
-  for (const target of targets) {
-    conversations.set(target, await conversationsOf(target, rounds + WARM_UP));
-  }
   for (let round = 0; round < rounds + WARM_UP; round++) {
-    for (const target of targets) {
-      const turn = conversations.get(target)?.[round];
-      if (turn === undefined) continue;
+    // New ones each time, because a history would be sent to the model.
+    const opened = new Map<Started, Turn>();
+    for (const target of targets) opened.set(target, await target.running.converse());
+    await delay(WRITING_MS);
+    for (const [target, turn] of opened) {
       const taken = await read(target, turn, text);
       if (round >= WARM_UP) turns.get(target)?.push(taken);
     }
