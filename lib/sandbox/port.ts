@@ -15,7 +15,7 @@ export interface CommandOptions {
   /** Longer stdout and stderr are each cut at this many characters. */
   readonly maxOutputChars: number;
   readonly signal?: AbortSignal;
-  /** Gets the output piece by piece while the command runs, where the sandbox has it before the end. */
+  /** Gets the output piece by piece while the command runs, as far as the sandbox has it before the end. */
   readonly onOutput?: ((stream: "stdout" | "stderr", text: string) => void) | undefined;
 }
 

@@ -211,8 +211,8 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
     });
 
     test("end at the deadline with 124, and the sandbox goes on", async () => {
-      const late = await shell("echo kept > kept.txt; sleep 600", { timeoutMs: 1_500 });
-      expect(late).toMatchObject({ exitCode: 124 });
+      const late = await shell("echo kept | tee kept.txt; sleep 600", { timeoutMs: 1_500 });
+      expect(late).toMatchObject({ exitCode: 124, stdout: "kept\n" });
       expect(late.stderr).toContain("deadline");
       expect(await shell("cat kept.txt")).toMatchObject({ exitCode: 0, stdout: "kept\n" });
     });
@@ -232,6 +232,19 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       stop.abort();
       expect(await running).toMatchObject({ exitCode: 137 });
       expect(await shell("cat started.txt")).toMatchObject({ exitCode: 0, stdout: "started\n" });
+    });
+
+    test("show their output while they run", async () => {
+      const stop = new AbortController();
+      const seen = { stdout: "", stderr: "" };
+      const onOutput: CommandOptions["onOutput"] = (stream, text) => {
+        seen[stream] += text;
+      };
+      const command = "for i in 1 2; do echo $i; echo e$i >&2; x=$(echo kept); done; sleep 600";
+      const running = shell(command, { signal: stop.signal, onOutput });
+      await expect.poll(() => seen).toEqual({ stdout: "1\n2\n", stderr: "e1\ne2\n" });
+      stop.abort();
+      expect(await running).toMatchObject({ exitCode: 137 });
     });
 
     test("do not start when the signal has come before", async () => {

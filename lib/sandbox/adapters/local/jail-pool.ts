@@ -6,6 +6,7 @@
  */
 import { FairQueue, QueueRefusal } from "../../../platform/fair-queue.ts";
 import { observe } from "../../../platform/telemetry/metrics.ts";
+import type { CommandOptions } from "../../port.ts";
 import { Jail, type Outcome } from "./jail.ts";
 import type { JailRequest, JailSettings } from "./protocol.ts";
 
@@ -37,6 +38,8 @@ export interface PoolRequest {
   /** The deadline starts when the request has its slot. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Gets the output of a command in the jail before the request ends. */
+  readonly onOutput?: CommandOptions["onOutput"];
   /** Whether it only reads, and waits for no command. */
   readonly isRead?: boolean;
 }
@@ -104,6 +107,7 @@ export class JailPool {
     request,
     timeoutMs,
     signal,
+    onOutput,
     isRead = false,
   }: PoolRequest): Promise<Outcome> {
     const isBusy = (this.#lanes.get(sessionId)?.waiting ?? 0) > 0;
@@ -129,7 +133,7 @@ export class JailPool {
         }
         if (lane.jail?.isWorn) lane.jail.kill("aborted");
         if (!lane.jail?.isAlive) lane.jail = await this.#start(key, lane);
-        return await lane.jail.request(request, timeoutMs, signal);
+        return await lane.jail.request(request, { timeoutMs, signal, onOutput });
       } finally {
         lane.working = false;
       }

@@ -15,7 +15,8 @@ import {
 } from "../../../platform/isolation/isolation.ts";
 import { findProgram } from "../../../platform/isolation/program.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
-import { type JailReply, type JailRequest, type JailSettings, jailReply } from "./protocol.ts";
+import type { CommandOptions } from "../../port.ts";
+import { type JailReply, type JailRequest, type JailSettings, jailMessage } from "./protocol.ts";
 
 /** `unready` means that it did not start, `died` that it exited by itself, as on a full heap. */
 export type Ending = "deadline" | "aborted" | "memory" | "unready" | "died";
@@ -43,10 +44,15 @@ exec nice -n 10 "$@"`;
 /** Next.js declares NODE_ENV as required, but this environment has nothing of the server's. */
 const environment = { PATH: LAUNCHER_PATH } as unknown as NodeJS.ProcessEnv;
 
+interface RequestOptions extends Pick<CommandOptions, "timeoutMs" | "onOutput"> {
+  readonly signal: AbortSignal | undefined;
+}
+
 export class Jail {
   readonly #child: ChildProcess;
   readonly #ready: Promise<Outcome>;
   #settle: ((outcome: Outcome) => void) | undefined;
+  #onOutput: CommandOptions["onOutput"];
   #alive = true;
   #exited = false;
   #busyMs = 0;
@@ -63,9 +69,10 @@ export class Jail {
       detached: true,
     });
     this.#child.on("message", (message) => {
-      const reply = jailReply.safeParse(message);
-      if (reply.success) this.#end(reply.data);
-      else this.kill("died");
+      const { data } = jailMessage.safeParse(message);
+      if (!data) this.kill("died");
+      else if (data.op === "output") this.#onOutput?.(data.stream, data.text);
+      else this.#end(data);
     });
     this.#child.once("error", () => this.#handleExit(onExit));
     // Not "exit": the spawned process may exit before the confined program that it started.
@@ -86,8 +93,7 @@ export class Jail {
   /** Runs one request at a time. After an outcome of `ended` this jail is dead. */
   async request(
     request: JailRequest,
-    timeoutMs: number,
-    signal: AbortSignal | undefined,
+    { timeoutMs, signal, onOutput }: RequestOptions,
   ): Promise<Outcome> {
     this.#keepServerAlive(true);
     const started = performance.now();
@@ -99,6 +105,7 @@ export class Jail {
       if (signal?.aborted) return { op: "ended", why: "aborted" };
       if (ready.op !== "ready" || !this.#alive) return { op: "ended", why: "unready" };
       const reply = this.#next(timeoutMs);
+      this.#onOutput = onOutput;
       this.#child.send(request, (error) => error && this.kill("died"));
       return await reply;
     } finally {
@@ -130,6 +137,7 @@ export class Jail {
   #end(outcome: Outcome): void {
     this.#settle?.(outcome);
     this.#settle = undefined;
+    this.#onOutput = undefined;
   }
 
   #handleExit(onExit: () => void): void {

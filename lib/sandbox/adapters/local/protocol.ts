@@ -1,6 +1,7 @@
 /**
  * The protocol between the server and the jailed runner over the child's IPC channel: one request
- * at a time, one reply to each. The runner imports only the types.
+ * at a time, one reply to each, and before it any number of messages with output. The runner imports only
+ * the types.
  */
 import { z } from "zod";
 import type { TurnPolicies } from "../../../contract/network-policy.ts";
@@ -58,8 +59,13 @@ const entry = z.object({
   modifiedAt: z.iso.datetime(),
 });
 
-export const jailReply = z.discriminatedUnion("op", [
+export const jailMessage = z.discriminatedUnion("op", [
   z.object({ op: z.literal("ready") }),
+  z.object({
+    op: z.literal("output"),
+    stream: z.enum(["stdout", "stderr"]),
+    text: z.string(),
+  }),
   z.object({
     op: z.literal("run"),
     exitCode: z.number().int(),
@@ -99,4 +105,5 @@ export const jailReply = z.discriminatedUnion("op", [
   }),
 ]);
 
-export type JailReply = z.output<typeof jailReply>;
+export type JailMessage = z.output<typeof jailMessage>;
+export type JailReply = Exclude<JailMessage, { op: "output" }>;

@@ -4,6 +4,7 @@
  * servers may serve the same session.
  */
 import type { TurnPolicies } from "../../../contract/network-policy.ts";
+import { cutOutput } from "../../cut-output.ts";
 import {
   type CommandOptions,
   type CommandResult,
@@ -78,13 +79,19 @@ class LocalSandbox implements Sandbox, SandboxFiles {
   async run(command: string, options: CommandOptions): Promise<CommandResult> {
     const { cwd, env = {}, timeoutMs, maxOutputChars, signal } = options;
     const { runner } = this.#machine;
+    const printed = { stdout: "", stderr: "" };
+    const onOutput: CommandOptions["onOutput"] = (stream, text) => {
+      // A jail that a command has taken over could send more.
+      const kept = text.slice(0, maxOutputChars + 1 - printed[stream].length);
+      if (kept === "") return;
+      printed[stream] += kept;
+      options.onOutput?.(stream, kept);
+    };
     const request: PoolRequest["request"] = runner
       ? (stop) => this.#runWith(runner, command, { ...options, signal: stop })
       : { op: "run", command, cwd, env, maxOutputChars, policies: this.#policies };
-    return resultOf(
-      await this.#machine.request({ ...this.#scope, request, timeoutMs, signal }),
-      timeoutMs,
-    );
+    const given = { ...this.#scope, request, timeoutMs, signal, onOutput };
+    return resultOf(await this.#machine.request(given), options, printed);
   }
 
   /** Runs a command in the session's turn, as the jail would. */
@@ -179,18 +186,25 @@ class LocalSandbox implements Sandbox, SandboxFiles {
   }
 }
 
-/** @param timeoutMs the command's deadline */
-function resultOf(outcome: Outcome, timeoutMs: number): CommandResult {
+/** @param printed the output until a command was killed */
+function resultOf(
+  outcome: Outcome,
+  { timeoutMs, maxOutputChars }: CommandOptions,
+  printed: Pick<CommandResult, "stdout" | "stderr">,
+): CommandResult {
   if (outcome.op === "run") {
     const { op: _, ...result } = outcome;
     return result;
   }
-  const killed = (exitCode: number, why: string) => ({
-    exitCode,
-    stdout: "",
-    stderr: `${why}\n`,
-    truncated: false,
-  });
+  const killed = (exitCode: number, why: string) => {
+    const stderr = `${why}\n${printed.stderr}`;
+    return {
+      exitCode,
+      stdout: cutOutput(printed.stdout, maxOutputChars),
+      stderr: cutOutput(stderr, maxOutputChars),
+      truncated: printed.stdout.length > maxOutputChars || stderr.length > maxOutputChars,
+    };
+  };
   if (outcome.op !== "ended") return killed(126, "The command could not be run");
   if (outcome.why === "deadline") {
     return killed(124, `Killed: the deadline of ${timeoutMs / 1000} s passed`);

@@ -15,7 +15,8 @@ import {
 import { cutOutput } from "../../cut-output.ts";
 import type { ExpectedFile } from "../../port.ts";
 import { DiskUsage } from "./disk-usage.ts";
-import type { JailReply, JailRequest, JailSettings } from "./protocol.ts";
+import { withLiveOutput } from "./live-output.ts";
+import type { JailMessage, JailReply, JailRequest, JailSettings } from "./protocol.ts";
 import { SessionDisk, SessionDisks } from "./session-disk.ts";
 import { errorCodeOf, SessionFs } from "./session-fs.ts";
 
@@ -101,7 +102,10 @@ async function run({ command, cwd, env, maxOutputChars, policies }: JailRequest 
     },
   });
   try {
-    const { exitCode, stdout, stderr } = await bash.exec(command);
+    // One more, by which the server sees that the output of a killed command is too long.
+    const { exitCode, stdout, stderr } = await withLiveOutput(maxOutputChars + 1, sendOutput, () =>
+      bash.exec(command),
+    );
     return finished(exitCode, stdout, stderr, maxOutputChars);
   } catch (error) {
     // A redirection that the file system refuses ends the whole script.
@@ -249,8 +253,12 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function send(reply: JailReply): void {
-  process.send?.(reply);
+function sendOutput(stream: "stdout" | "stderr", text: string): void {
+  send({ op: "output", stream, text });
+}
+
+function send(message: JailMessage): void {
+  process.send?.(message);
 }
 
 process.on("message", async (request: JailRequest) => send(await answer(request)));
