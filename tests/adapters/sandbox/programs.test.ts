@@ -72,6 +72,36 @@ async function python(script: string, timeoutMs?: number) {
 }
 
 describe("python3", () => {
+  test("shows its lines while it runs, unless they go elsewhere", async () => {
+    await sandbox.writeFile(
+      "ends.py",
+      'import os\nos.write(1, b"\\xc3"); os.write(1, b"\\xbc\\n")\n',
+    );
+    await sandbox.writeFile(
+      "waits.py",
+      'import sys, time\nprint("a"); print("b", file=sys.stderr); time.sleep(600)\n',
+    );
+    const stop = new AbortController();
+    const seen = { stdout: "", stderr: "" };
+    const running = sandbox.run(
+      `python3 ends.py > f; x=$(python3 ends.py); python3 ends.py | tr -d '\\n' | wc -l
+      python3 ends.py; timeout 60 python3 waits.py`,
+      {
+        timeoutMs: 60_000,
+        maxOutputChars: 1_000,
+        signal: stop.signal,
+        onOutput: (stream, text) => {
+          seen[stream] += text;
+        },
+      },
+    );
+    await expect
+      .poll(() => seen, { timeout: 30_000 })
+      .toEqual({ stdout: expect.stringMatching(/^\s*0\nü\na\n$/), stderr: "b\n" });
+    stop.abort();
+    expect(await running).toMatchObject({ exitCode: 137 });
+  });
+
   test("is started like any other", async () => {
     await sandbox.writeFile("args.py", "import sys\nprint(sys.argv, __name__)\n");
     const { stdout, stderr, exitCode } = await shell(`python3 --version

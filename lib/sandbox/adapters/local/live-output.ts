@@ -116,6 +116,19 @@ export async function withLiveOutput<Result>(
   }
 }
 
+export type LiveStreams = { readonly [stream in Stream]?: (bytes: Uint8Array) => void };
+
+/** Returns the streams of the running command that reach the user, for programs that write piece by piece. */
+export function liveStreams(): LiveStreams {
+  const view = views.getStore();
+  if (!view || view.screen.isRedirected) return {};
+  const writer = (stream: Stream) => {
+    const decoder = new TextDecoder();
+    return (bytes: Uint8Array) => view.screen.show(stream, decoder.decode(bytes, { stream: true }));
+  };
+  return { stdout: writer("stdout"), ...(view.hasStderr && { stderr: writer("stderr") }) };
+}
+
 let isObserved: Promise<void> | undefined;
 
 /** Finds the interpreter's class, which binds its methods to each instance, and observes its methods. */

@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Command, type CommandContext, defineCommand, type ExecResult } from "just-bash";
+import { type LiveStreams, liveStreams } from "../live-output.ts";
 import type { SessionDisks } from "../session-disk.ts";
 import { type EmscriptenFs, type Imports, limitMemory, makeReadOnly } from "./emscripten.ts";
 import { mountDisk } from "./mount-disk.ts";
@@ -77,7 +78,8 @@ export function pythonCommand(
 ): Command {
   return defineCommand(name, async (args, context) => {
     const substituted = await substitutedFiles(args, context);
-    const result = await outside(() => runPython(args, context, disks, substituted));
+    const live = liveStreams();
+    const result = await outside(() => runPython(args, context, disks, substituted, live));
     await outside(freeMemory);
     return result;
   });
@@ -94,13 +96,17 @@ async function runPython(
   context: CommandContext,
   disks: SessionDisks,
   substituted: ReadonlyMap<string, Uint8Array>,
+  live: LiveStreams,
 ): Promise<ExecResult> {
   if (args.join("\0").length > MAX_ARGS_CHARS) {
     return { stdout: "", stderr: "bash: python3: Argument list too long\n", exitCode: 126 };
   }
   // The shell refuses the whole result of a command that exceeds its limit.
-  const stdout = new OutputBuffer((context.limits?.maxOutputSize ?? 0) - MAX_STDERR_BYTES);
-  const stderr = new OutputBuffer(MAX_STDERR_BYTES);
+  const stdout = new OutputBuffer(
+    (context.limits?.maxOutputSize ?? 0) - MAX_STDERR_BYTES,
+    live.stdout,
+  );
+  const stderr = new OutputBuffer(MAX_STDERR_BYTES, live.stderr);
   const stdin = Buffer.from(context.stdin as unknown as string, "latin1");
   const { createModule, code, library } = load();
   const closeFiles: (() => void)[] = [];
@@ -122,7 +128,7 @@ async function runPython(
       preRun({ FS: fs, ENV: env }) {
         Object.assign(env, environmentOf(context));
         connectStreams(fs, { stdin, stdout, stderr });
-        installLibrary(fs, library);
+        installLibrary(fs, library, live.stdout !== undefined);
         for (const [path, disk] of disks.byPath) {
           fs.mkdirTree(path);
           closeFiles.push(mountDisk(fs, disk, path));
@@ -197,7 +203,7 @@ function environmentOf({ exportedEnv, cwd }: CommandContext): Record<string, str
 }
 
 /** Writes the files by which CPython finds its library, and the modules that explain what is missing. */
-function installLibrary(fs: EmscriptenFs, library: Uint8Array): void {
+function installLibrary(fs: EmscriptenFs, library: Uint8Array, isLive: boolean): void {
   fs.rmdir("/home/web_user");
   for (const terminal of ["tty", "tty1"]) fs.unlink(`/dev/${terminal}`);
   fs.mkdirTree(dirname(EXECUTABLE));
@@ -205,7 +211,7 @@ function installLibrary(fs: EmscriptenFs, library: Uint8Array): void {
   fs.writeFile(EXECUTABLE, "", { mode: 0o755 });
   fs.writeFile(ZIP, library, { canOwn: true });
   fs.writeFile(`${LIB}/os.py`, "");
-  fs.writeFile(`${LIB}/sitecustomize.py`, SITE);
+  fs.writeFile(`${LIB}/sitecustomize.py`, isLive ? SITE + LIVE_SITE : SITE);
   fs.writeFile(`${LIB}/_sqlite3.py`, NO_SQLITE);
   fs.writeFile(`${LIB}/_sysconfigdata__emscripten_wasm32-emscripten.py`, "build_time_vars = {}\n");
 }
@@ -229,6 +235,9 @@ _socket.getaddrinfo = _socket.gethostbyname = _socket.gethostbyname_ex = _networ
 _socket.socketpair = _network
 os.system = _refuse("Python cannot start programs in this sandbox")
 `;
+
+/** Its lines would be shown at its end, as of any program that does not write to a terminal. */
+const LIVE_SITE = "import sys\nsys.stdout.reconfigure(line_buffering=True)\n";
 
 const NO_SQLITE =
   'raise ImportError("Python has no SQLite in this sandbox: use the command sqlite3")\n';

@@ -4,11 +4,13 @@ import type { EmscriptenFs, FsStream } from "./emscripten.ts";
 /** The output of a program, in one buffer: an endless output must not fill the heap with its pieces. */
 export class OutputBuffer {
   readonly #maxBytes: number;
+  readonly #onWrite: ((piece: Uint8Array) => void) | undefined;
   #bytes = Buffer.allocUnsafe(8192);
   #length = 0;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, onWrite?: (piece: Uint8Array) => void) {
     this.#maxBytes = maxBytes;
+    this.#onWrite = onWrite;
   }
 
   /** Throws an OutputLimitError. */
@@ -23,6 +25,7 @@ export class OutputBuffer {
     }
     this.#bytes.set(kept, this.#length);
     this.#length = needed;
+    this.#onWrite?.(kept);
     if (piece.byteLength > room) throw new OutputLimitError(this.#maxBytes);
   }
 
