@@ -1,9 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-interface Viewed<V> {
-  readonly subscribe: (listener: () => void) => () => void;
-  readonly getView: () => V;
-}
+type Viewed<V> = Readonly<{ subscribe: (listener: () => void) => () => void; getView: () => V }>;
 
 /** Returns the present view of a model, and renders again with each new one. */
 export const useView = <V>({ subscribe, getView }: Viewed<V>): V =>

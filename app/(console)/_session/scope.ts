@@ -6,10 +6,7 @@ import { useMemo, useSyncExternalStore } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { sessionEmail } from "./auth.ts";
 
-interface Named {
-  readonly id: string;
-  readonly name: string;
-}
+type Named = Readonly<{ id: string; name: string }>;
 interface ChosenArtist extends Named {
   /** Of its drawn picture (`Cover`). */
   readonly seed: string;
@@ -23,7 +20,6 @@ export interface Scope {
 
 const PREFIX = "scope ";
 const everything: Scope = { artist: null, organization: null };
-const listeners = new Set<() => void>();
 
 const keyOf = (): string => PREFIX + (sessionEmail() ?? "");
 const readText = (): string => localStorage.getItem(keyOf()) ?? "";
@@ -53,7 +49,7 @@ function save(scope: Scope): void {
   } catch {
     // Storage is full or blocked: the choice is lost, and nothing else.
   }
-  for (const listener of listeners) listener();
+  dispatchEvent(new Event("storage"));
 }
 
 /** The seed of an artist's drawn picture: the catalog's id, so that both show the same. */
@@ -85,16 +81,13 @@ export function scopeOfSession(): {
   };
 }
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
+/** Calls the listener when another tab changes the local storage, and for each `storage` event of this one. */
+export function subscribeToStorage(listener: () => void): () => void {
   addEventListener("storage", listener);
-  return () => {
-    listeners.delete(listener);
-    removeEventListener("storage", listener);
-  };
+  return () => removeEventListener("storage", listener);
 }
 
 export function useScope(): Scope {
-  const text = useSyncExternalStore(subscribe, readText, () => "");
+  const text = useSyncExternalStore(subscribeToStorage, readText, () => "");
   return useMemo(() => parse(text), [text]);
 }

@@ -13,14 +13,7 @@ import {
 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { Dialog } from "radix-ui";
-import {
-  type ComponentProps,
-  isValidElement,
-  type ReactElement,
-  useEffect,
-  useRef,
-  useState,
-} from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { listAccountChatsContract } from "@/lib/sessions/chats-contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useArtists, useTemplateChoices } from "../_hooks/shared-reads.ts";
@@ -60,14 +53,56 @@ export function CommandPalette({ onClose, onShowShortcuts }: CommandPaletteProps
     onClose();
     action();
   };
-  const actions = [
-    { label: "New chat", icon: Plus, run: () => go("/chat") },
-    { label: "Create an API key", icon: KeyRound, run: () => go("/keys") },
-    { label: "Use light theme", icon: Sun, run: act(() => chooseTheme("light")) },
-    { label: "Use dark theme", icon: Moon, run: act(() => chooseTheme("dark")) },
-    { label: "Use system theme", icon: Monitor, run: act(() => chooseTheme("system")) },
-    { label: "Keyboard shortcuts", icon: Keyboard, run: onShowShortcuts },
-    { label: "Sign out", icon: LogOut, run: act(signOut) },
+  const groups: readonly { name: string; heading?: string; rows: readonly Row[] }[] = [
+    {
+      name: "Chats",
+      heading: text === "" ? "Recent chats" : "Chats",
+      rows: chats.map((chat) => ({
+        value: `chat ${chat.id}`,
+        icon: mark(MessageSquare),
+        label: titleOfChat(chat),
+        detail: chat.snippet,
+        isFound: true,
+        run: () => go(hrefOfFound(chat)),
+      })),
+    },
+    {
+      name: "Pages",
+      rows: pages.map(({ href, label, icon }) => ({
+        ...{ label, icon: mark(icon), run: () => go(href) },
+      })),
+    },
+    {
+      name: "Actions",
+      rows: [
+        { label: "New chat", icon: mark(Plus), run: () => go("/chat") },
+        { label: "Create an API key", icon: mark(KeyRound), run: () => go("/keys") },
+        { label: "Use light theme", icon: mark(Sun), run: act(() => chooseTheme("light")) },
+        { label: "Use dark theme", icon: mark(Moon), run: act(() => chooseTheme("dark")) },
+        { label: "Use system theme", icon: mark(Monitor), run: act(() => chooseTheme("system")) },
+        { label: "Keyboard shortcuts", icon: mark(Keyboard), run: onShowShortcuts },
+        { label: "Sign out", icon: mark(LogOut), run: act(signOut) },
+      ],
+    },
+    {
+      name: "Templates",
+      rows: templates.map(({ id, title }) => ({
+        value: `${title} template ${id}`,
+        icon: mark(LayoutTemplate),
+        label: title,
+        detail: "Start a chat from this template",
+        run: () => go(`/chat?template=${id}`),
+      })),
+    },
+    {
+      name: "Artists",
+      rows: artists.map((artist) => ({
+        value: `${artist.name} artist ${artist.account_id}`,
+        icon: <ArtistCover artist={artist} className="-ml-0.5 size-5" />,
+        label: artist.name,
+        run: () => go(`/artists/${artist.account_id}`),
+      })),
+    },
   ];
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
@@ -97,64 +132,20 @@ export function CommandPalette({ onClose, onShowShortcuts }: CommandPaletteProps
                   {isSearching ? "Searching…" : "Nothing found. Try a word from the chat."}
                 </Command.Empty>
               )}
-              {chats.length > 0 && (
-                <Group heading={text === "" ? "Recent chats" : "Chats"} forceMount>
-                  {chats.map((chat) => (
-                    <Item
-                      key={chat.id}
-                      value={`chat ${chat.id}`}
-                      icon={MessageSquare}
-                      label={titleOfChat(chat)}
-                      {...(chat.snippet === undefined ? {} : { detail: chat.snippet })}
-                      isFound
-                      onSelect={() => go(hrefOfFound(chat))}
-                    />
-                  ))}
-                </Group>
-              )}
-              <Group heading="Pages">
-                {pages.map(({ href, label, icon }) => (
-                  <Item
-                    key={href}
-                    value={label}
-                    icon={icon}
-                    label={label}
-                    onSelect={() => go(href)}
-                  />
+              {groups
+                .filter(({ rows }) => rows.length > 0)
+                .map(({ name, heading = name, rows }) => (
+                  <Command.Group
+                    key={name}
+                    heading={heading}
+                    forceMount={name === "Chats"}
+                    className="pb-1 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted-foreground"
+                  >
+                    {rows.map((row) => (
+                      <Item key={row.value ?? row.label} {...row} />
+                    ))}
+                  </Command.Group>
                 ))}
-              </Group>
-              <Group heading="Actions">
-                {actions.map(({ label, icon, run }) => (
-                  <Item key={label} value={label} icon={icon} label={label} onSelect={run} />
-                ))}
-              </Group>
-              {text !== "" && templates.length > 0 && (
-                <Group heading="Templates">
-                  {templates.map((template) => (
-                    <Item
-                      key={template.id}
-                      value={`${template.title} template ${template.id}`}
-                      icon={LayoutTemplate}
-                      label={template.title}
-                      detail="Start a chat from this template"
-                      onSelect={() => go(`/chat?template=${template.id}`)}
-                    />
-                  ))}
-                </Group>
-              )}
-              {text !== "" && artists.length > 0 && (
-                <Group heading="Artists">
-                  {artists.map((artist) => (
-                    <Item
-                      key={artist.account_id}
-                      value={`${artist.name} artist ${artist.account_id}`}
-                      icon={<ArtistCover artist={artist} className="-ml-0.5 size-5" />}
-                      label={artist.name ?? "Unnamed artist"}
-                      onSelect={() => go(`/artists/${artist.account_id}`)}
-                    />
-                  ))}
-                </Group>
-              )}
             </Command.List>
           </Command>
         </Dialog.Content>
@@ -163,34 +154,26 @@ export function CommandPalette({ onClose, onShowShortcuts }: CommandPaletteProps
   );
 }
 
-function Group(props: ComponentProps<typeof Command.Group>) {
-  return (
-    <Command.Group
-      {...props}
-      className="pb-1 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted-foreground"
-    />
-  );
-}
-
-interface ItemProps {
-  readonly value: string;
-  readonly icon: LucideIcon | ReactElement;
+interface Row {
+  /** What a search is compared with. Default: the label. */
+  readonly value?: string;
+  readonly icon: ReactNode;
   readonly label: string;
-  readonly detail?: string;
+  readonly detail?: string | undefined;
   /** True for what the server found, which is shown in any case. */
   readonly isFound?: boolean;
-  readonly onSelect: () => void;
+  readonly run: () => void;
 }
 
-function Item({ value, icon, label, detail, isFound = false, onSelect }: ItemProps) {
+function Item({ label, value = label, icon, detail, isFound = false, run }: Row) {
   return (
     <Command.Item
       value={value}
       forceMount={isFound}
-      onSelect={onSelect}
+      onSelect={run}
       className="flex min-h-9 cursor-pointer items-center gap-3 rounded-md px-3 py-1.5 aria-selected:bg-hover"
     >
-      {isValidElement(icon) ? icon : <Mark icon={icon} />}
+      {icon}
       <span className="min-w-0 flex-1">
         <span className="block truncate">{label}</span>
         {detail !== undefined && (
@@ -201,16 +184,16 @@ function Item({ value, icon, label, detail, isFound = false, onSelect }: ItemPro
   );
 }
 
-function Mark({ icon: Icon }: { readonly icon: LucideIcon }) {
-  return <Icon aria-hidden className="size-4 shrink-0 text-muted-foreground" />;
-}
+const mark = (Icon: LucideIcon) => (
+  <Icon aria-hidden className="size-4 shrink-0 text-muted-foreground" />
+);
 
 type Chats = Answer<typeof listAccountChatsContract>;
 
 const DEBOUNCE_MS = 150;
 
-/** The chats that match the text, or the latest ones; and the newest templates and artists. */
-export function usePaletteResults(text: string) {
+/** The chats that match the text, or the latest ones; and the newest templates and artists once there is a text. */
+function usePaletteResults(text: string) {
   const [query, setQuery] = useState("");
   useEffect(() => {
     const timer = setTimeout(() => setQuery(text.trim()), DEBOUNCE_MS);
@@ -218,12 +201,12 @@ export function usePaletteResults(text: string) {
   }, [text]);
   const search = query === "" ? "limit=5" : `limit=8&q=${encodeURIComponent(query)}`;
   const chats = useQuery<Chats>(`/api/chats?${search}`);
-  const templates = useTemplateChoices();
+  const templates = useTemplateChoices().data?.templates ?? [];
   const artists = useArtists();
   return {
     chats: chats.data?.chats.filter(hasMessages) ?? [],
-    templates: templates.data?.templates ?? [],
-    artists,
+    templates: text === "" ? [] : templates,
+    artists: text === "" ? [] : artists,
     isSearching: chats.loading || query !== text.trim(),
   };
 }

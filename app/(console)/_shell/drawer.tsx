@@ -6,7 +6,7 @@ import { useFocusReturn } from "../_ui/dialog.tsx";
 import { ChatSidebar } from "../chat/_list/chat-sidebar.tsx";
 import { Account, Brand, Navigation, ScopeSwitcher } from "./navigation.tsx";
 
-/** The sidebar on a phone. It closes when another page is opened. */
+/** The sidebar on a phone. It closes when a link is followed, also to the same page, and when another page is opened. */
 export function Drawer({ onClose }: { readonly onClose: () => void }) {
   const path = usePathname();
   const opened = useRef(path);
@@ -27,6 +27,9 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
           }}
           onCloseAutoFocus={focus.onCloseAutoFocus}
           aria-describedby={undefined}
+          onClick={({ target }) => {
+            if (target instanceof Element && target.closest("a")) onClose();
+          }}
           onInteractOutside={(event) => {
             // The menus of what the drawer shows are outside of it.
             const { target } = event;
@@ -48,10 +51,10 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
             <ScopeSwitcher />
           </div>
           <div className="min-h-28 shrink overflow-y-auto px-2 pb-2">
-            <Navigation onNavigate={onClose} />
+            <Navigation />
           </div>
           <ChatSidebar />
-          <Account onNavigate={onClose} />
+          <Account />
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>

@@ -9,7 +9,7 @@ import { keyOf } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { LazyCover } from "../_session/artist-chip.tsx";
 import { signOut, useSession } from "../_session/auth.ts";
-import { chooseArtist, currentScope, useScope } from "../_session/scope.ts";
+import { chooseArtist, currentScope, subscribeToStorage, useScope } from "../_session/scope.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { Link } from "../_ui/link.tsx";
@@ -20,19 +20,13 @@ import { type NavItem, navGroups, settingsItem } from "./nav-items.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
 /** The pages in groups. All but the first are folded at first, except for their page that is open. */
-export function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
+export function Navigation() {
   const isSignedIn = useSession().status === "signed-in";
   const waiting = useNewestRuns(false, isSignedIn).data?.waiting ?? 0;
   return (
     <nav aria-label="Main" className="flex flex-col gap-2">
       {navGroups.map((group, index) => (
-        <Group
-          key={group.label}
-          {...group}
-          waiting={waiting}
-          isFoldable={index > 0}
-          {...(onNavigate === undefined ? {} : { onNavigate })}
-        />
+        <Group key={group.label} {...group} waiting={waiting} isFoldable={index > 0} />
       ))}
     </nav>
   );
@@ -44,10 +38,9 @@ interface GroupProps {
   /** The number of runs that wait, which shows their page even where it is folded away. */
   readonly waiting: number;
   readonly isFoldable: boolean;
-  readonly onNavigate?: () => void;
 }
 
-function Group({ label, items, waiting, isFoldable, onNavigate }: GroupProps) {
+function Group({ label, items, waiting, isFoldable }: GroupProps) {
   const id = useId();
   const path = usePathname();
   const { isOpen, setOpen } = useGroupState(label);
@@ -78,7 +71,7 @@ function Group({ label, items, waiting, isFoldable, onNavigate }: GroupProps) {
       <ul aria-labelledby={id} className="flex flex-col gap-px">
         {shown.map((item) => (
           <li key={item.href}>
-            <NavLink item={item} waiting={waitingAt(item.href)} onNavigate={onNavigate} />
+            <NavLink item={item} waiting={waitingAt(item.href)} />
           </li>
         ))}
       </ul>
@@ -89,20 +82,15 @@ function Group({ label, items, waiting, isFoldable, onNavigate }: GroupProps) {
 const isWithin = (path: string, href: string): boolean =>
   path === href || path.startsWith(`${href}/`);
 
-interface NavLinkProps {
-  readonly item: NavItem;
-  readonly waiting: number;
-  readonly onNavigate: (() => void) | undefined;
-}
+type NavLinkProps = Readonly<{ item: NavItem; waiting: number }>;
 
-function NavLink({ item: { href, label, icon: Icon }, waiting, onNavigate }: NavLinkProps) {
+function NavLink({ item: { href, label, icon: Icon }, waiting }: NavLinkProps) {
   const path = usePathname();
   const current = isWithin(path, href);
   return (
     <Link
       href={waiting > 0 ? `${href}?tab=waiting` : href}
       aria-current={current ? "page" : undefined}
-      {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
       className={cn(
         "flex h-7 items-center gap-2.5 rounded-md px-2 text-muted-foreground transition-colors hover:bg-hover hover:text-foreground max-md:h-9",
         current && "bg-hover font-medium text-foreground",
@@ -120,34 +108,23 @@ function NavLink({ item: { href, label, icon: Icon }, waiting, onNavigate }: Nav
   );
 }
 
-const CHANGE_EVENT = "navigation";
-const groupKey = (label: string): string => `navigation ${label}`;
-
 /** Whether a group of the navigation is open, as it was left in this browser. */
 function useGroupState(label: string) {
+  const key = `navigation ${label}`;
   const isOpen = useSyncExternalStore(
-    subscribe,
-    () => localStorage.getItem(groupKey(label)) === "open",
+    subscribeToStorage,
+    () => localStorage.getItem(key) === "open",
     () => false,
   );
   const setOpen = (open: boolean) => {
-    localStorage.setItem(groupKey(label), open ? "open" : "folded");
-    dispatchEvent(new Event(CHANGE_EVENT));
+    localStorage.setItem(key, open ? "open" : "folded");
+    dispatchEvent(new Event("storage"));
   };
   return { isOpen, setOpen };
 }
 
-function subscribe(listener: () => void): () => void {
-  addEventListener(CHANGE_EVENT, listener);
-  addEventListener("storage", listener);
-  return () => {
-    removeEventListener(CHANGE_EVENT, listener);
-    removeEventListener("storage", listener);
-  };
-}
-
 /** The settings, the signed-in email address, the theme toggle and the sign-out button. */
-export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
+export function Account() {
   const session = useSession();
   const email = session.status === "signed-in" ? session.email : undefined;
   return (
@@ -161,7 +138,6 @@ export function Account({ onNavigate }: { readonly onNavigate?: () => void }) {
           href={settingsItem.href}
           aria-label={settingsItem.label}
           title={settingsItem.label}
-          {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
           variant="ghost"
           size="icon"
         >

@@ -78,19 +78,13 @@ export function Textarea({ className, onChange, ...rest }: ControlProps<"textare
   );
 }
 
-interface Options {
+type SelectProps = ControlProps<"select"> & {
   /** After the children, which are options as well. */
   readonly options?: readonly { readonly value: string | number; readonly label: string }[];
-}
+};
 
 /** A native select, which works best on phones and with screen readers and needs no script. */
-export function Select({
-  className,
-  onChange,
-  options = [],
-  children,
-  ...rest
-}: ControlProps<"select"> & Options) {
+export function Select({ className, onChange, options = [], children, ...rest }: SelectProps) {
   return (
     <span className={cn("relative block", className)}>
       <select
@@ -113,46 +107,18 @@ export function Select({
   );
 }
 
-type Labeled<P> = FieldProps & Omit<P, keyof FieldProps>;
-
-/** An `Input` in a `Field`, which has the class. */
-export function TextField({
-  label,
-  hint,
-  error,
-  className,
-  ...rest
-}: Labeled<ControlProps<"input">>) {
-  return (
-    <Field {...{ label, hint, error, className }}>{(ids) => <Input {...ids} {...rest} />}</Field>
+/** Returns a component that shows a control in a `Field`, which has the class. */
+export function inField<P extends object>(Control: (props: P) => ReactNode) {
+  return ({ label, hint, error, className, ...rest }: FieldProps & Omit<P, keyof FieldProps>) => (
+    <Field {...{ label, hint, error, className }}>
+      {(ids) => <Control {...ids} {...(rest as unknown as P)} />}
+    </Field>
   );
 }
 
-/** A `Textarea` in a `Field`, which has the class. */
-export function TextareaField({
-  label,
-  hint,
-  error,
-  className,
-  ...rest
-}: Labeled<ControlProps<"textarea">>) {
-  return (
-    <Field {...{ label, hint, error, className }}>{(ids) => <Textarea {...ids} {...rest} />}</Field>
-  );
-}
-
-/** A `Select` in a `Field`, which has the class. */
-export function SelectField({
-  label,
-  hint,
-  error,
-  className,
-  ...rest
-}: Labeled<ControlProps<"select"> & Options>) {
-  return (
-    <Field {...{ label, hint, error, className }}>{(ids) => <Select {...ids} {...rest} />}</Field>
-  );
-}
+export const TextField = inField(Input);
+export const TextareaField = inField(Textarea);
+export const SelectField = inField(Select);
 
 /** The options of a select of IANA time zones: those that the browser knows, and the chosen one. */
 export function timeZoneOptions(chosen: string): { value: string; label: string }[] {

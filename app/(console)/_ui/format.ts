@@ -34,14 +34,11 @@ export function formatUsd(usd: number | null): string {
   return `$${usd.toFixed(4)}`;
 }
 
+type Costs = Readonly<{ cost_usd: number | null; unpriced_calls: number }>;
+
 /** Returns, for example, `$12.30`, `Unknown`, or `$12.30 + unknown` where only some calls have a price. */
-export const formatCost = (sums: {
-  readonly cost_usd: number | null;
-  readonly unpriced_calls: number;
-}): string => {
-  const isPartial = sums.cost_usd !== null && sums.unpriced_calls > 0;
-  return `${formatUsd(sums.cost_usd)}${isPartial ? " + unknown" : ""}`;
-};
+export const formatCost = ({ cost_usd, unpriced_calls }: Costs): string =>
+  formatUsd(cost_usd) + (cost_usd !== null && unpriced_calls > 0 ? " + unknown" : "");
 
 const dateFormat = lazily(() => new Intl.DateTimeFormat("en", { dateStyle: "medium" }));
 const dateTimeFormat = lazily(
@@ -117,13 +114,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toLocaleString("en", { maximumFractionDigits: step === 0 ? 0 : 1 })} ${units[step]}`;
 }
 
-/** Formats a number of tokens, such as `200K` or `1M`. */
-export const formatTokens = (tokens: number): string =>
-  tokens >= 1_000_000
-    ? `${trim(tokens / 1_000_000)}M`
-    : tokens >= 1_000
-      ? `${trim(tokens / 1_000)}K`
-      : String(tokens);
+const roundedFormat = lazily(() => new Intl.NumberFormat("en", { notation: "compact" }));
 
-const trim = (value: number): string =>
-  value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
+/** Formats a number of tokens, such as `8.2K`, `200K` or `1M`. */
+export const formatTokens = (tokens: number): string => roundedFormat().format(tokens);

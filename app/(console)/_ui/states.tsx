@@ -119,11 +119,12 @@ export function Loaded<T>({
   );
 }
 
-/** A list that is read page by page, in one box; or that it is loading, empty or failed. */
+/** A list that is read page by page, in one box or as cards; or that it is loading, empty or failed. */
 export function PagedList<T>({
   label,
   pages: { items, error, hasMore, loading, loadMore },
   loadingRows = 4,
+  cards,
   more,
   head,
   empty,
@@ -134,6 +135,8 @@ export function PagedList<T>({
   readonly label: string;
   readonly pages: Pick<Pages<T>, "items" | "error" | "hasMore" | "loading" | "loadMore">;
   readonly loadingRows?: number;
+  /** The classes of a grid of cards and of a placeholder of one, for items that are no rows. */
+  readonly cards?: Readonly<{ grid: string; placeholder: string }>;
   /** What is loaded, where the page has several lists: "members". */
   readonly more?: string;
   readonly head?: ReactNode;
@@ -148,16 +151,24 @@ export function PagedList<T>({
           <ErrorState error={error} onRetry={loadMore} />
         </div>
       )}
-      {items === undefined && error === null && (
-        <ListSkeleton label={`Loading ${label.toLowerCase()}…`} rows={loadingRows} />
-      )}
+      {items === undefined &&
+        error === null &&
+        (cards ? (
+          <Loading label={`Loading ${label.toLowerCase()}…`} className={cards.grid}>
+            <Skeletons count={loadingRows} className={cards.placeholder} />
+          </Loading>
+        ) : (
+          <ListSkeleton label={`Loading ${label.toLowerCase()}…`} rows={loadingRows} />
+        ))}
       {items?.length === 0 && empty}
       {items !== undefined && items.length > 0 && (
-        <div className="overflow-hidden rounded-xl border bg-surface shadow-xs">
+        <div className={cards ? "" : "overflow-hidden rounded-xl border bg-surface shadow-xs"}>
           {head}
-          <ul aria-label={label} className="divide-y">
+          <ul aria-label={label} className={cards?.grid ?? "divide-y"}>
             {items.map((item) => (
-              <li key={keyOf(item)}>{children(item)}</li>
+              <li key={keyOf(item)} className="min-w-0">
+                {children(item)}
+              </li>
             ))}
           </ul>
         </div>
@@ -172,29 +183,23 @@ interface LoadMoreProps {
   readonly items?: string | undefined;
 }
 
-export function LoadMore({ pages, items }: LoadMoreProps) {
-  if (!pages.hasMore) return null;
+export function LoadMore({ pages: { hasMore, loading, loadMore }, items }: LoadMoreProps) {
+  if (!hasMore) return null;
   return (
-    <div className="mt-4 text-center">
-      <Button variant="outline" busy={pages.loading} onClick={pages.loadMore}>
-        {items === undefined ? "Load more" : `Load more ${items}`}
-      </Button>
-    </div>
+    <ShowMore size="md" busy={loading} onClick={loadMore}>
+      {items === undefined ? "Load more" : `Load more ${items}`}
+    </ShowMore>
   );
 }
-
-type ShowMoreProps = Readonly<{ onClick: () => void; children?: ReactNode }>;
 
 /** Below a list that is loaded whole and shown in part. */
-export function ShowMore({ onClick, children = "Show more" }: ShowMoreProps) {
-  return (
-    <div className="mt-4 text-center">
-      <Button variant="outline" size="sm" onClick={onClick}>
-        {children}
-      </Button>
-    </div>
-  );
-}
+export const ShowMore = ({ children = "Show more", ...rest }: ComponentProps<typeof Button>) => (
+  <div className="mt-4 text-center">
+    <Button variant="outline" size="sm" {...rest}>
+      {children}
+    </Button>
+  </div>
+);
 
 /** A placeholder with the size of the content that is loading. */
 export function Skeleton({ className, ...rest }: ComponentProps<"div">) {

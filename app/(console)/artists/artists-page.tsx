@@ -11,7 +11,7 @@ import { chooseArtist, useScope } from "../_session/scope.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
 import { Link } from "../_ui/link.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { EmptyState, ErrorState, Loading, LoadMore, Skeletons } from "../_ui/states.tsx";
+import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { ArtistCover } from "./artist-tag.tsx";
 
@@ -25,7 +25,6 @@ export function ArtistsPage() {
   const names = useOrganizationNames();
   const router = useRouter();
   const [creating, setCreating] = useOpenedByLink();
-  const { items } = artists;
   const { send, busy } = useSubmit();
   const open = (artist: Artist) => {
     chooseArtist(artist);
@@ -52,53 +51,44 @@ export function ArtistsPage() {
             : `Artists of ${organization.name}. All of its members work for them.`
         }
       >
-        {items !== undefined && items.length > 0 && create}
+        {artists.items?.length ? create : undefined}
       </PageHeader>
-      {artists.error !== null && <ErrorState error={artists.error} onRetry={artists.loadMore} />}
-      {items === undefined && artists.error === null && (
-        <Loading
-          label="Loading artists…"
-          className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-4"
-        >
-          <Skeletons count={4} className="h-60 rounded-xl" />
-        </Loading>
-      )}
-      {items?.length === 0 && (
-        <EmptyState
-          icon={MicVocal}
-          title="No artists yet"
-          text="Add the artists you work for. Their releases, chats, runs and costs then come together on one page."
-        >
-          {create}
-          <ButtonLink icon={Search} href="/catalog" variant="outline">
-            Find in catalog
-          </ButtonLink>
-          {organization === null && (
-            <Button variant="outline" busy={busy} onClick={() => void loadExample()}>
-              Load an example
-            </Button>
-          )}
-        </EmptyState>
-      )}
-      {items !== undefined && items.length > 0 && (
-        <ul className="grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-4">
-          {items.map((artist) => (
-            <li key={artist.account_id} className="min-w-0">
-              <ArtistCard
-                artist={artist}
-                organization={names.get(artist.organization_id ?? "") ?? null}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
-      {artists.error === null && <LoadMore pages={artists} />}
+      <PagedList
+        label="Artists"
+        pages={artists}
+        cards={{
+          grid: "grid grid-cols-2 gap-4 sm:grid-cols-3 lg:grid-cols-4",
+          placeholder: "h-60 rounded-xl",
+        }}
+        keyOf={({ account_id }) => account_id}
+        empty={
+          <EmptyState
+            icon={MicVocal}
+            title="No artists yet"
+            text="Add the artists you work for. Their releases, chats, runs and costs then come together on one page."
+          >
+            {create}
+            <ButtonLink icon={Search} href="/catalog" variant="outline">
+              Find in catalog
+            </ButtonLink>
+            {organization === null && (
+              <Button variant="outline" busy={busy} onClick={() => void loadExample()}>
+                Load an example
+              </Button>
+            )}
+          </EmptyState>
+        }
+      >
+        {(artist) => (
+          <ArtistCard artist={artist} organization={names.get(artist.organization_id ?? "")} />
+        )}
+      </PagedList>
       {creating && <ArtistForm artist={null} onClose={() => setCreating(false)} onSaved={open} />}
     </Page>
   );
 }
 
-type ArtistCardProps = Readonly<{ artist: Artist; organization: string | null }>;
+type ArtistCardProps = Readonly<{ artist: Artist; organization: string | undefined }>;
 
 function ArtistCard({ artist, organization }: ArtistCardProps) {
   return (
@@ -114,7 +104,7 @@ function ArtistCard({ artist, organization }: ArtistCardProps) {
       <span className="w-full truncate text-sm text-muted-foreground">
         {artist.label ?? "No label"}
       </span>
-      {organization !== null && (
+      {organization !== undefined && (
         <span className="mt-1 w-full truncate text-xs text-muted-foreground">{organization}</span>
       )}
     </Link>

@@ -223,12 +223,7 @@ export type CatalogArtist = NonNullable<CatalogSearch["artists"]>["items"][numbe
 export type CatalogAlbum = AlbumPage["items"][number];
 type CatalogTrack = NonNullable<CatalogSearch["tracks"]>["items"][number];
 
-interface Part<T> {
-  readonly items: readonly T[];
-  readonly total: number;
-  readonly offset: number;
-  readonly limit: number;
-}
+type Part<T> = Readonly<{ items: readonly T[]; total: number; offset: number; limit: number }>;
 
 /**
  * Reads a list of the catalog, whose pages go by offset. `path` has a query.

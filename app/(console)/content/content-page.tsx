@@ -11,10 +11,9 @@ import { useSubmit } from "../_hooks/use-submit.ts";
 import { ArtistChip } from "../_session/artist-chip.tsx";
 import { useScope } from "../_session/scope.ts";
 import { useFrame } from "../_shell/frame.tsx";
-import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { Page, PageHeader, Section } from "../_ui/page-header.tsx";
-import { EmptyState, ErrorState } from "../_ui/states.tsx";
+import { EmptyState, ErrorState, ShowMore } from "../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { stateOf, summaryOf, useContentRuns } from "../runs/_state/task-run-state.ts";
@@ -221,11 +220,7 @@ function History({ runs, shownId, onSelect }: HistoryProps) {
         ))}
       </ul>
       {!showsAll && runs.length > INITIAL_COUNT && (
-        <div className="mt-4 text-center">
-          <Button variant="outline" size="sm" onClick={() => setShowsAll(true)}>
-            Show all {runs.length}
-          </Button>
-        </div>
+        <ShowMore onClick={() => setShowsAll(true)}>Show all {runs.length}</ShowMore>
       )}
     </Section>
   );

@@ -101,10 +101,7 @@ function seriesOf({ status }: TaskFiring): (typeof SERIES)[number]["key"] {
   return tone === "danger" || tone === "warning" ? "failed" : "other";
 }
 
-interface FiringStripProps {
-  readonly runs: readonly TaskFiring[];
-  readonly now: number;
-}
+type FiringStripProps = Readonly<{ runs: readonly TaskFiring[]; now: number }>;
 
 /** How long the last runs have taken, and how each has ended. @param runs the newest first */
 function FiringStrip({ runs, now }: FiringStripProps) {

@@ -15,14 +15,10 @@ const ERRORS = {
   path: "Enter the folder of one skill, such as skills/press-list.",
 };
 
+type ImportSkillProps = Readonly<{ organization: object; onClose: () => void }>;
+
 /** Imports a skill for the owner that `organization` names. Shows the changes of one that exists first. */
-export function ImportSkill({
-  organization,
-  onClose,
-}: {
-  readonly organization: object;
-  readonly onClose: () => void;
-}) {
+export function ImportSkill({ organization, onClose }: ImportSkillProps) {
   const form = useForm({ url: "", path: "" }, ERRORS);
   const [update, setUpdate] = useState<Imported["update"]>(null);
   const submit = async () => {

@@ -7,7 +7,7 @@ import { usePages } from "../_hooks/use-pages.ts";
 import { Button } from "../_ui/button.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
-import { EmptyState, ErrorState, Loading, LoadMore, Skeletons } from "../_ui/states.tsx";
+import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { TemplateCard } from "./template-card.tsx";
 import { TemplateForm, type TemplateValues } from "./template-form.tsx";
@@ -32,8 +32,9 @@ export function TemplatesPage() {
   /** The unsaved new template: a click outside the dialog must not discard a long prompt. */
   const [draft, setDraft] = useState<TemplateValues | null>(null);
 
-  const { items: loaded } = templates;
-  const shown = filterTemplates(loaded ?? [], { filter, text, account: own });
+  const shown = templates.items?.filter(
+    (template) => passes(template, filter, own) && hasWords(template, text),
+  );
   const isFiltered = filter !== "all" || text.trim() !== "";
 
   const saved = () => {
@@ -42,16 +43,18 @@ export function TemplatesPage() {
     setEditing(null);
     toast(editing === "new" ? "Template created" : "Template saved");
   };
-
+  const create = (
+    <Button icon={Plus} onClick={() => setEditing("new")}>
+      New template
+    </Button>
+  );
   return (
     <Page>
       <PageHeader
         title="Templates"
         description="Save prompts, share them, and start chats from them."
       >
-        <Button icon={Plus} onClick={() => setEditing("new")}>
-          New template
-        </Button>
+        {create}
       </PageHeader>
 
       <div className="mb-4 flex flex-wrap items-center gap-3">
@@ -65,63 +68,56 @@ export function TemplatesPage() {
         <Segmented label="Show" hideLabel options={FILTERS} value={filter} onChange={setFilter} />
       </div>
 
-      {loaded === undefined && templates.error === null && (
-        <Loading label="Loading templates…" className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-          <Skeletons count={6} className="h-46 rounded-xl" />
-        </Loading>
-      )}
-      {loaded !== undefined && shown.length > 0 && (
-        <ul className="grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-          {shown.map((template) => (
-            <li key={template.id} className="min-w-0">
-              <TemplateCard
-                template={template}
-                isMine={isMine(template, own)}
-                onEdit={() => setEditing(template)}
-                onChanged={templates.refresh}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
-      {loaded !== undefined && shown.length === 0 && isFiltered && (
-        <EmptyState
-          icon={SearchX}
-          title="No matching templates"
-          text={
-            templates.hasMore
-              ? "Only the loaded templates were searched. Load more, or change your search."
-              : "Change your search, or show all templates."
-          }
-        >
-          <Button
-            variant="outline"
-            onClick={() => {
-              setFilter("all");
-              setText("");
-            }}
-          >
-            Show all
-          </Button>
-        </EmptyState>
-      )}
-      {loaded?.length === 0 && !isFiltered && (
-        <EmptyState
-          icon={LayoutTemplate}
-          title="No templates yet"
-          text="Save a prompt you use often and start chats from it with one click."
-        >
-          <Button icon={Plus} onClick={() => setEditing("new")}>
-            New template
-          </Button>
-        </EmptyState>
-      )}
-      {templates.error !== null && (
-        <div className="mt-4">
-          <ErrorState error={templates.error} onRetry={templates.loadMore} />
-        </div>
-      )}
-      {templates.error === null && <LoadMore pages={templates} />}
+      <PagedList
+        label="Templates"
+        pages={{ ...templates, items: shown }}
+        loadingRows={6}
+        cards={{
+          grid: "grid gap-3 sm:grid-cols-2 lg:grid-cols-3",
+          placeholder: "h-46 rounded-xl",
+        }}
+        keyOf={({ id }) => id}
+        empty={
+          isFiltered ? (
+            <EmptyState
+              icon={SearchX}
+              title="No matching templates"
+              text={
+                templates.hasMore
+                  ? "Only the loaded templates were searched. Load more, or change your search."
+                  : "Change your search, or show all templates."
+              }
+            >
+              <Button
+                variant="outline"
+                onClick={() => {
+                  setFilter("all");
+                  setText("");
+                }}
+              >
+                Show all
+              </Button>
+            </EmptyState>
+          ) : (
+            <EmptyState
+              icon={LayoutTemplate}
+              title="No templates yet"
+              text="Save a prompt you use often and start chats from it with one click."
+            >
+              {create}
+            </EmptyState>
+          )
+        }
+      >
+        {(template) => (
+          <TemplateCard
+            template={template}
+            isMine={isMine(template, own)}
+            onEdit={() => setEditing(template)}
+            onChanged={templates.refresh}
+          />
+        )}
+      </PagedList>
 
       {editing !== null && (
         <TemplateForm
@@ -143,17 +139,12 @@ const isMine = (template: Template, account: string | null): boolean =>
   // The API shows only to the owner with whom a template is shared.
   template.creator.id === account || template.shared_emails.length > 0;
 
-function filterTemplates(
-  templates: readonly Template[],
-  by: { readonly filter: TemplateFilter; readonly text: string; readonly account: string | null },
-): Template[] {
-  const words = by.text.toLowerCase().split(/\s+/).filter(Boolean);
-  return templates.filter((template) => {
-    if (!passes(template, by.filter, by.account)) return false;
-    const { title, description, prompt, tags, creator } = template;
-    const text = [title, description, prompt, creator.name, ...tags].join("\n").toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+function hasWords({ title, description, prompt, tags, creator }: Template, search: string) {
+  const text = [title, description, prompt, creator.name, ...tags].join("\n").toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 function passes(template: Template, filter: TemplateFilter, account: string | null): boolean {

@@ -1,10 +1,7 @@
 import { isSchedule, nextRun } from "@/lib/schedules/next-run.ts";
 import { formatInZone } from "../../_ui/format.ts";
 
-interface NextFiringsListProps {
-  readonly cron: string;
-  readonly timezone: string;
-}
+type NextFiringsListProps = Readonly<{ cron: string; timezone: string }>;
 
 /** The next five times of a schedule. It has the cron parser with it, so that pages load it when it is shown. */
 export function NextFiringsList({ cron, timezone }: NextFiringsListProps) {

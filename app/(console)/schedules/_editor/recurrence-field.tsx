@@ -102,10 +102,7 @@ export function RecurrenceField({ value, onChange, error }: RecurrenceFieldProps
 
 const WEEK = [1, 2, 3, 4, 5, 6, 0];
 
-interface DaysProps {
-  readonly days: readonly number[];
-  readonly onChange: (days: readonly number[]) => void;
-}
+type DaysProps = Readonly<{ days: readonly number[]; onChange: (days: readonly number[]) => void }>;
 
 function Days({ days, onChange }: DaysProps) {
   return (

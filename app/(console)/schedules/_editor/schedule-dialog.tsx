@@ -160,10 +160,7 @@ function deliveriesTo(recipients: readonly string[], before: Deliveries): Delive
   return [{ ...first, to: [...first.to, ...added] }, ...others].filter(({ to }) => to.length > 0);
 }
 
-interface Option {
-  readonly value: string;
-  readonly label: string;
-}
+type Option = Readonly<{ value: string; label: string }>;
 
 /** Returns the options with "None", and with the chosen one, which may not be among them yet. */
 const withCurrent = (options: readonly Option[], chosen: string, label: string): Option[] => [
@@ -181,11 +178,7 @@ const ERROR_TEXTS: Readonly<Record<string, string>> = {
   conflict: "Somebody else has just changed this schedule. Open it again.",
 };
 
-interface Example {
-  readonly title: string;
-  readonly prompt: string;
-  readonly schedule: Recurrence;
-}
+type Example = Readonly<{ title: string; prompt: string; schedule: Recurrence }>;
 
 const examples: readonly Example[] = [
   {

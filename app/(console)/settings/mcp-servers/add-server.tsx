@@ -27,13 +27,9 @@ function valuesOf(preset: string) {
   return { preset, name: label.toLowerCase(), url, type, header: "authorization" };
 }
 
-export function AddServer({
-  onClose,
-  onAdded,
-}: {
-  readonly onClose: () => void;
-  readonly onAdded: () => void;
-}) {
+type AddServerProps = Readonly<{ onClose: () => void; onAdded: () => void }>;
+
+export function AddServer({ onClose, onAdded }: AddServerProps) {
   const form = useForm(
     { ...valuesOf("other"), value: "" },
     {

@@ -28,14 +28,10 @@ export function takeStarted(): string | null {
 
 type Found = Answer<typeof getMcpServerContract>;
 
+type ServerItemProps = Readonly<{ server: McpServer; onChanged: () => void }>;
+
 /** A server with its state, and what can be done about it. */
-export function ServerItem({
-  server,
-  onChanged,
-}: {
-  readonly server: McpServer;
-  readonly onChanged: () => void;
-}) {
+export function ServerItem({ server, onChanged }: ServerItemProps) {
   const { id, name, url, enabled, auth, tool_counts: counts, refresh_error: error } = server;
   const path = `/api/mcp-servers/${id}`;
   const { send, busy } = useSubmit();

@@ -77,11 +77,7 @@ function describe({ status, code, fields, message }: ApiError): string {
   return message;
 }
 
-interface Draft {
-  readonly email: string;
-  readonly role: string;
-  readonly artist_ids: readonly string[] | null;
-}
+type Draft = Readonly<{ email: string; role: string; artist_ids: readonly string[] | null }>;
 
 function InviteForm({
   path,
