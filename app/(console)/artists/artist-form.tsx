@@ -81,9 +81,7 @@ export function ArtistForm({ artist, suggested, onClose, onSaved }: ArtistFormPr
         label="Picture (optional)"
         kind="image"
         hint="Without one, a cover is drawn."
-        isInvalid={form.field("image").error !== undefined}
-        value={form.values.image}
-        onChange={(image) => form.set({ image })}
+        {...form.field("image")}
       />
       {artist === null && organizations.length > 0 && (
         <SelectField

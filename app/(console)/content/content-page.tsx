@@ -7,7 +7,8 @@ import type { createImageContract } from "@/lib/content/contract.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import type { Answer } from "../_api/request.ts";
 import { useFollowArtist } from "../_hooks/use-follow-artist.ts";
-import { useSubmit } from "../_hooks/use-submit.ts";
+import { useForm } from "../_hooks/use-form.ts";
+import type { Submit } from "../_hooks/use-submit.ts";
 import { ArtistChip } from "../_session/artist-chip.tsx";
 import { useScope } from "../_session/scope.ts";
 import { useFrame } from "../_shell/frame.tsx";
@@ -30,7 +31,7 @@ import {
 } from "./content-form.ts";
 import { ResultTile, tilesStyle } from "./result-tile.tsx";
 import { Stage, StageSkeleton, Working } from "./stage.tsx";
-import { ImageForm, VideoForm } from "./video-form.tsx";
+import { IMAGE_TEXTS, ImageForm, VIDEO_TEXTS, VideoForm } from "./video-form.tsx";
 
 type Kind = "image" | "video";
 
@@ -42,15 +43,15 @@ export function ContentPage() {
   const [kind, setKind] = useState<Kind>(
     useSearchParams().get("kind") === "video" ? "video" : "image",
   );
-  const [image, setImage] = useState<ImageValues>(emptyImage);
-  const [video, setVideo] = useState<VideoValues>(emptyVideo);
-  const submission = useSubmit();
+  const image = useForm<ImageValues>(emptyImage, IMAGE_TEXTS);
+  const video = useForm<VideoValues>(emptyVideo, VIDEO_TEXTS);
+  const busy = image.busy || video.busy;
   const forms = useRef<HTMLDivElement>(null);
   const results = useRef<HTMLDivElement>(null);
 
   const { artist } = useScope();
   const { list, runs } = useContentRuns(
-    (data) => (submission.busy || data?.runs.some(isActive) === true) && 1_500,
+    (data) => (busy || data?.runs.some(isActive) === true) && 1_500,
   );
   const { selected, select } = useSelection();
   useFollowArtist(selected ?? "", () => select(null));
@@ -58,50 +59,43 @@ export function ContentPage() {
   const newest = runs?.[0]?.id ?? null;
   /** The newest run when the form was sent; a newer one is the run of the form. */
   const [newestBefore, setNewestBefore] = useState<string | null>(null);
-  const isPending = submission.busy && newest === newestBefore;
+  const isPending = busy && newest === newestBefore;
 
   /** Without a first frame, one is generated from the prompt before the video. */
   const sendVideo = async () => {
-    let values = video;
+    let { values } = video;
     if (lacksFirstFrame(values)) {
-      const image = await send("/api/content/image", firstFrameBody(values));
-      if (!image.ok || image.data.imageUrl === undefined) return;
-      values = { ...values, image_url: image.data.imageUrl };
-      setVideo(values);
+      const frame = await send(video, "/api/content/image", firstFrameBody(values));
+      if (!frame.ok || frame.data.imageUrl === undefined) return;
+      values = { ...values, image_url: frame.data.imageUrl };
+      video.set(values);
     }
-    const result = await send("/api/content/video", videoBody(values));
+    const result = await send(video, "/api/content/video", videoBody(values));
     if (result.ok) toast("Your video is ready");
   };
   const sendImage = async () => {
-    const result = await send("/api/content/image", imageBody(image));
+    const result = await send(image, "/api/content/image", imageBody(image.values));
     if (result.ok) toast("Your images are ready");
   };
-  const send = async (path: string, settings: object) => {
+  const send = async (form: Submit, path: string, settings: object) => {
     const body = artist === null ? settings : { ...settings, artist_id: artist.id };
     setNewestBefore(newest);
     select(null);
     // On a phone, the results are below the form.
     results.current?.scrollIntoView({ block: "nearest" });
-    const result = await submission.send<Partial<Answer<typeof createImageContract>>>(path, {
-      body,
-    });
+    const result = await form.send<Partial<Answer<typeof createImageContract>>>(path, { body });
     list.reload();
     return result;
   };
   const choose = (next: Kind) => {
-    submission.clearError();
+    image.clearError();
+    video.clearError();
     setKind(next);
   };
-  const fillVideo = (values: Partial<VideoValues>) => {
-    setVideo((old) => ({ ...old, ...values }));
-    choose("video");
-    forms.current?.scrollIntoView({ block: "start" });
-  };
-  const reuse = (run: TaskRun) => {
-    const values = valuesOf(run);
-    if ("video" in values) return fillVideo(values.video);
-    setImage(values.image);
-    choose("image");
+  const fill = (values: { image: ImageValues } | { video: Partial<VideoValues> }) => {
+    if ("video" in values) video.set(values.video);
+    else image.set(values.image);
+    choose("video" in values ? "video" : "image");
     forms.current?.scrollIntoView({ block: "start" });
   };
 
@@ -129,24 +123,10 @@ export function ContentPage() {
               <TabsTrigger value="video">Video</TabsTrigger>
             </TabsList>
             <TabsContent value="image">
-              <ImageForm
-                values={image}
-                onChange={(change) => setImage((old) => ({ ...old, ...change }))}
-                submission={submission}
-                onSubmit={() => void sendImage()}
-              />
+              <ImageForm form={image} busy={busy} onSubmit={() => void sendImage()} />
             </TabsContent>
             <TabsContent value="video">
-              <VideoForm
-                values={video}
-                onChange={(change) => {
-                  // An error of one mode does not apply to another.
-                  if (change.mode !== undefined) submission.clearError();
-                  setVideo((old) => ({ ...old, ...change }));
-                }}
-                submission={submission}
-                onSubmit={() => void sendVideo()}
-              />
+              <VideoForm form={video} busy={busy} onSubmit={() => void sendVideo()} />
             </TabsContent>
           </Tabs>
         </Card>
@@ -159,8 +139,8 @@ export function ContentPage() {
               key={shownId}
               id={shownId}
               item={runs?.find(({ id }) => id === shownId)}
-              onUse={fillVideo}
-              onReuse={reuse}
+              onUse={(values) => fill({ video: values })}
+              onReuse={(run) => fill(valuesOf(run))}
             />
           ) : runs !== undefined ? (
             <EmptyState

@@ -22,8 +22,8 @@ interface MediaFieldProps {
   readonly label: string;
   readonly kind: ContentMedia["kind"] | "audio";
   readonly hint?: string | undefined;
-  /** Whether the API refused the value. */
-  readonly isInvalid: boolean;
+  /** The text if the API refused the value: one of `MEDIA_TEXTS`. */
+  readonly error: string | undefined;
   readonly value: string;
   readonly onChange: (url: string) => void;
 }
@@ -32,7 +32,7 @@ interface MediaFieldProps {
  * A file by its URL: one of the web, an earlier result of the account, or one of this computer, which is
  * chosen, dropped or pasted. A video can provide audio.
  */
-export function MediaField({ label, kind, hint, isInvalid, value, onChange }: MediaFieldProps) {
+export function MediaField({ label, kind, hint, error, value, onChange }: MediaFieldProps) {
   const [isPicking, setIsPicking] = useState(false);
   const [isUploading, setIsUploading] = useState(false);
   const [failure, setFailure] = useState<string>();
@@ -55,9 +55,8 @@ export function MediaField({ label, kind, hint, isInvalid, value, onChange }: Me
     });
     return true;
   };
-  const error = failure ?? (isInvalid ? MEDIA_TEXTS[kind] : undefined);
   return (
-    <Field label={label} hint={isUploading ? "Uploading…" : hint} error={error}>
+    <Field label={label} hint={isUploading ? "Uploading…" : hint} error={failure ?? error}>
       {(ids) => (
         // biome-ignore lint/a11y/noStaticElementInteractions: the button beside it opens the same file
         <div

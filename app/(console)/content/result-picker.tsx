@@ -26,20 +26,12 @@ export function ResultPicker({ kind, onPick, onClose }: ResultPickerProps) {
     (run) => stateOf(run.status).tone === "success" && isImageRun(run) === (kind === "image"),
   );
   return (
-    <Dialog
-      title={kind === "image" ? "Your images" : "Your videos"}
-      onClose={onClose}
-      className="max-w-2xl"
-    >
+    <Dialog title={`Your ${kind}s`} onClose={onClose} className="max-w-2xl">
       {runs.length === 0 ? (
         <EmptyState
           icon={ImageOff}
-          title={kind === "image" ? "No images yet" : "No videos yet"}
-          text={
-            kind === "image"
-              ? "Generate an image first, then choose it here."
-              : "Generate a video first, then choose it here."
-          }
+          title={`No ${kind}s yet`}
+          text={`Generate ${kind === "image" ? "an image" : "a video"} first, then choose it here.`}
         />
       ) : (
         <ul className="grid grid-cols-3 gap-2 sm:grid-cols-4">
@@ -53,14 +45,9 @@ export function ResultPicker({ kind, onPick, onClose }: ResultPickerProps) {
   );
 }
 
-interface ChoicesProps {
-  readonly run: TaskRun;
-  readonly kind: ContentMedia["kind"];
-  readonly onPick: (url: string) => void;
-}
-
-function Choices({ run, kind, onPick }: ChoicesProps) {
+function Choices({ run, kind, onPick }: Omit<ResultPickerProps, "onClose"> & { run: TaskRun }) {
   const media = useTaskRunMedia(run);
+  const label = summaryOf(run) ?? titleOf(run);
   if (media === undefined) {
     return (
       <li>
@@ -68,7 +55,6 @@ function Choices({ run, kind, onPick }: ChoicesProps) {
       </li>
     );
   }
-  const label = summaryOf(run) ?? titleOf(run);
   return media
     .filter((one) => one.kind === kind)
     .map((one, index) => (

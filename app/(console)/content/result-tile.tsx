@@ -1,4 +1,10 @@
-import { Image as ImageIcon, LoaderCircle, Play, TriangleAlert } from "lucide-react";
+import {
+  Image as ImageIcon,
+  LoaderCircle,
+  type LucideIcon,
+  Play,
+  TriangleAlert,
+} from "lucide-react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { cn } from "../_ui/class-names.ts";
@@ -19,7 +25,7 @@ type ResultTileProps = Readonly<{ run: TaskRun; isChosen?: boolean }>;
 
 /** A run as a thumbnail with its kind and its age or status, inside of a button or a link. */
 export function ResultTile({ run, isChosen = false }: ResultTileProps) {
-  const { tone, label } = stateOf(run.status);
+  const { tone, label, isActive } = stateOf(run.status);
   return (
     <>
       <span
@@ -28,7 +34,14 @@ export function ResultTile({ run, isChosen = false }: ResultTileProps) {
           isChosen && "ring-2 ring-accent-text",
         )}
       >
-        <ResultThumbnail run={run} />
+        {tone === "success" ? (
+          <Finished run={run} />
+        ) : (
+          <Mark
+            icon={isActive ? LoaderCircle : TriangleAlert}
+            className={isActive ? "size-5 animate-spin" : "size-5 text-danger-text"}
+          />
+        )}
       </span>
       <span className="mt-1 block truncate text-sm">{titleOf(run)}</span>
       <span className="block truncate text-xs text-muted-foreground">
@@ -38,50 +51,35 @@ export function ResultTile({ run, isChosen = false }: ResultTileProps) {
   );
 }
 
-function ResultThumbnail({ run }: { readonly run: TaskRun }) {
-  const state = stateOf(run.status);
-  if (state.tone === "success") return <Finished run={run} />;
-  const Icon = state.isActive ? LoaderCircle : TriangleAlert;
-  return (
-    <span className="grid size-full place-items-center bg-muted text-muted-foreground">
-      <Icon
-        aria-hidden
-        className={cn("size-5", state.isActive ? "animate-spin" : "text-danger-text")}
-      />
-    </span>
-  );
-}
-
 function Finished({ run }: { readonly run: TaskRun }) {
   const media = useTaskRunMedia(run);
   if (media === undefined) return <Skeleton className="size-full rounded-none" />;
   const [first] = media;
-  if (first !== undefined) {
-    return (
-      <>
-        <MediaThumbnail media={first} />
-        {media.length > 1 && (
-          <span className="absolute top-1 right-1 rounded-full bg-black/65 px-1.5 text-xs text-white">
-            {media.length}
-          </span>
-        )}
-      </>
-    );
-  }
-  return <Placeholder isImage={isImageRun(run)} />;
-}
-
-function Placeholder({ isImage }: { readonly isImage: boolean }) {
+  if (first === undefined) return <Mark icon={isImageRun(run) ? ImageIcon : Play} />;
   return (
-    <span className="grid size-full place-items-center bg-muted text-muted-foreground">
-      {isImage ? <ImageIcon aria-hidden /> : <Play aria-hidden />}
-    </span>
+    <>
+      <MediaThumbnail media={first} />
+      {media.length > 1 && (
+        <span className="absolute top-1 right-1 rounded-full bg-black/65 px-1.5 text-xs text-white">
+          {media.length}
+        </span>
+      )}
+    </>
   );
 }
 
+type MarkProps = Readonly<{ icon: LucideIcon; className?: string }>;
+
+/** Stands in the place of a picture. */
+const Mark = ({ icon: Icon, className }: MarkProps) => (
+  <span className="grid size-full place-items-center bg-muted text-muted-foreground">
+    <Icon aria-hidden className={className} />
+  </span>
+);
+
 export function MediaThumbnail({ media }: { readonly media: ContentMedia }) {
   const address = mediaAddress(media.url, useFrame().mediaOrigin);
-  if (address === null) return <Placeholder isImage={media.kind === "image"} />;
+  if (address === null) return <Mark icon={media.kind === "image" ? ImageIcon : Play} />;
   if (media.kind === "image") {
     return (
       // biome-ignore lint/performance/noImgElement: the service makes the small version

@@ -18,16 +18,19 @@ import type { VideoValues } from "./content-form.ts";
 import { type ContentMedia, mediaAddress, mediaIn, stepOf, titleOf } from "./content-result.ts";
 import { MediaThumbnail } from "./result-tile.tsx";
 
-interface StageProps {
-  readonly id: string;
-  /** The run as the list has it; undefined if it is older than the list. */
-  readonly item: TaskRun | undefined;
+interface ResultActions {
   readonly onUse: (values: Partial<VideoValues>) => void;
   readonly onReuse: (run: TaskRun) => void;
 }
 
+interface StageProps extends ResultActions {
+  readonly id: string;
+  /** The run as the list has it; undefined if it is older than the list. */
+  readonly item: TaskRun | undefined;
+}
+
 /** One run: its progress, then its result and what can be done with it. */
-export function Stage({ id, item, onUse, onReuse }: StageProps) {
+export function Stage({ id, item, ...actions }: StageProps) {
   const { run: whole, error } = useTaskRun(id, item?.updatedAt);
   // While a run is active, the list is polled more often than the run itself.
   const isEnded = item === undefined || !stateOf(item.status).isActive;
@@ -35,35 +38,31 @@ export function Stage({ id, item, onUse, onReuse }: StageProps) {
   if (run === undefined) return error === null ? <StageSkeleton /> : <ErrorState error={error} />;
   return (
     <section aria-label="Result" className="flex min-w-0 flex-col gap-3">
-      <Frame run={run} onUse={onUse} onReuse={() => onReuse(run)} />
+      <Result run={run} {...actions} />
       <About run={run} />
     </section>
   );
 }
 
-interface FrameProps {
-  readonly run: TaskRun;
-  readonly onUse: (values: Partial<VideoValues>) => void;
-  readonly onReuse: () => void;
-}
-
-function Frame({ run, onUse, onReuse }: FrameProps) {
+function Result({ run, onUse, onReuse }: ResultActions & { readonly run: TaskRun }) {
   const state = stateOf(run.status);
   const media = mediaIn(run);
   const [place, setPlace] = useState(0);
   const shown = media[place] ?? media[0];
   const { mediaOrigin } = useFrame();
-  const address = shown && mediaAddress(shown.url, mediaOrigin);
+  const reuse = (variant: "outline" | "ghost", text: string) => (
+    <Button icon={RotateCcw} variant={variant} size="sm" onClick={() => onReuse(run)}>
+      {text}
+    </Button>
+  );
   if (state.isActive) return <Working text={stepOf(run) ?? `${state.label}…`} run={run} />;
   if (shown === undefined) {
     return (
       <div role="alert" className="rounded-xl border bg-danger-soft p-5">
-        <p className="font-medium text-danger-text [overflow-wrap:anywhere]">
+        <p className="mb-3 font-medium text-danger-text [overflow-wrap:anywhere]">
           {run.error?.message ?? `${state.label}: no result`}
         </p>
-        <Button icon={RotateCcw} variant="outline" size="sm" className="mt-3" onClick={onReuse}>
-          Retry with these settings
-        </Button>
+        {reuse("outline", "Retry with these settings")}
       </div>
     );
   }
@@ -98,7 +97,7 @@ function Frame({ run, onUse, onReuse }: FrameProps) {
       <div className="flex flex-wrap items-center gap-2">
         <UseAs media={shown} onUse={onUse} />
         <a
-          href={address ?? shown.url}
+          href={mediaAddress(shown.url, mediaOrigin) ?? shown.url}
           download={`${shown.kind}-${run.id}${extensionOf(shown.url)}`}
           className={buttonStyle({ variant: "outline", size: "sm" })}
         >
@@ -108,9 +107,7 @@ function Frame({ run, onUse, onReuse }: FrameProps) {
         <CopyButton text={shown.url} label="Copy link">
           Copy link
         </CopyButton>
-        <Button icon={RotateCcw} variant="ghost" size="sm" onClick={onReuse}>
-          Reuse settings
-        </Button>
+        {reuse("ghost", "Reuse settings")}
       </div>
     </>
   );
@@ -119,13 +116,10 @@ function Frame({ run, onUse, onReuse }: FrameProps) {
 type UseAsProps = Readonly<{ media: ContentMedia; onUse: (values: Partial<VideoValues>) => void }>;
 
 function UseAs({ media: { kind, url }, onUse }: UseAsProps) {
+  const extend = () => onUse({ mode: "extend", video_url: url });
   if (kind === "video") {
     return (
-      <Button
-        icon={Clapperboard}
-        size="sm"
-        onClick={() => onUse({ mode: "extend", video_url: url })}
-      >
+      <Button icon={Clapperboard} size="sm" onClick={extend}>
         Extend video
       </Button>
     );
@@ -195,9 +189,7 @@ function settingsOf({ payload, metadata }: TaskRun): string[] {
 
 const isUpright = ({ payload }: TaskRun): boolean => Object(payload).aspect_ratio === "9:16";
 
-function extensionOf(url: string): string {
-  return /\.\w+$/.exec(new URL(url).pathname)?.[0] ?? "";
-}
+const extensionOf = (url: string): string => /\.\w+$/.exec(new URL(url).pathname)?.[0] ?? "";
 
 /** A run that is active; null while the request has none in the list yet. */
 export function Working({ text, run }: { readonly text: string; readonly run: TaskRun | null }) {

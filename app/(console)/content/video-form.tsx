@@ -16,15 +16,31 @@ import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
 import { Button, IconButton } from "../_ui/button.tsx";
 import { Segmented, Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import {
+  aspects,
   ContentForm,
   type ContentFormProps,
-  fieldsOf,
+  INVALID_TEXTS,
   MoreOptions,
-  ShapeFields,
+  resolutions,
   TemplateField,
 } from "./content-fields.tsx";
 import { type ImageValues, isFrameOptional, type VideoValues } from "./content-form.ts";
-import { MediaField } from "./media-field.tsx";
+import { MEDIA_TEXTS, MediaField } from "./media-field.tsx";
+
+export const VIDEO_TEXTS = {
+  ...INVALID_TEXTS,
+  prompt: "Describe the video in at most 10,000 characters.",
+  negative_prompt: "Use at most 10,000 characters.",
+  image_url: MEDIA_TEXTS.image,
+  end_image_url: MEDIA_TEXTS.image,
+  video_url: MEDIA_TEXTS.video,
+  audio_url: MEDIA_TEXTS.audio,
+};
+export const IMAGE_TEXTS = {
+  ...INVALID_TEXTS,
+  prompt: "Describe the image in at most 10,000 characters, or choose a template.",
+  images: MEDIA_TEXTS.image,
+};
 
 const KIND_OF = {
   image_url: "image",
@@ -62,28 +78,26 @@ const prompts: Readonly<Record<VideoMode, string>> = {
 };
 
 export function VideoForm(props: ContentFormProps<VideoValues>) {
-  const { values, onChange, submission } = props;
+  const { form } = props;
+  const { field, values } = form;
   const { mode } = values;
-  const inputs = INPUTS_OF[mode];
-  const field = fieldsOf<"template" | "prompt" | "negative_prompt" | "model", VideoValues>(props);
   return (
-    <ContentForm
-      label="Video"
-      icon={Clapperboard}
-      submit="Generate video"
-      fields={[...inputs, "prompt", "negative_prompt", "template", "model"]}
-      {...props}
-    >
-      <ModePicker value={mode} onChange={(next) => onChange({ mode: next })} />
-      {inputs.map((name) => (
+    <ContentForm label="Video" icon={Clapperboard} submit="Generate video" {...props}>
+      <ModePicker
+        value={mode}
+        onChange={(next) => {
+          // An error of one mode does not apply to another.
+          form.clearError();
+          form.set({ mode: next });
+        }}
+      />
+      {INPUTS_OF[mode].map((name) => (
         <MediaField
           key={name}
           label={labelOf(mode, name)}
           kind={KIND_OF[name]}
           hint={hints[name]}
-          isInvalid={submission.error?.fields[0] === name}
-          value={values[name]}
-          onChange={(url) => onChange({ [name]: url })}
+          {...field(name)}
         />
       ))}
       <p className="-mt-2 text-sm text-muted-foreground">
@@ -93,6 +107,7 @@ export function VideoForm(props: ContentFormProps<VideoValues>) {
       </p>
       <TemplateField
         hint="Sets the movement if you leave the prompt empty."
+        form={form}
         {...field("template")}
       />
       <TextareaField
@@ -103,27 +118,25 @@ export function VideoForm(props: ContentFormProps<VideoValues>) {
             ? "A singer on a flat roof at dusk, city lights behind, a slow push in"
             : prompts[mode]
         }
-        {...field("prompt", "Describe the video in at most 10,000 characters.")}
+        {...field("prompt")}
       />
       {mode !== "lipsync" && (
         <Segmented
           label={mode === "extend" ? "Added duration" : "Duration"}
           options={durations}
-          value={values.duration}
-          onChange={(duration) => onChange({ duration })}
+          {...field("duration")}
         />
       )}
-      <ShapeFields
-        aspectRatio={values.aspect_ratio}
-        resolution={values.resolution}
-        onChange={onChange}
-      />
+      <div className="flex flex-wrap gap-x-6 gap-y-4">
+        <Segmented label="Aspect ratio" options={aspects} {...field("aspect_ratio")} />
+        <Segmented label="Resolution" options={resolutions} {...field("resolution")} />
+      </div>
       {mode !== "lipsync" && (
         <Switch
           label="Sound"
           hint="Generates matching music or sound effects."
           checked={values.generate_audio}
-          onChange={(generate_audio) => onChange({ generate_audio })}
+          onChange={(generate_audio) => form.set({ generate_audio })}
         />
       )}
       <MoreOptions isOpen={values.negative_prompt !== "" || values.model !== ""}>
@@ -196,19 +209,19 @@ const counts = ["1", "2", "3", "4"].map((value) => ({ value, label: value }));
 const MAX_REFERENCES = 8;
 
 export function ImageForm(props: ContentFormProps<ImageValues>) {
-  const { values, onChange, submission } = props;
+  const { form } = props;
+  const { field, set, values } = form;
   const { images, num_images: count } = values;
-  const field = fieldsOf<"template" | "prompt" | "model", ImageValues>(props);
   return (
     <ContentForm
       label="Image"
       icon={Sparkles}
       submit={count === 1 ? "Generate image" : `Generate ${count} images`}
-      fields={["prompt", "template", "model", ...images.map((_, index) => `images.${index}`)]}
       {...props}
     >
       <TemplateField
         hint="Sets a prompt and a style. Your own prompt replaces the template's."
+        form={form}
         {...field("template")}
       />
       <TextareaField
@@ -219,22 +232,18 @@ export function ImageForm(props: ContentFormProps<ImageValues>) {
             ? "A singer on a flat roof at dusk, city lights behind"
             : "Optional: replaces the template's prompt"
         }
-        {...field(
-          "prompt",
-          "Describe the image in at most 10,000 characters, or choose a template.",
-        )}
+        {...field("prompt")}
       />
       <Segmented
         label="Number of images"
         options={counts}
-        value={String(values.num_images)}
-        onChange={(count) => onChange({ num_images: Number(count) })}
+        value={String(count)}
+        onChange={(count) => set({ num_images: Number(count) })}
       />
-      <ShapeFields
-        aspectRatio={values.aspect_ratio}
-        resolution={values.resolution}
-        onChange={onChange}
-      />
+      <div className="flex flex-wrap gap-x-6 gap-y-4">
+        <Segmented label="Aspect ratio" options={aspects} {...field("aspect_ratio")} />
+        <Segmented label="Resolution" options={resolutions} {...field("resolution")} />
+      </div>
       <MoreOptions isOpen={images.length > 0 || values.model !== ""}>
         {images.map((url, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a reference is identified by its position; two may be equal
@@ -243,20 +252,21 @@ export function ImageForm(props: ContentFormProps<ImageValues>) {
               <MediaField
                 label={`Reference image ${index + 1}`}
                 kind="image"
-                isInvalid={submission.error?.fields[0] === `images.${index}`}
+                error={
+                  form.error?.fields.includes(`images.${index}`) ? IMAGE_TEXTS.images : undefined
+                }
                 value={url}
-                onChange={(next) => onChange({ images: images.with(index, next) })}
+                onChange={(next) => set({ images: images.with(index, next) })}
               />
             </div>
             <IconButton
+              icon={X}
               isLarge
               label={`Remove reference image ${index + 1}`}
               title="Remove"
               className="h-9"
-              onClick={() => onChange({ images: images.toSpliced(index, 1) })}
-            >
-              <X aria-hidden />
-            </IconButton>
+              onClick={() => set({ images: images.toSpliced(index, 1) })}
+            />
           </div>
         ))}
         {images.length < MAX_REFERENCES && (
@@ -265,7 +275,7 @@ export function ImageForm(props: ContentFormProps<ImageValues>) {
             variant="outline"
             size="sm"
             className="self-start"
-            onClick={() => onChange({ images: [...images, ""] })}
+            onClick={() => set({ images: [...images, ""] })}
           >
             Add reference image
           </Button>
