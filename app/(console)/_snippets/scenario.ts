@@ -29,27 +29,34 @@ export interface Target {
   readonly apiKey: string | null;
 }
 
-/** The fields with which `PATCH` sets a chat up; null when there is nothing to set. */
-export function chatFields({
-  modelId,
-  instructions,
-  templateId,
-  options,
-}: AgentSetup): Readonly<Record<string, unknown>> | null {
+/** A request that sets a new chat up; its path is below that of the chat. */
+export interface SetupRequest {
+  readonly method: "PATCH" | "PUT";
+  readonly path: "" | "/connectors";
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the requests that set a new chat up; none when everything is the default. */
+export function setupRequests(setup: AgentSetup): SetupRequest[] {
+  const { modelId, instructions, templateId, connectors, options } = setup;
   const fields = {
     ...(modelId && { modelId }),
     ...(instructions && { instructions }),
     ...(templateId && { templateId }),
     ...options,
   };
-  return Object.keys(fields).length === 0 ? null : fields;
+  const requests: SetupRequest[] = [
+    { method: "PATCH", path: "", body: fields },
+    { method: "PUT", path: "/connectors", body: connectors.length > 0 ? { connectors } : {} },
+  ];
+  return requests.filter(({ body }) => Object.keys(body).length > 0);
 }
 
-/** A comment on the connectors of a chat that exists, which stay as they are; null without any. */
-export const connectorsNote = ({ chat, setup: { connectors } }: ChatScenario): string | null =>
+/** Returns a line about the connectors of a chat that exists, which stay as they are; `""` without any. */
+export const noteOf = ({ chat, setup: { connectors } }: ChatScenario, mark: string): string =>
   chat === null || connectors.length === 0
-    ? null
-    : `In this chat, the agent may act with ${connectors.join(", ")}.`;
+    ? ""
+    : `${mark} In this chat, the agent may act with ${connectors.join(", ")}.\n`;
 
 /** The body of `POST /api/chat/runs`. */
 export const runBody = ({ prompt, setup }: RunScenario): Readonly<Record<string, unknown>> => ({

@@ -1,9 +1,12 @@
 import {
-  chatFields,
-  connectorsNote,
+  type ChatScenario,
   json,
+  noteOf,
+  type RunScenario,
   runBody,
   type Scenario,
+  type SetupRequest,
+  setupRequests,
   type Target,
 } from "./scenario.ts";
 
@@ -42,9 +45,8 @@ api = httpx.Client(
   return `${start}\n${isChat ? pythonChat(scenario) : pythonRun(scenario)}`;
 }
 
-const pythonRun = (
-  scenario: Extract<Scenario, { kind: "run" }>,
-): string => `started = api.post("/api/chat/runs", json=${python(runBody(scenario))}).raise_for_status().json()
+const pythonRun = (scenario: RunScenario): string =>
+  `started = api.post("/api/chat/runs", json=${python(runBody(scenario))}).raise_for_status().json()
 
 while True:
     run = api.get(f"/api/chat/runs/{started['runId']}").raise_for_status().json()
@@ -54,35 +56,15 @@ while True:
 print(run["status"])
 `;
 
-function pythonChat(scenario: Extract<Scenario, { kind: "chat" }>): string {
-  const { message, setup, contextLimit } = scenario;
-  const fields = chatFields(setup);
-  const { connectors } = setup;
-  const note = connectorsNote(scenario);
-  const begin =
-    scenario.chat !== null
-      ? `session_id = ${JSON.stringify(scenario.chat.sessionId)}
-chat_id = ${JSON.stringify(scenario.chat.chatId)}
-${note === null ? "" : `# ${note}\n`}`
-      : `created = api.post("/api/sessions", json={}).raise_for_status().json()
+function pythonChat(scenario: ChatScenario): string {
+  const { chat, message, setup, contextLimit } = scenario;
+  const begin = chat
+    ? `session_id = ${JSON.stringify(chat.sessionId)}
+chat_id = ${JSON.stringify(chat.chatId)}
+${noteOf(scenario, "#")}`
+    : `created = api.post("/api/sessions", json={}).raise_for_status().json()
 session_id, chat_id = created["session"]["id"], created["chat"]["id"]
-${
-  fields === null
-    ? ""
-    : `api.patch(
-    f"/api/sessions/{session_id}/chats/{chat_id}",
-    json=${indentFour(python(fields))},
-).raise_for_status()
-`
-}${
-  connectors.length === 0
-    ? ""
-    : `api.put(
-    f"/api/sessions/{session_id}/chats/{chat_id}/connectors",
-    json=${indentFour(python({ connectors }))},
-).raise_for_status()
-`
-}`;
+${setupRequests(setup).map(pythonSetup).join("")}`;
   const context =
     contextLimit === null ? "" : `\n    "context": {"contextLimit": ${contextLimit}},`;
   return `${begin}api.post("/api/sandbox", json={"sessionId": session_id}).raise_for_status()
@@ -102,9 +84,13 @@ with api.stream("POST", "/api/chat", json=turn) as response:
 `;
 }
 
-const python = (value: unknown): string => json(value).replace(/^( +)/gm, "$1$1");
+const pythonSetup = ({ method, path, body }: SetupRequest) => `api.${method.toLowerCase()}(
+    f"/api/sessions/{session_id}/chats/{chat_id}${path}",
+    json=${python(body).replaceAll("\n", "\n    ")},
+).raise_for_status()
+`;
 
-const indentFour = (text: string): string => text.replaceAll("\n", "\n    ");
+const python = (value: unknown): string => json(value).replace(/^( +)/gm, "$1$1");
 
 /** Returns a module that uses the package `agent-platform-client`. */
 function typescriptSnippet(scenario: Scenario, { baseUrl, apiKey }: Target): string {
@@ -119,9 +105,8 @@ const client = createClient({
   return `${start}\n${scenario.kind === "run" ? typescriptRun(scenario) : typescriptChat(scenario)}`;
 }
 
-const typescriptRun = (
-  scenario: Extract<Scenario, { kind: "run" }>,
-): string => `const { data, error } = await client.api.POST("/api/chat/runs", {
+const typescriptRun = (scenario: RunScenario): string =>
+  `const { data, error } = await client.api.POST("/api/chat/runs", {
   body: ${indentTwo(json(runBody(scenario)))},
 });
 if (!data) throw new Error(JSON.stringify(error));
@@ -130,37 +115,17 @@ const run = await client.waitForRun(data.runId);
 console.log(run.status);
 `;
 
-function typescriptChat(scenario: Extract<Scenario, { kind: "chat" }>): string {
-  const { message, setup, contextLimit } = scenario;
-  const fields = chatFields(setup);
-  const { connectors } = setup;
-  const note = connectorsNote(scenario);
-  const begin =
-    scenario.chat !== null
-      ? `const sessionId = ${JSON.stringify(scenario.chat.sessionId)};
-const chatId = ${JSON.stringify(scenario.chat.chatId)};
-${note === null ? "" : `// ${note}\n`}`
-      : `const { data, error } = await client.api.POST("/api/sessions", { body: {} });
+function typescriptChat(scenario: ChatScenario): string {
+  const { chat, message, setup, contextLimit } = scenario;
+  const begin = chat
+    ? `const sessionId = ${JSON.stringify(chat.sessionId)};
+const chatId = ${JSON.stringify(chat.chatId)};
+${noteOf(scenario, "//")}`
+    : `const { data, error } = await client.api.POST("/api/sessions", { body: {} });
 if (!data) throw new Error(JSON.stringify(error));
 const sessionId = data.session.id;
 const chatId = data.chat.id;
-${
-  fields === null
-    ? ""
-    : `await client.api.PATCH("/api/sessions/{sessionId}/chats/{chatId}", {
-  params: { path: { sessionId, chatId } },
-  body: ${indentTwo(json(fields))},
-});
-`
-}${
-  connectors.length === 0
-    ? ""
-    : `await client.api.PUT("/api/sessions/{sessionId}/chats/{chatId}/connectors", {
-  params: { path: { sessionId, chatId } },
-  body: ${indentTwo(json({ connectors }))},
-});
-`
-}`;
+${setupRequests(setup).map(typescriptSetup).join("")}`;
   const more =
     contextLimit === null ? "" : `\n  more: { context: { contextLimit: ${contextLimit} } },`;
   return `${begin}
@@ -177,6 +142,13 @@ for await (const event of turn) {
 `;
 }
 
+const typescriptSetup = ({ method, path, body }: SetupRequest) =>
+  `await client.api.${method}("/api/sessions/{sessionId}/chats/{chatId}${path}", {
+  params: { path: { sessionId, chatId } },
+  body: ${indentTwo(json(body))},
+});
+`;
+
 const indentTwo = (text: string): string => text.replaceAll("\n", "\n  ");
 
 /** Returns a script for a POSIX shell. It reads ids of answers with jq. */
@@ -192,34 +164,24 @@ function curlSnippet(scenario: Scenario, { baseUrl, apiKey }: Target): string {
     );
   }
   const { chat, message, setup, contextLimit } = scenario;
-  const fields = chatFields(setup);
   const turn = {
     sessionId: chat?.sessionId ?? variable("SESSION"),
     chatId: chat?.chatId ?? variable("CHAT"),
     messages: [{ id: variable("ID"), content: message }],
     ...(contextLimit !== null && { context: { contextLimit } }),
   };
-  const { connectors } = setup;
-  const note = connectorsNote(scenario);
   const session = { sessionId: turn.sessionId };
+  const setUp = ({ method, path, body: fields }: SetupRequest) =>
+    `${call(`-s -X ${method}`, `/api/sessions/$SESSION/chats/$CHAT${path}`)}${body(fields)}`;
+  const begin = [
+    `CREATED=$(${call("-s", "/api/sessions")} -d '{}')`,
+    'SESSION=$(echo "$CREATED" | jq -r .session.id)',
+    'CHAT=$(echo "$CREATED" | jq -r .chat.id)',
+    ...setupRequests(setup).map(setUp),
+  ];
   return lines(
-    ...(chat === null
-      ? [
-          `CREATED=$(${call("-s", "/api/sessions")} -d '{}')`,
-          'SESSION=$(echo "$CREATED" | jq -r .session.id)',
-          'CHAT=$(echo "$CREATED" | jq -r .chat.id)',
-          ...(fields === null
-            ? []
-            : [`${call("-s -X PATCH", "/api/sessions/$SESSION/chats/$CHAT")}${body(fields)}`]),
-          ...(connectors.length === 0
-            ? []
-            : [
-                `${call("-s -X PUT", "/api/sessions/$SESSION/chats/$CHAT/connectors")}${body({ connectors })}`,
-              ]),
-        ]
-      : []),
-    ...(note === null ? [] : [`# ${note}`]),
-    "ID=$(date +%s)",
+    ...(chat ? [] : begin),
+    `${noteOf(scenario, "#")}ID=$(date +%s)`,
     `${call("-s", "/api/sandbox")}${withVariables(body(session))}`,
     `${call("-N", "/api/chat")}${withVariables(body(turn))}`,
   );

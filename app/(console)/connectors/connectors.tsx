@@ -2,16 +2,19 @@
 import { ShieldCheck } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { type ReactNode, useEffect, useState } from "react";
-import type { Connection, listConnectionsContract } from "@/lib/connectors/contract.ts";
+import type {
+  Connection,
+  listActionsContract,
+  listConnectionsContract,
+} from "@/lib/connectors/contract.ts";
 import { type Answer, remove } from "../_api/request.ts";
 import { useOrganizations } from "../_hooks/shared-reads.ts";
 import { useQuery } from "../_hooks/use-query.ts";
-import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useScope } from "../_session/scope.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
-import { ConfirmDialog } from "../_ui/dialog.tsx";
+import { ConfirmDialog, Dialog } from "../_ui/dialog.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { formatDate } from "../_ui/format.ts";
 import { Page, PageHeader } from "../_ui/page-header.tsx";
@@ -19,8 +22,6 @@ import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { CONNECTION_STATES, connectionTo, useConnect } from "./connect-service.ts";
 import { connectorOf, groups, type KnownConnector } from "./known-connectors.tsx";
-
-const ActionsSheet = lazyComponent(() => import("./actions-sheet.tsx"), "ActionsSheet");
 
 /** The page of connectors: services as cards, each with the state of its connection. */
 export function Connectors() {
@@ -158,23 +159,20 @@ function AccountField({ value, onChange }: AccountFieldProps) {
   const { artist } = useScope();
   const organizations = useOrganizations();
   if (artist === null && organizations.length === 0 && value === null) return null;
-  const listed = [artist?.id, ...organizations.map((one) => one.organization_id)];
+  const names = new Map([
+    ["", "My account"],
+    ...(artist === null ? [] : [[artist.id, artist.name] as const]),
+    ...organizations.map((one) => [one.organization_id, one.organization_name] as const),
+  ]);
+  if (value !== null && !names.has(value)) names.set(value, "Other account");
   return (
     <SelectField
       label="Connections of"
       className="w-full sm:w-64"
       value={value ?? ""}
       onChange={(value) => onChange(value || null)}
-    >
-      <option value="">My account</option>
-      {artist !== null && <option value={artist.id}>{artist.name}</option>}
-      {organizations.map((one) => (
-        <option key={one.organization_id} value={one.organization_id}>
-          {one.organization_name}
-        </option>
-      ))}
-      {value !== null && !listed.includes(value) && <option value={value}>Other account</option>}
-    </SelectField>
+      options={[...names].map(([value, label]) => ({ value, label }))}
+    />
   );
 }
 
@@ -262,5 +260,41 @@ function ConnectorCard({
         )}
       </div>
     </article>
+  );
+}
+
+type ActionsSheetProps = Readonly<{ connector: KnownConnector; onClose: () => void }>;
+
+/** What an agent can do with a service that it may use. */
+function ActionsSheet({ connector: { slug, name }, onClose }: ActionsSheetProps) {
+  const path = `/api/connectors/${slug}/actions?limit=100`;
+  const query = useQuery<Answer<typeof listActionsContract>>(path);
+  return (
+    <Dialog isSheet title={`Actions of ${name}`} onClose={onClose}>
+      <p className="mb-4 text-muted-foreground">
+        An agent may run these with your connection, in the chats and runs for which you allow{" "}
+        {name}.
+      </p>
+      <Loaded
+        query={query}
+        loading={<Loading label="Loading actions…" className="h-40 rounded-xl" />}
+      >
+        {({ data }) => (
+          <>
+            <ul aria-label="Actions" className="space-y-2">
+              {data.actions.map((action) => (
+                <li key={action.name} className="rounded-lg border px-3 py-2.5">
+                  <code className="font-mono text-xs wrap-anywhere">{action.name}</code>
+                  <p className="mt-0.5 text-sm text-muted-foreground">{action.description}</p>
+                </li>
+              ))}
+            </ul>
+            {data.nextCursor && (
+              <p className="mt-3 text-sm text-muted-foreground">The first 100 actions are shown.</p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Dialog>
   );
 }

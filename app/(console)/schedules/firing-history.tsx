@@ -1,4 +1,3 @@
-"use client";
 import { History } from "lucide-react";
 import Link from "next/link";
 import { useRouter } from "next/navigation";

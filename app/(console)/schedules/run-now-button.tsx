@@ -1,4 +1,3 @@
-"use client";
 import { Play } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { runTaskContract } from "@/lib/schedules/contract.ts";

@@ -1,6 +1,6 @@
 "use client";
 import { CalendarX, Pause, Pencil, Play, Trash2 } from "lucide-react";
-import { useRouter } from "next/navigation";
+import { useParams, useRouter } from "next/navigation";
 import { useState } from "react";
 import type { getTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
@@ -43,7 +43,8 @@ const NextFiringsList = lazyComponent(
 const POLL_MS = 30_000;
 
 /** One scheduled prompt: when it runs next, what it says, and how its runs have ended. */
-export function SchedulePage({ id }: { readonly id: string }) {
+export function SchedulePage() {
+  const { id } = useParams<{ id: string }>();
   const path = `/api/tasks/${encodeURIComponent(id)}`;
   const query = useQuery<Answer<typeof getTaskContract>>(path, POLL_MS);
   return (

@@ -1,4 +1,3 @@
-"use client";
 /** The dialogs that create a trigger and show its secret. */
 import type {
   listConnectionsContract,

@@ -1,4 +1,3 @@
-"use client";
 import { Trash2, Webhook } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";

@@ -15,8 +15,8 @@ import { ListSkeleton, Loaded } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { FileDrop } from "../chat/_conversation/file-drop.tsx";
 
-const SkillDialog = lazyComponent(() => import("./skill-dialog.tsx"), "SkillDialog");
-const ImportSkill = lazyComponent(() => import("./import-skill.tsx"), "ImportSkill");
+const SkillDialog = lazyComponent(() => import("./skill-dialogs.tsx"), "SkillDialog");
+const ImportSkill = lazyComponent(() => import("./skill-dialogs.tsx"), "ImportSkill");
 
 const MAX_ZIP_BYTES = 2 * 1024 * 1024;
 const ZIP_ERROR =

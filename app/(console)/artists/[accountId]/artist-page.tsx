@@ -1,6 +1,6 @@
 "use client";
 import { Disc3, FolderOpen, Images, Link2, Pencil, Search, Sparkles, UserX } from "lucide-react";
-import { useRouter } from "next/navigation";
+import { useParams, useRouter } from "next/navigation";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import type { getArtistContract } from "@/lib/artists/contract.ts";
@@ -50,7 +50,8 @@ const ArtistForm = lazyComponent(() => import("../artist-form.tsx"), "ArtistForm
 const TABS = ["Music", "Chats", "Runs", "Media", "Schedules"] as const;
 
 /** Everything about an artist: the releases in the catalog, and the work for the artist here. */
-export function ArtistPage({ id }: { readonly id: string }) {
+export function ArtistPage() {
+  const { accountId: id } = useParams<{ accountId: string }>();
   const query = useQuery<Answer<typeof getArtistContract>>(`/api/artists/${id}`);
   const setArtist = (artist: Artist) => {
     query.change((old) => ({ ...old, artist }));

@@ -1,8 +1,3 @@
-import type { Metadata } from "next";
-import { SchedulePage } from "../schedule-page.tsx";
+export { SchedulePage as default } from "../schedule-page.tsx";
 
-export const metadata: Metadata = { title: "Schedule" };
-
-export default async function Schedule({ params }: { readonly params: Promise<{ id: string }> }) {
-  return <SchedulePage id={(await params).id} />;
-}
+export const metadata = { title: "Schedule" };

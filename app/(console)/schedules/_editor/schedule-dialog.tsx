@@ -1,17 +1,20 @@
-"use client";
+import type { DeliveryAddress } from "@/lib/delivery/contract.ts";
 import type { createTaskContract } from "@/lib/schedules/contract.ts";
 import type { Task } from "@/lib/schedules/task.ts";
-import type { Answer } from "../../_api/request.ts";
-import { useArtists, useTemplateChoices } from "../../_hooks/shared-reads.ts";
+import type { Answer, ApiError } from "../../_api/request.ts";
+import { useAccount, useArtists, useTemplateChoices } from "../../_hooks/shared-reads.ts";
 import { useForm } from "../../_hooks/use-form.ts";
+import { useQuery } from "../../_hooks/use-query.ts";
+import { useSubmit } from "../../_hooks/use-submit.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { Button } from "../../_ui/button.tsx";
+import { ChipsInput } from "../../_ui/chips-input.tsx";
 import { Field, SelectField, TextareaField, TextField, timeZoneOptions } from "../../_ui/form.tsx";
 import { FormDialog } from "../../_ui/form-dialog.tsx";
+import { toast } from "../../_ui/toast.tsx";
 import { fromCron, type Recurrence, toCron } from "../_state/recurrence.ts";
 import { NextFiringsList } from "./next-firings-list.tsx";
-import { RecipientsField } from "./recipients-field.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
 
 const NEW_RECURRENCE: Recurrence = { kind: "weekly", days: [1], time: "09:00" };
@@ -58,7 +61,7 @@ export function ScheduleDialog({
       template_id: task?.template_id ?? "",
       artist_id: (task ? task.artist_id : scope.artist?.id) ?? "",
       model: task?.model ?? "",
-      deliver: task?.deliver?.flatMap(({ to }) => to) ?? [],
+      deliver: (task?.deliver?.flatMap(({ to }) => to) ?? []) as readonly string[],
     },
     FIELD_ERRORS,
   );
@@ -85,13 +88,7 @@ export function ScheduleDialog({
       description="The agent runs the prompt at each of these times, in a new chat of its own."
       className="top-[5vh] max-h-[90vh] max-w-2xl"
       submit={task ? "Save" : "Create schedule"}
-      form={{
-        ...form,
-        formError: formError && {
-          ...formError,
-          message: ERROR_TEXTS[formError.code] ?? formError.message,
-        },
-      }}
+      form={{ ...form, formError: formError && { ...formError, message: messageOf(formError) } }}
       isComplete={title.trim() !== "" && prompt.trim() !== "" && cron !== null}
       onSubmit={submit}
       onClose={onClose}
@@ -117,10 +114,7 @@ export function ScheduleDialog({
           <NextFiringsList cron={cron ?? ""} timezone={timezone} />
         </section>
       </div>
-      <RecipientsField
-        {...form.field("deliver")}
-        onChange={(to) => form.set({ deliver: [...to] })}
-      />
+      <RecipientsField {...form.field("deliver")} />
       <div className="grid gap-4 sm:grid-cols-3">
         <SelectField
           label="Artist"
@@ -171,6 +165,8 @@ const withCurrent = (options: readonly Option[], chosen: string, label: string):
   ...options,
 ];
 
+const messageOf = ({ code, message }: ApiError): string => ERROR_TEXTS[code] ?? message;
+
 /** What is shown for an error that is about none of the fields, by its code. */
 const ERROR_TEXTS: Readonly<Record<string, string>> = {
   quota_exceeded: "You have 100 schedules, the most there can be. Delete one first.",
@@ -202,7 +198,7 @@ const examples: readonly Example[] = [
 ];
 
 /** Fills the form of a new schedule, to be changed or created as it is. */
-export function Examples({ onChoose }: { readonly onChoose: (example: Example) => void }) {
+function Examples({ onChoose }: { readonly onChoose: (example: Example) => void }) {
   return (
     <section aria-label="Examples" className="flex flex-wrap items-center gap-2">
       <span className="text-sm text-muted-foreground">Start from an example:</span>
@@ -212,5 +208,59 @@ export function Examples({ onChoose }: { readonly onChoose: (example: Example) =
         </Button>
       ))}
     </section>
+  );
+}
+
+const ADDRESS_STATES = {
+  pending: "has not confirmed yet.",
+  unsubscribed: "has unsubscribed.",
+  bounced: "could not be reached.",
+  unknown: "needs to confirm first, unless they are in your organization.",
+} as const;
+
+interface RecipientsFieldProps {
+  readonly value: readonly string[];
+  readonly onChange: (value: readonly string[]) => void;
+  readonly error: string | undefined;
+}
+
+/** Who gets the answers by mail, with those who have not confirmed that they want them. */
+function RecipientsField({ value, onChange, error }: RecipientsFieldProps) {
+  const own = useAccount().data?.account.email;
+  const { data, reload } = useQuery<{ addresses: DeliveryAddress[] }>(
+    "/api/delivery-addresses?limit=100",
+  );
+  const { send, busy } = useSubmit();
+  const ask = async (address: string) => {
+    const result = await send("/api/delivery-addresses", { body: { address } });
+    if (result.ok) toast(`Confirmation email sent to ${address}`);
+    else toast(result.error.message, "danger");
+    reload();
+  };
+  return (
+    <Field
+      label="Email results to"
+      hint="You, members of your organizations, and people who have confirmed. Empty answers aren’t sent."
+      error={error}
+    >
+      {(ids) => (
+        <>
+          <ChipsInput {...ids} values={value} onChange={onChange} placeholder="name@example.com" />
+          {value.map((address) => {
+            const known = data?.addresses.find((one) => one.address === address.toLowerCase());
+            const state = known?.state ?? "unknown";
+            if (!data || address === own || state === "confirmed") return null;
+            return (
+              <p key={address} className="flex flex-wrap items-center gap-2 text-sm wrap-anywhere">
+                {address} {ADDRESS_STATES[state]}
+                <Button variant="outline" size="sm" busy={busy} onClick={() => void ask(address)}>
+                  Ask to confirm
+                </Button>
+              </p>
+            );
+          })}
+        </>
+      )}
+    </Field>
   );
 }

@@ -1,6 +1,6 @@
 "use client";
 import { Disc3 } from "lucide-react";
-import { useSearchParams } from "next/navigation";
+import { useParams, useSearchParams } from "next/navigation";
 import { useQuery } from "../../../_hooks/use-query.ts";
 import { Cover } from "../../../_ui/cover.tsx";
 import { formatDate, formatDuration } from "../../../_ui/format.ts";
@@ -16,7 +16,8 @@ import {
   TrackList,
 } from "../../lists.tsx";
 
-export function CatalogAlbumPage({ id }: { readonly id: string }) {
+export function CatalogAlbumPage() {
+  const { id } = useParams<{ id: string }>();
   const params = useSearchParams();
   const name = params.get("name") ?? "";
   const q = ofAlbum(name, params.get("artist") ?? "");

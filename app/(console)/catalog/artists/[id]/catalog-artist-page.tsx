@@ -1,6 +1,6 @@
 "use client";
 import { UserPlus, UserX } from "lucide-react";
-import { useRouter, useSearchParams } from "next/navigation";
+import { useParams, useRouter, useSearchParams } from "next/navigation";
 import { useState } from "react";
 import { useQuery } from "../../../_hooks/use-query.ts";
 import { lazyComponent } from "../../../_load/lazy-component.tsx";
@@ -22,7 +22,8 @@ import {
 const ArtistForm = lazyComponent(() => import("../../../artists/artist-form.tsx"), "ArtistForm");
 
 /** An artist of the catalog, who can be added to the artists that the account works for. */
-export function CatalogArtistPage({ id }: { readonly id: string }) {
+export function CatalogArtistPage() {
+  const { id } = useParams<{ id: string }>();
   const given = useSearchParams().get("name") ?? "";
   return (
     <Page>

@@ -1,6 +1,6 @@
 "use client";
 import { Building2, MicVocal, Pencil } from "lucide-react";
-import { useRouter } from "next/navigation";
+import { useParams, useRouter } from "next/navigation";
 import { useState } from "react";
 import type { getOrganizationContract } from "@/lib/organizations/contract.ts";
 import type { Member, Organization, Role } from "@/lib/organizations/organization.ts";
@@ -24,7 +24,8 @@ import { InvitationsSection } from "./invitations-section.tsx";
 const NameDialog = lazyComponent(() => import("../name-dialog.tsx"), "NameDialog");
 
 /** An organization: its members, its open invitations, and what its owners can do. */
-export function OrganizationPage({ id }: { readonly id: string }) {
+export function OrganizationPage() {
+  const { id } = useParams<{ id: string }>();
   const query = useQuery<Answer<typeof getOrganizationContract>>(`/api/organizations/${id}`);
   const { change, reload } = query;
   return (

@@ -1,9 +1,3 @@
-import { OrganizationPage } from "./organization-page.tsx";
+export { OrganizationPage as default } from "./organization-page.tsx";
 
 export const metadata = { title: "Organization" };
-
-type OrganizationProps = Readonly<{ params: Promise<{ id: string }> }>;
-
-export default async function Organization({ params }: OrganizationProps) {
-  return <OrganizationPage id={(await params).id} />;
-}
