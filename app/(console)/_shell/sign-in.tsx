@@ -5,7 +5,7 @@ import { unreachable } from "../_api/describe-error.ts";
 import { authClient } from "../_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
-import { Field, Input, TextField } from "../_ui/form.tsx";
+import { TextField } from "../_ui/form.tsx";
 import { ErrorNote } from "../_ui/states.tsx";
 import { useFrame } from "./frame.tsx";
 
@@ -76,22 +76,20 @@ export function SignIn() {
             onChange={setEmail}
           />
         ) : (
-          <Field key="code" label="Code" hint={`Sent to ${email}. It expires in 15 minutes.`}>
-            {(ids) => (
-              <Input
-                {...ids}
-                required
-                autoFocus
-                inputMode="numeric"
-                autoComplete="one-time-code"
-                pattern="\s*[0-9]{6,10}\s*"
-                title="The digits from the email"
-                className="font-mono tracking-[0.3em]"
-                value={code}
-                onChange={setCode}
-              />
-            )}
-          </Field>
+          <TextField
+            key="code"
+            label="Code"
+            hint={`Sent to ${email}. It expires in 15 minutes.`}
+            required
+            autoFocus
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            pattern="\s*[0-9]{6,10}\s*"
+            title="The digits from the email"
+            className="[&_input]:font-mono [&_input]:tracking-[0.3em]"
+            value={code}
+            onChange={setCode}
+          />
         )}
         <ErrorNote>{errorText}</ErrorNote>
         <Button
@@ -162,9 +160,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 /** Returns what a person can do about a failed sign-in. */
 export function explainAuthError(error: AuthError): string {
-  if (error.name === "AuthRetryableFetchError") {
-    return unreachable;
-  }
+  if (error.name === "AuthRetryableFetchError") return unreachable;
   return TEXTS[error.code ?? ""] ?? "Something went wrong. Try again.";
 }
 

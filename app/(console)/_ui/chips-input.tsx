@@ -1,21 +1,27 @@
 import { X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useState } from "react";
 import { cn } from "./class-names.ts";
-import { controlStyle } from "./form.tsx";
+import { controlStyle, inField } from "./form.tsx";
 
 interface ChipsInputProps {
   readonly id: string;
   readonly "aria-describedby"?: string;
   readonly "aria-invalid"?: true;
-  readonly values: readonly string[];
-  readonly onChange: (values: readonly string[]) => void;
+  readonly value: readonly string[];
+  readonly onChange: (values: string[]) => void;
   /** Returns true for the index of an invalid text. */
   readonly isInvalid?: (index: number) => boolean;
   readonly placeholder?: string;
 }
 
 /** An input for several short texts. Enter, a comma or leaving the field adds the typed text. */
-export function ChipsInput({ values, onChange, isInvalid, placeholder, ...ids }: ChipsInputProps) {
+export function ChipsInput({
+  value: values,
+  onChange,
+  isInvalid,
+  placeholder,
+  ...ids
+}: ChipsInputProps) {
   const [typed, setTyped] = useState("");
   const take = (text: string) => {
     const added = text.split(/[,\n]/).map((one) => one.trim());
@@ -77,3 +83,5 @@ export function ChipsInput({ values, onChange, isInvalid, placeholder, ...ids }:
     </div>
   );
 }
+
+export const ChipsField = inField(ChipsInput);

@@ -1,6 +1,13 @@
 import { X } from "lucide-react";
 import { Dialog as Base } from "radix-ui";
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import {
+  type ComponentProps,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { Button } from "./button.tsx";
 import { cn } from "./class-names.ts";
 import { ErrorNote } from "./states.tsx";
@@ -156,7 +163,7 @@ export function ConfirmDialog({
   title,
   description,
   confirm,
-  trigger,
+  button,
   onConfirm,
   onDone,
   onClose,
@@ -164,13 +171,13 @@ export function ConfirmDialog({
   readonly title: string;
   readonly description: ReactNode;
   readonly confirm: string;
-  /** Opens the dialog. Without one, it is open from the start. */
-  readonly trigger?: ReactNode;
+  /** The button that opens the dialog, with the same text by default. Without one, it is open from the start. */
+  readonly button?: ComponentProps<typeof Button>;
   readonly onConfirm: () => Promise<string | null>;
   readonly onDone?: () => void;
   readonly onClose?: () => void;
 }) {
-  const [open, setOpen] = useState(trigger === undefined);
+  const [open, setOpen] = useState(button === undefined);
   const [busy, setBusy] = useState(false);
   const [errorText, setErrorText] = useState<string | null>(null);
   const cancel = useRef<HTMLButtonElement>(null);
@@ -202,7 +209,13 @@ export function ConfirmDialog({
       role="alertdialog"
       title={title}
       description={description}
-      trigger={trigger}
+      trigger={
+        button && (
+          <Button variant="danger-ghost" {...button}>
+            {button.children ?? confirm}
+          </Button>
+        )
+      }
       open={open}
       initialFocus={cancel}
       onOpenChange={change}

@@ -3,15 +3,23 @@ import type { ReactNode } from "react";
 import { cn } from "./class-names.ts";
 import { Link } from "./link.tsx";
 
-type PageProps = Readonly<{ className?: string; children: ReactNode }>;
+interface PageProps {
+  /** Of the header; a page of one thing has its own. */
+  readonly title?: string;
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
 
 /** The layout of a page with text, lists and forms, which scrolls as a whole. */
-export function Page({ className, children }: PageProps) {
+export function Page({ title, description, actions, className, children }: PageProps) {
   return (
     <div
       data-page=""
       className={cn("mx-auto w-full max-w-6xl px-4 pt-6 pb-16 sm:px-8 sm:pt-9", className)}
     >
+      {title !== undefined && <PageHeader {...{ title, description }}>{actions}</PageHeader>}
       {children}
     </div>
   );

@@ -10,7 +10,7 @@ import { lazyComponent } from "../_load/lazy-component.tsx";
 import { chooseArtist, useScope } from "../_session/scope.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
 import { Link } from "../_ui/link.tsx";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { ArtistCover } from "./artist-tag.tsx";
@@ -42,17 +42,15 @@ export function ArtistsPage() {
     </Button>
   );
   return (
-    <Page>
-      <PageHeader
-        title="Artists"
-        description={
-          organization === null
-            ? "Everyone you work for. Chats, runs and schedules can belong to an artist."
-            : `Artists of ${organization.name}. All of its members work for them.`
-        }
-      >
-        {artists.items?.length ? create : undefined}
-      </PageHeader>
+    <Page
+      title="Artists"
+      description={
+        organization === null
+          ? "Everyone you work for. Chats, runs and schedules can belong to an artist."
+          : `Artists of ${organization.name}. All of its members work for them.`
+      }
+      actions={artists.items?.length ? create : undefined}
+    >
       <PagedList
         label="Artists"
         pages={artists}

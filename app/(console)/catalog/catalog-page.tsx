@@ -15,7 +15,7 @@ import { Button } from "../_ui/button.tsx";
 import { Cover } from "../_ui/cover.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
 import { Link } from "../_ui/link.tsx";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, ErrorState, Loaded, LoadMore } from "../_ui/states.tsx";
 import {
   AlbumGrid,
@@ -67,11 +67,10 @@ export function CatalogPage() {
     return () => clearTimeout(timer);
   }, [text, type, show]);
   return (
-    <Page>
-      <PageHeader
-        title="Catalog"
-        description="Artists, albums and tracks, with the ISRCs and release dates that agents work with."
-      />
+    <Page
+      title="Catalog"
+      description="Artists, albums and tracks, with the ISRCs and release dates that agents work with."
+    >
       <div className="mb-6 flex flex-wrap items-center gap-3">
         <SearchInput
           label="Search the catalog"

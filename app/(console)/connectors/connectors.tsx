@@ -17,7 +17,7 @@ import { Card } from "../_ui/card.tsx";
 import { ConfirmDialog, Dialog } from "../_ui/dialog.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { formatDate } from "../_ui/format.ts";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Page } from "../_ui/page-header.tsx";
 import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { CONNECTION_STATES, connectionTo, useConnect } from "./connect-service.ts";
@@ -48,11 +48,10 @@ export function Connectors() {
     </li>
   );
   return (
-    <Page>
-      <PageHeader
-        title="Connectors"
-        description="Connect the services that you work with, so that agents can use them on your behalf."
-      />
+    <Page
+      title="Connectors"
+      description="Connect the services that you work with, so that agents can use them on your behalf."
+    >
       <AccountField value={accountId} onChange={setChosen} />
       <div className="mt-4 mb-8 flex items-start gap-3 rounded-xl border bg-muted/50 px-4 py-3">
         <ShieldCheck aria-hidden className="mt-0.5 size-5 shrink-0 text-success-text" />
@@ -246,16 +245,12 @@ function ConnectorCard({
               toast(`${name} disconnected`);
               onChanged();
             }}
-            trigger={
-              <Button
-                variant="danger-ghost"
-                size="sm"
-                className="ml-auto"
-                aria-label={`${isActive ? "Disconnect" : "Remove"} ${name}`}
-              >
-                {isActive ? "Disconnect" : "Remove"}
-              </Button>
-            }
+            button={{
+              size: "sm",
+              className: "ml-auto",
+              "aria-label": `${isActive ? "Disconnect" : "Remove"} ${name}`,
+              children: isActive ? "Disconnect" : "Remove",
+            }}
           />
         )}
       </div>

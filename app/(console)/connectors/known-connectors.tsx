@@ -29,12 +29,32 @@ export interface KnownConnector {
   readonly icon: ConnectorIcon;
 }
 
-const connector = (
-  slug: string,
-  name: string,
-  icon: ConnectorIcon,
-  text: string,
-): KnownConnector => ({ slug, name, icon, text });
+const icons: Readonly<Record<string, ConnectorIcon>> = {
+  youtube: logo(youtube, "#FF0000"),
+  instagram: logo(instagram, "#FF0069"),
+  tiktok: logo(tiktok),
+  soundcloud: logo(soundcloud, "#FF5500"),
+  twitter: logo(x),
+  mailchimp: logo(mailchimp),
+  gmail: logo(gmail, "#EA4335"),
+  outlook: Inbox,
+  slack: Hash,
+  discord: logo(discord, "#5865F2"),
+  googlecalendar: logo(googlecalendar, "#4285F4"),
+  linkedin: BriefcaseBusiness,
+  hubspot: logo(hubspot, "#FF7A59"),
+  googledrive: logo(googledrive, "#4285F4"),
+  dropbox: logo(dropbox, "#0061FF"),
+  googlesheets: logo(googlesheets, "#34A853"),
+  googledocs: logo(googledocs, "#4285F4"),
+  notion: logo(notion),
+  airtable: logo(airtable, "#18BFFF"),
+  github: logo(github),
+};
+
+const connector = (slug: string, name: string, text: string): KnownConnector => ({
+  ...{ slug, name, text, icon: icons[slug] ?? Plug },
+});
 
 export const groups: readonly {
   readonly title: string;
@@ -43,76 +63,36 @@ export const groups: readonly {
   {
     title: "Audience and video",
     connectors: [
-      connector(
-        "youtube",
-        "YouTube",
-        logo(youtube, "#FF0000"),
-        "Read channel figures, upload videos and answer comments.",
-      ),
-      connector(
-        "instagram",
-        "Instagram",
-        logo(instagram, "#FF0069"),
-        "Publish posts and read how they did.",
-      ),
-      connector("tiktok", "TikTok", logo(tiktok), "Publish clips and read their figures."),
-      connector(
-        "soundcloud",
-        "SoundCloud",
-        logo(soundcloud, "#FF5500"),
-        "Manage tracks and playlists.",
-      ),
-      connector("twitter", "X", logo(x), "Post news and read replies."),
-      connector("mailchimp", "Mailchimp", logo(mailchimp), "Draft and send fan newsletters."),
+      connector("youtube", "YouTube", "Read channel figures, upload videos and answer comments."),
+      connector("instagram", "Instagram", "Publish posts and read how they did."),
+      connector("tiktok", "TikTok", "Publish clips and read their figures."),
+      connector("soundcloud", "SoundCloud", "Manage tracks and playlists."),
+      connector("twitter", "X", "Post news and read replies."),
+      connector("mailchimp", "Mailchimp", "Draft and send fan newsletters."),
     ],
   },
   {
     title: "Mail and team",
     connectors: [
-      connector(
-        "gmail",
-        "Gmail",
-        logo(gmail, "#EA4335"),
-        "Find promoters’ mails, draft answers and send them.",
-      ),
-      connector("outlook", "Outlook", Inbox, "Read and write mail."),
-      connector("slack", "Slack", Hash, "Report to a channel and read it."),
-      connector("discord", "Discord", logo(discord, "#5865F2"), "Write to the fan community."),
-      connector(
-        "googlecalendar",
-        "Google Calendar",
-        logo(googlecalendar, "#4285F4"),
-        "Plan release dates, sessions and shows.",
-      ),
-      connector("linkedin", "LinkedIn", BriefcaseBusiness, "Publish company news."),
-      connector(
-        "hubspot",
-        "HubSpot",
-        logo(hubspot, "#FF7A59"),
-        "Keep contacts of venues, press and partners.",
-      ),
+      connector("gmail", "Gmail", "Find promoters’ mails, draft answers and send them."),
+      connector("outlook", "Outlook", "Read and write mail."),
+      connector("slack", "Slack", "Report to a channel and read it."),
+      connector("discord", "Discord", "Write to the fan community."),
+      connector("googlecalendar", "Google Calendar", "Plan release dates, sessions and shows."),
+      connector("linkedin", "LinkedIn", "Publish company news."),
+      connector("hubspot", "HubSpot", "Keep contacts of venues, press and partners."),
     ],
   },
   {
     title: "Files and tables",
     connectors: [
-      connector(
-        "googledrive",
-        "Google Drive",
-        logo(googledrive, "#4285F4"),
-        "Find contracts, artwork and masters.",
-      ),
-      connector("dropbox", "Dropbox", logo(dropbox, "#0061FF"), "Read and store files."),
-      connector(
-        "googlesheets",
-        "Google Sheets",
-        logo(googlesheets, "#34A853"),
-        "Read royalty statements and write budgets.",
-      ),
-      connector("googledocs", "Google Docs", logo(googledocs, "#4285F4"), "Write press texts."),
-      connector("notion", "Notion", logo(notion), "Keep release plans."),
-      connector("airtable", "Airtable", logo(airtable, "#18BFFF"), "Read and write tables."),
-      connector("github", "GitHub", logo(github), "Read and change repositories."),
+      connector("googledrive", "Google Drive", "Find contracts, artwork and masters."),
+      connector("dropbox", "Dropbox", "Read and store files."),
+      connector("googlesheets", "Google Sheets", "Read royalty statements and write budgets."),
+      connector("googledocs", "Google Docs", "Write press texts."),
+      connector("notion", "Notion", "Keep release plans."),
+      connector("airtable", "Airtable", "Read and write tables."),
+      connector("github", "GitHub", "Read and change repositories."),
     ],
   },
 ];
@@ -123,7 +103,7 @@ const known = new Map(
 
 /** Returns what is known of a service; of others, their short name. */
 export const connectorOf = (slug: string): KnownConnector =>
-  known.get(slug) ?? { slug, name: slug, icon: Plug, text: "" };
+  known.get(slug) ?? connector(slug, slug, "");
 
 type ConnectorIcon = ComponentType<{ readonly className?: string }>;
 

@@ -13,7 +13,7 @@ import { ArtistChip } from "../_session/artist-chip.tsx";
 import { useScope } from "../_session/scope.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { Card } from "../_ui/card.tsx";
-import { Page, PageHeader, Section } from "../_ui/page-header.tsx";
+import { Page, Section } from "../_ui/page-header.tsx";
 import { EmptyState, ErrorState, ShowMore } from "../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { toast } from "../_ui/toast.tsx";
@@ -101,11 +101,10 @@ export function ContentPage() {
 
   const shownId = selected ?? newest;
   return (
-    <Page>
-      <PageHeader
-        title="Content"
-        description="Generate an image, then turn it into a video. You can use each result as the input for the next."
-      />
+    <Page
+      title="Content"
+      description="Generate an image, then turn it into a video. You can use each result as the input for the next."
+    >
       {!useFrame().hasMediaModel && (
         <p className="-mt-2 mb-4 text-sm text-muted-foreground">
           No image or video model is connected yet, so a simple renderer draws stand-ins.{" "}

@@ -27,13 +27,7 @@ export default function DocsPage() {
       {groups.map(({ title, pages }) => (
         <section key={title} aria-label={title} className="mt-8">
           <h2 className="text-lg font-semibold tracking-tight">{title}</h2>
-          <Cards
-            cards={pages.map((page) => ({
-              href: addressOfPage(page),
-              title: page.title,
-              about: page.about,
-            }))}
-          />
+          <Cards cards={pages.map((page) => ({ ...page, href: addressOfPage(page) }))} />
         </section>
       ))}
       <section aria-label="API reference" className="mt-8">
@@ -57,15 +51,9 @@ export default function DocsPage() {
   );
 }
 
-function Cards({
-  cards,
-}: {
-  readonly cards: readonly {
-    readonly href: string;
-    readonly title: string;
-    readonly about: string;
-  }[];
-}) {
+type Card = Readonly<{ href: string; title: string; about: string }>;
+
+function Cards({ cards }: { readonly cards: readonly Card[] }) {
   return (
     <ul className="mt-3 grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
       {cards.map(({ href, title, about }) => (

@@ -2,7 +2,7 @@
 import { useEffect, useState, useTransition } from "react";
 import { fetchWithBearer } from "../_api/request.ts";
 import { Button } from "../_ui/button.tsx";
-import { Field, Textarea, TextField } from "../_ui/form.tsx";
+import { TextareaField, TextField } from "../_ui/form.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 
 /** Streams and files may be long: only their beginning is shown. */
@@ -56,11 +56,13 @@ function RequestForm({ method, path, parameters, body }: Wanted) {
         <TextField key={name} label={name} name={name} required={path.includes(`{${name}}`)} />
       ))}
       {body !== null && (
-        <Field label="Body">
-          {(ids) => (
-            <Textarea {...ids} name="body" defaultValue={body} rows={6} className="font-mono" />
-          )}
-        </Field>
+        <TextareaField
+          label="Body"
+          name="body"
+          defaultValue={body}
+          rows={6}
+          className="[&_textarea]:font-mono"
+        />
       )}
       <TextField
         label="API key"

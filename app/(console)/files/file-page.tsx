@@ -75,7 +75,7 @@ export function FilePage({ artist, address, version }: FilePageProps) {
           confirm={isDeleted ? "Delete permanently" : "Delete file"}
           onConfirm={() => remove(isDeleted ? `${content}&permanent=true` : content)}
           onDone={() => (isDeleted ? router.push(pagePath(artist)) : void versions.refresh())}
-          trigger={<Button variant="danger-ghost">Delete</Button>}
+          button={{ children: "Delete" }}
         />
       </DetailHeader>
       {path === "MEMORY.md" && <MemoryProposals artist={artist} onAccepted={versions.refresh} />}

@@ -16,7 +16,7 @@ import { chooseOrganization } from "../_session/scope.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { formatDate } from "../_ui/format.ts";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 
@@ -27,11 +27,10 @@ export function Invitations() {
   const query = useQuery<Answer<typeof listInvitationsContract>>("/api/invitations?limit=100");
   const [joined, setJoined] = useState<readonly Joined[]>([]);
   return (
-    <Page>
-      <PageHeader
-        title="Invitations"
-        description="Organizations that have invited you. Their members can act for each other’s accounts."
-      />
+    <Page
+      title="Invitations"
+      description="Organizations that have invited you. Their members can act for each other’s accounts."
+    >
       <Loaded
         query={query}
         loading={<Loading label="Loading invitations…" className="h-24 rounded-xl" />}

@@ -13,7 +13,7 @@ import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 import { formatDate, formatDateTime } from "../_ui/format.ts";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, Loaded, Loading } from "../_ui/states.tsx";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
 import { toast } from "../_ui/toast.tsx";
@@ -34,13 +34,11 @@ export function Keys() {
     </Button>
   );
   return (
-    <Page>
-      <PageHeader
-        title="API keys"
-        description="An API key has full access to your account. Store it like a password, and revoke keys you no longer use."
-      >
-        {data !== undefined && data.keys.length > 0 && create}
-      </PageHeader>
+    <Page
+      title="API keys"
+      description="An API key has full access to your account. Store it like a password, and revoke keys you no longer use."
+      actions={data !== undefined && data.keys.length > 0 && create}
+    >
       <Loaded query={query} loading={<Loading label="Loading keys…" className="h-48 rounded-xl" />}>
         {({ keys }) =>
           keys.length === 0 ? (
@@ -130,16 +128,11 @@ function KeyTable({ keys, onRotated, onRevoked }: KeyTableProps) {
                       toast(`“${key.key_name}” revoked`);
                       onRevoked();
                     }}
-                    trigger={
-                      <Button
-                        variant="danger-ghost"
-                        size="sm"
-                        className="text-muted-foreground hover:text-danger-text"
-                        aria-label={`Revoke ${key.key_name}`}
-                      >
-                        Revoke
-                      </Button>
-                    }
+                    button={{
+                      size: "sm",
+                      className: "text-muted-foreground hover:text-danger-text",
+                      "aria-label": `Revoke ${key.key_name}`,
+                    }}
                   />
                 </div>
               </Cell>

@@ -155,11 +155,7 @@ function Actions({ task, onChange }: { readonly task: Task; readonly onChange: (
         confirm="Delete schedule"
         onConfirm={() => remove(`/api/tasks/${task.id}`)}
         onDone={() => router.push("/schedules")}
-        trigger={
-          <Button icon={Trash2} variant="danger-ghost">
-            Delete
-          </Button>
-        }
+        button={{ icon: Trash2, children: "Delete" }}
       />
       {isEditing && (
         <ScheduleDialog

@@ -14,7 +14,7 @@ import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { Switch } from "../_ui/form.tsx";
 import { formatUntil } from "../_ui/format.ts";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Page } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
@@ -49,13 +49,11 @@ export function SchedulesPage() {
     </Button>
   );
   return (
-    <Page>
-      <PageHeader
-        title="Schedules"
-        description="Prompts that run by themselves: chart watches, weekly reports, release reminders."
-      >
-        {items !== undefined && items.length > 0 && create}
-      </PageHeader>
+    <Page
+      title="Schedules"
+      description="Prompts that run by themselves: chart watches, weekly reports, release reminders."
+      actions={items !== undefined && items.length > 0 && create}
+    >
       <PagedList
         label="Schedules"
         pages={tasks}

@@ -94,14 +94,7 @@ function TriggerRow({ trigger, onDelete }: { trigger: Trigger; onDelete: () => v
             confirm="Delete trigger"
             onConfirm={() => remove(path)}
             onDone={onDelete}
-            trigger={
-              <Button
-                icon={Trash2}
-                variant="danger-ghost"
-                size="icon"
-                aria-label="Delete trigger"
-              />
-            }
+            button={{ icon: Trash2, size: "icon", "aria-label": "Delete trigger", children: "" }}
           />
         </div>
       </div>

@@ -9,15 +9,7 @@ import { signOut } from "../_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
 import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
-import {
-  Field,
-  Input,
-  SelectField,
-  Switch,
-  TextareaField,
-  TextField,
-  timeZoneOptions,
-} from "../_ui/form.tsx";
+import { SelectField, Switch, TextareaField, TextField, timeZoneOptions } from "../_ui/form.tsx";
 import { download } from "../_ui/save-file.ts";
 import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
@@ -104,7 +96,6 @@ function DeleteAccount({ email }: { readonly email: string }) {
     const result = await form.send("/api/accounts/me", init);
     if (result.ok) await signOut();
   };
-  const trigger = <Button variant="danger-ghost">Delete account…</Button>;
   return (
     <SectionCard
       title="Delete account"
@@ -113,7 +104,7 @@ function DeleteAccount({ email }: { readonly email: string }) {
       <Dialog
         title="Delete your account?"
         description="This permanently deletes everything that the account owns. Export it first if you may need it."
-        trigger={trigger}
+        trigger={<Button variant="danger-ghost">Delete account…</Button>}
         initialFocus={cancel}
         onOpenChange={() => {
           form.set({ confirm: "" });
@@ -176,9 +167,13 @@ function ProfileForm({ account }: { readonly account: Me["account"] }) {
       description="Members of your organizations see your name and picture."
     >
       <AccountForm form={form} bodyOf={bodyOf} save="Save changes">
-        <Field label="Email" hint="You sign in with this address. It cannot be changed.">
-          {(ids) => <Input {...ids} readOnly value={account.email ?? ""} className="bg-muted" />}
-        </Field>
+        <TextField
+          label="Email"
+          hint="You sign in with this address. It cannot be changed."
+          readOnly
+          value={account.email ?? ""}
+          className="[&_input]:bg-muted"
+        />
         <TextField
           label="Name"
           maxLength={100}

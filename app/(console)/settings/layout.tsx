@@ -1,14 +1,13 @@
 import type { Metadata } from "next";
 import type { ReactNode } from "react";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Page } from "../_ui/page-header.tsx";
 import { LinkTabs } from "../_ui/tabs.tsx";
 
 export const metadata: Metadata = { title: "Settings" };
 
 export default function SettingsLayout({ children }: { readonly children: ReactNode }) {
   return (
-    <Page>
-      <PageHeader title="Settings" />
+    <Page title="Settings">
       <LinkTabs label="Settings" tabs={settingsTabs} />
       <div className="flex flex-col gap-6 pt-6">{children}</div>
     </Page>

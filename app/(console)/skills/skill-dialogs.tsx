@@ -111,7 +111,7 @@ function Editor({ skill, ...props }: SkillDialogProps & { readonly files: readon
             confirm="Delete"
             onConfirm={() => remove(path + owner)}
             onDone={onClose}
-            trigger={<Button variant="danger-ghost">Delete</Button>}
+            button={{}}
           />
         )}
       </div>

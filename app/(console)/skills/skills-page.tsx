@@ -10,7 +10,7 @@ import { useScope } from "../_session/scope.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button } from "../_ui/button.tsx";
 import { Switch } from "../_ui/form.tsx";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Page } from "../_ui/page-header.tsx";
 import { ListSkeleton, Loaded } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { FileDrop } from "../chat/_conversation/file-drop.tsx";
@@ -58,29 +58,31 @@ export function SkillsPage() {
       onFiles={([file]) => void upload(file)}
       className="relative min-h-full"
     >
-      <Page>
-        <PageHeader
-          title="Skills"
-          description="Instructions and scripts for a kind of work. Agents load a skill when they need it."
-        >
-          <Button variant="outline" onClick={() => setOpened("import")}>
-            Import
-          </Button>
-          <Button variant="outline" busy={busy} onClick={() => picker.current?.click()}>
-            Upload ZIP
-          </Button>
-          <Button onClick={() => setOpened("new")}>New skill</Button>
-          <input
-            ref={picker}
-            type="file"
-            accept=".zip"
-            hidden
-            onChange={({ target }) => {
-              void upload(target.files?.[0]);
-              target.value = "";
-            }}
-          />
-        </PageHeader>
+      <Page
+        title="Skills"
+        description="Instructions and scripts for a kind of work. Agents load a skill when they need it."
+        actions={
+          <>
+            <Button variant="outline" onClick={() => setOpened("import")}>
+              Import
+            </Button>
+            <Button variant="outline" busy={busy} onClick={() => picker.current?.click()}>
+              Upload ZIP
+            </Button>
+            <Button onClick={() => setOpened("new")}>New skill</Button>
+            <input
+              ref={picker}
+              type="file"
+              accept=".zip"
+              hidden
+              onChange={({ target }) => {
+                void upload(target.files?.[0]);
+                target.value = "";
+              }}
+            />
+          </>
+        }
+      >
         <Loaded query={query} loading={<ListSkeleton label="Loading skills…" />}>
           {({ skills }) => (
             <ul aria-label="Skills" className="divide-y rounded-xl border bg-surface shadow-xs">

@@ -87,16 +87,14 @@ export function TemplateCard({ template, isMine, onEdit, onChanged }: TemplateCa
                 void onChanged();
                 toast("Template deleted");
               }}
-              trigger={
-                <IconButton
-                  icon={Trash2}
-                  isLarge
-                  label={`Delete ${title}`}
-                  variant="danger-ghost"
-                  className="text-muted-foreground hover:text-danger-text"
-                  title="Delete"
-                />
-              }
+              button={{
+                icon: Trash2,
+                size: "icon",
+                "aria-label": `Delete ${title}`,
+                title: "Delete",
+                className: "text-muted-foreground hover:text-danger-text",
+                children: "",
+              }}
             />
           </>
         )}

@@ -4,7 +4,7 @@ import type { Template, templateOptions } from "@/lib/templates/template.ts";
 import type { Answer } from "../_api/request.ts";
 import { parseJson, useForm } from "../_hooks/use-form.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
-import { ChipsInput } from "../_ui/chips-input.tsx";
+import { ChipsField } from "../_ui/chips-input.tsx";
 import { Field, Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 
@@ -116,16 +116,12 @@ export function TemplateForm({ template, draft, onClose, onSaved }: TemplateForm
         placeholder="Write a one-sheet for festival bookers: the sound, the audience by country, the last shows, the fee and the free dates."
         {...form.field("prompt")}
       />
-      <Field label="Tags" hint={HINTS.tags} error={form.field("tags").error}>
-        {(ids) => (
-          <ChipsInput
-            {...ids}
-            values={values.tags}
-            onChange={(tags) => set({ tags: [...tags] })}
-            placeholder="release, planning"
-          />
-        )}
-      </Field>
+      <ChipsField
+        label="Tags"
+        hint={HINTS.tags}
+        placeholder="release, planning"
+        {...form.field("tags")}
+      />
       <Switch
         label="Private"
         hint={
@@ -154,21 +150,13 @@ export function TemplateForm({ template, draft, onClose, onSaved }: TemplateForm
         {...form.field("output_schema")}
       />
       {values.is_private && (
-        <Field
+        <ChipsField
           label="Share with"
           hint={HINTS.share_emails}
-          error={form.field("share_emails").error}
-        >
-          {(ids) => (
-            <ChipsInput
-              {...ids}
-              values={values.share_emails}
-              onChange={(emails) => set({ share_emails: [...emails] })}
-              isInvalid={(index) => error?.fields.includes(`share_emails.${index}`) ?? false}
-              placeholder="someone@example.com"
-            />
-          )}
-        </Field>
+          isInvalid={(index) => error?.fields.includes(`share_emails.${index}`) ?? false}
+          placeholder="someone@example.com"
+          {...form.field("share_emails")}
+        />
       )}
     </FormDialog>
   );

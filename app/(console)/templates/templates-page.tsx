@@ -6,7 +6,7 @@ import { useOwnAccount } from "../_hooks/shared-reads.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { Button } from "../_ui/button.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { TemplateCard } from "./template-card.tsx";
@@ -49,14 +49,11 @@ export function TemplatesPage() {
     </Button>
   );
   return (
-    <Page>
-      <PageHeader
-        title="Templates"
-        description="Save prompts, share them, and start chats from them."
-      >
-        {create}
-      </PageHeader>
-
+    <Page
+      title="Templates"
+      description="Save prompts, share them, and start chats from them."
+      actions={create}
+    >
       <div className="mb-4 flex flex-wrap items-center gap-3">
         <SearchInput
           label="Search templates"

@@ -31,13 +31,7 @@ export function Breakdown({
   group,
   names: { nameOf, artistOf },
   onGroup,
-}: {
-  readonly days: Days;
-  readonly metric: Metric;
-  readonly group: Group;
-  readonly names: Names;
-  readonly onGroup: (group: Group) => void;
-}) {
+}: ReportProps & { readonly onGroup: (group: Group) => void }) {
   const { data, error, reload } = useQuery<Report>(usagePath(days, { group_by: group }));
   const items = data?.items.toSorted((one, other) =>
     group === "day"
@@ -76,11 +70,11 @@ export function Breakdown({
           <thead>
             <tr>
               <HeadCell>{GROUPS.find(({ value }) => value === group)?.label}</HeadCell>
-              <HeadCell className="text-right">Runs</HeadCell>
-              <HeadCell className="text-right">Input tokens</HeadCell>
-              <HeadCell className="text-right">Output tokens</HeadCell>
-              <HeadCell className="text-right">Media</HeadCell>
-              <HeadCell className="text-right">Cost</HeadCell>
+              {["Runs", "Input tokens", "Output tokens", "Media", "Cost"].map((name) => (
+                <HeadCell key={name} className="text-right">
+                  {name}
+                </HeadCell>
+              ))}
             </tr>
           </thead>
           <tbody className="text-right tabular-nums">
@@ -139,13 +133,14 @@ function csvField(value: string | number): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-interface DayChartProps {
+interface ReportProps {
   readonly days: Days;
-  readonly items: readonly UsageItem[];
   readonly metric: Metric;
   readonly group: Group;
   readonly names: Names;
 }
+
+type DayChartProps = ReportProps & { readonly items: readonly UsageItem[] };
 
 /** One measure by day as bars that are divided by what caused it, or as a table. */
 export function DayChart({ days, items, metric, group, names }: DayChartProps) {
@@ -219,8 +214,6 @@ export function DayChart({ days, items, metric, group, names }: DayChartProps) {
     </section>
   );
 }
-
-/** The bars of usage by day, divided by what caused it. */
 
 const COLORS = ["text-accent", "text-chart-2", "text-chart-3", "text-chart-4", "text-chart-5"];
 

@@ -11,7 +11,7 @@ import { Figures } from "../_ui/facts.tsx";
 import { Segmented, Select, Switch, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 import { formatCompact, formatCost, formatCount, formatUsd } from "../_ui/format.ts";
-import { Page, PageHeader } from "../_ui/page-header.tsx";
+import { Page } from "../_ui/page-header.tsx";
 import { ErrorState, Loaded, Skeleton } from "../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
 import { toast } from "../_ui/toast.tsx";
@@ -136,8 +136,7 @@ export function UsagePage() {
   const show = (next: string) =>
     history.pushState(null, "", next === "requests" ? "/usage?tab=requests" : "/usage");
   return (
-    <Page>
-      <PageHeader title="Usage" description="Usage, cost and API requests." />
+    <Page title="Usage" description="Usage, cost and API requests.">
       <Tabs value={tab} onValueChange={show}>
         <TabsList aria-label="Usage or requests">
           <TabsTrigger value="usage">Usage</TabsTrigger>

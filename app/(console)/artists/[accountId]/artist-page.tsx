@@ -146,7 +146,7 @@ function Heading({ artist, onSaved }: HeadingProps) {
             })
           }
           onDone={leave}
-          trigger={<Button variant="danger-ghost">Delete</Button>}
+          button={{ children: "Delete" }}
         />
       </div>
       {editing && (

@@ -5,7 +5,7 @@ import type { DeveloperMail } from "@/app/auth/developer/mail/developer-mail.ts"
 import { buttonStyle } from "../../_ui/button.tsx";
 import { Card } from "../../_ui/card.tsx";
 import { CopyButton } from "../../_ui/copy-button.tsx";
-import { Page, PageHeader } from "../../_ui/page-header.tsx";
+import { Page } from "../../_ui/page-header.tsx";
 import { RelativeTime } from "../../_ui/relative-time.tsx";
 import { EmptyState, ListSkeleton } from "../../_ui/states.tsx";
 
@@ -20,11 +20,11 @@ export function Inbox() {
     refetchInterval: 2_500,
   });
   return (
-    <Page className="max-w-3xl">
-      <PageHeader
-        title="Development mail"
-        description="This server sends no mail. What it would send is kept on this machine and shown here."
-      />
+    <Page
+      className="max-w-3xl"
+      title="Development mail"
+      description="This server sends no mail. What it would send is kept on this machine and shown here."
+    >
       {mails === undefined ? (
         <ListSkeleton label="Loading mails…" rows={3} />
       ) : mails.length === 0 ? (

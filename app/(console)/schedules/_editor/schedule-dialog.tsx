@@ -61,7 +61,7 @@ export function ScheduleDialog({
       template_id: task?.template_id ?? "",
       artist_id: (task ? task.artist_id : scope.artist?.id) ?? "",
       model: task?.model ?? "",
-      deliver: (task?.deliver?.flatMap(({ to }) => to) ?? []) as readonly string[],
+      deliver: task?.deliver?.flatMap(({ to }) => to) ?? [],
     },
     FIELD_ERRORS,
   );
@@ -220,7 +220,7 @@ const ADDRESS_STATES = {
 
 interface RecipientsFieldProps {
   readonly value: readonly string[];
-  readonly onChange: (value: readonly string[]) => void;
+  readonly onChange: (value: string[]) => void;
   readonly error: string | undefined;
 }
 
@@ -245,7 +245,7 @@ function RecipientsField({ value, onChange, error }: RecipientsFieldProps) {
     >
       {(ids) => (
         <>
-          <ChipsInput {...ids} values={value} onChange={onChange} placeholder="name@example.com" />
+          <ChipsInput {...{ ...ids, value, onChange }} placeholder="name@example.com" />
           {value.map((address) => {
             const known = data?.addresses.find((one) => one.address === address.toLowerCase());
             const state = known?.state ?? "unknown";

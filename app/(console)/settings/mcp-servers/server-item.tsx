@@ -83,11 +83,7 @@ export function ServerItem({ server, onChanged }: ServerItemProps) {
           confirm="Delete"
           onConfirm={() => remove(path)}
           onDone={onChanged}
-          trigger={
-            <Button variant="danger-ghost" size="sm" className="ml-auto">
-              Delete
-            </Button>
-          }
+          button={{ size: "sm", className: "ml-auto" }}
         />
       </div>
       {isShown && <Tools {...{ name, path, onChanged }} onClose={() => setShown(false)} />}

@@ -55,11 +55,7 @@ export function InvitationsSection({ organizationId }: { readonly organizationId
                   toast(`Invitation to ${email} revoked`);
                   sent.refresh();
                 }}
-                trigger={
-                  <Button variant="danger-ghost" size="sm" aria-label={`Revoke ${email}`}>
-                    Revoke
-                  </Button>
-                }
+                button={{ size: "sm", "aria-label": `Revoke ${email}` }}
               />
             </div>
           )}

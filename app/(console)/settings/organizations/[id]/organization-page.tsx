@@ -139,7 +139,7 @@ function DeleteSection({ organization }: { readonly organization: Organization }
         confirm="Delete permanently"
         onConfirm={() => remove(`/api/organizations/${id}`)}
         onDone={leave}
-        trigger={<Button variant="danger-ghost">Delete organization</Button>}
+        button={{ children: "Delete organization" }}
       />
     </section>
   );
@@ -223,21 +223,14 @@ function MembersSection({
                   value={member.role}
                   onChange={(value) => void change(member, { role: value as Role })}
                   className="w-32"
-                >
-                  {ROLES.map(({ value, label }) => (
-                    <option key={value} value={value}>
-                      {label}
-                    </option>
-                  ))}
-                </Select>
+                  options={ROLES}
+                />
               ) : (
                 <RoleBadge role={member.role} />
               )}
               {(role === "owner" || isOwn) && (
-                <Removal
-                  name={nameOf(member)}
-                  isOwn={isOwn}
-                  organization={name}
+                <ConfirmDialog
+                  {...(isOwn ? leaving(name) : removing(nameOf(member), name))}
                   onConfirm={() => remove(pathOf(member), { 409: LAST_OWNER })}
                   onDone={() => removed(member)}
                 />
@@ -250,39 +243,21 @@ function MembersSection({
   );
 }
 
+const leaving = (organization: string) => ({
+  title: `Leave ${organization}?`,
+  description: "You lose access to its artists. An owner can invite you again.",
+  confirm: "Leave",
+  button: { size: "sm", "aria-label": `Leave ${organization}` } as const,
+});
+
+const removing = (name: string, organization: string) => ({
+  title: `Remove ${name}?`,
+  description: `${name} loses access to the artists of ${organization}. You can invite them again.`,
+  confirm: "Remove",
+  button: { size: "sm", "aria-label": `Remove ${name}` } as const,
+});
+
 const nameOf = ({ name, email }: Member): string => name ?? email ?? "Unnamed member";
-
-interface RemovalProps {
-  readonly name: string;
-  readonly isOwn: boolean;
-  readonly organization: string;
-  readonly onConfirm: () => Promise<string | null>;
-  readonly onDone: () => void;
-}
-
-function Removal({ name, isOwn, organization, ...actions }: RemovalProps) {
-  return (
-    <ConfirmDialog
-      title={isOwn ? `Leave ${organization}?` : `Remove ${name}?`}
-      description={
-        isOwn
-          ? "You lose access to its artists. An owner can invite you again."
-          : `${name} loses access to the artists of ${organization}. You can invite them again.`
-      }
-      confirm={isOwn ? "Leave" : "Remove"}
-      {...actions}
-      trigger={
-        <Button
-          variant="danger-ghost"
-          size="sm"
-          aria-label={isOwn ? `Leave ${organization}` : `Remove ${name}`}
-        >
-          {isOwn ? "Leave" : "Remove"}
-        </Button>
-      }
-    />
-  );
-}
 
 /** A person by the first letter of the name or email. It is decorative, because the name stands beside it. */
 function Avatar({ name }: { readonly name: string }) {
