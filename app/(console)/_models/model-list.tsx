@@ -1,10 +1,17 @@
 import { Check, Search } from "lucide-react";
 import { Popover } from "radix-ui";
-import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react";
+import {
+  type ComponentProps,
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from "react";
 import type { RunOptionChanges, RunOptions } from "@/lib/contract/run-options.ts";
 import type { ApiError } from "../_api/request.ts";
 import type { Model } from "../_hooks/shared-reads.ts";
-import { cn } from "../_ui/class-names.ts";
 import { SelectField } from "../_ui/form.tsx";
 import { formatTokens } from "../_ui/format.ts";
 import { ErrorState, Loading, Skeletons } from "../_ui/states.tsx";
@@ -137,10 +144,10 @@ export function ModelList({
                 id={`${listId}-${model.id}`}
                 model={model}
                 isDefault={model.id === defaultId}
-                isChosen={model.id === chosen}
-                isActive={model === active}
-                onHover={() => setActiveId(model.id)}
-                onChoose={() => choose(model.id)}
+                aria-selected={model.id === chosen}
+                data-active={model === active}
+                onPointerMove={() => setActiveId(model.id)}
+                onClick={() => choose(model.id)}
               />
             ))}
           </div>
@@ -194,43 +201,21 @@ export function ModelList({
   );
 }
 
-function ModelOption({
-  id,
-  model,
-  isDefault,
-  isChosen,
-  isActive,
-  onHover,
-  onChoose,
-}: {
-  readonly id: string;
-  readonly model: Model;
-  readonly isDefault: boolean;
-  readonly isChosen: boolean;
-  readonly isActive: boolean;
-  readonly onHover: () => void;
-  readonly onChoose: () => void;
-}) {
+type ModelOptionProps = ComponentProps<"div"> & Readonly<{ model: Model; isDefault: boolean }>;
+
+function ModelOption({ model, isDefault, ...rest }: ModelOptionProps) {
   const context = model.context_window === null ? null : formatTokens(model.context_window);
   const price = model.pricing === null ? null : formatPrice(model.pricing);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the search field
     // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the search field
     <div
-      id={id}
+      {...rest}
       role="option"
-      aria-selected={isChosen}
-      data-active={isActive}
-      onPointerMove={onHover}
-      onClick={onChoose}
-      className={cn(
-        "flex min-h-10 cursor-pointer items-center gap-2 rounded-lg px-2 py-1.5",
-        isActive && "bg-hover",
-      )}
+      className="group flex min-h-10 cursor-pointer items-center gap-2 rounded-lg px-2 py-1.5 data-[active=true]:bg-hover"
     >
       <Check
         aria-hidden
-        className={cn("size-4 shrink-0 text-accent-text", !isChosen && "invisible")}
+        className="invisible size-4 shrink-0 text-accent-text group-aria-selected:visible"
       />
       <span className="min-w-0 flex-1">
         <span className="flex items-center gap-1.5">

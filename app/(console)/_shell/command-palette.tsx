@@ -23,10 +23,8 @@ import { useFocusReturn } from "../_ui/dialog.tsx";
 import { ArtistCover } from "../artists/artist-tag.tsx";
 import { hrefOfFound } from "../chat/_list/row-target.ts";
 import { hasMessages, titleOfChat } from "../chat/_list/use-chat-list.ts";
-import { navGroups, settingsItem } from "./nav-items.ts";
+import { navItems } from "./nav-items.ts";
 import { chooseTheme } from "./theme.ts";
-
-const pages = [...navGroups.flatMap(({ items }) => items), settingsItem];
 
 type CommandPaletteProps = Readonly<{ onClose: () => void; onShowShortcuts: () => void }>;
 
@@ -68,7 +66,7 @@ export function CommandPalette({ onClose, onShowShortcuts }: CommandPaletteProps
     },
     {
       name: "Pages",
-      rows: pages.map(({ href, label, icon }) => ({
+      rows: navItems.map(({ href, label, icon }) => ({
         ...{ label, icon: mark(icon), run: () => go(href) },
       })),
     },

@@ -16,19 +16,18 @@ import {
   Settings,
 } from "lucide-react";
 
-export type NavItem = Readonly<{ href: string; label: string; icon: LucideIcon }>;
+/** A page. `g` and then its key open it. */
+export type NavItem = Readonly<{ href: string; label: string; icon: LucideIcon; key?: string }>;
+export type NavGroup = Readonly<{ label: string; items: readonly NavItem[] }>;
 
 /** The pages beside the chats, in their order. The first group needs no heading. */
-export const navGroups: readonly {
-  readonly label: string;
-  readonly items: readonly NavItem[];
-}[] = [
+export const navGroups: readonly NavGroup[] = [
   {
     label: "Work",
     items: [
-      { href: "/artists", label: "Artists", icon: MicVocal },
+      { href: "/artists", label: "Artists", icon: MicVocal, key: "a" },
       { href: "/files", label: "Files", icon: FolderOpen },
-      { href: "/content", label: "Content", icon: Clapperboard },
+      { href: "/content", label: "Content", icon: Clapperboard, key: "m" },
       { href: "/schedules", label: "Schedules", icon: CalendarClock },
     ],
   },
@@ -36,22 +35,27 @@ export const navGroups: readonly {
     label: "More",
     items: [
       { href: "/catalog", label: "Catalog", icon: Disc3 },
-      { href: "/templates", label: "Templates", icon: LayoutTemplate },
+      { href: "/templates", label: "Templates", icon: LayoutTemplate, key: "t" },
       { href: "/skills", label: "Skills", icon: BookOpenCheck },
       { href: "/connectors", label: "Connectors", icon: Plug },
-      { href: "/runs", label: "Runs", icon: ListChecks },
+      { href: "/runs", label: "Runs", icon: ListChecks, key: "r" },
     ],
   },
   {
     label: "Developers",
     items: [
-      { href: "/usage", label: "Usage", icon: ChartColumn },
-      { href: "/keys", label: "API keys", icon: KeyRound },
+      { href: "/usage", label: "Usage", icon: ChartColumn, key: "u" },
+      { href: "/keys", label: "API keys", icon: KeyRound, key: "k" },
       { href: "/playground", label: "Playground", icon: FlaskConical },
-      { href: "/docs", label: "Docs", icon: BookOpen },
+      { href: "/docs", label: "Docs", icon: BookOpen, key: "d" },
     ],
   },
 ];
 
 /** At the foot of the sidebar, beside the account. */
-export const settingsItem: NavItem = { href: "/settings", label: "Settings", icon: Settings };
+export const settingsItem: NavItem = {
+  ...{ href: "/settings", label: "Settings", icon: Settings, key: "s" },
+};
+
+/** All pages but the chats. */
+export const navItems = [...navGroups.flatMap(({ items }) => items), settingsItem];

@@ -16,7 +16,7 @@ import { Link } from "../_ui/link.tsx";
 import { MenuButton } from "../_ui/menu-button.tsx";
 import { Skeleton } from "../_ui/states.tsx";
 import { readList, writeList } from "../chat/_state/drafts.ts";
-import { type NavItem, navGroups, settingsItem } from "./nav-items.ts";
+import { type NavGroup, type NavItem, navGroups, settingsItem } from "./nav-items.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
 /** The pages in groups. All but the first are folded at first, except for their page that is open. */
@@ -32,9 +32,7 @@ export function Navigation() {
   );
 }
 
-interface GroupProps {
-  readonly label: string;
-  readonly items: readonly NavItem[];
+interface GroupProps extends NavGroup {
   /** The number of runs that wait, which shows their page even where it is folded away. */
   readonly waiting: number;
   readonly isFoldable: boolean;

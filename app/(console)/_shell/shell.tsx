@@ -17,7 +17,7 @@ import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { Loading, Skeleton } from "../_ui/states.tsx";
 import { ChatSidebar } from "../chat/_list/chat-sidebar.tsx";
 import { useFrame } from "./frame.tsx";
-import { navGroups, settingsItem } from "./nav-items.ts";
+import { navItems } from "./nav-items.ts";
 import { Account, Brand, Navigation, ScopeSwitcher } from "./navigation.tsx";
 import { useRunNotices } from "./run-notices.ts";
 import { pageOfKey } from "./shortcut-list.ts";
@@ -26,7 +26,7 @@ import { ThemeToggle } from "./theme-toggle.tsx";
 const Drawer = lazyComponent(() => import("./drawer.tsx"), "Drawer");
 const SignInPage = lazyComponent(() => import("./sign-in.tsx"), "SignInPage");
 
-const privatePages = [...navGroups.flatMap(({ items }) => items), settingsItem]
+const privatePages = navItems
   .map(({ href }) => href)
   .concat("/chat")
   .filter((href) => href !== "/docs");

@@ -1,14 +1,9 @@
+import { navItems } from "./nav-items.ts";
+
 /** The pages of `g` and a second key. */
 const pages = [
   { key: "c", label: "Chat", href: "/chat" },
-  { key: "a", label: "Artists", href: "/artists" },
-  { key: "m", label: "Content", href: "/content" },
-  { key: "t", label: "Templates", href: "/templates" },
-  { key: "r", label: "Runs", href: "/runs" },
-  { key: "u", label: "Usage", href: "/usage" },
-  { key: "k", label: "API keys", href: "/keys" },
-  { key: "d", label: "Docs", href: "/docs" },
-  { key: "s", label: "Settings", href: "/settings" },
+  ...navItems.flatMap(({ key, label, href }) => (key ? [{ key, label, href }] : [])),
 ];
 
 /** Returns the page that `g` and then this key open. */

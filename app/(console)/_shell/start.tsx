@@ -13,7 +13,7 @@ import { useRouter } from "next/navigation";
 import { useEffect, useSyncExternalStore } from "react";
 import { useSession } from "../_session/auth.ts";
 import { ButtonLink } from "../_ui/button.tsx";
-import { CopyButton } from "../_ui/copy-button.tsx";
+import { CopyableText } from "../_ui/copy-button.tsx";
 import { Cover } from "../_ui/cover.tsx";
 import { useFrame } from "./frame.tsx";
 import { SignIn } from "./sign-in.tsx";
@@ -83,7 +83,6 @@ const facts = [
   },
 ] as const;
 
-/** The landing page: what the product does for people in music, and how to start. */
 function Landing() {
   return (
     <div className="mx-auto w-full max-w-6xl px-4 py-10 sm:px-8 lg:py-16">
@@ -134,7 +133,9 @@ function Landing() {
           You receive a code by email. Exchange it for an API key at{" "}
           <code className="font-mono text-sm">/api/agents/verify</code>.
         </p>
-        <SignUpLine />
+        <div className="max-w-3xl pt-1.5">
+          <SignUpLine />
+        </div>
         <ButtonLink href="/docs" variant="outline" className="mt-4">
           Read the documentation
         </ButtonLink>
@@ -150,14 +151,7 @@ function SignUpLine() {
     () => "",
   );
   const line = `curl ${origin}/api/agents/signup -d '{"email":"you@example.com"}'`;
-  return (
-    <div className="mt-3 flex max-w-3xl items-start gap-2">
-      <code className="min-h-9 min-w-0 flex-1 rounded-md border bg-surface px-3 py-2 font-mono text-sm break-words">
-        {line}
-      </code>
-      <CopyButton text={line} label="Copy command" />
-    </div>
-  );
+  return <CopyableText label="command" text={line} />;
 }
 
 const steps = [

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useChatConnectors } from "../_connectors/connectors-picker.tsx";
 import type { CreatedKey } from "../_hooks/shared-reads.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
-import { Button } from "../_ui/button.tsx";
+import { SmallButton } from "../_ui/button.tsx";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Dialog } from "../_ui/dialog.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
@@ -81,15 +81,9 @@ function KeyRow({ apiKey, onCreated }: KeyRowProps) {
         {error && <span className="block text-danger-text">{error.message}</span>}
       </p>
       {apiKey === null ? (
-        <Button
-          icon={KeyRound}
-          variant="outline"
-          size="sm"
-          busy={busy}
-          onClick={() => void create()}
-        >
+        <SmallButton icon={KeyRound} busy={busy} onClick={() => void create()}>
           Create a key and insert it
-        </Button>
+        </SmallButton>
       ) : (
         <CopyButton text={apiKey} label="Copy key" size="sm">
           Copy key

@@ -85,6 +85,11 @@ export function Button({
   );
 }
 
+/** A button in a row or beside a text: "Rotate", "Show all 24". */
+export const SmallButton = (props: ComponentProps<typeof Button>) => (
+  <Button variant="outline" size="sm" {...props} />
+);
+
 /** The look of a small button among text; also for a `CopyButton`. */
 export const iconButtonStyle = "size-7 text-muted-foreground [&_svg]:size-3.5";
 

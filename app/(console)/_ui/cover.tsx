@@ -34,36 +34,24 @@ interface CoverProps {
  */
 export function Cover({ seed, image, round = false, className }: CoverProps) {
   const { mediaOrigin } = useFrame();
+  const drawing = useRef<SVGSVGElement>(null);
   const address = image ? mediaAddress(image, mediaOrigin) : null;
+  const isRemote = address === null && /^https?:/i.test(image ?? "");
+  const thumbnail = useRemoteThumbnail(isRemote && image ? image : null, drawing);
+  const source = address ?? thumbnail;
   const style = cn(
     "block aspect-square shrink-0 overflow-hidden bg-muted",
     round ? "rounded-full" : "rounded-md",
     className,
   );
-  if (address !== null) return <Picture source={address} className={style} />;
-  if (image && /^https?:/i.test(image)) {
-    return <RemotePicture key={image} url={image} seed={seed} className={style} />;
-  }
-  return <Drawing seed={seed} className={style} />;
-}
-
-function Picture({ source, className }: { readonly source: string; readonly className: string }) {
+  if (source === null) return <Drawing ref={drawing} seed={seed} className={style} />;
   return (
     // biome-ignore lint/performance/noImgElement: an optimizer would need the media's origin on the server
-    <img src={source} alt="" loading="lazy" className={cn(className, "object-cover")} />
+    <img src={source} alt="" loading="lazy" className={cn(style, "object-cover")} />
   );
 }
 
-type RemotePictureProps = Readonly<{ url: string; seed: string; className: string }>;
-
-function RemotePicture({ url, seed, className }: RemotePictureProps) {
-  const drawing = useRef<SVGSVGElement>(null);
-  const source = useRemoteThumbnail(url, drawing);
-  if (source !== null) return <Picture source={source} className={className} />;
-  return <Drawing ref={drawing} seed={seed} className={className} />;
-}
-
-type DrawingProps = Readonly<{ seed: string; className: string; ref?: Ref<SVGSVGElement> }>;
+type DrawingProps = Readonly<{ seed: string; className: string; ref: Ref<SVGSVGElement> }>;
 
 /** Two shapes on a ground, whose colors, places and sizes follow from the seed. */
 function Drawing({ seed, className, ref }: DrawingProps) {
@@ -130,12 +118,13 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+type Loaded = Readonly<{ url: string; source: string }>;
+
 /** Returns the source of the picture once `element` has been in view and the picture is loaded; else null. */
-export function useRemoteThumbnail(url: string, element: RefObject<Element | null>): string | null {
-  const [source, setSource] = useState<{ readonly url: string; readonly source: string } | null>(
-    null,
-  );
+export function useRemoteThumbnail(url: string | null, element: RefObject<Element | null>) {
+  const [source, setSource] = useState<Loaded | null>(null);
   useEffect(() => {
+    if (url === null) return;
     let isCurrent = true;
     const observer = new IntersectionObserver(([entry]) => {
       if (!entry?.isIntersecting) return;

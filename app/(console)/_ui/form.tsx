@@ -2,8 +2,6 @@ import { ChevronDown, Search } from "lucide-react";
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { cn } from "./class-names.ts";
 
-/** The fields of forms. */
-
 type FieldIds = Readonly<{ id: string; "aria-describedby"?: string; "aria-invalid"?: true }>;
 
 interface FieldProps {
@@ -107,9 +105,11 @@ export function Select({ className, onChange, options = [], children, ...rest }:
   );
 }
 
+type InField<P> = FieldProps & Omit<P, keyof FieldProps | keyof FieldIds>;
+
 /** Returns a component that shows a control in a `Field`, which has the class. */
 export function inField<P extends object>(Control: (props: P) => ReactNode) {
-  return ({ label, hint, error, className, ...rest }: FieldProps & Omit<P, keyof FieldProps>) => (
+  return ({ label, hint, error, className, ...rest }: InField<P>) => (
     <Field {...{ label, hint, error, className }}>
       {(ids) => <Control {...ids} {...(rest as unknown as P)} />}
     </Field>

@@ -6,8 +6,6 @@ import type { Query } from "../_hooks/use-query.ts";
 import { Button, ButtonLink } from "./button.tsx";
 import { cn } from "./class-names.ts";
 
-/** What a part of a page shows while it loads, when there is nothing, and when it fails. */
-
 /** Says what a list will hold, what that is good for, and how to begin. */
 export function EmptyState({
   icon: Icon,

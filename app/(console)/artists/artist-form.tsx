@@ -7,7 +7,7 @@ import { useOrganizations } from "../_hooks/shared-reads.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { useScope } from "../_session/scope.ts";
-import { Button } from "../_ui/button.tsx";
+import { SmallButton } from "../_ui/button.tsx";
 import { Cover } from "../_ui/cover.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
@@ -40,7 +40,7 @@ export function ArtistForm({ artist, suggested, onClose, onSaved }: ArtistFormPr
     },
     INVALID_TEXTS,
   );
-  const submit = async () => {
+  const onSubmit = async () => {
     const { name, label, image, catalogId, organization } = form.values;
     const body = {
       name,
@@ -59,9 +59,7 @@ export function ArtistForm({ artist, suggested, onClose, onSaved }: ArtistFormPr
     <FormDialog
       title={artist === null ? "New artist" : `Edit ${artist.name}`}
       submit={artist === null ? "Add artist" : "Save"}
-      form={form}
-      onSubmit={submit}
-      onClose={onClose}
+      {...{ form, onSubmit, onClose }}
     >
       <TextField
         label="Name"
@@ -132,9 +130,9 @@ function CatalogLink({ name, value, onChange }: CatalogLinkProps) {
             Linked to the catalog
             <span className="block truncate font-mono text-xs text-muted-foreground">{value}</span>
           </p>
-          <Button icon={Unlink} variant="outline" size="sm" onClick={() => onChange(null)}>
+          <SmallButton icon={Unlink} onClick={() => onChange(null)}>
             Unlink
-          </Button>
+          </SmallButton>
         </div>
       ) : (
         <>
@@ -142,16 +140,14 @@ function CatalogLink({ name, value, onChange }: CatalogLinkProps) {
             <p className="min-w-0 flex-1 basis-56 text-sm text-muted-foreground">
               Link the artist, so that its albums and tracks are the right ones.
             </p>
-            <Button
+            <SmallButton
               icon={Link2}
-              variant="outline"
-              size="sm"
               busy={search.loading}
               disabled={name.trim() === ""}
               onClick={find}
             >
               Find by name
-            </Button>
+            </SmallButton>
           </div>
           <div role="status">
             {search.error !== null && (

@@ -11,7 +11,7 @@ import {
   useState,
 } from "react";
 import { useQuery } from "../_hooks/use-query.ts";
-import { Button } from "../_ui/button.tsx";
+import { SmallButton } from "../_ui/button.tsx";
 import { Cover } from "../_ui/cover.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
 import { Link } from "../_ui/link.tsx";
@@ -149,14 +149,13 @@ function Section<T>({ title, list, shown, onAll, children }: SectionProps<T>) {
       <div className="mb-3 flex h-7 items-center justify-between gap-4">
         <h2 className="font-semibold">{title}</h2>
         {total > shown && (
-          <Button
+          <SmallButton
             variant="ghost"
-            size="sm"
             aria-label={`Show all ${total} ${title.toLowerCase()}`}
             onClick={onAll}
           >
             Show all {total}
-          </Button>
+          </SmallButton>
         )}
       </div>
       {children(items.slice(0, shown))}
@@ -244,9 +243,7 @@ function Releases({ onSearch }: { readonly onSearch: (text: string) => void }) {
       <ul aria-label="Genres" className="mb-6 flex flex-wrap gap-1.5">
         {GENRES.map((genre) => (
           <li key={genre}>
-            <Button variant="outline" size="sm" onClick={() => onSearch(`genre:"${genre}"`)}>
-              {genre}
-            </Button>
+            <SmallButton onClick={() => onSearch(`genre:"${genre}"`)}>{genre}</SmallButton>
           </li>
         ))}
       </ul>

@@ -190,8 +190,6 @@ const mostPopular = (tracks: readonly CatalogTrack[], artistId: string): Catalog
     .toSorted((one, other) => (other.popularity ?? 0) - (one.popularity ?? 0))
     .slice(0, POPULAR_COUNT);
 
-/** Addresses of the catalog: of its pages, and of the requests behind them. */
-
 const named = (path: string, query: Readonly<Record<string, string>>): string =>
   `${path}?${new URLSearchParams(query)}`;
 

@@ -12,7 +12,7 @@ import { useOrganizations } from "../_hooks/shared-reads.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { useScope } from "../_session/scope.ts";
 import { Badge } from "../_ui/badge.tsx";
-import { Button } from "../_ui/button.tsx";
+import { Button, SmallButton } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { ConfirmDialog, Dialog } from "../_ui/dialog.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
@@ -219,9 +219,7 @@ function ConnectorCard({
       )}
       <div className="mt-3 flex flex-wrap gap-1">
         {!isActive && (
-          <Button
-            variant="outline"
-            size="sm"
+          <SmallButton
             aria-label={`Connect ${name}`}
             busy={busy}
             onClick={async () => {
@@ -230,11 +228,11 @@ function ConnectorCard({
             }}
           >
             Connect
-          </Button>
+          </SmallButton>
         )}
-        <Button variant="ghost" size="sm" aria-label={`Actions of ${name}`} onClick={onShowActions}>
+        <SmallButton variant="ghost" aria-label={`Actions of ${name}`} onClick={onShowActions}>
           Actions
-        </Button>
+        </SmallButton>
         {connection !== undefined && (
           <ConfirmDialog
             title={`Disconnect ${name}?`}

@@ -1,4 +1,3 @@
-/** The values of the content forms, and the requests made from them. */
 import type { z } from "zod";
 import type { createImageContract, createVideoContract } from "@/lib/content/contract.ts";
 import type { AspectRatio, Resolution, VideoMode } from "@/lib/content/port.ts";
@@ -56,31 +55,22 @@ export const emptyImage: ImageValues = { ...common, images: [], num_images: 1 };
 
 /** Returns the request, with only the inputs that the mode uses. */
 export function videoBody(values: VideoValues): VideoBody {
-  const { mode, duration, generate_audio, aspect_ratio, resolution } = values;
-  const inputs = INPUTS_OF[mode].map((field) => [field, values[field].trim()]);
-  return {
-    mode,
-    ...Object.fromEntries(inputs.filter(([, url]) => url !== "")),
-    ...textsOf(values, ["template", "prompt", "negative_prompt", "model"]),
-    aspect_ratio,
-    resolution,
-    // A lip sync takes its length and its sound from the audio.
-    ...(mode === "lipsync" ? {} : { generate_audio }),
-    ...(mode === "lipsync" || duration === "" ? {} : { duration }),
-  };
+  const { image_url, end_image_url, video_url, audio_url, ...settings } = values;
+  const { generate_audio, duration, ...rest } = settings;
+  const inputs = INPUTS_OF[values.mode].map((field) => [field, values[field].trim()]);
+  // A lip sync takes its length and its sound from the audio.
+  const common = values.mode === "lipsync" ? rest : settings;
+  return chosenOf({ ...common, ...Object.fromEntries(inputs) }) as VideoBody;
 }
 
-export function imageBody(values: ImageValues): ImageBody {
-  const { num_images, aspect_ratio, resolution } = values;
-  const images = values.images.map((url) => url.trim()).filter((url) => url !== "");
-  return {
-    ...textsOf(values, ["template", "prompt", "model"]),
-    ...(images.length > 0 ? { images } : {}),
-    num_images,
-    aspect_ratio,
-    resolution,
-  };
-}
+export const imageBody = (values: ImageValues): ImageBody =>
+  chosenOf({ ...values, images: values.images.map((url) => url.trim()).filter(Boolean) });
+
+/** Returns the values without empty texts and lists. */
+const chosenOf = <T extends object>(values: T): T =>
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => String(value).trim() !== ""),
+  ) as T;
 
 /** Whether a mode can start from its prompt alone, from which its first frame is generated. */
 export const isFrameOptional = (mode: VideoMode): boolean =>
@@ -90,26 +80,8 @@ export const lacksFirstFrame = ({ mode, image_url, prompt, template }: VideoValu
   isFrameOptional(mode) && image_url.trim() === "" && `${prompt}${template}`.trim() !== "";
 
 /** Returns the request for the image that a video starts from. */
-export const firstFrameBody = ({
-  aspect_ratio,
-  resolution,
-  ...values
-}: VideoValues): ImageBody => ({
-  ...textsOf(values, ["template", "prompt"]),
-  num_images: 1,
-  aspect_ratio,
-  resolution,
-});
-
-function textsOf<K extends string>(
-  values: Readonly<Record<K, string>>,
-  names: readonly K[],
-): Partial<Record<K, string>> {
-  const filled = names.filter((name) => values[name].trim() !== "");
-  return Object.fromEntries(filled.map((name) => [name, values[name]])) as Partial<
-    Record<K, string>
-  >;
-}
+export const firstFrameBody = ({ template, prompt, aspect_ratio, resolution }: VideoValues) =>
+  imageBody({ ...emptyImage, template, prompt, aspect_ratio, resolution });
 
 /** Returns form values with the settings of a run. Signed URLs in it have lost their signature. */
 export function valuesOf(

@@ -1,4 +1,3 @@
-/** Reads the media and the settings of content runs. */
 import type { VideoMode } from "@/lib/content/port.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 

@@ -211,7 +211,6 @@ export function Working({ text, run }: { readonly text: string; readonly run: Ta
   );
 }
 
-/** The place of a result that loads. */
 export function StageSkeleton() {
   return (
     <Loading label="Loading result…">

@@ -13,7 +13,7 @@ import {
 import { useId } from "react";
 import { VIDEO_MODES, type VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
-import { Button, IconButton } from "../_ui/button.tsx";
+import { IconButton, SmallButton } from "../_ui/button.tsx";
 import { Segmented, Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import {
   aspects,
@@ -270,15 +270,13 @@ export function ImageForm(props: ContentFormProps<ImageValues>) {
           </div>
         ))}
         {images.length < MAX_REFERENCES && (
-          <Button
+          <SmallButton
             icon={Plus}
-            variant="outline"
-            size="sm"
             className="self-start"
             onClick={() => set({ images: [...images, ""] })}
           >
             Add reference image
-          </Button>
+          </SmallButton>
         )}
         <TextField
           label="Model"

@@ -1,7 +1,7 @@
 "use client";
 import { useEffect, useState, useTransition } from "react";
 import { fetchWithBearer } from "../_api/request.ts";
-import { Button } from "../_ui/button.tsx";
+import { Button, SmallButton } from "../_ui/button.tsx";
 import { TextareaField, TextField } from "../_ui/form.tsx";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 
@@ -25,16 +25,14 @@ export function TestRequest(wanted: Wanted) {
   useEffect(() => setReady(true), []);
   return (
     <div className="mt-3">
-      <Button
+      <SmallButton
         disabled={!ready}
-        variant="outline"
-        size="sm"
         aria-expanded={open}
         aria-label={`Send request (${wanted.method.toLowerCase()} ${wanted.path})`}
         onClick={() => setOpen(!open)}
       >
         Send request
-      </Button>
+      </SmallButton>
       {open && <RequestForm {...wanted} />}
     </div>
   );

@@ -9,7 +9,7 @@ import { remove } from "../_api/request.ts";
 import { useOwnAccount } from "../_hooks/shared-reads.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
-import { Button } from "../_ui/button.tsx";
+import { Button, SmallButton } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { DiffView } from "../_ui/diff-view.tsx";
@@ -113,9 +113,7 @@ export function FilePage({ artist, address, version }: FilePageProps) {
   );
 }
 
-const Action = (props: ComponentProps<typeof Button>) => (
-  <Button {...props} size="sm" variant="ghost" />
-);
+const Action = (props: ComponentProps<typeof Button>) => <SmallButton {...props} variant="ghost" />;
 
 interface VersionProps {
   readonly artist: string;

@@ -174,8 +174,6 @@ function Entry({ artist, entry }: { readonly artist: string; readonly entry: Fol
   );
 }
 
-/** The files of a workspace as a person browses them. */
-
 interface FolderEntry {
   /** Ends with a slash for a folder. */
   readonly path: string;

@@ -7,7 +7,7 @@ import { type CreatedKey, type KeyList, type ListedKey, useKeys } from "../_hook
 import { useForm } from "../_hooks/use-form.ts";
 import { useOpenedByLink } from "../_hooks/use-opened-by-link.ts";
 import { Badge } from "../_ui/badge.tsx";
-import { Button } from "../_ui/button.tsx";
+import { Button, SmallButton } from "../_ui/button.tsx";
 import { CopyableText } from "../_ui/copy-button.tsx";
 import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
@@ -111,14 +111,13 @@ function KeyTable({ keys, onRotated, onRevoked }: KeyTableProps) {
               </Cell>
               <Cell className="w-px whitespace-nowrap">
                 <div className="flex justify-end gap-1 max-sm:flex-col max-sm:items-end">
-                  <Button
+                  <SmallButton
                     variant="ghost"
-                    size="sm"
                     aria-label={`Rotate ${key.key_name}`}
                     onClick={() => setRotating(key)}
                   >
                     Rotate
-                  </Button>
+                  </SmallButton>
                   <ConfirmDialog
                     title={`Revoke “${key.key_name}”?`}
                     description="Programs that use this key will lose access immediately. This cannot be undone."
@@ -157,8 +156,6 @@ function Expiry({ at }: { readonly at: string | null }) {
   return <time dateTime={at}>{formatDateTime(at)}</time>;
 }
 
-/** The dialogs that create a key, show it, and replace it. */
-
 const lifetimes = [
   { value: "", label: "Never" },
   { value: "7", label: "In 7 days" },
@@ -178,7 +175,7 @@ function CreateKey({ suggestedName, onCreated, onClose }: CreateKeyProps) {
     { key_name: suggestedName, days: "" },
     { key_name: "Enter a name of 1 to 100 characters, on one line." },
   );
-  const submit = async () => {
+  const onSubmit = async () => {
     const { key_name, days } = form.values;
     const body = { key_name, ...(days !== "" && { expires_in_days: Number(days) }) };
     const result = await form.send<CreatedKey>("/api/keys", { body });
@@ -187,7 +184,7 @@ function CreateKey({ suggestedName, onCreated, onClose }: CreateKeyProps) {
     onCreated(result.data);
   };
   return (
-    <FormDialog title="Create key" submit="Create key" {...{ form, onClose }} onSubmit={submit}>
+    <FormDialog title="Create key" submit="Create key" {...{ form, onSubmit, onClose }}>
       <TextField
         label="Name"
         hint="For example, where the key will be used: “release script”."
@@ -265,7 +262,7 @@ interface RotateKeyProps {
 function RotateKey({ known, onRotated, onClose }: RotateKeyProps) {
   const form = useForm({ grace: "3600" });
   const { error } = form;
-  const submit = async () => {
+  const onSubmit = async () => {
     const body = { grace_seconds: Number(form.values.grace) };
     const result = await form.send<CreatedKey>(`/api/keys/${known.id}/rotate`, { body });
     if (!result.ok) return;
@@ -277,9 +274,8 @@ function RotateKey({ known, onRotated, onClose }: RotateKeyProps) {
       title={`Rotate “${known.key_name}”`}
       description="This creates a new key with the same name and expiry."
       submit="Rotate"
+      {...{ onSubmit, onClose }}
       form={{ ...form, formError: null }}
-      onSubmit={submit}
-      onClose={onClose}
     >
       <SelectField
         label="The old key stops working"

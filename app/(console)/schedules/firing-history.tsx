@@ -16,7 +16,6 @@ const IDLE_POLL_MS = 15_000;
 
 const isActive = ({ status }: TaskFiring): boolean => stateOf(status).isActive;
 
-/** The runs of a schedule, newest first. */
 export function FiringHistory({ taskId }: { readonly taskId: string }) {
   const runs = usePages<TaskFiring>(`/api/tasks/${taskId}/runs`, "runs", (loaded) =>
     loaded.some(isActive) ? ACTIVE_POLL_MS : IDLE_POLL_MS,

@@ -31,7 +31,6 @@ const ScheduleDialog = lazyComponent(
 const ACTIVE_POLL_MS = 2_500;
 const IDLE_POLL_MS = 30_000;
 
-/** The scheduled prompts of the account. */
 export function SchedulesPage() {
   const router = useRouter();
   const timezone = useTimeZone();

@@ -60,17 +60,13 @@ function MemorySettings({ account }: { readonly account: Me["account"] }) {
 
 function ExportAccount() {
   const [busy, start] = useTransition();
+  const save = () => download("/api/accounts/me/export", "account.zip");
   return (
     <SectionCard
       title="Export"
       description="A ZIP archive with your chats, files, templates, schedules, media and usage."
     >
-      <Button
-        icon={Download}
-        variant="outline"
-        busy={busy}
-        onClick={() => start(() => download("/api/accounts/me/export", "account.zip"))}
-      >
+      <Button icon={Download} variant="outline" busy={busy} onClick={() => start(save)}>
         Export account
       </Button>
     </SectionCard>
@@ -88,13 +84,11 @@ const explain = ({ status, message }: ApiError): string => {
 /** Deletes the account after its email address was typed. */
 function DeleteAccount({ email }: { readonly email: string }) {
   const form = useForm({ confirm: "" });
-  const { error } = form;
   const cancel = useRef<HTMLButtonElement>(null);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    const init = { method: "DELETE", body: form.values } as const;
-    const result = await form.send("/api/accounts/me", init);
-    if (result.ok) await signOut();
+    const request = { method: "DELETE", body: form.values } as const;
+    if ((await form.send("/api/accounts/me", request)).ok) await signOut();
   };
   return (
     <SectionCard
@@ -117,7 +111,7 @@ function DeleteAccount({ email }: { readonly email: string }) {
             required
             autoComplete="off"
             {...form.field("confirm")}
-            error={error === null ? undefined : explain(error)}
+            error={form.error ? explain(form.error) : undefined}
           />
           <DialogActions>
             <DialogClose asChild>
@@ -136,6 +130,8 @@ function DeleteAccount({ email }: { readonly email: string }) {
 }
 
 const INVALID_TEXTS = {
+  "network.hosts":
+    "Enter at most 100 hosts, one on each line, such as example.com or *.example.com.",
   name: "Enter a name of at most 100 characters, on one line.",
   image: "Enter an address that begins with https://.",
   timezone: "Choose a time zone.",
@@ -221,18 +217,13 @@ const MODES = [
   { value: "none", label: "No host" },
 ];
 
-const HOST_TEXTS = {
-  "network.hosts":
-    "Enter at most 100 hosts, one on each line, such as example.com or *.example.com.",
-};
-
 function NetworkSettings({ account }: { readonly account: Me["account"] }) {
   const form = useForm<Record<"mode" | "network.hosts", string>>(
     {
       mode: account.network?.mode ?? "open",
       "network.hosts": account.network?.hosts?.join("\n") ?? "",
     },
-    HOST_TEXTS,
+    INVALID_TEXTS,
   );
   const { mode } = form.values;
   const bodyOf = () => {

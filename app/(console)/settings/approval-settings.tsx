@@ -4,7 +4,7 @@ import type { Me } from "../_hooks/shared-reads.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
-import { Button } from "../_ui/button.tsx";
+import { SmallButton } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
 import { SelectField } from "../_ui/form.tsx";
 import { ErrorNote, PagedList } from "../_ui/states.tsx";
@@ -104,15 +104,13 @@ function RememberedApprovals() {
                   {rule.task_id === null ? "In one chat" : "For one task"}
                 </span>
               </p>
-              <Button
-                variant="outline"
-                size="sm"
+              <SmallButton
                 aria-label={`Forget ${text}`}
                 disabled={busy}
                 onClick={() => void forget(rule)}
               >
                 Forget
-              </Button>
+              </SmallButton>
             </div>
           );
         }}

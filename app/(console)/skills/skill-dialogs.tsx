@@ -9,7 +9,7 @@ import type {
 import { type Answer, api, remove } from "../_api/request.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";
-import { Button, ButtonLink } from "../_ui/button.tsx";
+import { Button, ButtonLink, SmallButton } from "../_ui/button.tsx";
 import { ConfirmDialog } from "../_ui/dialog.tsx";
 import { DiffView } from "../_ui/diff-view.tsx";
 import { TextareaField, TextField } from "../_ui/form.tsx";
@@ -56,7 +56,7 @@ function Editor({ skill, ...props }: SkillDialogProps & { readonly files: readon
   const change = (at: number, ...to: File[]) => form.set({ files: files.toSpliced(at, 1, ...to) });
   const named = /^name:[ \t]*([\w-]+)/m.exec(files[0]?.text ?? "")?.[1] ?? "unnamed";
   const path = `/api/skills/${skill?.name ?? named}`;
-  const submit = async () => {
+  const onSubmit = async () => {
     const kept = files.filter(({ text }) => text !== "");
     const body = { files: Object.fromEntries(kept.map((one) => [one.path.trim(), one.text])) };
     if ((await form.send(path + owner, { method: "PUT", body })).ok) onClose();
@@ -71,8 +71,7 @@ function Editor({ skill, ...props }: SkillDialogProps & { readonly files: readon
       className="max-w-3xl sm:top-[5vh] sm:max-h-[90vh]"
       submit={skill ? "Save" : "Create skill"}
       isComplete={isText}
-      {...{ form, onClose }}
-      onSubmit={submit}
+      {...{ form, onSubmit, onClose }}
     >
       {files.map((file, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the path changes while it is typed
@@ -147,18 +146,17 @@ function Versions({
           <li key={version} aria-label={`Version ${version}`} className="py-1.5">
             <div className="flex flex-wrap items-center gap-2">
               {version} · {formatDateTime(created_at)} {origin?.commit?.slice(0, 7)}
-              <Button
+              <SmallButton
                 variant="ghost"
-                size="sm"
                 className="ml-auto"
                 onClick={() => void show(version, all[at + 1]?.version)}
               >
                 Changes
-              </Button>
+              </SmallButton>
               {at > 0 && (
-                <Button variant="ghost" size="sm" onClick={() => void restore(version)}>
+                <SmallButton variant="ghost" onClick={() => void restore(version)}>
                   Restore
-                </Button>
+                </SmallButton>
               )}
             </div>
             {shown.version === version && <DiffView diff={shown.diff} />}
@@ -182,7 +180,7 @@ type ImportSkillProps = Readonly<{ organization: object; onClose: () => void }>;
 export function ImportSkill({ organization, onClose }: ImportSkillProps) {
   const form = useForm({ url: "", path: "" }, IMPORT_ERRORS);
   const [update, setUpdate] = useState<Imported["update"]>(null);
-  const submit = async () => {
+  const onSubmit = async () => {
     const { url, path } = form.values;
     const folder = path.trim() === "" ? {} : { path: path.trim() };
     const accept = update ? { accept: update.sha256 } : {};
@@ -199,8 +197,7 @@ export function ImportSkill({ organization, onClose }: ImportSkillProps) {
       title="Import skill"
       description="Skills give your agents instructions, so review one before you import it. Import it again later to see what changed and update it."
       submit={update ? "Apply changes" : "Import"}
-      {...{ form, onClose }}
-      onSubmit={submit}
+      {...{ form, onSubmit, onClose }}
     >
       <TextField
         label="URL"

@@ -8,7 +8,7 @@ import { useSubmit } from "../_hooks/use-submit.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useScope } from "../_session/scope.ts";
 import { Badge } from "../_ui/badge.tsx";
-import { Button } from "../_ui/button.tsx";
+import { Button, SmallButton } from "../_ui/button.tsx";
 import { Switch } from "../_ui/form.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { ListSkeleton, Loaded } from "../_ui/states.tsx";
@@ -93,14 +93,13 @@ export function SkillsPage() {
                   className="flex items-start gap-4 px-4 py-3"
                 >
                   <div className="min-w-0 flex-1">
-                    <Button
+                    <SmallButton
                       variant="ghost"
-                      size="sm"
                       className="-ml-2.5"
                       onClick={() => setOpened(skill)}
                     >
                       {skill.name}
-                    </Button>
+                    </SmallButton>
                     <Badge tone={skill.version === null ? "neutral" : "accent"}>
                       {names.get(skill.organization_id ?? "") ?? SOURCES[skill.source]}
                     </Badge>

@@ -4,7 +4,7 @@ import { useOptimistic, useState, useTransition } from "react";
 import type { Template } from "@/lib/templates/template.ts";
 import { api, remove } from "../_api/request.ts";
 import { Badge } from "../_ui/badge.tsx";
-import { Button, IconButton } from "../_ui/button.tsx";
+import { Button, IconButton, SmallButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Cover } from "../_ui/cover.tsx";
@@ -62,9 +62,9 @@ export function TemplateCard({ template, isMine, onEdit, onChanged }: TemplateCa
         {tags.length > 4 && <Badge>+{tags.length - 4}</Badge>}
       </div>
       <div className="mt-auto flex items-center gap-1">
-        <Button icon={MessageSquarePlus} variant="outline" size="sm" onClick={use}>
+        <SmallButton icon={MessageSquarePlus} onClick={use}>
           Use
-        </Button>
+        </SmallButton>
         <span className="min-w-0 flex-1 truncate px-2 text-sm text-muted-foreground">
           {isMine ? "By you" : creator.name}
         </span>

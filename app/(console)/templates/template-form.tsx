@@ -17,17 +17,6 @@ export type TemplateValues = Required<
   readonly output_schema: string;
 };
 
-const HINTS = {
-  title: "3 to 50 characters",
-  description: "10 to 200 characters about what the template is for",
-  prompt:
-    "20 to 10,000 characters: the instructions for the agent. {artist}, {period} or any other name in braces is asked for on each use.",
-  tags: "Press Enter after each tag. Up to 100 tags.",
-  model: "For your own chats, runs and schedules",
-  output_schema: "A JSON schema for the result of runs, which then is data instead of text",
-  share_emails:
-    "Email addresses of people who can use the template. They do not need an account yet.",
-};
 const INVALID_TEXTS = {
   title: "Enter 3 to 50 characters.",
   description: "Enter 10 to 200 characters.",
@@ -37,25 +26,16 @@ const INVALID_TEXTS = {
   share_emails: "Remove or correct the highlighted addresses. Up to 100 are allowed.",
 };
 
-const emptyValues: TemplateValues = {
-  title: "",
-  description: "",
-  prompt: "",
-  tags: [],
-  is_private: true,
-  share_emails: [],
-  model: "",
-  output_schema: "",
-};
-
-const valuesOf = ({ shared_emails, model, output_schema, ...template }: Template) => {
-  const { title, description, prompt, tags, is_private } = template;
-  const schema = output_schema === undefined ? "" : JSON.stringify(output_schema, null, 2);
-  return {
-    ...{ title, description, prompt, tags, is_private, share_emails: shared_emails },
-    ...{ model: model ?? "", output_schema: schema },
-  };
-};
+const valuesOf = (template: Template | null): TemplateValues => ({
+  title: template?.title ?? "",
+  description: template?.description ?? "",
+  prompt: template?.prompt ?? "",
+  tags: template?.tags ?? [],
+  is_private: template?.is_private ?? true,
+  share_emails: template?.shared_emails ?? [],
+  model: template?.model ?? "",
+  output_schema: template?.output_schema ? JSON.stringify(template.output_schema, null, 2) : "",
+});
 
 interface TemplateFormProps {
   readonly template: Template | null;
@@ -66,10 +46,7 @@ interface TemplateFormProps {
 }
 
 export function TemplateForm({ template, draft, onClose, onSaved }: TemplateFormProps) {
-  const form = useForm<TemplateValues>(
-    template === null ? (draft ?? emptyValues) : valuesOf(template),
-    INVALID_TEXTS,
-  );
+  const form = useForm((template === null && draft) || valuesOf(template), INVALID_TEXTS);
   const { values, error, set } = form;
   const submit = async () => {
     const { model, output_schema: schema, is_private, share_emails, ...rest } = values;
@@ -97,28 +74,28 @@ export function TemplateForm({ template, draft, onClose, onSaved }: TemplateForm
     >
       <TextField
         label="Title"
-        hint={HINTS.title}
+        hint="3 to 50 characters"
         maxLength={200}
         placeholder="Festival one-sheet"
         {...form.field("title")}
       />
       <TextareaField
         label="Description"
-        hint={HINTS.description}
+        hint="10 to 200 characters about what the template is for"
         rows={2}
         placeholder="Sums up an artist for festival bookers."
         {...form.field("description")}
       />
       <TextareaField
         label="Prompt"
-        hint={HINTS.prompt}
+        hint="20 to 10,000 characters: the instructions for the agent. {artist}, {period} or any other name in braces is asked for on each use."
         rows={7}
         placeholder="Write a one-sheet for festival bookers: the sound, the audience by country, the last shows, the fee and the free dates."
         {...form.field("prompt")}
       />
       <ChipsField
         label="Tags"
-        hint={HINTS.tags}
+        hint="Press Enter after each tag. Up to 100 tags."
         placeholder="release, planning"
         {...form.field("tags")}
       />
@@ -132,7 +109,7 @@ export function TemplateForm({ template, draft, onClose, onSaved }: TemplateForm
         checked={values.is_private}
         onChange={(is_private) => set({ is_private })}
       />
-      <Field label="Model" hint={HINTS.model}>
+      <Field label="Model" hint="For your own chats, runs and schedules">
         {(ids) => (
           <ModelPicker
             {...ids}
@@ -145,14 +122,14 @@ export function TemplateForm({ template, draft, onClose, onSaved }: TemplateForm
       </Field>
       <TextareaField
         label="Output schema (optional)"
-        hint={HINTS.output_schema}
+        hint="A JSON schema for the result of runs, which then is data instead of text"
         rows={3}
         {...form.field("output_schema")}
       />
       {values.is_private && (
         <ChipsField
           label="Share with"
-          hint={HINTS.share_emails}
+          hint="Email addresses of people who can use the template. They do not need an account yet."
           isInvalid={(index) => error?.fields.includes(`share_emails.${index}`) ?? false}
           placeholder="someone@example.com"
           {...form.field("share_emails")}

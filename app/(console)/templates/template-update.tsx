@@ -4,7 +4,7 @@ import type { Chat } from "@/lib/sessions/session.ts";
 import type { getTemplateVersionContract } from "@/lib/templates/contract.ts";
 import { type Answer, api } from "../_api/request.ts";
 import { useQuery } from "../_hooks/use-query.ts";
-import { Button } from "../_ui/button.tsx";
+import { SmallButton } from "../_ui/button.tsx";
 import { DiffView } from "../_ui/diff-view.tsx";
 import { toast } from "../_ui/toast.tsx";
 import type { Conversation } from "../chat/_state/conversation.ts";
@@ -76,9 +76,9 @@ function TemplateUpdate({ templateId, version, newVersion, onAccept }: TemplateU
         <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">
           A newer version of “{data.version.title}” is available.
         </p>
-        <Button variant="outline" size="sm" busy={isAccepting} onClick={() => void accept()}>
+        <SmallButton busy={isAccepting} onClick={() => void accept()}>
           Accept
-        </Button>
+        </SmallButton>
       </div>
       <details>
         <summary className="w-fit cursor-pointer text-muted-foreground">Show changes</summary>

@@ -2,7 +2,7 @@ import { ChartColumn, Download, Table as TableIcon } from "lucide-react";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { useQuery } from "../_hooks/use-query.ts";
-import { Button } from "../_ui/button.tsx";
+import { SmallButton } from "../_ui/button.tsx";
 import { Segmented } from "../_ui/form.tsx";
 import { formatCompact, formatCost, formatCount, formatDay } from "../_ui/format.ts";
 import { saveFile } from "../_ui/save-file.ts";
@@ -24,7 +24,6 @@ import {
   usagePath,
 } from "./_state/groups.ts";
 
-/** The usage of a range by what caused it. */
 export function Breakdown({
   days,
   metric,
@@ -48,15 +47,9 @@ export function Breakdown({
     <section aria-label="Breakdown">
       <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
         <Segmented label="By" hideLabel options={GROUPS} value={group} onChange={onGroup} />
-        <Button
-          icon={Download}
-          variant="outline"
-          size="sm"
-          disabled={!items?.length}
-          onClick={download}
-        >
+        <SmallButton icon={Download} disabled={!items?.length} onClick={download}>
           Download CSV
-        </Button>
+        </SmallButton>
       </div>
       {error !== null && <ErrorState error={error} onRetry={reload} />}
       {items === undefined && error === null && <Skeleton className="h-40 rounded-xl" />}
@@ -168,14 +161,13 @@ export function DayChart({ days, items, metric, group, names }: DayChartProps) {
         <h2 className="font-medium">
           {title} <span className="text-sm text-muted-foreground">(UTC)</span>
         </h2>
-        <Button
+        <SmallButton
           icon={isTable ? ChartColumn : TableIcon}
           variant="ghost"
-          size="sm"
           onClick={() => setIsTable(!isTable)}
         >
           {isTable ? "View as chart" : "View as table"}
-        </Button>
+        </SmallButton>
       </div>
       {isTable ? (
         <div className="max-h-72 overflow-y-auto">

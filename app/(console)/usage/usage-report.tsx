@@ -5,7 +5,7 @@ import { type Me, useAccount } from "../_hooks/shared-reads.ts";
 import { useForm } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { lazyComponent } from "../_load/lazy-component.tsx";
-import { Button } from "../_ui/button.tsx";
+import { SmallButton } from "../_ui/button.tsx";
 import { cn } from "../_ui/class-names.ts";
 import { Figures } from "../_ui/facts.tsx";
 import { Segmented, Select, Switch, TextField } from "../_ui/form.tsx";
@@ -179,9 +179,9 @@ function Budget() {
               : `of ${formatUsd(budget)} this month`}
           </span>
         </p>
-        <Button variant="outline" size="sm" onClick={() => setIsEditing(true)}>
+        <SmallButton onClick={() => setIsEditing(true)}>
           {budget === null ? "Set budget" : "Edit budget"}
-        </Button>
+        </SmallButton>
       </div>
       {budget !== null && <Progress spent={totals.cost_usd ?? 0} budget={budget} />}
       {isEditing && (

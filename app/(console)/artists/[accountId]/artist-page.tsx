@@ -11,7 +11,7 @@ import { useSubmit } from "../../_hooks/use-submit.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { chooseArtist, currentScope } from "../../_session/scope.ts";
 import { Badge } from "../../_ui/badge.tsx";
-import { Button, ButtonLink } from "../../_ui/button.tsx";
+import { Button, ButtonLink, SmallButton } from "../../_ui/button.tsx";
 import { ConfirmDialog } from "../../_ui/dialog.tsx";
 import { Link } from "../../_ui/link.tsx";
 import { Page } from "../../_ui/page-header.tsx";
@@ -279,9 +279,9 @@ function Match({ artist, catalogId, onLinked }: MatchProps) {
         These releases are of the artist with the same name in the catalog. Link it if that is
         right.
       </p>
-      <Button icon={Link2} variant="outline" size="sm" busy={busy} onClick={() => void link()}>
+      <SmallButton icon={Link2} busy={busy} onClick={() => void link()}>
         Link artist
-      </Button>
+      </SmallButton>
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { useQuery } from "../../_hooks/use-query.ts";
 import { useSubmit } from "../../_hooks/use-submit.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useScope } from "../../_session/scope.ts";
-import { Button } from "../../_ui/button.tsx";
+import { SmallButton } from "../../_ui/button.tsx";
 import { ChipsInput } from "../../_ui/chips-input.tsx";
 import { Field, SelectField, TextareaField, TextField, timeZoneOptions } from "../../_ui/form.tsx";
 import { FormDialog } from "../../_ui/form-dialog.tsx";
@@ -203,9 +203,9 @@ function Examples({ onChoose }: { readonly onChoose: (example: Example) => void 
     <section aria-label="Examples" className="flex flex-wrap items-center gap-2">
       <span className="text-sm text-muted-foreground">Start from an example:</span>
       {examples.map((example) => (
-        <Button key={example.title} variant="outline" size="sm" onClick={() => onChoose(example)}>
+        <SmallButton key={example.title} onClick={() => onChoose(example)}>
           {example.title}
-        </Button>
+        </SmallButton>
       ))}
     </section>
   );
@@ -253,9 +253,9 @@ function RecipientsField({ value, onChange, error }: RecipientsFieldProps) {
             return (
               <p key={address} className="flex flex-wrap items-center gap-2 text-sm wrap-anywhere">
                 {address} {ADDRESS_STATES[state]}
-                <Button variant="outline" size="sm" busy={busy} onClick={() => void ask(address)}>
+                <SmallButton busy={busy} onClick={() => void ask(address)}>
                   Ask to confirm
-                </Button>
+                </SmallButton>
               </p>
             );
           })}

@@ -108,7 +108,7 @@ function AddServer({ onClose, onAdded }: AddServerProps) {
     },
   );
   const { type, header, value, name, url } = form.values;
-  const submit = async () => {
+  const onSubmit = async () => {
     const auth = {
       type,
       ...(type === "headers" && { headers: { [header.trim()]: value.trim() } }),
@@ -120,7 +120,7 @@ function AddServer({ onClose, onAdded }: AddServerProps) {
     onClose();
   };
   return (
-    <FormDialog title="Add MCP server" submit="Add server" {...{ form, onClose }} onSubmit={submit}>
+    <FormDialog title="Add MCP server" submit="Add server" {...{ form, onSubmit, onClose }}>
       <SelectField
         label="Service"
         options={SERVICES}

@@ -10,7 +10,7 @@ import { type Answer, remove } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { useSubmit } from "../../_hooks/use-submit.ts";
 import { Badge } from "../../_ui/badge.tsx";
-import { Button } from "../../_ui/button.tsx";
+import { Button, SmallButton } from "../../_ui/button.tsx";
 import { ConfirmDialog, Dialog } from "../../_ui/dialog.tsx";
 import { Loaded, Loading } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
@@ -24,8 +24,6 @@ export function takeStarted(): string | null {
   sessionStorage.removeItem(STARTED);
   return state;
 }
-
-type Found = Answer<typeof getMcpServerContract>;
 
 type ServerItemProps = Readonly<{ server: McpServer; onChanged: () => void }>;
 
@@ -60,23 +58,22 @@ export function ServerItem({ server, onChanged }: ServerItemProps) {
       )}
       <div className="mt-2 flex flex-wrap gap-1">
         {auth.type === "oauth" && (
-          <Button variant="outline" size="sm" {...{ busy }} onClick={() => void connect()}>
+          <SmallButton {...{ busy }} onClick={() => void connect()}>
             {auth.is_connected ? "Connect again" : "Connect"}
-          </Button>
+          </SmallButton>
         )}
-        <Button variant="ghost" size="sm" onClick={() => setShown(true)}>
+        <SmallButton variant="ghost" onClick={() => setShown(true)}>
           Tools ({counts.known + counts.changed + counts.new})
-        </Button>
-        <Button variant="ghost" size="sm" onClick={() => change(send(`${path}/refresh`))}>
+        </SmallButton>
+        <SmallButton variant="ghost" onClick={() => change(send(`${path}/refresh`))}>
           Refresh
-        </Button>
-        <Button
+        </SmallButton>
+        <SmallButton
           variant="ghost"
-          size="sm"
           onClick={() => change(send(path, { method: "PATCH", body: { enabled: !enabled } }))}
         >
           {enabled ? "Turn off" : "Turn on"}
-        </Button>
+        </SmallButton>
         <ConfirmDialog
           title={`Delete ${name}?`}
           description="Agents can no longer use it, also in chats and schedules that name it."
@@ -91,18 +88,12 @@ export function ServerItem({ server, onChanged }: ServerItemProps) {
   );
 }
 
-function Tools({
-  name,
-  path,
-  onClose,
-  onChanged,
-}: {
-  readonly name: string;
-  readonly path: string;
-  readonly onClose: () => void;
-  readonly onChanged: () => void;
-}) {
-  const query = useQuery<Found>(path);
+type ToolsProps = Readonly<
+  Record<"name" | "path", string> & Record<"onClose" | "onChanged", () => void>
+>;
+
+function Tools({ name, path, onClose, onChanged }: ToolsProps) {
+  const query = useQuery<Answer<typeof getMcpServerContract>>(path);
   const { send, busy } = useSubmit();
   const confirm = async ({ name: tool, sha256 }: McpToolView) => {
     const body = { tools: [{ name: tool, sha256 }] };
@@ -129,14 +120,8 @@ function Tools({
                 </p>
                 {tool.change !== null && (
                   <div className="mt-2 text-sm">
-                    <p className="font-medium">Before</p>
-                    <pre className="mb-2 whitespace-pre-wrap wrap-anywhere text-muted-foreground">
-                      {describe(tool.change.before)}
-                    </pre>
-                    <p className="font-medium">Now</p>
-                    <pre className="mb-2 whitespace-pre-wrap wrap-anywhere text-muted-foreground">
-                      {describe(tool.change.after)}
-                    </pre>
+                    <Definition title="Before" of={tool.change.before} />
+                    <Definition title="Now" of={tool.change.after} />
                     <Button size="sm" {...{ busy }} onClick={() => void confirm(tool)}>
                       Confirm change
                     </Button>
@@ -151,7 +136,16 @@ function Tools({
   );
 }
 
-type Definition = NonNullable<McpToolView["change"]>["before"];
+type ToolChange = NonNullable<McpToolView["change"]>;
 
-const describe = ({ description, input_schema, read_only }: Definition): string =>
-  `${description}\n${read_only ? "Reads only\n" : ""}${JSON.stringify(input_schema, null, 2)}`;
+function Definition({ title, of }: { readonly title: string; readonly of: ToolChange["before"] }) {
+  const { description, input_schema, read_only } = of;
+  return (
+    <>
+      <p className="font-medium">{title}</p>
+      <pre className="mb-2 whitespace-pre-wrap wrap-anywhere text-muted-foreground">
+        {`${description}\n${read_only ? "Reads only\n" : ""}${JSON.stringify(input_schema, null, 2)}`}
+      </pre>
+    </>
+  );
+}

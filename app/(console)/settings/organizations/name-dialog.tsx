@@ -16,7 +16,7 @@ export function NameDialog({ organization, onClose, onSaved }: NameDialogProps) 
     { name: organization?.organization_name ?? "" },
     { name: "Enter a name of 1 to 100 characters." },
   );
-  const submit = async () => {
+  const onSubmit = async () => {
     const result = await form.send<Answer<typeof createOrganizationContract>>(
       `/api/organizations${organization === null ? "" : `/${organization.organization_id}`}`,
       { method: organization === null ? "POST" : "PATCH", body: form.values },
@@ -27,9 +27,7 @@ export function NameDialog({ organization, onClose, onSaved }: NameDialogProps) 
     <FormDialog
       title={organization === null ? "New organization" : "Rename organization"}
       submit={organization === null ? "Create organization" : "Save"}
-      form={form}
-      onSubmit={submit}
-      onClose={onClose}
+      {...{ form, onSubmit, onClose }}
     >
       <TextField
         label="Name"

@@ -5,7 +5,7 @@ import type { LoggedRequest } from "@/lib/requests/contract.ts";
 import { useKeys } from "../../_hooks/shared-reads.ts";
 import { usePages } from "../../_hooks/use-pages.ts";
 import { Badge } from "../../_ui/badge.tsx";
-import { Button, ButtonLink, IconButton } from "../../_ui/button.tsx";
+import { Button, ButtonLink, IconButton, SmallButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { CopyableId } from "../../_ui/copy-button.tsx";
 import { Dialog } from "../../_ui/dialog.tsx";
@@ -208,9 +208,9 @@ function RequestPanel({ request, credential, onClose, onFilter }: RequestPanelPr
         response was ready; the chunks of a stream come after it. Name the request ID when you ask
         for help: it is in the server&apos;s log, too.
       </p>
-      <Button icon={ListFilter} variant="outline" size="sm" className="mt-4" onClick={onFilter}>
+      <SmallButton icon={ListFilter} className="mt-4" onClick={onFilter}>
         Only this endpoint
-      </Button>
+      </SmallButton>
     </Dialog>
   );
 }

@@ -6,8 +6,6 @@ import { useArtists, useKeys } from "../../_hooks/shared-reads.ts";
 import { formatCompact, formatCount, formatDay, formatUsd } from "../../_ui/format.ts";
 import { RUN_KIND_LABELS } from "../../runs/_state/run-state.ts";
 
-/** What usage is told apart by. */
-
 export const GROUPS = [
   { value: "model", label: "Model" },
   { value: "api_key", label: "API key" },

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { usePages } from "../../../_hooks/use-pages.ts";
-import { Button } from "../../../_ui/button.tsx";
+import { Button, SmallButton } from "../../../_ui/button.tsx";
 import { Dialog, DialogActions } from "../../../_ui/dialog.tsx";
 import { Switch } from "../../../_ui/form.tsx";
 import { PagedList } from "../../../_ui/states.tsx";
@@ -33,14 +33,9 @@ export function ArtistLimit({
   const text = countOf(value);
   return (
     <>
-      <Button
-        variant="outline"
-        size="sm"
-        aria-label={`Artists of ${person}: ${text}`}
-        onClick={() => setDraft(value)}
-      >
+      <SmallButton aria-label={`Artists of ${person}: ${text}`} onClick={() => setDraft(value)}>
         {text}
-      </Button>
+      </SmallButton>
       {isOpen && (
         <Dialog
           title="Artists"

@@ -62,10 +62,10 @@ export function OrganizationPage() {
   );
 }
 
-interface HeadingProps {
-  readonly organization: Organization;
-  readonly onSaved: (organization: Organization) => void;
-}
+type HeadingProps = Readonly<{
+  organization: Organization;
+  onSaved: (organization: Organization) => void;
+}>;
 
 function Heading({ organization, onSaved }: HeadingProps) {
   const { organization_id: id, organization_name: name, image, role } = organization;
