@@ -1,56 +1,36 @@
-import { type RefObject, useEffect, useRef, useState } from "react";
-import type { ApiError } from "../_api/request.ts";
-import { type Submit, useSubmit } from "./use-submit.ts";
+import { useEffect, useRef, useState } from "react";
+import { useSubmit } from "./use-submit.ts";
 
-export interface Form<V> extends Submit {
-  readonly values: V;
-  readonly set: (change: Partial<V>) => void;
-  readonly field: <K extends keyof V & string>(
-    name: K,
-  ) => {
-    readonly value: V[K];
-    readonly onChange: (value: V[K]) => void;
-    readonly error: string | undefined;
-  };
-  /** The error of the last attempt, unless it is about a field. */
-  readonly formError: ApiError | null;
-  readonly ref: RefObject<HTMLFormElement | null>;
-}
+export type Form<V extends object> = ReturnType<typeof useForm<V>>;
 
 /**
- * The values of a form and their submission.
+ * The values of a form and their submission. When it is refused, its first invalid field gets the focus.
  * @param texts what is shown at a field that the API refuses; its own messages are for programs
  */
 export function useForm<V extends object>(
   initial: V,
   texts: Readonly<Record<string, string>> = {},
-): Form<V> {
+) {
   const [values, setValues] = useState(initial);
   const submit = useSubmit();
   const { error } = submit;
-  const ref = useFocusFirstError(error);
+  const ref = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error) ref.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [error]);
   const refused = error?.fields.map((path) => path.replace(/\.\d+$/, "")) ?? [];
   const set = (change: Partial<V>) => setValues((old) => ({ ...old, ...change }));
   return {
     ...submit,
     ...{ values, set, ref },
-    field: (name) => ({
+    field: <K extends keyof V & string>(name: K) => ({
       value: values[name],
-      onChange: (value) => setValues((old) => ({ ...old, [name]: value })),
+      onChange: (value: V[K]) => setValues((old) => ({ ...old, [name]: value })),
       error: refused.includes(name) ? texts[name] : undefined,
     }),
+    /** The error of the last attempt, unless it is about a field. */
     formError: refused.some((field) => field in texts) ? null : error,
   };
-}
-
-/** Returns a ref for a form. When `error` changes, the first invalid field of the form gets the focus. */
-export function useFocusFirstError(error: object | null): RefObject<HTMLFormElement | null> {
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    if (error === null) return;
-    form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
-  }, [error]);
-  return form;
 }
 
 /** Returns the value of a field with JSON. What is no JSON is left to the API to refuse. */

@@ -10,21 +10,18 @@ const FIRST_DELAY_MS = 250;
 export function waitForRetry(attempt: number, signal: AbortSignal): Promise<void> {
   const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
   return new Promise((resolve, reject) => {
+    const listening = new AbortController();
     const end = () => {
       clearTimeout(timer);
-      window.removeEventListener("online", end);
-      document.removeEventListener("visibilitychange", whenVisible);
-      signal.removeEventListener("abort", end);
+      listening.abort();
       if (signal.aborted) reject(signal.reason);
       else resolve();
     };
-    const whenVisible = () => {
-      if (document.visibilityState === "visible") end();
-    };
+    const whenVisible = () => document.visibilityState === "visible" && end();
     const timer = setTimeout(end, delay * (0.5 + Math.random() / 2));
-    window.addEventListener("online", end);
-    document.addEventListener("visibilitychange", whenVisible);
-    signal.addEventListener("abort", end);
+    window.addEventListener("online", end, { signal: listening.signal });
+    document.addEventListener("visibilitychange", whenVisible, { signal: listening.signal });
+    signal.addEventListener("abort", end, { signal: listening.signal });
     if (signal.aborted) end();
   });
 }

@@ -74,15 +74,9 @@ export function ModelPicker({
       </button>
       {isOpen && (
         <ModelList
-          button={button}
-          models={models}
-          defaultId={defaultId}
-          chosen={chosen}
-          error={error}
+          {...{ button, models, defaultId, chosen, error, onChoose, ...optional }}
           onRetry={reload}
-          onChoose={onChoose}
           onClose={() => setOpen(false)}
-          {...optional}
         />
       )}
     </>

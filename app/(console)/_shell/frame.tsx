@@ -38,15 +38,7 @@ declare module "@tanstack/react-query" {
 /** A failed read is shown at once, with a button to retry. */
 const queries = { retry: false, networkMode: "always", refetchOnReconnect: true } as const;
 
-const FrameContext = createContext<Frame>({
-  theme: "system",
-  wasSignedIn: false,
-  developerSignIn: false,
-  developerMail: false,
-  hasAiModel: true,
-  hasMediaModel: true,
-  mediaOrigin: null,
-});
+const FrameContext = createContext<Frame | null>(null);
 
 type FrameProviderProps = Readonly<{ frame: Frame; children: ReactNode }>;
 
@@ -60,4 +52,5 @@ export function FrameProvider({ frame, children }: FrameProviderProps) {
   );
 }
 
-export const useFrame = (): Frame => useContext(FrameContext);
+/** The layout provides it to every page. */
+export const useFrame = (): Frame => useContext(FrameContext) as Frame;

@@ -133,17 +133,12 @@ export function SignIn() {
 }
 
 /** Signs in as the seeded account of `npm run dev`. Resolves to null, or to an error text. */
-export async function signInAsDeveloper(): Promise<string | null> {
-  try {
-    const response = await fetch("/auth/developer", { method: "POST" });
-    if (!response.ok) return "Could not sign in with the development account.";
-    const { access_token, refresh_token } = await response.json();
-    const client = await authClient();
-    const { error } = await client.setSession({ access_token, refresh_token });
-    return error && "Could not sign in with the development account.";
-  } catch {
-    return "The service cannot be reached.";
-  }
+async function signInAsDeveloper(): Promise<string | null> {
+  const response = await fetch("/auth/developer", { method: "POST" });
+  if (!response.ok) return "Could not sign in with the development account.";
+  const { access_token, refresh_token } = await response.json();
+  const { error } = await (await authClient()).setSession({ access_token, refresh_token });
+  return error && "Could not sign in with the development account.";
 }
 
 /** Texts by error code. Codes that tell whether an account exists have none. */
@@ -159,7 +154,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** Returns what a person can do about a failed sign-in. */
-export function explainAuthError(error: AuthError): string {
+function explainAuthError(error: AuthError): string {
   if (error.name === "AuthRetryableFetchError") return unreachable;
   return TEXTS[error.code ?? ""] ?? "Something went wrong. Try again.";
 }

@@ -52,15 +52,9 @@ export function Button({
   icon: Icon,
   className,
   disabled,
-  children: text,
+  children,
   ...rest
 }: ButtonProps) {
-  const children = (
-    <>
-      {Icon && <Icon aria-hidden />}
-      {text}
-    </>
-  );
   return (
     <button
       type="button"
@@ -74,12 +68,9 @@ export function Button({
           <LoaderCircle aria-hidden className="animate-spin" />
         </span>
       )}
-      <span className={busy ? "contents [&>*]:invisible" : "contents"}>
-        {busy ? (
-          <span className="invisible inline-flex items-center gap-2">{children}</span>
-        ) : (
-          children
-        )}
+      <span className={busy ? "invisible inline-flex items-center gap-2" : "contents"}>
+        {Icon && <Icon aria-hidden />}
+        {children}
       </span>
     </button>
   );

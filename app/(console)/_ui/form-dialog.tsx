@@ -19,7 +19,7 @@ export function FormDialog({
   readonly title: string;
   readonly description?: ReactNode;
   readonly className?: string;
-  readonly form: Pick<Form<unknown>, "ref" | "busy" | "formError">;
+  readonly form: Pick<Form<object>, "ref" | "busy" | "formError">;
   readonly submit: string;
   readonly isComplete?: boolean;
   readonly onSubmit: () => Promise<void>;

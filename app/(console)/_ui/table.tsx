@@ -20,16 +20,7 @@ export const listHeadStyle =
   "border-b bg-muted/50 px-4 py-2 text-xs font-medium text-muted-foreground";
 
 export function HeadCell({ className, ...rest }: ComponentProps<"th">) {
-  return (
-    <th
-      scope="col"
-      {...rest}
-      className={cn(
-        "border-b bg-muted/50 px-4 py-2 text-xs font-medium whitespace-nowrap text-muted-foreground",
-        className,
-      )}
-    />
-  );
+  return <th scope="col" {...rest} className={cn(listHeadStyle, "whitespace-nowrap", className)} />;
 }
 
 export function Cell({ className, ...rest }: ComponentProps<"td">) {

@@ -20,15 +20,9 @@ import youtube from "./_logos/youtube.svg";
 
 /** The services that the page suggests. Any other is connected by its short name. */
 
-export interface KnownConnector {
-  readonly slug: string;
-  readonly name: string;
-  /** What an agent can do with it, in the words of the trade. */
-  readonly text: string;
-  /** The service's logo, or a drawing where the collection has none. */
-  readonly icon: ConnectorIcon;
-}
+export type KnownConnector = ReturnType<typeof connector>;
 
+/** The logos of services, or a drawing where the collection has none. */
 const icons: Readonly<Record<string, ConnectorIcon>> = {
   youtube: logo(youtube, "#FF0000"),
   instagram: logo(instagram, "#FF0069"),
@@ -52,14 +46,12 @@ const icons: Readonly<Record<string, ConnectorIcon>> = {
   github: logo(github),
 };
 
-const connector = (slug: string, name: string, text: string): KnownConnector => ({
+/** @param text what an agent can do with it, in the words of the trade */
+const connector = (slug: string, name: string, text: string) => ({
   ...{ slug, name, text, icon: icons[slug] ?? Plug },
 });
 
-export const groups: readonly {
-  readonly title: string;
-  readonly connectors: readonly KnownConnector[];
-}[] = [
+export const groups = [
   {
     title: "Audience and video",
     connectors: [

@@ -9,7 +9,7 @@ import { Button } from "../_ui/button.tsx";
 import { SelectField } from "../_ui/form.tsx";
 import { ErrorState } from "../_ui/states.tsx";
 
-export interface ContentFormProps<V> {
+export interface ContentFormProps<V extends object> {
   readonly form: Form<V>;
   /** Whether an image or a video of this page is being made. */
   readonly busy: boolean;
@@ -29,7 +29,7 @@ export function ContentForm({
   readonly label: string;
   readonly icon: LucideIcon;
   readonly submit: string;
-  readonly form: Pick<Form<unknown>, "ref" | "formError">;
+  readonly form: Pick<Form<object>, "ref" | "formError">;
   readonly children: ReactNode;
 }) {
   const isSlow = error?.code === "upstream_timeout" || error?.code === "idempotency_in_progress";
@@ -60,7 +60,7 @@ export function ContentForm({
 }
 
 interface TemplateFieldProps {
-  readonly form: Pick<Form<unknown>, "error">;
+  readonly form: Pick<Form<object>, "error">;
   readonly hint: string;
   readonly value: string;
   readonly onChange: (template: string) => void;

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { createImageContract, createVideoContract } from "@/lib/content/contract.ts";
 import type { AspectRatio, Resolution, VideoMode } from "@/lib/content/port.ts";
-import { INPUTS_OF, type InputField } from "@/lib/content/video-mode.ts";
+import { INPUTS_OF } from "@/lib/content/video-mode.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { isImageRun } from "./content-result.ts";
 
@@ -9,49 +9,30 @@ type VideoBody = z.input<(typeof createVideoContract)["body"]>;
 type ImageBody = z.input<(typeof createImageContract)["body"]>;
 
 /** An empty text means that nothing is chosen. */
-interface CommonValues {
-  readonly template: string;
-  readonly prompt: string;
-  readonly aspect_ratio: AspectRatio;
-  readonly resolution: Resolution;
-  readonly model: string;
-}
-
-export interface VideoValues extends CommonValues, Readonly<Record<InputField, string>> {
-  readonly mode: VideoMode;
-  readonly negative_prompt: string;
-  /** Empty means the default of the mode. */
-  readonly duration: "" | NonNullable<VideoBody["duration"]>;
-  readonly generate_audio: boolean;
-}
-
-export interface ImageValues extends CommonValues {
-  /** URLs of reference images, the most important first. */
-  readonly images: readonly string[];
-  readonly num_images: number;
-}
-
-const common: CommonValues = {
+const common = {
   template: "",
   prompt: "",
-  aspect_ratio: "auto",
-  resolution: "720p",
+  aspect_ratio: "auto" as AspectRatio,
+  resolution: "720p" as Resolution,
   model: "",
 };
 
-export const emptyVideo: VideoValues = {
+export const emptyVideo = {
   ...common,
-  mode: "animate",
+  mode: "animate" as VideoMode,
   image_url: "",
   end_image_url: "",
   video_url: "",
   audio_url: "",
   negative_prompt: "",
-  duration: "",
+  duration: "" as "" | NonNullable<VideoBody["duration"]>,
   generate_audio: false,
 };
+export type VideoValues = typeof emptyVideo;
 
-export const emptyImage: ImageValues = { ...common, images: [], num_images: 1 };
+/** `images` are the URLs of references, the most important first. */
+export const emptyImage = { ...common, images: [] as readonly string[], num_images: 1 };
+export type ImageValues = typeof emptyImage;
 
 /** Returns the request, with only the inputs that the mode uses. */
 export function videoBody(values: VideoValues): VideoBody {

@@ -43,8 +43,8 @@ export function ContentPage() {
   const [kind, setKind] = useState<Kind>(
     useSearchParams().get("kind") === "video" ? "video" : "image",
   );
-  const image = useForm<ImageValues>(emptyImage, IMAGE_TEXTS);
-  const video = useForm<VideoValues>(emptyVideo, VIDEO_TEXTS);
+  const image = useForm(emptyImage, IMAGE_TEXTS);
+  const video = useForm(emptyVideo, VIDEO_TEXTS);
   const busy = image.busy || video.busy;
   const forms = useRef<HTMLDivElement>(null);
   const results = useRef<HTMLDivElement>(null);

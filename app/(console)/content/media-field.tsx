@@ -1,9 +1,10 @@
 import { Images, Upload } from "lucide-react";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { lazyComponent } from "../_load/lazy-component.tsx";
 import { useFrame } from "../_shell/frame.tsx";
 import { IconButton } from "../_ui/button.tsx";
 import { Field, Input } from "../_ui/form.tsx";
+import { UploadButton } from "../_ui/upload-button.tsx";
 import { uploadMedia } from "../chat/_state/upload-file.ts";
 import { type ContentMedia, mediaAddress } from "./content-result.ts";
 import { MediaThumbnail } from "./result-tile.tsx";
@@ -36,7 +37,6 @@ export function MediaField({ label, kind, hint, error, value, onChange }: MediaF
   const [isPicking, setIsPicking] = useState(false);
   const [isUploading, setIsUploading] = useState(false);
   const [failure, setFailure] = useState<string>();
-  const chooser = useRef<HTMLInputElement>(null);
   const shownKind = kind === "image" ? "image" : "video";
   // The page cannot load previews from elsewhere on the web.
   const isShown = mediaAddress(value, useFrame().mediaOrigin) !== null;
@@ -86,23 +86,16 @@ export function MediaField({ label, kind, hint, error, value, onChange }: MediaF
             onChange={change}
             className="min-w-0 flex-1"
           />
-          <IconButton
+          <UploadButton
             icon={Upload}
-            isLarge
             busy={isUploading}
-            label={`${label}: upload`}
+            aria-label={`${label}: upload`}
             variant="outline"
+            size="icon"
             className="size-9"
             title="Upload"
-            onClick={() => chooser.current?.click()}
-          />
-          <input
-            key={`${isUploading}`}
-            ref={chooser}
-            type="file"
             accept={kind === "audio" ? "audio/*,video/*" : `${kind}/*`}
-            hidden
-            onChange={({ target }) => take(target.files?.[0])}
+            onFiles={([file]) => take(file)}
           />
           <IconButton
             icon={Images}

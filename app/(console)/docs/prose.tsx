@@ -45,10 +45,11 @@ export function MethodLabel({ method, className }: MethodLabelProps) {
 
 export type PageLink = Readonly<{ href: string; title: string }>;
 
-type PageLinksProps = Readonly<{ before: PageLink | undefined; after: PageLink | undefined }>;
+type PageLinksProps = Readonly<{ links: readonly PageLink[]; place: number }>;
 
-/** Leads to the pages before and after this one. */
-export function PageLinks({ before, after }: PageLinksProps) {
+/** Leads to the pages before and after the one at a place. */
+export function PageLinks({ links, place }: PageLinksProps) {
+  const [before, after] = [links[place - 1], links[place + 1]];
   return (
     <nav aria-label="Neighboring pages" className="mt-12 grid gap-3 sm:grid-cols-2">
       {before === undefined ? <span /> : <Neighbor link={before} label="Previous" />}

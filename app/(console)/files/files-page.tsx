@@ -9,7 +9,6 @@ import { useArtists } from "../_hooks/shared-reads.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { useScope } from "../_session/scope.ts";
-import { Button } from "../_ui/button.tsx";
 import { SearchInput, Select } from "../_ui/form.tsx";
 import { formatBytes } from "../_ui/format.ts";
 import { Link } from "../_ui/link.tsx";
@@ -17,6 +16,7 @@ import { BackLink, Page, PageHeader } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
+import { UploadButton } from "../_ui/upload-button.tsx";
 import { FileDrop } from "../chat/_conversation/file-drop.tsx";
 import { FileTypeIcon } from "../chat/_message/file-type-icon.tsx";
 import { uploadFile } from "../chat/_state/upload-file.ts";
@@ -47,7 +47,6 @@ function FolderPage({ artist, folder }: Record<"artist" | "folder", string>) {
   const [text, setText] = useState("");
   const [q, setQ] = useState("");
   const [isUploading, setUploading] = useState(false);
-  const input = useRef<HTMLInputElement>(null);
   const query = { limit: "100", ...(folder && { prefix: folder }) };
   const files = usePages<WorkspaceVersion>(apiPath("files", artist, query), "files");
   const { items, hasMore, loading, error, loadMore } = files;
@@ -91,17 +90,9 @@ function FolderPage({ artist, folder }: Record<"artist" | "folder", string>) {
         title="Files"
         description="Contracts, statements and notes that all chats share. Earlier versions stay, and each says who wrote it."
       >
-        <Button icon={Upload} busy={isUploading} onClick={() => input.current?.click()}>
+        <UploadButton icon={Upload} busy={isUploading} multiple onFiles={upload}>
           Upload
-        </Button>
-        <input
-          key={`${isUploading}`}
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          onChange={({ target }) => void upload(target.files ?? [])}
-        />
+        </UploadButton>
       </PageHeader>
       <MemoryProposals artist={artist} onAccepted={files.refresh} />
       <div className="mb-4 flex flex-wrap gap-3">

@@ -1,5 +1,5 @@
 "use client";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import type { listSkillsContract, Skill } from "@/lib/skills/contract.ts";
 import type { Answer } from "../_api/request.ts";
 import { useOrganizationNames } from "../_hooks/shared-reads.ts";
@@ -13,6 +13,7 @@ import { Switch } from "../_ui/form.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { ListSkeleton, Loaded } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
+import { UploadButton } from "../_ui/upload-button.tsx";
 import { FileDrop } from "../chat/_conversation/file-drop.tsx";
 
 const SkillDialog = lazyComponent(() => import("./skill-dialogs.tsx"), "SkillDialog");
@@ -32,7 +33,6 @@ export function SkillsPage() {
   const query = useQuery<Answer<typeof listSkillsContract>>(`/api/skills${owner}`);
   const names = useOrganizationNames();
   const [opened, setOpened] = useState<Skill | "new" | "import" | null>(null);
-  const picker = useRef<HTMLInputElement>(null);
   const { send, busy } = useSubmit();
   const change = async (path: string, method: "PUT" | "PATCH", body: object) => {
     const result = await send(path, { method, body });
@@ -66,20 +66,15 @@ export function SkillsPage() {
             <Button variant="outline" onClick={() => setOpened("import")}>
               Import
             </Button>
-            <Button variant="outline" busy={busy} onClick={() => picker.current?.click()}>
-              Upload ZIP
-            </Button>
-            <Button onClick={() => setOpened("new")}>New skill</Button>
-            <input
-              ref={picker}
-              type="file"
+            <UploadButton
+              variant="outline"
+              busy={busy}
               accept=".zip"
-              hidden
-              onChange={({ target }) => {
-                void upload(target.files?.[0]);
-                target.value = "";
-              }}
-            />
+              onFiles={([file]) => void upload(file)}
+            >
+              Upload ZIP
+            </UploadButton>
+            <Button onClick={() => setOpened("new")}>New skill</Button>
           </>
         }
       >

@@ -1,21 +1,11 @@
-import type { z } from "zod";
 import type { createTemplateContract } from "@/lib/templates/contract.ts";
-import type { Template, templateOptions } from "@/lib/templates/template.ts";
+import type { Template } from "@/lib/templates/template.ts";
 import type { Answer } from "../_api/request.ts";
 import { parseJson, useForm } from "../_hooks/use-form.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
 import { ChipsField } from "../_ui/chips-input.tsx";
 import { Field, Switch, TextareaField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
-
-export type TemplateValues = Required<
-  Omit<z.input<(typeof createTemplateContract)["body"]>, keyof z.output<typeof templateOptions>>
-> & {
-  /** Empty for the default. */
-  readonly model: string;
-  /** A JSON schema as text, or empty. */
-  readonly output_schema: string;
-};
 
 const INVALID_TEXTS = {
   title: "Enter 3 to 50 characters.",
@@ -26,7 +16,9 @@ const INVALID_TEXTS = {
   share_emails: "Remove or correct the highlighted addresses. Up to 100 are allowed.",
 };
 
-const valuesOf = (template: Template | null): TemplateValues => ({
+export type TemplateValues = ReturnType<typeof valuesOf>;
+
+const valuesOf = (template: Template | null) => ({
   title: template?.title ?? "",
   description: template?.description ?? "",
   prompt: template?.prompt ?? "",
@@ -34,6 +26,7 @@ const valuesOf = (template: Template | null): TemplateValues => ({
   is_private: template?.is_private ?? true,
   share_emails: template?.shared_emails ?? [],
   model: template?.model ?? "",
+  /** A JSON schema as text, or empty. */
   output_schema: template?.output_schema ? JSON.stringify(template.output_schema, null, 2) : "",
 });
 
@@ -48,7 +41,7 @@ interface TemplateFormProps {
 export function TemplateForm({ template, draft, onClose, onSaved }: TemplateFormProps) {
   const form = useForm((template === null && draft) || valuesOf(template), INVALID_TEXTS);
   const { values, error, set } = form;
-  const submit = async () => {
+  const onSubmit = async () => {
     const { model, output_schema: schema, is_private, share_emails, ...rest } = values;
     const isNew = template === null;
     const body = {
@@ -68,8 +61,7 @@ export function TemplateForm({ template, draft, onClose, onSaved }: TemplateForm
       title={template === null ? "New template" : "Edit template"}
       className="max-w-xl sm:top-[6vh] sm:max-h-[88vh]"
       submit={template === null ? "Create template" : "Save"}
-      form={form}
-      onSubmit={submit}
+      {...{ form, onSubmit }}
       onClose={() => onClose(values)}
     >
       <TextField

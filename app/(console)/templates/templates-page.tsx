@@ -12,19 +12,24 @@ import { toast } from "../_ui/toast.tsx";
 import { TemplateCard } from "./template-card.tsx";
 import { TemplateForm, type TemplateValues } from "./template-form.tsx";
 
-const FILTERS = [
-  { value: "all", label: "All" },
-  { value: "mine", label: "Mine" },
-  { value: "shared", label: "Shared" },
-  { value: "favourites", label: "Favourites" },
-  { value: "public", label: "Public" },
-] as const;
-type TemplateFilter = (typeof FILTERS)[number]["value"];
+interface Filter {
+  readonly value: string;
+  readonly label: string;
+  readonly has: (template: Template, isMine: boolean) => boolean;
+}
+
+const FILTERS: readonly Filter[] = [
+  { value: "all", label: "All", has: () => true },
+  { value: "mine", label: "Mine", has: (_, isOwn) => isOwn },
+  { value: "shared", label: "Shared", has: ({ is_private }, isOwn) => is_private && !isOwn },
+  { value: "favourites", label: "Favourites", has: ({ is_favourite }) => is_favourite },
+  { value: "public", label: "Public", has: ({ is_private }) => !is_private },
+];
 
 export function TemplatesPage() {
   const templates = usePages<Template>("/api/agents/templates?limit=48", "templates");
   const own = useOwnAccount();
-  const [filter, setFilter] = useState<TemplateFilter>("all");
+  const [filter, setFilter] = useState("all");
   const [text, setText] = useState("");
   /** The template that the dialog edits; "new" for a new one. */
   const [editing, setEditing] = useState<Template | "new" | null>(null);
@@ -32,8 +37,9 @@ export function TemplatesPage() {
   /** The unsaved new template: a click outside the dialog must not discard a long prompt. */
   const [draft, setDraft] = useState<TemplateValues | null>(null);
 
+  const { has } = FILTERS.find(({ value }) => value === filter) ?? {};
   const shown = templates.items?.filter(
-    (template) => passes(template, filter, own) && hasWords(template, text),
+    (template) => has?.(template, isMine(template, own)) && hasWords(template, text),
   );
   const isFiltered = filter !== "all" || text.trim() !== "";
 
@@ -142,19 +148,4 @@ function hasWords({ title, description, prompt, tags, creator }: Template, searc
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word));
-}
-
-function passes(template: Template, filter: TemplateFilter, account: string | null): boolean {
-  switch (filter) {
-    case "all":
-      return true;
-    case "mine":
-      return isMine(template, account);
-    case "shared":
-      return template.is_private && !isMine(template, account);
-    case "favourites":
-      return template.is_favourite;
-    case "public":
-      return !template.is_private;
-  }
 }

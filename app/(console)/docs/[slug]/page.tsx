@@ -22,13 +22,12 @@ export async function generateMetadata(props: Props): Promise<Metadata> {
 export default async function GuidePage(props: Props) {
   const page = await findPage(props);
   if (page === undefined) notFound();
-  const place = pages.indexOf(page);
   const sections = readDocument(page).headings.filter(({ depth }) => depth === 2);
   return (
     <div className="flex gap-10">
       <article className="min-w-0 max-w-3xl flex-1">
         <Document page={page} />
-        <PageLinks before={linkTo(pages[place - 1])} after={linkTo(pages[place + 1])} />
+        <PageLinks links={pages.map(linkTo)} place={pages.indexOf(page)} />
       </article>
       {sections.length > 1 && (
         <nav
@@ -54,8 +53,7 @@ export default async function GuidePage(props: Props) {
   );
 }
 
-const linkTo = (page: DocsPage | undefined) =>
-  page === undefined ? undefined : { href: addressOfPage(page), title: page.title };
+const linkTo = (page: DocsPage) => ({ href: addressOfPage(page), title: page.title });
 
 const headingStyles = [
   "text-2xl",
@@ -115,16 +113,10 @@ const withOrigin = (text: string): string =>
 function DocsLink({ href, children }: Readonly<{ href: string | null; children: ReactNode }>) {
   const style = "text-accent-text underline underline-offset-2 hover:no-underline";
   if (href === null) return children;
-  if (href.startsWith("/")) {
-    return (
-      <Link href={href} className={style}>
-        {children}
-      </Link>
-    );
-  }
+  const Anchor = href.startsWith("/") ? Link : "a";
   return (
-    <a href={href} className={style}>
+    <Anchor href={href} className={style}>
       {children}
-    </a>
+    </Anchor>
   );
 }

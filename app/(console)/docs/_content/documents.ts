@@ -2,23 +2,16 @@
 
 import type { MarkedToken, Tokens } from "marked";
 import { describeReference } from "@/lib/openapi/reference.ts";
-import type { MarkdownToken } from "../../_markdown/extensions.ts";
 import { decodeReferences, parseMarkdown } from "../../_markdown/parse.ts";
 import { addressOfPage, addressOfTag, type DocsPage, pages } from "./pages.ts";
 
-type DocsHeading = Readonly<{ id: string; text: string; depth: number }>;
+type ParsedDocument = ReturnType<typeof parseDocument>;
 
-interface ParsedDocument {
-  readonly tokens: readonly MarkdownToken[];
-  readonly headings: readonly DocsHeading[];
-  readonly ids: ReadonlyMap<Tokens.Heading, string>;
-}
-
-function parseDocument(text: string): ParsedDocument {
+function parseDocument(text: string) {
   const tokens = parseMarkdown(text);
   const counts = new Map<string, number>();
   const ids = new Map<Tokens.Heading, string>();
-  const headings: DocsHeading[] = [];
+  const headings: { id: string; text: string; depth: number }[] = [];
   for (const token of tokens) {
     if (token.type !== "heading") continue;
     const heading = textOf(token.tokens as MarkedToken[]);

@@ -25,30 +25,23 @@ import client from "@/packages/client/README.md";
 
 /** The pages of the documentation, in the order of its navigation. Each is a document of the repository. */
 
-export interface DocsPage {
-  /** The last part of its address: `/docs/quickstart`. */
-  readonly slug: string;
-  /** In the navigation; the document has its own. */
-  readonly title: string;
-  /** The document, from the root of the repository. */
-  readonly file: string;
-  /** The bundler makes texts of documents (`turbopack.rules` in `next.config.ts`). */
-  readonly text: string;
-  readonly about: string;
-}
+export type DocsPage = ReturnType<typeof page>;
 
-export type DocsGroup = Readonly<{ title: string; pages: readonly DocsPage[] }>;
-
-/** @param file where it is no guide of that name */
+/**
+ * @param slug the last part of its address: `/docs/quickstart`
+ * @param text the document, of which the bundler makes a text (`turbopack.rules` in `next.config.ts`)
+ * @param title in the navigation; the document has its own
+ * @param file the document, from the root of the repository, where it is no guide of that name
+ */
 const page = (
   slug: string,
   text: string,
   title: string,
   about: string,
   file = `docs/guides/${slug}.md`,
-): DocsPage => ({ slug, text, title, about, file });
+) => ({ slug, text, title, about, file });
 
-export const groups: readonly DocsGroup[] = [
+export const groups = [
   {
     title: "Use",
     pages: [

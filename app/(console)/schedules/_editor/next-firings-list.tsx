@@ -29,7 +29,7 @@ export function NextFiringsList({ cron, timezone }: NextFiringsListProps) {
 const COUNT = 5;
 
 /** Returns the next five times of a schedule, computed as the server does; null for one that it would refuse. */
-export function nextFirings(cron: string, timezone: string, after: Date): Date[] | null {
+function nextFirings(cron: string, timezone: string, after: Date): Date[] | null {
   if (!isSchedule(cron)) return null;
   const firings: Date[] = [];
   for (let at = nextRun(cron, timezone, after); at !== null && firings.length < COUNT; ) {

@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import type { Artist } from "@/lib/artists/artist.ts";
 import type { getUsageContract, usageReport } from "@/lib/usage/contract.ts";
 import type { Answer } from "../../_api/request.ts";
 import { useArtists, useKeys } from "../../_hooks/shared-reads.ts";
@@ -21,13 +20,10 @@ const KIND_LABELS: Readonly<Record<string, string>> = {
   video: "Video",
 };
 
-/** Names a key of a group, and finds its artist if it is one: both may be gone. */
-export interface Names {
-  readonly nameOf: (key: string | null) => string;
-  readonly artistOf: (key: string | null) => Artist | undefined;
-}
+export type Names = ReturnType<typeof useNames>;
 
-export function useNames(group: Group): Names {
+/** Names the keys of a group, and finds its artists: both may be gone. */
+export function useNames(group: Group) {
   const keys = useKeys(group === "api_key").data?.keys;
   const artists = useArtists(group === "artist");
   const artistOf = (key: string | null) => artists.find(({ account_id }) => account_id === key);

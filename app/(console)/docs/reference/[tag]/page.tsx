@@ -31,20 +31,18 @@ export async function generateMetadata(props: Props): Promise<Metadata> {
 export default async function TagPage(props: Props) {
   const section = await findSection(props);
   if (section === undefined) notFound();
-  const place = sections.indexOf(section);
   return (
     <>
       <PageHeader title={section.tag} description={section.about} />
       {section.operations.map((operation) => (
         <Operation key={operation.id} operation={operation} />
       ))}
-      <PageLinks before={linkTo(sections[place - 1])} after={linkTo(sections[place + 1])} />
+      <PageLinks links={sections.map(linkTo)} place={sections.indexOf(section)} />
     </>
   );
 }
 
-const linkTo = (section: ReferenceSection | undefined) =>
-  section === undefined ? undefined : { href: addressOfTag(section.tag), title: section.tag };
+const linkTo = ({ tag }: ReferenceSection) => ({ href: addressOfTag(tag), title: tag });
 
 const authentication = {
   required: "Needs a credential",
