@@ -70,10 +70,7 @@ export const chooseOrganization = (organization: Named | null): void =>
 export const currentScope = (): Scope => parse(readText());
 
 /** Returns the fields of `POST /api/sessions` that say what the work is for. */
-export function scopeOfSession(): {
-  readonly artistId?: string;
-  readonly organization_id?: string;
-} {
+export function scopeOfSession() {
   const { artist, organization } = currentScope();
   return {
     ...(artist === null ? {} : { artistId: artist.id }),

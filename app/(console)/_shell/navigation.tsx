@@ -11,7 +11,6 @@ import { LazyCover } from "../_session/artist-chip.tsx";
 import { signOut, useSession } from "../_session/auth.ts";
 import { chooseArtist, currentScope, subscribeToStorage, useScope } from "../_session/scope.ts";
 import { ButtonLink, IconButton } from "../_ui/button.tsx";
-import { cn } from "../_ui/class-names.ts";
 import { Link } from "../_ui/link.tsx";
 import { MenuButton } from "../_ui/menu-button.tsx";
 import { Skeleton } from "../_ui/states.tsx";
@@ -58,7 +57,7 @@ function Group({ label, items, waiting, isFoldable }: GroupProps) {
           {label}
           <ChevronRight
             aria-hidden
-            className={cn("size-3 transition-transform", isOpen && "rotate-90")}
+            className="size-3 transition-transform in-aria-expanded:rotate-90"
           />
         </button>
       ) : (
@@ -83,18 +82,14 @@ const isWithin = (path: string, href: string): boolean =>
 type NavLinkProps = Readonly<{ item: NavItem; waiting: number }>;
 
 function NavLink({ item: { href, label, icon: Icon }, waiting }: NavLinkProps) {
-  const path = usePathname();
-  const current = isWithin(path, href);
+  const isCurrent = isWithin(usePathname(), href);
   return (
     <Link
       href={waiting > 0 ? `${href}?tab=waiting` : href}
-      aria-current={current ? "page" : undefined}
-      className={cn(
-        "flex h-7 items-center gap-2.5 rounded-md px-2 text-muted-foreground transition-colors hover:bg-hover hover:text-foreground max-md:h-9",
-        current && "bg-hover font-medium text-foreground",
-      )}
+      aria-current={isCurrent ? "page" : undefined}
+      className="flex h-7 items-center gap-2.5 rounded-md px-2 text-muted-foreground transition-colors hover:bg-hover hover:text-foreground aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-foreground max-md:h-9"
     >
-      <Icon aria-hidden className={cn("size-4 shrink-0", current && "text-accent-text")} />
+      <Icon aria-hidden className="size-4 shrink-0 in-aria-[current=page]:text-accent-text" />
       {label}
       {waiting > 0 && (
         <span className="ml-auto rounded-full bg-warning-soft px-1.5 text-xs font-medium text-warning-text">

@@ -1,10 +1,10 @@
 "use client";
 import { CircleAlert, CircleCheck, X } from "lucide-react";
-import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { useEffect, useSyncExternalStore } from "react";
 import { IconButton } from "./button.tsx";
 import { cn } from "./class-names.ts";
+import { TextLink } from "./link.tsx";
 
 interface Toast {
   readonly id: number;
@@ -72,13 +72,13 @@ export function Toaster() {
           <span className={cn("min-w-0 break-words", tone === "danger" && "text-danger-text")}>
             {text}{" "}
             {link && (
-              <Link
+              <TextLink
                 href={link.href}
                 onClick={() => dismiss(id)}
-                className="font-medium whitespace-nowrap text-accent-text underline-offset-4 hover:underline"
+                className="font-medium whitespace-nowrap"
               >
                 {link.label}
-              </Link>
+              </TextLink>
             )}
           </span>
           <IconButton label="Dismiss" className="size-6" onClick={() => dismiss(id)}>

@@ -11,7 +11,7 @@ import { SmallButton } from "../_ui/button.tsx";
 import { Cover } from "../_ui/cover.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
-import { type CatalogSearch, Popularity, searchPath } from "../catalog/lists.tsx";
+import { ArtistLine, type CatalogSearch, searchPath } from "../catalog/lists.tsx";
 import { MEDIA_TEXTS, MediaField } from "../content/media-field.tsx";
 
 const INVALID_TEXTS = {
@@ -171,19 +171,7 @@ function CatalogLink({ name, value, onChange }: CatalogLinkProps) {
                     onClick={() => onChange(artist.id)}
                     className="flex w-full items-center gap-3 rounded-md px-2 py-1.5 text-left hover:bg-hover"
                   >
-                    <Cover
-                      seed={artist.id}
-                      image={artist.images[0]?.url}
-                      round
-                      className="size-9"
-                    />
-                    <span className="min-w-0 flex-1">
-                      <span className="block truncate font-medium">{artist.name}</span>
-                      <span className="block truncate text-sm text-muted-foreground">
-                        {artist.genres?.join(", ")}
-                      </span>
-                    </span>
-                    {artist.popularity !== undefined && <Popularity value={artist.popularity} />}
+                    <ArtistLine artist={artist} />
                   </button>
                 </li>
               ))}

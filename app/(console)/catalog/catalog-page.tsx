@@ -12,7 +12,6 @@ import {
 } from "react";
 import { useQuery } from "../_hooks/use-query.ts";
 import { SmallButton } from "../_ui/button.tsx";
-import { Cover } from "../_ui/cover.tsx";
 import { SearchInput, Segmented } from "../_ui/form.tsx";
 import { Link } from "../_ui/link.tsx";
 import { Page } from "../_ui/page-header.tsx";
@@ -20,10 +19,10 @@ import { EmptyState, ErrorState, Loaded, LoadMore } from "../_ui/states.tsx";
 import {
   AlbumGrid,
   AlbumSkeletons,
+  ArtistLine,
   artistPage,
   type CatalogArtist,
   type CatalogSearch,
-  Popularity,
   searchPath,
   TrackList,
   useCatalogList,
@@ -216,14 +215,7 @@ function ArtistGrid({ artists }: { readonly artists: readonly CatalogArtist[] })
             href={artistPage(artist)}
             className="group flex items-center gap-3 rounded-xl border bg-surface p-3 hover:border-input hover:bg-muted"
           >
-            <Cover seed={artist.id} image={artist.images[0]?.url} round className="size-14" />
-            <span className="min-w-0">
-              <span className="block truncate font-medium">{artist.name}</span>
-              <span className="block truncate text-sm text-muted-foreground">
-                {artist.genres?.join(", ")}
-              </span>
-              {artist.popularity !== undefined && <Popularity value={artist.popularity} />}
-            </span>
+            <ArtistLine artist={artist} />
           </Link>
         </li>
       ))}

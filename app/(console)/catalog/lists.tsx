@@ -7,6 +7,28 @@ import { Cover } from "../_ui/cover.tsx";
 import { Link } from "../_ui/link.tsx";
 import { ErrorState, Loaded, Loading, LoadMore, Skeletons } from "../_ui/states.tsx";
 
+type CatalogCoverProps = Readonly<{ of: Pick<CatalogAlbum, "id" | "images">; className: string }>;
+
+export const CatalogCover = ({ of: { id, images }, className }: CatalogCoverProps) => (
+  <Cover seed={id} image={images[0]?.url} className={className} />
+);
+
+/** An artist of the catalog in a row: the picture, the name, the genres and the popularity. */
+export function ArtistLine({ artist }: { readonly artist: CatalogArtist }) {
+  return (
+    <>
+      <CatalogCover of={artist} className="size-12 rounded-full" />
+      <span className="min-w-0">
+        <span className="block truncate font-medium">{artist.name}</span>
+        <span className="block truncate text-sm text-muted-foreground">
+          {artist.genres?.join(", ")}
+        </span>
+        {artist.popularity !== undefined && <Popularity value={artist.popularity} />}
+      </span>
+    </>
+  );
+}
+
 const kinds = { album: "Album", single: "Single", compilation: "Compilation" } as const;
 
 const gridStyle = "grid grid-cols-2 gap-x-4 gap-y-5 sm:grid-cols-4 lg:grid-cols-5";
@@ -20,9 +42,8 @@ export function AlbumGrid({ albums, withArtists = false }: AlbumGridProps) {
       {albums.map((album) => (
         <li key={album.id} className="min-w-0">
           <Link href={albumPage(album)} className="group block rounded-md">
-            <Cover
-              seed={album.id}
-              image={album.images[0]?.url}
+            <CatalogCover
+              of={album}
               className="w-full rounded-lg shadow-sm transition-transform group-hover:scale-[1.02]"
             />
             <span className="mt-2 line-clamp-2 font-medium break-words group-hover:underline">
@@ -89,11 +110,7 @@ export function TrackList({ tracks, label, album }: TrackListProps) {
               {track.track_number}
             </span>
           ) : (
-            <Cover
-              seed={track.album.id}
-              image={track.album.images[0]?.url}
-              className="size-10 rounded"
-            />
+            <CatalogCover of={track.album} className="size-10 rounded" />
           )}
           <span className="min-w-0 flex-1">
             <span className="flex items-center gap-2">

@@ -1,6 +1,5 @@
 "use client";
 import { Sparkles } from "lucide-react";
-import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import { useRef, useState } from "react";
 import type { createImageContract } from "@/lib/content/contract.ts";
@@ -13,6 +12,7 @@ import { ArtistChip } from "../_session/artist-chip.tsx";
 import { useScope } from "../_session/scope.ts";
 import { useFrame } from "../_shell/frame.tsx";
 import { Card } from "../_ui/card.tsx";
+import { TextLink } from "../_ui/link.tsx";
 import { Page, Section } from "../_ui/page-header.tsx";
 import { EmptyState, ErrorState, ShowMore } from "../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
@@ -108,9 +108,9 @@ export function ContentPage() {
       {!useFrame().hasMediaModel && (
         <p className="-mt-2 mb-4 text-sm text-muted-foreground">
           No image or video model is connected yet, so a simple renderer draws stand-ins.{" "}
-          <Link href="/docs/settings" className="text-accent-text underline underline-offset-4">
+          <TextLink href="/docs/settings" className="underline">
             Connect a model
-          </Link>
+          </TextLink>
         </p>
       )}
       <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,25rem)_minmax(0,1fr)]">
@@ -193,7 +193,7 @@ function History({ runs, shownId, onSelect }: HistoryProps) {
               onClick={() => onSelect(run.id)}
               className="block w-full rounded-lg text-left"
             >
-              <ResultTile run={run} isChosen={run.id === shownId} />
+              <ResultTile run={run} />
             </button>
           </li>
         ))}

@@ -7,7 +7,6 @@ import {
 } from "lucide-react";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { useFrame } from "../_shell/frame.tsx";
-import { cn } from "../_ui/class-names.ts";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { Skeleton } from "../_ui/states.tsx";
 import { stateOf, useTaskRunMedia } from "../runs/_state/task-run-state.ts";
@@ -21,19 +20,12 @@ import {
 
 export const tilesStyle = "grid grid-cols-[repeat(auto-fill,minmax(7.5rem,1fr))] gap-3";
 
-type ResultTileProps = Readonly<{ run: TaskRun; isChosen?: boolean }>;
-
-/** A run as a thumbnail with its kind and its age or status, inside of a button or a link. */
-export function ResultTile({ run, isChosen = false }: ResultTileProps) {
+/** A run as a thumbnail with its kind and its age or status, inside of a link or a button that may be pressed. */
+export function ResultTile({ run }: { readonly run: TaskRun }) {
   const { tone, label, isActive } = stateOf(run.status);
   return (
     <>
-      <span
-        className={cn(
-          "relative block aspect-square overflow-hidden rounded-lg border bg-muted",
-          isChosen && "ring-2 ring-accent-text",
-        )}
-      >
+      <span className="relative block aspect-square overflow-hidden rounded-lg border bg-muted in-aria-pressed:ring-2 in-aria-pressed:ring-accent-text">
         {tone === "success" ? (
           <Finished run={run} />
         ) : (

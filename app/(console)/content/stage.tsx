@@ -9,7 +9,7 @@ import { cn } from "../_ui/class-names.ts";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { AnchoredMenu, MenuItem } from "../_ui/dropdown-menu.tsx";
 import { formatDuration } from "../_ui/format.ts";
-import { Link } from "../_ui/link.tsx";
+import { TextLink } from "../_ui/link.tsx";
 import { MediaView } from "../_ui/media-view.tsx";
 import { MenuButton } from "../_ui/menu-button.tsx";
 import { ErrorState, Loading, Skeleton } from "../_ui/states.tsx";
@@ -83,10 +83,7 @@ function Result({ run, onUse, onReuse }: ResultActions & { readonly run: TaskRun
                 aria-label={`Image ${index + 1}`}
                 aria-pressed={index === place}
                 onClick={() => setPlace(index)}
-                className={cn(
-                  "relative block size-16 overflow-hidden rounded-md border",
-                  index === place && "ring-2 ring-accent-text",
-                )}
+                className="relative block size-16 overflow-hidden rounded-md border aria-pressed:ring-2 aria-pressed:ring-accent-text"
               >
                 <MediaThumbnail media={one} />
               </button>
@@ -164,12 +161,9 @@ function About({ run }: { readonly run: TaskRun }) {
             <span className="truncate">{setting}</span>
           </Badge>
         ))}
-        <Link
-          href={`/runs?runId=${run.id}`}
-          className="ml-auto text-sm text-accent-text hover:underline"
-        >
+        <TextLink href={`/runs?runId=${run.id}`} className="ml-auto text-sm">
           View run
-        </Link>
+        </TextLink>
       </div>
       {text !== null && (
         <p className="mt-1.5 line-clamp-4 whitespace-pre-wrap text-muted-foreground [overflow-wrap:anywhere]">

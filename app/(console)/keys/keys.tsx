@@ -1,6 +1,5 @@
 "use client";
 import { CircleCheck, KeyRound, LoaderCircle, Plus } from "lucide-react";
-import Link from "next/link";
 import { useState } from "react";
 import { remove } from "../_api/request.ts";
 import { type CreatedKey, type KeyList, type ListedKey, useKeys } from "../_hooks/shared-reads.ts";
@@ -13,6 +12,7 @@ import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { SelectField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 import { formatDate, formatDateTime } from "../_ui/format.ts";
+import { TextLink } from "../_ui/link.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { EmptyState, Loaded, Loading } from "../_ui/states.tsx";
 import { Cell, HeadCell, Table } from "../_ui/table.tsx";
@@ -220,9 +220,7 @@ function NewKey({ created, onClose }: Readonly<{ created: CreatedKey; onClose: (
             <CircleCheck aria-hidden className="size-4 text-success-text" />
             <span>
               The key works: its first request has arrived.{" "}
-              <Link href="/chat" className="text-accent-text underline-offset-4 hover:underline">
-                Open chats
-              </Link>
+              <TextLink href="/chat">Open chats</TextLink>
             </span>
           </>
         ) : (

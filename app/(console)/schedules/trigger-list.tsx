@@ -1,5 +1,4 @@
 import { Trash2, Webhook } from "lucide-react";
-import Link from "next/link";
 import { useState } from "react";
 import type {
   listConnectionsContract,
@@ -16,6 +15,7 @@ import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
 import { SelectField, TextareaField, TextField } from "../_ui/form.tsx";
 import { FormDialog } from "../_ui/form-dialog.tsx";
 import { formatDateTime } from "../_ui/format.ts";
+import { TextLink } from "../_ui/link.tsx";
 import { Section } from "../_ui/page-header.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { connectorOf } from "../connectors/known-connectors.tsx";
@@ -145,13 +145,9 @@ function EventRow({ event }: { readonly event: TriggerEvent }) {
           {event.status === "waiting" ? "Waiting" : "Not started"}
         </span>
       ) : (
-        <Link
-          href={`/runs/${runId}`}
-          prefetch={false}
-          className="shrink-0 text-accent-text underline-offset-4 hover:underline"
-        >
+        <TextLink href={`/runs/${runId}`} className="shrink-0">
           Open run
-        </Link>
+        </TextLink>
       )}
     </div>
   );

@@ -5,7 +5,6 @@ import type { Template } from "@/lib/templates/template.ts";
 import { api, remove } from "../_api/request.ts";
 import { Badge } from "../_ui/badge.tsx";
 import { Button, IconButton, SmallButton } from "../_ui/button.tsx";
-import { cn } from "../_ui/class-names.ts";
 import { CopyButton } from "../_ui/copy-button.tsx";
 import { Cover } from "../_ui/cover.tsx";
 import { ConfirmDialog, Dialog, DialogActions } from "../_ui/dialog.tsx";
@@ -143,7 +142,7 @@ function FavouriteButton({
     >
       <Star
         aria-hidden
-        className={cn("size-4", isFavourite && "fill-warning-text text-warning-text")}
+        className="size-4 in-aria-pressed:fill-warning-text in-aria-pressed:text-warning-text"
       />
       {count > 0 && count}
     </button>

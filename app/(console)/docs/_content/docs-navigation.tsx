@@ -50,10 +50,7 @@ export function DocsNavigation({ groups, index }: DocsNavigationProps) {
                   <Link
                     href={href}
                     aria-current={href === path ? "page" : undefined}
-                    className={cn(
-                      "flex min-h-7 items-center rounded-md px-2 py-0.5 text-muted-foreground hover:bg-hover hover:text-foreground",
-                      href === path && "bg-accent-soft font-medium text-accent-text",
-                    )}
+                    className="flex min-h-7 items-center rounded-md px-2 py-0.5 text-muted-foreground hover:bg-hover hover:text-foreground aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent-text"
                   >
                     {name}
                   </Link>

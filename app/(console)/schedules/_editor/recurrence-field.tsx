@@ -1,4 +1,3 @@
-import { cn } from "../../_ui/class-names.ts";
 import { SelectField, TextField } from "../../_ui/form.tsx";
 import { DAY_NAMES, type Recurrence, type RecurrenceKind, toCron } from "../_state/recurrence.ts";
 
@@ -77,9 +76,9 @@ export function RecurrenceField({ value, onChange, error }: RecurrenceFieldProps
       {value.kind === "monthly" && (
         <SelectField
           label="Day of the month"
-          options={[
-            ...new Set([...MONTH_DAYS, ...(value.day === "L" ? [] : [value.day]), "L"]),
-          ].map((day) => ({ value: day, label: day === "L" ? "Last day" : day }))}
+          options={[...new Set([...MONTH_DAYS, value.day, "L"])].map((day) => ({
+            ...{ value: day, label: day === "L" ? "Last day" : day },
+          }))}
           value={value.day}
           onChange={(day) => onChange({ ...value, day })}
         />
@@ -115,12 +114,7 @@ function Days({ days, onChange }: DaysProps) {
           return (
             <label
               key={day}
-              className={cn(
-                "relative grid h-8 cursor-pointer place-items-center rounded-md border text-sm font-medium focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-accent-text",
-                isChosen
-                  ? "border-accent bg-accent-soft text-accent-text"
-                  : "border-input text-muted-foreground hover:bg-muted",
-              )}
+              className="relative grid h-8 cursor-pointer place-items-center rounded-md border border-input text-sm font-medium text-muted-foreground focus-within:outline-2 focus-within:outline-offset-2 focus-within:outline-accent-text hover:bg-muted has-checked:border-accent has-checked:bg-accent-soft has-checked:text-accent-text"
             >
               <input
                 type="checkbox"

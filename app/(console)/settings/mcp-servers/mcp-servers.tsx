@@ -1,10 +1,7 @@
 "use client";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
-import type {
-  finishMcpAuthorizationContract,
-  listMcpServersContract,
-} from "@/lib/mcp-servers/contract.ts";
+import type { listMcpServersContract } from "@/lib/mcp-servers/contract.ts";
 import { type Answer, api } from "../../_api/request.ts";
 import { useForm } from "../../_hooks/use-form.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
@@ -61,9 +58,7 @@ function useReturn(onConnected: () => void): void {
       // Another browser's authorization is not this one's.
       if (takeStarted() !== state || code === null) return false;
       const body = { state, code, ...(iss !== null && { iss }) };
-      const path = "/api/mcp-servers/authorizations";
-      const result = await api<Answer<typeof finishMcpAuthorizationContract>>(path, { body });
-      return result.ok;
+      return (await api("/api/mcp-servers/authorizations", { body })).ok;
     };
     void complete().then((isConnected) => {
       if (isConnected) toast("Connected");

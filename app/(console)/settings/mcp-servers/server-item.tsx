@@ -1,7 +1,6 @@
 import { useState } from "react";
 import type {
   authorizeMcpServerContract,
-  confirmMcpToolsContract,
   getMcpServerContract,
   McpServer,
   McpToolView,
@@ -97,7 +96,7 @@ function Tools({ name, path, onClose, onChanged }: ToolsProps) {
   const { send, busy } = useSubmit();
   const confirm = async ({ name: tool, sha256 }: McpToolView) => {
     const body = { tools: [{ name: tool, sha256 }] };
-    const result = await send<Answer<typeof confirmMcpToolsContract>>(`${path}/confirm`, { body });
+    const result = await send(`${path}/confirm`, { body });
     if (!result.ok) toast("The tool has changed again. Read it first.", "danger");
     query.reload();
     onChanged();

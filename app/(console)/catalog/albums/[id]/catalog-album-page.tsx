@@ -2,14 +2,14 @@
 import { Disc3 } from "lucide-react";
 import { useParams, useSearchParams } from "next/navigation";
 import { useQuery } from "../../../_hooks/use-query.ts";
-import { Cover } from "../../../_ui/cover.tsx";
 import { formatDate, formatDuration } from "../../../_ui/format.ts";
-import { Link } from "../../../_ui/link.tsx";
+import { TextLink } from "../../../_ui/link.tsx";
 import { BackLink, Page } from "../../../_ui/page-header.tsx";
 import { EmptyState, ErrorState, Loading } from "../../../_ui/states.tsx";
 import {
   artistPage,
   type CatalogAlbum,
+  CatalogCover,
   type CatalogSearch,
   ofAlbum,
   searchPath,
@@ -60,11 +60,7 @@ const place = (track: { readonly disc_number: number; readonly track_number: num
 function Heading({ album, totalMs }: { readonly album: CatalogAlbum; readonly totalMs: number }) {
   return (
     <header className="mb-6 flex flex-wrap items-end gap-5">
-      <Cover
-        seed={album.id}
-        image={album.images[0]?.url}
-        className="size-36 rounded-xl shadow-md"
-      />
+      <CatalogCover of={album} className="size-36 rounded-xl shadow-md" />
       <div className="min-w-0 flex-1">
         <p className="text-sm text-muted-foreground capitalize">{album.album_type}</p>
         <h1 className="text-2xl font-semibold tracking-tight wrap-anywhere">{album.name}</h1>
@@ -72,12 +68,7 @@ function Heading({ album, totalMs }: { readonly album: CatalogAlbum; readonly to
           {album.artists.map((credit, index) => (
             <span key={credit.id}>
               {index > 0 && ", "}
-              <Link
-                href={artistPage(credit)}
-                className="font-medium text-accent-text hover:underline"
-              >
-                {credit.name}
-              </Link>
+              <TextLink href={artistPage(credit)}>{credit.name}</TextLink>
             </span>
           ))}
         </p>
