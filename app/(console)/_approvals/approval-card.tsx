@@ -7,6 +7,8 @@ import { ScrollBox } from "../_ui/scroll-box.tsx";
 
 export type ApprovalAnswer = Readonly<{ approved: boolean; remember?: "chat" | "task" }>;
 
+type Variant = "ghost" | "outline" | "primary";
+
 interface ApprovalCardProps {
   readonly call: Pick<Approval, "category" | "effect" | "sources" | "input">;
   /** Whether the call is of a task, whose later runs can be approved as well. */
@@ -53,11 +55,7 @@ export function ApprovalCard({
     setAnswer(given);
     if ((await onAnswer?.(given)) === false) setAnswer(null);
   };
-  const button = (
-    label: string,
-    given: ApprovalAnswer,
-    variant: "ghost" | "outline" | "primary",
-  ) => (
+  const button = (label: string, given: ApprovalAnswer, variant: Variant) => (
     <Button size="sm" variant={variant} onClick={() => void give(given)}>
       {label}
     </Button>

@@ -57,5 +57,8 @@ export const settingsItem: NavItem = {
   ...{ href: "/settings", label: "Settings", icon: Settings, key: "s" },
 };
 
+export const isWithin = (path: string, href: string): boolean =>
+  path === href || path.startsWith(`${href}/`);
+
 /** All pages but the chats. */
 export const navItems = [...navGroups.flatMap(({ items }) => items), settingsItem];

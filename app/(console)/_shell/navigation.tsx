@@ -15,7 +15,7 @@ import { Link } from "../_ui/link.tsx";
 import { MenuButton } from "../_ui/menu-button.tsx";
 import { Skeleton } from "../_ui/states.tsx";
 import { readList, writeList } from "../chat/_state/drafts.ts";
-import { type NavGroup, type NavItem, navGroups, settingsItem } from "./nav-items.ts";
+import { isWithin, type NavGroup, type NavItem, navGroups, settingsItem } from "./nav-items.ts";
 import { ThemeToggle } from "./theme-toggle.tsx";
 
 /** The pages in groups. All but the first are folded at first, except for their page that is open. */
@@ -40,7 +40,16 @@ interface GroupProps extends NavGroup {
 function Group({ label, items, waiting, isFoldable }: GroupProps) {
   const id = useId();
   const path = usePathname();
-  const { isOpen, setOpen } = useGroupState(label);
+  const key = `navigation ${label}`;
+  const isOpen = useSyncExternalStore(
+    subscribeToStorage,
+    () => localStorage.getItem(key) === "open",
+    () => false,
+  );
+  const toggle = () => {
+    localStorage.setItem(key, isOpen ? "folded" : "open");
+    dispatchEvent(new Event("storage"));
+  };
   const waitingAt = (href: string) => (href === "/runs" ? waiting : 0);
   const isPinned = ({ href }: NavItem) => isWithin(path, href) || waitingAt(href) > 0;
   const shown = isFoldable && !isOpen ? items.filter(isPinned) : items;
@@ -51,7 +60,7 @@ function Group({ label, items, waiting, isFoldable }: GroupProps) {
           id={id}
           type="button"
           aria-expanded={isOpen}
-          onClick={() => setOpen(!isOpen)}
+          onClick={toggle}
           className="flex h-6 w-full items-center gap-1 rounded-md px-2 text-xs font-medium text-muted-foreground hover:text-foreground max-md:h-8"
         >
           {label}
@@ -76,9 +85,6 @@ function Group({ label, items, waiting, isFoldable }: GroupProps) {
   );
 }
 
-const isWithin = (path: string, href: string): boolean =>
-  path === href || path.startsWith(`${href}/`);
-
 type NavLinkProps = Readonly<{ item: NavItem; waiting: number }>;
 
 function NavLink({ item: { href, label, icon: Icon }, waiting }: NavLinkProps) {
@@ -99,21 +105,6 @@ function NavLink({ item: { href, label, icon: Icon }, waiting }: NavLinkProps) {
       )}
     </Link>
   );
-}
-
-/** Whether a group of the navigation is open, as it was left in this browser. */
-function useGroupState(label: string) {
-  const key = `navigation ${label}`;
-  const isOpen = useSyncExternalStore(
-    subscribeToStorage,
-    () => localStorage.getItem(key) === "open",
-    () => false,
-  );
-  const setOpen = (open: boolean) => {
-    localStorage.setItem(key, open ? "open" : "folded");
-    dispatchEvent(new Event("storage"));
-  };
-  return { isOpen, setOpen };
 }
 
 /** The settings, the signed-in email address, the theme toggle and the sign-out button. */

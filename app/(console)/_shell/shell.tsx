@@ -17,7 +17,7 @@ import { ButtonLink, IconButton } from "../_ui/button.tsx";
 import { Loading, Skeleton } from "../_ui/states.tsx";
 import { ChatSidebar } from "../chat/_list/chat-sidebar.tsx";
 import { useFrame } from "./frame.tsx";
-import { navItems } from "./nav-items.ts";
+import { isWithin, navItems } from "./nav-items.ts";
 import { Account, Brand, Navigation, ScopeSwitcher } from "./navigation.tsx";
 import { useRunNotices } from "./run-notices.ts";
 import { pageOfKey } from "./shortcut-list.ts";
@@ -35,11 +35,10 @@ const privatePages = navItems
  * Whether the server renders the page itself, not its outline, for a browser that was signed in before: a
  * message can be typed while the scripts are still loading.
  */
-const isRenderedAhead = (path: string): boolean => path === "/chat" || path.startsWith("/chat/");
+const isRenderedAhead = (path: string): boolean => isWithin(path, "/chat");
 
 /** The landing page, the documentation and the 404 page are public. */
-const isPublic = (path: string): boolean =>
-  !privatePages.some((page) => path === page || path.startsWith(`${page}/`));
+const isPublic = (path: string): boolean => !privatePages.some((page) => isWithin(path, page));
 
 /**
  * The layout of all pages. Signed-in users see the navigation next to the page. Others see public

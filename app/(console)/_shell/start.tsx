@@ -35,53 +35,38 @@ export function Start() {
   return leaving ? <p className="sr-only">Loading…</p> : <Landing />;
 }
 
-const jobs = [
-  {
-    icon: CalendarClock,
-    title: "Release plans",
-    text: "From the master's delivery to the day after release, with dates that fit together.",
-  },
-  {
-    icon: BadgeDollarSign,
-    title: "Royalty statements",
-    text: "Finds what is missing, counted twice or paid at the wrong rate, and shows the rows.",
-  },
-  {
-    icon: ListMusic,
-    title: "Playlist pitches",
-    text: "One pitch for each curator, from the track, its audience and what the list plays.",
-  },
-  {
-    icon: Route,
-    title: "Tour budgets",
-    text: "Fees, travel, crew and break-even for each show, as a table you can send.",
-  },
-  {
-    icon: Newspaper,
-    title: "Press texts",
-    text: "Biographies, one-sheets and announcements in the artist's own tone.",
-  },
-  {
-    icon: Clapperboard,
-    title: "Covers and clips",
-    text: "Images, lyric videos and canvas loops for each platform's format.",
-  },
-] as const;
+const jobs = {
+  "Release plans": [
+    CalendarClock,
+    "From the master's delivery to the day after release, with dates that fit together.",
+  ],
+  "Royalty statements": [
+    BadgeDollarSign,
+    "Finds what is missing, counted twice or paid at the wrong rate, and shows the rows.",
+  ],
+  "Playlist pitches": [
+    ListMusic,
+    "One pitch for each curator, from the track, its audience and what the list plays.",
+  ],
+  "Tour budgets": [
+    Route,
+    "Fees, travel, crew and break-even for each show, as a table you can send.",
+  ],
+  "Press texts": [Newspaper, "Biographies, one-sheets and announcements in the artist's own tone."],
+  "Covers and clips": [
+    Clapperboard,
+    "Images, lyric videos and canvas loops for each platform's format.",
+  ],
+} as const;
 
-const facts = [
-  {
-    title: "It does the work, in the open",
-    text: "Each agent has a computer of its own: it reads your files, runs code, and shows each step and result.",
-  },
-  {
-    title: "It works while you do not",
-    text: "Schedule a Monday report, or close the tab: answers go on, and you are told when they are ready.",
-  },
-  {
-    title: "It is yours to build on",
-    text: "Everything here is an HTTP API with streaming, an MCP server and webhooks.",
-  },
-] as const;
+const facts = {
+  "It does the work, in the open":
+    "Each agent has a computer of its own: it reads your files, runs code, and shows each step and result.",
+  "It works while you do not":
+    "Schedule a Monday report, or close the tab: answers go on, and you are told when they are ready.",
+  "It is yours to build on":
+    "Everything here is an HTTP API with streaming, an MCP server and webhooks.",
+};
 
 function Landing() {
   return (
@@ -110,7 +95,7 @@ function Landing() {
           What people hand over
         </h2>
         <ul className="mt-5 grid gap-3 sm:grid-cols-2 lg:grid-cols-3">
-          {jobs.map(({ icon: Icon, title, text }) => (
+          {Object.entries(jobs).map(([title, [Icon, text]]) => (
             <li key={title} className="rounded-xl border bg-surface p-5 shadow-xs">
               <Icon aria-hidden className="size-5 text-accent-text" />
               <h3 className="mt-3 font-semibold">{title}</h3>
@@ -120,7 +105,7 @@ function Landing() {
         </ul>
       </section>
       <section aria-label="How it works" className="mt-16 grid gap-8 border-t pt-10 sm:grid-cols-3">
-        {facts.map(({ title, text }) => (
+        {Object.entries(facts).map(([title, text]) => (
           <div key={title}>
             <h2 className="font-semibold">{title}</h2>
             <p className="mt-1 text-pretty text-muted-foreground">{text}</p>

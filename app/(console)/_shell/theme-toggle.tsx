@@ -10,13 +10,11 @@ const icons = { system: Monitor, light: Sun, dark: Moon };
 export function ThemeToggle() {
   const [theme, setTheme] = useState<Theme>(useFrame().theme);
   const next = order[(order.indexOf(theme) + 1) % order.length] ?? "system";
-  const Icon = icons[theme];
-  const label = `Theme: ${theme}. Switch to ${next}`;
   return (
     <IconButton
-      icon={Icon}
+      icon={icons[theme]}
       isLarge
-      label={label}
+      label={`Theme: ${theme}. Switch to ${next}`}
       onClick={() => {
         chooseTheme(next);
         setTheme(next);

@@ -20,9 +20,8 @@ export function CodeDialog({ description, scenario, onClose }: CodeDialogProps) 
   const [apiKey, setApiKey] = useState<string | null>(null);
   return (
     <Dialog
-      onClose={onClose}
       title="View as code"
-      description={description}
+      {...{ description, onClose }}
       className="top-[6vh] max-h-[88vh] max-w-3xl"
     >
       <Tabs defaultValue="curl">

@@ -4,12 +4,14 @@ import { Button } from "./button.tsx";
 import { Dialog, DialogActions } from "./dialog.tsx";
 import { ErrorState } from "./states.tsx";
 
+const noRequest = { ref: { current: null }, busy: false, formError: null };
+
 /** A dialog with a form, "Cancel", and a button that submits. */
 export function FormDialog({
   title,
   description,
   className,
-  form: { ref, busy, formError },
+  form: { ref, busy, formError } = noRequest,
   submit,
   isComplete = true,
   onSubmit,
@@ -19,10 +21,11 @@ export function FormDialog({
   readonly title: string;
   readonly description?: ReactNode;
   readonly className?: string;
-  readonly form: Pick<Form<object>, "ref" | "busy" | "formError">;
+  /** What sends the values, unless the page only takes them over. */
+  readonly form?: Pick<Form<object>, "ref" | "busy" | "formError">;
   readonly submit: string;
   readonly isComplete?: boolean;
-  readonly onSubmit: () => Promise<void>;
+  readonly onSubmit: () => unknown;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
@@ -33,7 +36,7 @@ export function FormDialog({
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          void onSubmit();
+          onSubmit();
         }}
         className="flex flex-col gap-4"
       >

@@ -151,20 +151,18 @@ const GROUPS = [
   ["appears_on", "Appears on"],
 ] as const;
 
-const groupOf = (album: CatalogAlbum) => album.album_group ?? album.album_type;
-const albumsOf = (body: AlbumPage) => body;
 const POPULAR_COUNT = 8;
 
 /** The popular tracks and the albums of an artist of the catalog. */
 export function Discography({ id, name }: { readonly id: string; readonly name: string }) {
-  const list = useCatalogList(artistAlbumsPath(id), albumsOf);
+  const list = useCatalogList(artistAlbumsPath(id), (body: AlbumPage) => body);
   const albums = list.items ?? [];
   return (
     <div className="space-y-8">
       <PopularTracks id={id} name={name} />
       {list.items === undefined && list.error === null && <AlbumSkeletons />}
       {GROUPS.map(([group, title]) => {
-        const shown = albums.filter((album) => groupOf(album) === group);
+        const shown = albums.filter((one) => (one.album_group ?? one.album_type) === group);
         return (
           shown.length > 0 && (
             <section key={group} aria-label={title}>

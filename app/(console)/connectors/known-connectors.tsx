@@ -20,82 +20,67 @@ import youtube from "./_logos/youtube.svg";
 
 /** The services that the page suggests. Any other is connected by its short name. */
 
-export type KnownConnector = ReturnType<typeof connector>;
+/** The name, the logo or a drawing where the collection has none, and what an agent can do, in the words of the trade. */
+type Entry = readonly [name: string, icon: ConnectorIcon, text: string];
 
-/** The logos of services, or a drawing where the collection has none. */
-const icons: Readonly<Record<string, ConnectorIcon>> = {
-  youtube: logo(youtube, "#FF0000"),
-  instagram: logo(instagram, "#FF0069"),
-  tiktok: logo(tiktok),
-  soundcloud: logo(soundcloud, "#FF5500"),
-  twitter: logo(x),
-  mailchimp: logo(mailchimp),
-  gmail: logo(gmail, "#EA4335"),
-  outlook: Inbox,
-  slack: Hash,
-  discord: logo(discord, "#5865F2"),
-  googlecalendar: logo(googlecalendar, "#4285F4"),
-  linkedin: BriefcaseBusiness,
-  hubspot: logo(hubspot, "#FF7A59"),
-  googledrive: logo(googledrive, "#4285F4"),
-  dropbox: logo(dropbox, "#0061FF"),
-  googlesheets: logo(googlesheets, "#34A853"),
-  googledocs: logo(googledocs, "#4285F4"),
-  notion: logo(notion),
-  airtable: logo(airtable, "#18BFFF"),
-  github: logo(github),
+const services: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
+  "Audience and video": {
+    youtube: [
+      "YouTube",
+      logo(youtube, "#FF0000"),
+      "Read channel figures, upload videos and answer comments.",
+    ],
+    instagram: ["Instagram", logo(instagram, "#FF0069"), "Publish posts and read how they did."],
+    tiktok: ["TikTok", logo(tiktok), "Publish clips and read their figures."],
+    soundcloud: ["SoundCloud", logo(soundcloud, "#FF5500"), "Manage tracks and playlists."],
+    twitter: ["X", logo(x), "Post news and read replies."],
+    mailchimp: ["Mailchimp", logo(mailchimp), "Draft and send fan newsletters."],
+  },
+  "Mail and team": {
+    gmail: ["Gmail", logo(gmail, "#EA4335"), "Find promoters’ mails, draft answers and send them."],
+    outlook: ["Outlook", Inbox, "Read and write mail."],
+    slack: ["Slack", Hash, "Report to a channel and read it."],
+    discord: ["Discord", logo(discord, "#5865F2"), "Write to the fan community."],
+    googlecalendar: [
+      "Google Calendar",
+      logo(googlecalendar, "#4285F4"),
+      "Plan release dates, sessions and shows.",
+    ],
+    linkedin: ["LinkedIn", BriefcaseBusiness, "Publish company news."],
+    hubspot: ["HubSpot", logo(hubspot, "#FF7A59"), "Keep contacts of venues, press and partners."],
+  },
+  "Files and tables": {
+    googledrive: [
+      "Google Drive",
+      logo(googledrive, "#4285F4"),
+      "Find contracts, artwork and masters.",
+    ],
+    dropbox: ["Dropbox", logo(dropbox, "#0061FF"), "Read and store files."],
+    googlesheets: [
+      "Google Sheets",
+      logo(googlesheets, "#34A853"),
+      "Read royalty statements and write budgets.",
+    ],
+    googledocs: ["Google Docs", logo(googledocs, "#4285F4"), "Write press texts."],
+    notion: ["Notion", logo(notion), "Keep release plans."],
+    airtable: ["Airtable", logo(airtable, "#18BFFF"), "Read and write tables."],
+    github: ["GitHub", logo(github), "Read and change repositories."],
+  },
 };
 
-/** @param text what an agent can do with it, in the words of the trade */
-const connector = (slug: string, name: string, text: string) => ({
-  ...{ slug, name, text, icon: icons[slug] ?? Plug },
-});
+const connector = ([slug, [name, icon, text]]: [string, Entry]) => ({ slug, name, icon, text });
 
-export const groups = [
-  {
-    title: "Audience and video",
-    connectors: [
-      connector("youtube", "YouTube", "Read channel figures, upload videos and answer comments."),
-      connector("instagram", "Instagram", "Publish posts and read how they did."),
-      connector("tiktok", "TikTok", "Publish clips and read their figures."),
-      connector("soundcloud", "SoundCloud", "Manage tracks and playlists."),
-      connector("twitter", "X", "Post news and read replies."),
-      connector("mailchimp", "Mailchimp", "Draft and send fan newsletters."),
-    ],
-  },
-  {
-    title: "Mail and team",
-    connectors: [
-      connector("gmail", "Gmail", "Find promoters’ mails, draft answers and send them."),
-      connector("outlook", "Outlook", "Read and write mail."),
-      connector("slack", "Slack", "Report to a channel and read it."),
-      connector("discord", "Discord", "Write to the fan community."),
-      connector("googlecalendar", "Google Calendar", "Plan release dates, sessions and shows."),
-      connector("linkedin", "LinkedIn", "Publish company news."),
-      connector("hubspot", "HubSpot", "Keep contacts of venues, press and partners."),
-    ],
-  },
-  {
-    title: "Files and tables",
-    connectors: [
-      connector("googledrive", "Google Drive", "Find contracts, artwork and masters."),
-      connector("dropbox", "Dropbox", "Read and store files."),
-      connector("googlesheets", "Google Sheets", "Read royalty statements and write budgets."),
-      connector("googledocs", "Google Docs", "Write press texts."),
-      connector("notion", "Notion", "Keep release plans."),
-      connector("airtable", "Airtable", "Read and write tables."),
-      connector("github", "GitHub", "Read and change repositories."),
-    ],
-  },
-];
+export type KnownConnector = ReturnType<typeof connector>;
 
-const known = new Map(
-  groups.flatMap(({ connectors }) => connectors).map((connector) => [connector.slug, connector]),
-);
+export const groups = Object.entries(services).map(([title, entries]) => ({
+  ...{ title, connectors: Object.entries(entries).map(connector) },
+}));
+
+const known = new Map(groups.flatMap(({ connectors }) => connectors).map((one) => [one.slug, one]));
 
 /** Returns what is known of a service; of others, their short name. */
 export const connectorOf = (slug: string): KnownConnector =>
-  known.get(slug) ?? connector(slug, slug, "");
+  known.get(slug) ?? { slug, name: slug, icon: Plug, text: "" };
 
 type ConnectorIcon = ComponentType<{ readonly className?: string }>;
 

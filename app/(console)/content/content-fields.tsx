@@ -8,6 +8,7 @@ import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { SelectField } from "../_ui/form.tsx";
 import { ErrorState } from "../_ui/states.tsx";
+import { nameOf } from "../runs/_state/task-run-state.ts";
 
 export interface ContentFormProps<V extends object> {
   readonly form: Form<V>;
@@ -92,12 +93,6 @@ export const INVALID_TEXTS = {
   template: TEMPLATE_TEXT,
   model: "This model is unknown, or it does not support these settings.",
 };
-
-/** Returns `Rooftop dusk` for `rooftop-dusk`. */
-function nameOf(id: string): string {
-  const words = id.replace(/-/g, " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
 
 export const aspects = ASPECT_RATIOS.map((value) => ({
   ...{ value, label: value === "auto" ? "Auto" : value },

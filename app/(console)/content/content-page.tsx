@@ -40,9 +40,8 @@ type Kind = "image" | "video";
  * the list of runs, even after a reload, and shows it when it is done.
  */
 export function ContentPage() {
-  const [kind, setKind] = useState<Kind>(
-    useSearchParams().get("kind") === "video" ? "video" : "image",
-  );
+  const params = useSearchParams();
+  const [kind, setKind] = useState<Kind>(params.get("kind") === "video" ? "video" : "image");
   const image = useForm(emptyImage, IMAGE_TEXTS);
   const video = useForm(emptyVideo, VIDEO_TEXTS);
   const busy = image.busy || video.busy;
@@ -53,7 +52,7 @@ export function ContentPage() {
   const { list, runs } = useContentRuns(
     (data) => (busy || data?.runs.some(isActive) === true) && 1_500,
   );
-  const { selected, select } = useSelection();
+  const selected = params.get("runId");
   useFollowArtist(selected ?? "", () => select(null));
 
   const newest = runs?.[0]?.id ?? null;
@@ -161,13 +160,9 @@ export function ContentPage() {
 
 const isActive = ({ status }: TaskRun): boolean => stateOf(status).isActive;
 
-function useSelection() {
-  const selected = useSearchParams().get("runId");
-  const select = (runId: string | null) => {
-    const query = runId === null ? "" : `?runId=${encodeURIComponent(runId)}`;
-    history.replaceState(null, "", `/content${query}`);
-  };
-  return { selected, select };
+function select(runId: string | null): void {
+  const query = runId === null ? "" : `?runId=${encodeURIComponent(runId)}`;
+  history.replaceState(null, "", `/content${query}`);
 }
 
 const INITIAL_COUNT = 12;

@@ -72,11 +72,8 @@ export function Invitations() {
   );
 }
 
-function JoinedOrganization({
-  organization: { organization_id: id, organization_name: name, role },
-}: {
-  readonly organization: Joined;
-}) {
+function JoinedOrganization({ organization }: { readonly organization: Joined }) {
+  const { organization_id: id, organization_name: name, role } = organization;
   const router = useRouter();
   const artists = usePages<Artist>(`/api/artists?org_id=${id}&limit=5`, "artists").items ?? [];
   const enter = (path: string) => {

@@ -201,7 +201,9 @@ function CreateKey({ suggestedName, onCreated, onClose }: CreateKeyProps) {
 function NewKey({ created, onClose }: Readonly<{ created: CreatedKey; onClose: () => void }>) {
   const prompt = "Plan: approve the masters, send the artwork, pitch the playlists";
   const line = `curl ${location.origin}/api/chat/runs -H 'x-api-key: ${created.key}' -d '{"prompt":"${prompt}"}'`;
-  const isUsed = useIsKeyUsed(created.id);
+  const isUsedIn = (data: KeyList | undefined) =>
+    data?.keys.some(({ id, last_used_at }) => id === created.id && last_used_at !== null);
+  const isUsed = isUsedIn(useKeys(true, (data) => !isUsedIn(data) && 2_000).data);
   return (
     <Dialog
       onClose={onClose}
@@ -235,12 +237,6 @@ function NewKey({ created, onClose }: Readonly<{ created: CreatedKey; onClose: (
       </DialogActions>
     </Dialog>
   );
-}
-
-function useIsKeyUsed(id: string): boolean {
-  const isUsed = (data: KeyList | undefined) =>
-    data?.keys.some((key) => key.id === id && key.last_used_at !== null) ?? false;
-  return isUsed(useKeys(true, (data) => !isUsed(data) && 2_000).data);
 }
 
 const graces = [

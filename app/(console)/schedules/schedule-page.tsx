@@ -76,6 +76,7 @@ export function SchedulePage() {
 
 function Details({ task, onChange }: { readonly task: Task; readonly onChange: () => void }) {
   const now = useClock(task.enabled);
+  const artist = useArtist(task.artist_id);
   return (
     <>
       <DetailHeader
@@ -114,7 +115,15 @@ function Details({ task, onChange }: { readonly task: Task; readonly onChange: (
               <p className="text-sm text-muted-foreground">None while the schedule is paused.</p>
             )}
           </Section>
-          <Choices task={task} />
+          <Facts className="text-sm">
+            <Fact name="Model">{task.model ?? "Default"}</Fact>
+            {task.artist_id !== null && (
+              <Fact name="Artist">{artist ? <ArtistTag artist={artist} /> : "…"}</Fact>
+            )}
+            <Fact name="Cron">
+              <code className="font-mono text-xs">{task.schedule}</code>
+            </Fact>
+          </Facts>
         </div>
         <div className="min-w-0">
           <FiringHistory taskId={task.id} />
@@ -127,7 +136,7 @@ function Details({ task, onChange }: { readonly task: Task; readonly onChange: (
 
 function Actions({ task, onChange }: { readonly task: Task; readonly onChange: () => void }) {
   const router = useRouter();
-  const [isEditing, setIsEditing] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   const { send, busy } = useSubmit();
   const toggle = async () => {
     const body = { enabled: !task.enabled };
@@ -138,7 +147,7 @@ function Actions({ task, onChange }: { readonly task: Task; readonly onChange: (
   return (
     <>
       <RunNowButton id={task.id} title={task.title} />
-      <Button icon={Pencil} variant="outline" onClick={() => setIsEditing(true)}>
+      <Button icon={Pencil} variant="outline" onClick={() => setEditing(true)}>
         Edit
       </Button>
       <Button
@@ -161,29 +170,13 @@ function Actions({ task, onChange }: { readonly task: Task; readonly onChange: (
         <ScheduleDialog
           task={task}
           timezone={task.timezone}
-          onClose={() => setIsEditing(false)}
+          onClose={() => setEditing(false)}
           onSaved={() => {
-            setIsEditing(false);
+            setEditing(false);
             onChange();
           }}
         />
       )}
     </>
-  );
-}
-
-/** What the schedule works with, unless that is the default. */
-function Choices({ task }: { readonly task: Task }) {
-  const artist = useArtist(task.artist_id);
-  return (
-    <Facts className="text-sm">
-      <Fact name="Model">{task.model ?? "Default"}</Fact>
-      {task.artist_id !== null && (
-        <Fact name="Artist">{artist === undefined ? "…" : <ArtistTag artist={artist} />}</Fact>
-      )}
-      <Fact name="Cron">
-        <code className="font-mono text-xs">{task.schedule}</code>
-      </Fact>
-    </Facts>
   );
 }

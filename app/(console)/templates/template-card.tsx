@@ -99,12 +99,7 @@ export function TemplateCard({ template, isMine, onEdit, onChanged }: TemplateCa
         )}
       </div>
       {open && (
-        <TemplateDetails
-          template={template}
-          isMine={isMine}
-          onUse={use}
-          onClose={() => setOpen(false)}
-        />
+        <TemplateDetails {...{ template, isMine }} onUse={use} onClose={() => setOpen(false)} />
       )}
     </article>
   );
@@ -113,10 +108,7 @@ export function TemplateCard({ template, isMine, onEdit, onChanged }: TemplateCa
 function FavouriteButton({
   template: { id, title, is_favourite, favorites_count },
   onChanged,
-}: {
-  readonly template: Template;
-  readonly onChanged: () => Promise<unknown>;
-}) {
+}: Pick<TemplateCardProps, "template" | "onChanged">) {
   const [isSaving, startSaving] = useTransition();
   const [isFavourite, show] = useOptimistic(is_favourite);
   const count = favorites_count + Number(isFavourite) - Number(is_favourite);
@@ -149,12 +141,8 @@ function FavouriteButton({
   );
 }
 
-interface TemplateDetailsProps {
-  readonly template: Template;
-  readonly isMine: boolean;
-  readonly onUse: () => void;
-  readonly onClose: () => void;
-}
+type TemplateDetailsProps = Pick<TemplateCardProps, "template" | "isMine"> &
+  Readonly<{ onUse: () => void; onClose: () => void }>;
 
 function TemplateDetails({ template, isMine, onUse, onClose }: TemplateDetailsProps) {
   const { title, description, prompt, tags, creator, shared_emails } = template;

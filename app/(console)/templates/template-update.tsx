@@ -9,55 +9,41 @@ import { DiffView } from "../_ui/diff-view.tsx";
 import { toast } from "../_ui/toast.tsx";
 import type { Conversation } from "../chat/_state/conversation.ts";
 
-export const ChatTemplateUpdate = ({
-  chat: { templateId, template_version, template_update },
-  conversation,
-}: {
+interface ChatTemplateUpdateProps {
   readonly chat: Pick<Chat, "templateId" | "template_version" | "template_update">;
   readonly conversation: Pick<Conversation, "changeChat">;
-}) => (
+}
+
+export const ChatTemplateUpdate = ({ chat, conversation }: ChatTemplateUpdateProps) => (
   <TemplateUpdate
-    templateId={templateId}
-    version={template_version}
-    newVersion={template_update?.version}
+    {...chat}
     onAccept={(version) => conversation.changeChat({ template_version: version })}
   />
 );
 
-export function TaskTemplateUpdate({
-  task: { id, template_id, template_version, template_update },
-  onChange,
-}: {
-  readonly task: Task;
-  readonly onChange: () => void;
-}) {
+type TaskTemplateUpdateProps = Readonly<{ task: Task; onChange: () => void }>;
+
+export function TaskTemplateUpdate({ task, onChange }: TaskTemplateUpdateProps) {
   const accept = async (version: number) => {
     const body = { template_version: version };
-    const result = await api(`/api/tasks/${id}`, { method: "PATCH", body });
+    const result = await api(`/api/tasks/${task.id}`, { method: "PATCH", body });
     if (result.ok) onChange();
     else toast(result.error.message, "danger");
   };
-  return (
-    <TemplateUpdate
-      templateId={template_id}
-      version={template_version}
-      newVersion={template_update?.version}
-      onAccept={accept}
-    />
-  );
+  return <TemplateUpdate {...task} templateId={task.template_id} onAccept={accept} />;
 }
 
 interface TemplateUpdateProps {
-  readonly templateId: string | null | undefined;
-  /** The version that applies. */
-  readonly version: number | null | undefined;
-  readonly newVersion: number | undefined;
+  readonly templateId?: string | null | undefined;
+  readonly template_version?: number | null | undefined;
+  readonly template_update?: { readonly version: number } | null | undefined;
   readonly onAccept: (version: number) => Promise<unknown>;
 }
 
 /** Offers the newer version of a template, with its changes. */
-function TemplateUpdate({ templateId, version, newVersion, onAccept }: TemplateUpdateProps) {
-  const path = `/api/agents/templates/${templateId}/versions/${newVersion}?compare_to=${version}`;
+function TemplateUpdate({ templateId, onAccept, ...versions }: TemplateUpdateProps) {
+  const { template_version: applied, template_update: update } = versions;
+  const path = `/api/agents/templates/${templateId}/versions/${update?.version}?compare_to=${applied}`;
   const { data } = useQuery<Answer<typeof getTemplateVersionContract>>(path);
   const [isAccepting, setAccepting] = useState(false);
   if (!data?.comparison) return null;

@@ -245,7 +245,7 @@ function BudgetDialog({
   const { text } = form.values;
   const amount = text.trim() === "" ? null : Number(text);
   const isInvalid = amount !== null && !(amount >= 0 && amount <= 1_000_000_000);
-  const save = async () => {
+  const onSubmit = async () => {
     if (isInvalid) return;
     const body = { monthly_budget_usd: amount, allow_unpriced_models: form.values.allowed };
     const result = await form.send<Me>("/api/accounts/me", { method: "PATCH", body });
@@ -256,10 +256,8 @@ function BudgetDialog({
       title="Monthly budget"
       description="When a calendar month (UTC) has cost this much, agents stop before their next model call, and no images or videos start."
       submit="Save"
-      form={form}
       isComplete={!isInvalid}
-      onSubmit={save}
-      onClose={onClose}
+      {...{ form, onSubmit, onClose }}
     >
       <TextField
         label="Budget in USD"

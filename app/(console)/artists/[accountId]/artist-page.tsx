@@ -237,7 +237,7 @@ function ArtistMusic({ artist, onLinked }: ArtistMusicProps) {
         );
         return match ? (
           <>
-            <Match artist={artist} catalogId={match.id} onLinked={onLinked} />
+            <Match {...{ artist, onLinked }} catalogId={match.id} />
             <Discography id={match.id} name={match.name} />
           </>
         ) : (
@@ -256,11 +256,7 @@ function ArtistMusic({ artist, onLinked }: ArtistMusicProps) {
   );
 }
 
-interface MatchProps {
-  readonly artist: Artist;
-  readonly catalogId: string;
-  readonly onLinked: (artist: Artist) => void;
-}
+type MatchProps = ArtistMusicProps & { readonly catalogId: string };
 
 function Match({ artist, catalogId, onLinked }: MatchProps) {
   const { send, busy } = useSubmit();

@@ -25,117 +25,80 @@ import client from "@/packages/client/README.md";
 
 /** The pages of the documentation, in the order of its navigation. Each is a document of the repository. */
 
-export type DocsPage = ReturnType<typeof page>;
+/** The document as the bundler makes a text of it, its title in the navigation, and its path if it is no guide. */
+type Entry = readonly [text: string, title: string, about: string, file?: string];
 
-/**
- * @param slug the last part of its address: `/docs/quickstart`
- * @param text the document, of which the bundler makes a text (`turbopack.rules` in `next.config.ts`)
- * @param title in the navigation; the document has its own
- * @param file the document, from the root of the repository, where it is no guide of that name
- */
-const page = (
-  slug: string,
-  text: string,
-  title: string,
-  about: string,
-  file = `docs/guides/${slug}.md`,
-) => ({ slug, text, title, about, file });
+/** The documents by their groups and the last parts of their addresses, such as `/docs/quickstart`. */
+const documents: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
+  Use: {
+    music: [
+      music,
+      "For managers, labels and publishers",
+      "What it does for your work, with prompts to copy.",
+    ],
+  },
+  "Get started": {
+    quickstart: [quickstart, "Quickstart", "A key, a session, a turn."],
+    client: [
+      client,
+      "Client and command line",
+      "Typed requests from TypeScript, and a command for the terminal.",
+      "packages/client/README.md",
+    ],
+    mcp: [mcp, "MCP", "The API as tools of Claude, Cursor and others.", "docs/mcp.md"],
+  },
+  Build: {
+    streaming: [
+      streaming,
+      "Streaming and resuming",
+      "Read a turn as it happens, and lose nothing.",
+    ],
+    "long-tasks": [
+      longTasks,
+      "Long tasks",
+      "Contexts, subagents, limits, and work that is checked.",
+    ],
+    sandbox: [sandbox, "Sandbox", "Files in and out, and commands."],
+    skills: [skills, "Skills", "Instructions that your agents follow."],
+    templates: [
+      templates,
+      "Agent templates",
+      "Instructions to share, in versions that you accept.",
+    ],
+    workspace: [workspace, "Workspace", "Files and a memory that all sessions share."],
+    "structured-output": [
+      structuredOutput,
+      "Structured output",
+      "JSON that is valid under your schema.",
+    ],
+    "client-tools": [clientTools, "Client tools", "Tools that your own program runs."],
+    approvals: [approvals, "Approvals", "Agents that ask before they act."],
+    "mcp-servers": [mcpServers, "MCP servers", "Tools of other services for your agents."],
+    schedules: [schedules, "Schedules", "Work at nine every Monday."],
+    triggers: [triggers, "Triggers", "Work when something happens."],
+    delivery: [delivery, "Delivery", "Results by mail, once."],
+    webhooks: [webhooks, "Webhooks", "Be told when a run has ended.", "docs/webhooks.md"],
+    errors: [errors, "Errors", "What each status means, and the remedy."],
+    idempotency: [idempotency, "Idempotency", "Repeat a request safely."],
+  },
+  Operate: {
+    "self-hosting": [deploy, "Self-hosting", "One server, many, or Vercel.", "docs/deploy.md"],
+    settings: [settings, "Settings", "All settings with their defaults.", "docs/settings.md"],
+    operations: [operations, "Operations", "Traces, metrics and alerts.", "docs/operations.md"],
+    glossary: [glossary, "Glossary", "What the words mean.", "docs/glossary.md"],
+  },
+};
 
-export const groups = [
-  {
-    title: "Use",
-    pages: [
-      page(
-        "music",
-        music,
-        "For managers, labels and publishers",
-        "What it does for your work, with prompts to copy.",
-      ),
-    ],
-  },
-  {
-    title: "Get started",
-    pages: [
-      page("quickstart", quickstart, "Quickstart", "A key, a session, a turn."),
-      page(
-        "client",
-        client,
-        "Client and command line",
-        "Typed requests from TypeScript, and a command for the terminal.",
-        "packages/client/README.md",
-      ),
-      page("mcp", mcp, "MCP", "The API as tools of Claude, Cursor and others.", "docs/mcp.md"),
-    ],
-  },
-  {
-    title: "Build",
-    pages: [
-      page(
-        "streaming",
-        streaming,
-        "Streaming and resuming",
-        "Read a turn as it happens, and lose nothing.",
-      ),
-      page(
-        "long-tasks",
-        longTasks,
-        "Long tasks",
-        "Contexts, subagents, limits, and work that is checked.",
-      ),
-      page("sandbox", sandbox, "Sandbox", "Files in and out, and commands."),
-      page("skills", skills, "Skills", "Instructions that your agents follow."),
-      page(
-        "templates",
-        templates,
-        "Agent templates",
-        "Instructions to share, in versions that you accept.",
-      ),
-      page("workspace", workspace, "Workspace", "Files and a memory that all sessions share."),
-      page(
-        "structured-output",
-        structuredOutput,
-        "Structured output",
-        "JSON that is valid under your schema.",
-      ),
-      page("client-tools", clientTools, "Client tools", "Tools that your own program runs."),
-      page("approvals", approvals, "Approvals", "Agents that ask before they act."),
-      page("mcp-servers", mcpServers, "MCP servers", "Tools of other services for your agents."),
-      page("schedules", schedules, "Schedules", "Work at nine every Monday."),
-      page("triggers", triggers, "Triggers", "Work when something happens."),
-      page("delivery", delivery, "Delivery", "Results by mail, once."),
-      page("webhooks", webhooks, "Webhooks", "Be told when a run has ended.", "docs/webhooks.md"),
-      page("errors", errors, "Errors", "What each status means, and the remedy."),
-      page("idempotency", idempotency, "Idempotency", "Repeat a request safely."),
-    ],
-  },
-  {
-    title: "Operate",
-    pages: [
-      page(
-        "self-hosting",
-        deploy,
-        "Self-hosting",
-        "One server, many, or Vercel.",
-        "docs/deploy.md",
-      ),
-      page(
-        "settings",
-        settings,
-        "Settings",
-        "All settings with their defaults.",
-        "docs/settings.md",
-      ),
-      page(
-        "operations",
-        operations,
-        "Operations",
-        "Traces, metrics and alerts.",
-        "docs/operations.md",
-      ),
-      page("glossary", glossary, "Glossary", "What the words mean.", "docs/glossary.md"),
-    ],
-  },
-];
+const pageOf = ([slug, entry]: [string, Entry]) => {
+  const [text, title, about, file = `docs/guides/${slug}.md`] = entry;
+  return { slug, text, title, about, file };
+};
+
+export type DocsPage = ReturnType<typeof pageOf>;
+
+export const groups = Object.entries(documents).map(([title, entries]) => ({
+  ...{ title, pages: Object.entries(entries).map(pageOf) },
+}));
 
 export const pages: readonly DocsPage[] = groups.flatMap((group) => group.pages);
 

@@ -69,7 +69,7 @@ export function ScheduleDialog({
   const { formError } = form;
   const cron = toCron(schedule);
 
-  const submit = async () => {
+  const onSubmit = async () => {
     const fields = { title, prompt, schedule: cron ?? "", timezone };
     const to = deliver.length === 0 ? "" : deliveriesTo(deliver, task?.deliver ?? []);
     const given = Object.entries({ ...chosen, deliver: to }).filter(
@@ -90,8 +90,7 @@ export function ScheduleDialog({
       submit={task ? "Save" : "Create schedule"}
       form={{ ...form, formError: formError && { ...formError, message: messageOf(formError) } }}
       isComplete={title.trim() !== "" && prompt.trim() !== "" && cron !== null}
-      onSubmit={submit}
-      onClose={onClose}
+      {...{ onSubmit, onClose }}
     >
       {!task && <Examples onChoose={form.set} />}
       <TextField label="Title" placeholder="Monday chart watch" {...form.field("title")} />

@@ -1,17 +1,25 @@
 "use client";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
-import type { listMcpServersContract } from "@/lib/mcp-servers/contract.ts";
-import { type Answer, api } from "../../_api/request.ts";
+import type {
+  authorizeMcpServerContract,
+  getMcpServerContract,
+  listMcpServersContract,
+  McpServer,
+  McpToolView,
+} from "@/lib/mcp-servers/contract.ts";
+import { type Answer, api, remove } from "../../_api/request.ts";
 import { useForm } from "../../_hooks/use-form.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
-import { Button } from "../../_ui/button.tsx";
+import { useSubmit } from "../../_hooks/use-submit.ts";
+import { Badge } from "../../_ui/badge.tsx";
+import { Button, SmallButton } from "../../_ui/button.tsx";
 import { SectionCard } from "../../_ui/card.tsx";
+import { ConfirmDialog, Dialog } from "../../_ui/dialog.tsx";
 import { SelectField, TextField } from "../../_ui/form.tsx";
 import { FormDialog } from "../../_ui/form-dialog.tsx";
 import { Loaded, Loading } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
-import { ServerItem, takeStarted } from "./server-item.tsx";
 
 /** The MCP servers of the account. The authorization page of a server leads back here. */
 export function McpServers() {
@@ -149,5 +157,140 @@ function AddServer({ onClose, onAdded }: AddServerProps) {
         </>
       )}
     </FormDialog>
+  );
+}
+
+/** Of this tab alone, so that only it completes what it has started. */
+const STARTED = "mcp-authorization";
+
+/** Returns the state of the authorization that this tab has started, once. */
+function takeStarted(): string | null {
+  const state = sessionStorage.getItem(STARTED);
+  sessionStorage.removeItem(STARTED);
+  return state;
+}
+
+type ServerItemProps = Readonly<{ server: McpServer; onChanged: () => void }>;
+
+/** A server with its state, and what can be done about it. */
+function ServerItem({ server, onChanged }: ServerItemProps) {
+  const { id, name, url, enabled, auth, tool_counts: counts, refresh_error: error } = server;
+  const path = `/api/mcp-servers/${id}`;
+  const { send, busy } = useSubmit();
+  const [isShown, setShown] = useState(false);
+  const change = async (action: Promise<{ readonly ok: boolean }>) => {
+    if (!(await action).ok) toast(`${name} could not be changed`, "danger");
+    onChanged();
+  };
+  const connect = async () => {
+    const result = await send<Answer<typeof authorizeMcpServerContract>>(`${path}/authorize`);
+    if (!result.ok) return toast(`${name} does not offer a sign-in`, "danger");
+    const state = new URL(result.data.url).searchParams.get("state");
+    if (state !== null) sessionStorage.setItem(STARTED, state);
+    location.assign(result.data.url);
+  };
+  return (
+    <li aria-label={name} className="rounded-lg border px-4 py-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <span className="font-medium">{name}</span>
+        {!enabled && <Badge>Off</Badge>}
+        {!auth.is_connected && <Badge tone="warning">Not connected</Badge>}
+        {counts.changed > 0 && <Badge tone="warning">{counts.changed} changed</Badge>}
+      </div>
+      <p className="text-sm wrap-anywhere text-muted-foreground">{url}</p>
+      {auth.is_connected && error !== null && (
+        <p className="mt-1 text-sm text-danger-text">{error}</p>
+      )}
+      <div className="mt-2 flex flex-wrap gap-1">
+        {auth.type === "oauth" && (
+          <SmallButton {...{ busy }} onClick={() => void connect()}>
+            {auth.is_connected ? "Connect again" : "Connect"}
+          </SmallButton>
+        )}
+        <SmallButton variant="ghost" onClick={() => setShown(true)}>
+          Tools ({counts.known + counts.changed + counts.new})
+        </SmallButton>
+        <SmallButton variant="ghost" onClick={() => change(send(`${path}/refresh`))}>
+          Refresh
+        </SmallButton>
+        <SmallButton
+          variant="ghost"
+          onClick={() => change(send(path, { method: "PATCH", body: { enabled: !enabled } }))}
+        >
+          {enabled ? "Turn off" : "Turn on"}
+        </SmallButton>
+        <ConfirmDialog
+          title={`Delete ${name}?`}
+          description="Agents can no longer use it, also in chats and schedules that name it."
+          confirm="Delete"
+          onConfirm={() => remove(path)}
+          onDone={onChanged}
+          button={{ size: "sm", className: "ml-auto" }}
+        />
+      </div>
+      {isShown && <Tools {...{ name, path, onChanged }} onClose={() => setShown(false)} />}
+    </li>
+  );
+}
+
+type ToolsProps = Readonly<
+  Record<"name" | "path", string> & Record<"onClose" | "onChanged", () => void>
+>;
+
+function Tools({ name, path, onClose, onChanged }: ToolsProps) {
+  const query = useQuery<Answer<typeof getMcpServerContract>>(path);
+  const { send, busy } = useSubmit();
+  const confirm = async ({ name: tool, sha256 }: McpToolView) => {
+    const body = { tools: [{ name: tool, sha256 }] };
+    const result = await send(`${path}/confirm`, { body });
+    if (!result.ok) toast("The tool has changed again. Read it first.", "danger");
+    query.reload();
+    onChanged();
+  };
+  return (
+    <Dialog isSheet title={`Tools of ${name}`} onClose={onClose}>
+      <Loaded query={query} loading={<Loading label="Loading tools…" className="h-40" />}>
+        {({ server }) => (
+          <ul aria-label="Tools" className="space-y-2">
+            {server.tools.map((tool) => (
+              <li key={tool.name} className="rounded-lg border px-3 py-2.5">
+                <div className="flex flex-wrap items-center gap-2">
+                  <code className="font-mono text-xs wrap-anywhere">{tool.name}</code>
+                  {tool.read_only && <Badge>Reads only</Badge>}
+                  {tool.state === "changed" && <Badge tone="warning">Changed</Badge>}
+                  {tool.fault !== null && <Badge tone="danger">Not usable</Badge>}
+                </div>
+                <p className="mt-0.5 text-sm wrap-anywhere text-muted-foreground">
+                  {tool.fault ?? tool.description}
+                </p>
+                {tool.change !== null && (
+                  <div className="mt-2 text-sm">
+                    <Definition title="Before" of={tool.change.before} />
+                    <Definition title="Now" of={tool.change.after} />
+                    <Button size="sm" {...{ busy }} onClick={() => void confirm(tool)}>
+                      Confirm change
+                    </Button>
+                  </div>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+type ToolChange = NonNullable<McpToolView["change"]>;
+
+function Definition({ title, of }: { readonly title: string; readonly of: ToolChange["before"] }) {
+  const { description, input_schema, read_only } = of;
+  return (
+    <>
+      <p className="font-medium">{title}</p>
+      <pre className="mb-2 whitespace-pre-wrap wrap-anywhere text-muted-foreground">
+        {`${description}\n${read_only ? "Reads only\n" : ""}${JSON.stringify(input_schema, null, 2)}`}
+      </pre>
+    </>
   );
 }

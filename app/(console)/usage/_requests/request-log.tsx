@@ -182,12 +182,8 @@ function Row({ request, credential, onOpen }: RowProps) {
   );
 }
 
-interface RequestPanelProps {
-  readonly request: LoggedRequest;
-  readonly credential: string;
-  readonly onClose: () => void;
-  readonly onFilter: () => void;
-}
+type RequestPanelProps = Omit<RowProps, "onOpen"> &
+  Readonly<{ onClose: () => void; onFilter: () => void }>;
 
 function RequestPanel({ request, credential, onClose, onFilter }: RequestPanelProps) {
   return (

@@ -1,9 +1,9 @@
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
 import { usePages } from "../../../_hooks/use-pages.ts";
-import { Button, SmallButton } from "../../../_ui/button.tsx";
-import { Dialog, DialogActions } from "../../../_ui/dialog.tsx";
+import { SmallButton } from "../../../_ui/button.tsx";
 import { Switch } from "../../../_ui/form.tsx";
+import { FormDialog } from "../../../_ui/form-dialog.tsx";
 import { PagedList } from "../../../_ui/states.tsx";
 
 type Limit = readonly string[] | null;
@@ -37,54 +37,44 @@ export function ArtistLimit({
         {text}
       </SmallButton>
       {isOpen && (
-        <Dialog
+        <FormDialog
           title="Artists"
           description={`${person} works for these artists only, and not for the organization itself.`}
+          submit="Apply"
+          onSubmit={() => {
+            onChange(draft);
+            setDraft(undefined);
+          }}
           onClose={() => setDraft(undefined)}
         >
-          <div className="flex flex-col gap-4">
-            <Switch
-              label="All artists"
-              checked={draft === null}
-              onChange={(isAll) => setDraft(isAll ? null : [])}
-            />
-            {draft !== null && (
-              <PagedList
-                label="Artists"
-                pages={artists}
-                loadingRows={3}
-                more="artists"
-                empty={<p className="text-sm text-muted-foreground">No artists yet.</p>}
-                keyOf={({ account_id }) => account_id}
-              >
-                {({ account_id: id, name }) => (
-                  <div className="px-4 py-2.5">
-                    <Switch
-                      label={name}
-                      checked={draft.includes(id)}
-                      onChange={(isChosen) =>
-                        setDraft(isChosen ? [...draft, id] : draft.filter((one) => one !== id))
-                      }
-                    />
-                  </div>
-                )}
-              </PagedList>
-            )}
-            <DialogActions>
-              <Button variant="outline" onClick={() => setDraft(undefined)}>
-                Cancel
-              </Button>
-              <Button
-                onClick={() => {
-                  onChange(draft);
-                  setDraft(undefined);
-                }}
-              >
-                Apply
-              </Button>
-            </DialogActions>
-          </div>
-        </Dialog>
+          <Switch
+            label="All artists"
+            checked={draft === null}
+            onChange={(isAll) => setDraft(isAll ? null : [])}
+          />
+          {draft !== null && (
+            <PagedList
+              label="Artists"
+              pages={artists}
+              loadingRows={3}
+              more="artists"
+              empty={<p className="text-sm text-muted-foreground">No artists yet.</p>}
+              keyOf={({ account_id }) => account_id}
+            >
+              {({ account_id: id, name }) => (
+                <div className="px-4 py-2.5">
+                  <Switch
+                    label={name}
+                    checked={draft.includes(id)}
+                    onChange={(isChosen) =>
+                      setDraft(isChosen ? [...draft, id] : draft.filter((one) => one !== id))
+                    }
+                  />
+                </div>
+              )}
+            </PagedList>
+          )}
+        </FormDialog>
       )}
     </>
   );
