@@ -1,11 +1,11 @@
 import type { AuthError } from "@supabase/auth-js";
-import { type FormEvent, useState, useTransition } from "react";
+import { useState, useTransition } from "react";
 import { DEVELOPER_EMAIL } from "@/lib/identity/credentials/developer-account.ts";
 import { unreachable } from "../_api/describe-error.ts";
 import { authClient } from "../_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
-import { TextField } from "../_ui/form.tsx";
+import { Form, TextField } from "../_ui/form.tsx";
 import { ErrorNote } from "../_ui/states.tsx";
 import { useFrame } from "./frame.tsx";
 
@@ -41,11 +41,6 @@ export function SignIn() {
     return error && explainAuthError(error);
   };
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    attempt(isCodeSent ? verify : requestCode);
-  };
-
   return (
     <div className="flex flex-col gap-4">
       {developerSignIn && !isCodeSent && (
@@ -63,7 +58,11 @@ export function SignIn() {
           </p>
         </div>
       )}
-      <form onSubmit={submit} className="flex flex-col gap-4" aria-busy={busy}>
+      <Form
+        onSubmit={() => attempt(isCodeSent ? verify : requestCode)}
+        className="flex flex-col gap-4"
+        aria-busy={busy}
+      >
         {!isCodeSent ? (
           <TextField
             key="email"
@@ -100,7 +99,7 @@ export function SignIn() {
         >
           {isCodeSent ? "Sign in" : "Send code"}
         </Button>
-      </form>
+      </Form>
       <p className="text-sm text-muted-foreground">
         {isCodeSent ? (
           <button
@@ -153,7 +152,6 @@ const TEXTS: Readonly<Record<string, string>> = {
   not_configured: "Sign-in is not set up on this server.",
 };
 
-/** Returns what a person can do about a failed sign-in. */
 function explainAuthError(error: AuthError): string {
   if (error.name === "AuthRetryableFetchError") return unreachable;
   return TEXTS[error.code ?? ""] ?? "Something went wrong. Try again.";

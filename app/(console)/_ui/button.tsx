@@ -104,7 +104,6 @@ export function IconButton({ label, isLarge = false, className, ...rest }: IconB
   );
 }
 
-/** A link to another page that looks like a button. */
 export function ButtonLink({
   variant,
   size,

@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
-import type { Form } from "../_hooks/use-form.ts";
+import type { Form as FormState } from "../_hooks/use-form.ts";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions } from "./dialog.tsx";
+import { Form } from "./form.tsx";
 import { ErrorState } from "./states.tsx";
 
 const noRequest = { ref: { current: null }, busy: false, formError: null };
@@ -22,7 +23,7 @@ export function FormDialog({
   readonly description?: ReactNode;
   readonly className?: string;
   /** What sends the values, unless the page only takes them over. */
-  readonly form?: Pick<Form<object>, "ref" | "busy" | "formError">;
+  readonly form?: Pick<FormState<object>, "ref" | "busy" | "formError">;
   readonly submit: string;
   readonly isComplete?: boolean;
   readonly onSubmit: () => unknown;
@@ -31,15 +32,7 @@ export function FormDialog({
 }) {
   return (
     <Dialog {...{ title, description, onClose }} className={className}>
-      <form
-        ref={ref}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSubmit();
-        }}
-        className="flex flex-col gap-4"
-      >
+      <Form ref={ref} noValidate onSubmit={onSubmit} className="flex flex-col gap-4">
         {formError !== null && <ErrorState error={formError} />}
         {children}
         <DialogActions>
@@ -50,7 +43,7 @@ export function FormDialog({
             {submit}
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -2,6 +2,19 @@ import { ChevronDown, Search } from "lucide-react";
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { cn } from "./class-names.ts";
 
+type FormProps = Omit<ComponentProps<"form">, "onSubmit"> & { readonly onSubmit: () => unknown };
+
+/** A form that is sent by a function. */
+export const Form = ({ onSubmit, ...rest }: FormProps) => (
+  <form
+    {...rest}
+    onSubmit={(event) => {
+      event.preventDefault();
+      onSubmit();
+    }}
+  />
+);
+
 type FieldIds = Readonly<{ id: string; "aria-describedby"?: string; "aria-invalid"?: true }>;
 
 interface FieldProps {

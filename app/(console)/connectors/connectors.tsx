@@ -15,7 +15,7 @@ import { Badge } from "../_ui/badge.tsx";
 import { Button, SmallButton } from "../_ui/button.tsx";
 import { Card } from "../_ui/card.tsx";
 import { ConfirmDialog, Dialog } from "../_ui/dialog.tsx";
-import { SelectField, TextField } from "../_ui/form.tsx";
+import { Form, SelectField, TextField } from "../_ui/form.tsx";
 import { formatDate } from "../_ui/format.ts";
 import { Page } from "../_ui/page-header.tsx";
 import { Loaded, Loading } from "../_ui/states.tsx";
@@ -119,11 +119,8 @@ function Connect({ accountId }: { readonly accountId: string | null }) {
   const { connect, busy, errorText } = useConnect(accountId);
   return (
     <Card>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void connect(slug.trim().toLowerCase());
-        }}
+      <Form
+        onSubmit={() => connect(slug.trim().toLowerCase())}
         className="flex flex-wrap items-start gap-3"
       >
         <TextField
@@ -142,7 +139,7 @@ function Connect({ accountId }: { readonly accountId: string | null }) {
         <Button type="submit" variant="outline" busy={busy} className="sm:mt-6.5">
           Connect
         </Button>
-      </form>
+      </Form>
     </Card>
   );
 }

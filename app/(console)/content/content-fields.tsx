@@ -3,15 +3,15 @@ import { type ReactNode, useState } from "react";
 import type { listContentTemplatesContract } from "@/lib/content/contract.ts";
 import { ASPECT_RATIOS, RESOLUTIONS } from "@/lib/content/port.ts";
 import type { Answer } from "../_api/request.ts";
-import type { Form } from "../_hooks/use-form.ts";
+import type { Form as FormState } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
-import { SelectField } from "../_ui/form.tsx";
+import { Form, SelectField } from "../_ui/form.tsx";
 import { ErrorState } from "../_ui/states.tsx";
 import { nameOf } from "../runs/_state/task-run-state.ts";
 
 export interface ContentFormProps<V extends object> {
-  readonly form: Form<V>;
+  readonly form: FormState<V>;
   /** Whether an image or a video of this page is being made. */
   readonly busy: boolean;
   readonly onSubmit: () => void;
@@ -30,21 +30,12 @@ export function ContentForm({
   readonly label: string;
   readonly icon: LucideIcon;
   readonly submit: string;
-  readonly form: Pick<Form<object>, "ref" | "formError">;
+  readonly form: Pick<FormState<object>, "ref" | "formError">;
   readonly children: ReactNode;
 }) {
   const isSlow = error?.code === "upstream_timeout" || error?.code === "idempotency_in_progress";
   return (
-    <form
-      ref={ref}
-      noValidate
-      aria-label={label}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-      className="flex flex-col gap-4"
-    >
+    <Form {...{ ref, onSubmit }} noValidate aria-label={label} className="flex flex-col gap-4">
       {children}
       {isSlow && (
         <p role="status" className="rounded-md bg-muted px-3 py-2 text-sm text-muted-foreground">
@@ -56,12 +47,12 @@ export function ContentForm({
       <Button icon={icon} type="submit" size="lg" busy={busy}>
         {submit}
       </Button>
-    </form>
+    </Form>
   );
 }
 
 interface TemplateFieldProps {
-  readonly form: Pick<Form<object>, "error">;
+  readonly form: Pick<FormState<object>, "error">;
   readonly hint: string;
   readonly value: string;
   readonly onChange: (template: string) => void;

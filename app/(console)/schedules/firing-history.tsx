@@ -1,10 +1,10 @@
 import { History } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import type { TaskFiring } from "@/lib/schedules/task.ts";
 import { useClock } from "../_hooks/use-clock.ts";
 import { usePages } from "../_hooks/use-pages.ts";
 import { formatDateTime, formatDuration } from "../_ui/format.ts";
+import { Link } from "../_ui/link.tsx";
 import { Section } from "../_ui/page-header.tsx";
 import { StackedBars, sumOf } from "../_ui/stacked-bars.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
@@ -66,7 +66,6 @@ function Row({ run, now }: { readonly run: TaskFiring; readonly now: number }) {
   return (
     <Link
       href={`/runs/${run.run_id}`}
-      prefetch={false}
       className={`${style} hover:bg-muted/60 focus-visible:-outline-offset-2`}
     >
       {content}

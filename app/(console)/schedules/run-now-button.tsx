@@ -6,7 +6,6 @@ import { useSubmit } from "../_hooks/use-submit.ts";
 import { Button } from "../_ui/button.tsx";
 import { toast } from "../_ui/toast.tsx";
 
-/** Starts a run of a schedule and opens its page. */
 export function RunNowButton({ id, title }: { readonly id: string; readonly title: string }) {
   const router = useRouter();
   const { send, busy } = useSubmit();

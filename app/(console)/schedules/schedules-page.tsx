@@ -1,6 +1,5 @@
 "use client";
 import { CalendarClock, Plus } from "lucide-react";
-import Link from "next/link";
 import { useRouter } from "next/navigation";
 import { startTransition, useOptimistic } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
@@ -14,6 +13,7 @@ import { lazyComponent } from "../_load/lazy-component.tsx";
 import { Button } from "../_ui/button.tsx";
 import { Switch } from "../_ui/form.tsx";
 import { formatUntil } from "../_ui/format.ts";
+import { Link } from "../_ui/link.tsx";
 import { Page } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
@@ -106,11 +106,7 @@ function Row({ task, artist, onChange }: RowProps) {
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2.5 px-4 py-3">
       <div className="min-w-0 flex-1 basis-64">
-        <Link
-          href={`/schedules/${task.id}`}
-          prefetch={false}
-          className="line-clamp-1 font-medium hover:underline"
-        >
+        <Link href={`/schedules/${task.id}`} className="line-clamp-1 font-medium hover:underline">
           {task.title}
         </Link>
         <p className="mt-0.5 flex min-w-0 flex-wrap items-center gap-x-3 text-sm text-muted-foreground">

@@ -1,12 +1,13 @@
 import type { ReactNode } from "react";
 import type { Me } from "../_hooks/shared-reads.ts";
-import type { Form } from "../_hooks/use-form.ts";
+import type { Form as FormState } from "../_hooks/use-form.ts";
 import { Button } from "../_ui/button.tsx";
+import { Form } from "../_ui/form.tsx";
 import { ErrorNote } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 
 interface AccountFormProps {
-  readonly form: Pick<Form<object>, "ref" | "send" | "busy" | "formError">;
+  readonly form: Pick<FormState<object>, "ref" | "send" | "busy" | "formError">;
   /** Returns the fields of `PATCH /api/accounts/me` that the form changes. */
   readonly bodyOf: () => object;
   readonly save: string;
@@ -19,14 +20,7 @@ export function AccountForm({ form, bodyOf, save, children }: AccountFormProps) 
     if (result.ok) toast("Your changes were saved.");
   };
   return (
-    <form
-      ref={form.ref}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-      className="flex flex-col gap-5"
-    >
+    <Form ref={form.ref} onSubmit={submit} className="flex flex-col gap-5">
       {children}
       <ErrorNote>{form.formError?.message ?? null}</ErrorNote>
       <div>
@@ -34,6 +28,6 @@ export function AccountForm({ form, bodyOf, save, children }: AccountFormProps) 
           {save}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

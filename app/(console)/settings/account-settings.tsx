@@ -1,6 +1,6 @@
 "use client";
 import { Download } from "lucide-react";
-import { type FormEvent, useRef, useTransition } from "react";
+import { useRef, useTransition } from "react";
 import type { ApiError } from "../_api/request.ts";
 import { type Me, useAccount } from "../_hooks/shared-reads.ts";
 import { useForm } from "../_hooks/use-form.ts";
@@ -9,7 +9,14 @@ import { signOut } from "../_session/auth.ts";
 import { Button } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
 import { Dialog, DialogActions, DialogClose } from "../_ui/dialog.tsx";
-import { SelectField, Switch, TextareaField, TextField, timeZoneOptions } from "../_ui/form.tsx";
+import {
+  Form,
+  SelectField,
+  Switch,
+  TextareaField,
+  TextField,
+  timeZoneOptions,
+} from "../_ui/form.tsx";
 import { download } from "../_ui/save-file.ts";
 import { Loaded, Loading } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
@@ -85,8 +92,7 @@ const explain = ({ status, message }: ApiError): string => {
 function DeleteAccount({ email }: { readonly email: string }) {
   const form = useForm({ confirm: "" });
   const cancel = useRef<HTMLButtonElement>(null);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     const request = { method: "DELETE", body: form.values } as const;
     if ((await form.send("/api/accounts/me", request)).ok) await signOut();
   };
@@ -105,7 +111,7 @@ function DeleteAccount({ email }: { readonly email: string }) {
           form.clearError();
         }}
       >
-        <form onSubmit={(event) => void submit(event)}>
+        <Form onSubmit={submit}>
           <TextField
             label={`Type ${email} to confirm`}
             required
@@ -123,7 +129,7 @@ function DeleteAccount({ email }: { readonly email: string }) {
               Delete permanently
             </Button>
           </DialogActions>
-        </form>
+        </Form>
       </Dialog>
     </SectionCard>
   );

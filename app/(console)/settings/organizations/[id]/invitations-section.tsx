@@ -6,7 +6,7 @@ import { usePages } from "../../../_hooks/use-pages.ts";
 import { Button } from "../../../_ui/button.tsx";
 import { Card } from "../../../_ui/card.tsx";
 import { ConfirmDialog } from "../../../_ui/dialog.tsx";
-import { SelectField, TextField } from "../../../_ui/form.tsx";
+import { Form, SelectField, TextField } from "../../../_ui/form.tsx";
 import { formatDate } from "../../../_ui/format.ts";
 import { PagedList } from "../../../_ui/states.tsx";
 import { toast } from "../../../_ui/toast.tsx";
@@ -92,14 +92,7 @@ function InviteForm({
   };
   return (
     <Card>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void submit();
-        }}
-        className="flex flex-wrap items-start gap-3"
-      >
+      <Form noValidate onSubmit={submit} className="flex flex-wrap items-start gap-3">
         <TextField
           label="Email"
           className="min-w-52 flex-1 max-sm:basis-full"
@@ -128,7 +121,7 @@ function InviteForm({
         <Button icon={Mail} type="submit" busy={form.busy} className="mt-6.5">
           Send invitation
         </Button>
-      </form>
+      </Form>
     </Card>
   );
 }
