@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { useSubmit } from "./use-submit.ts";
 
-export type Form<V extends object> = ReturnType<typeof useForm<V>>;
+export type FormState<V extends object> = ReturnType<typeof useForm<V>>;
 
 /**
  * The values of a form and their submission. When it is refused, its first invalid field gets the focus.

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Form as FormState } from "../_hooks/use-form.ts";
+import type { FormState } from "../_hooks/use-form.ts";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions } from "./dialog.tsx";
 import { Form } from "./form.tsx";

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import type { listContentTemplatesContract } from "@/lib/content/contract.ts";
 import { ASPECT_RATIOS, RESOLUTIONS } from "@/lib/content/port.ts";
 import type { Answer } from "../_api/request.ts";
-import type { Form as FormState } from "../_hooks/use-form.ts";
+import type { FormState } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { Button } from "../_ui/button.tsx";
 import { Form, SelectField } from "../_ui/form.tsx";

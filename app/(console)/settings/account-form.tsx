@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Me } from "../_hooks/shared-reads.ts";
-import type { Form as FormState } from "../_hooks/use-form.ts";
+import type { FormState } from "../_hooks/use-form.ts";
 import { Button } from "../_ui/button.tsx";
 import { Form } from "../_ui/form.tsx";
 import { ErrorNote } from "../_ui/states.tsx";

@@ -122,16 +122,16 @@ const textOf = (body: unknown): string =>
 
 interface FieldsProps {
   readonly title: string;
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly fields: readonly ReferenceField[];
   /** What a request takes is shown at once; what comes back is long, and has an example. */
   readonly isOpen?: boolean;
 }
 
-function Fields({ title, note, fields, isOpen = false }: FieldsProps) {
+function Fields({ fields, ...props }: FieldsProps) {
   if (fields.length === 0) return null;
   return (
-    <Disclosure title={title} note={note} isOpen={isOpen}>
+    <Disclosure {...props}>
       <dl className="mt-2 grid gap-x-6 gap-y-2 pl-5 text-sm sm:grid-cols-[minmax(0,1fr)_minmax(0,2fr)]">
         {fields.map(({ name, type, isRequired, description }) => (
           <div key={name} className="contents">
@@ -186,12 +186,7 @@ function Errors({ errors }: { readonly errors: ReferenceOperation["errors"] }) {
   );
 }
 
-interface DisclosureProps {
-  readonly title: string;
-  readonly note: string | undefined;
-  readonly isOpen?: boolean;
-  readonly children: ReactNode;
-}
+type DisclosureProps = Omit<FieldsProps, "fields"> & { readonly children: ReactNode };
 
 function Disclosure({ title, note, isOpen = false, children }: DisclosureProps) {
   return (

@@ -81,7 +81,6 @@ function InviteForm({
   onSent,
 }: Readonly<{ path: string; organizationId: string; onSent: () => void }>) {
   const form = useForm<Draft>({ email: "", role: "member", artist_ids: null });
-  const { error } = form;
   const submit = async () => {
     const email = form.values.email.trim();
     const result = await form.send(path, { body: { ...form.values, email } });
@@ -105,7 +104,7 @@ function InviteForm({
             form.set({ email });
             form.clearError();
           }}
-          error={error === null ? undefined : describe(error)}
+          error={form.error ? describe(form.error) : undefined}
         />
         <SelectField label="Role" className="w-32" options={ROLES} {...form.field("role")} />
         {form.values.role !== "owner" && (
