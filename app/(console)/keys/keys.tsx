@@ -140,7 +140,7 @@ function KeyTable({ keys, onRotated, onRevoked }: KeyTableProps) {
         </tbody>
       </Table>
       {rotating !== null && (
-        <RotateKey known={rotating} onRotated={onRotated} onClose={() => setRotating(null)} />
+        <RotateKey known={rotating} onCreated={onRotated} onClose={() => setRotating(null)} />
       )}
     </>
   );
@@ -164,11 +164,12 @@ const lifetimes = [
   { value: "365", label: "In 1 year" },
 ] as const;
 
-interface CreateKeyProps {
-  readonly suggestedName: string;
+interface KeyDialogProps {
   readonly onCreated: (key: CreatedKey) => void;
   readonly onClose: () => void;
 }
+
+type CreateKeyProps = KeyDialogProps & { readonly suggestedName: string };
 
 function CreateKey({ suggestedName, onCreated, onClose }: CreateKeyProps) {
   const form = useForm(
@@ -246,14 +247,10 @@ const graces = [
   { value: "86400", label: "After 1 day" },
 ] as const;
 
-interface RotateKeyProps {
-  readonly known: ListedKey;
-  readonly onRotated: (key: CreatedKey) => void;
-  readonly onClose: () => void;
-}
+type RotateKeyProps = KeyDialogProps & { readonly known: ListedKey };
 
 /** A dialog to replace a key. The old key can keep working while programs are switched over. */
-function RotateKey({ known, onRotated, onClose }: RotateKeyProps) {
+function RotateKey({ known, onCreated, onClose }: RotateKeyProps) {
   const form = useForm({ grace: "3600" });
   const { error } = form;
   const onSubmit = async () => {
@@ -261,7 +258,7 @@ function RotateKey({ known, onRotated, onClose }: RotateKeyProps) {
     const result = await form.send<CreatedKey>(`/api/keys/${known.id}/rotate`, { body });
     if (!result.ok) return;
     onClose();
-    onRotated(result.data);
+    onCreated(result.data);
   };
   return (
     <FormDialog

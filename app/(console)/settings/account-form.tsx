@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import type { Me } from "../_hooks/shared-reads.ts";
 import type { FormState } from "../_hooks/use-form.ts";
 import { Button } from "../_ui/button.tsx";
 import { Form } from "../_ui/form.tsx";
@@ -16,7 +15,7 @@ interface AccountFormProps {
 
 export function AccountForm({ form, bodyOf, save, children }: AccountFormProps) {
   const submit = async () => {
-    const result = await form.send<Me>("/api/accounts/me", { method: "PATCH", body: bodyOf() });
+    const result = await form.send("/api/accounts/me", { method: "PATCH", body: bodyOf() });
     if (result.ok) toast("Your changes were saved.");
   };
   return (

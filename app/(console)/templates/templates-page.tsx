@@ -70,7 +70,6 @@ export function TemplatesPage() {
         />
         <Segmented label="Show" hideLabel options={FILTERS} value={filter} onChange={setFilter} />
       </div>
-
       <PagedList
         label="Templates"
         pages={{ ...templates, items: shown }}
@@ -121,7 +120,6 @@ export function TemplatesPage() {
           />
         )}
       </PagedList>
-
       {editing !== null && (
         <TemplateForm
           template={editing === "new" ? null : editing}

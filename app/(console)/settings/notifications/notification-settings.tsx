@@ -1,6 +1,6 @@
 "use client";
 import { useEffect, useState } from "react";
-import { type Me, useAccount } from "../../_hooks/shared-reads.ts";
+import { useAccount } from "../../_hooks/shared-reads.ts";
 import { useSubmit } from "../../_hooks/use-submit.ts";
 import { chooseNotifications, wantsNotifications } from "../../_shell/notification-choice.ts";
 import { SectionCard } from "../../_ui/card.tsx";
@@ -22,7 +22,7 @@ export function NotificationSettings() {
   const mail = async (mail_when_waiting: boolean) => {
     setWantsMail(mail_when_waiting);
     const body = { mail_when_waiting };
-    const { ok } = await send<Me>("/api/accounts/me", { method: "PATCH", body });
+    const { ok } = await send("/api/accounts/me", { method: "PATCH", body });
     if (ok) account.reload();
     else setWantsMail(null);
   };
