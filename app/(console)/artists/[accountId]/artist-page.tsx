@@ -176,7 +176,6 @@ function ArtistMedia({ artist }: { readonly artist: Artist }) {
   return (
     <Loaded
       query={query}
-      missing={null}
       loading={
         <Loading label="Loading media…" className={tilesStyle}>
           <Skeletons count={4} className="aspect-square rounded-lg" />
