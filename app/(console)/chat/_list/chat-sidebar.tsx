@@ -11,7 +11,7 @@ import { Link } from "../../_ui/link.tsx";
 import { MenuButton } from "../../_ui/menu-button.tsx";
 import { ErrorState, Loading, Skeletons } from "../../_ui/states.tsx";
 import { Row } from "./row.tsx";
-import { hrefOf, hrefOfFound } from "./row-target.ts";
+import { hrefOf } from "./row-target.ts";
 import {
   type ChatList,
   heightOf,
@@ -80,14 +80,23 @@ export function ChatSidebar() {
   );
 }
 
+const TYPING_PAUSE_MS = 200;
+
 interface ListHeaderProps {
   readonly filter: ListFilter;
   readonly onFilter: (change: Partial<ListFilter>) => void;
   readonly onSelect: () => void;
 }
 
-function ListHeader({ filter, onFilter, onSelect }: ListHeaderProps) {
+/** Starts a chat, and chooses what the list shows: found chats, archived ones, or those of an artist. */
+function ListHeader({ filter: { query, isArchived }, onFilter, onSelect }: ListHeaderProps) {
   const [isNear, setNear] = useState(false);
+  const [text, setText] = useState(query);
+  const search = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => onFilter({ query: text.trim().slice(0, 250) }), TYPING_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, onFilter]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only preloads code
     <div
@@ -113,9 +122,8 @@ function ListHeader({ filter, onFilter, onSelect }: ListHeaderProps) {
             isNear && (
               <ListMenu
                 {...state}
-                isArchived={filter.isArchived}
-                onSelect={onSelect}
-                onArchived={(isArchived) => onFilter({ isArchived })}
+                {...{ isArchived, onSelect }}
+                onArchived={(next) => onFilter({ isArchived: next })}
               />
             )
           }
@@ -123,8 +131,23 @@ function ListHeader({ filter, onFilter, onSelect }: ListHeaderProps) {
           <Ellipsis aria-hidden className="size-4" />
         </MenuButton>
       </div>
-      <ListFilters filter={filter} onChange={onFilter} />
-      {filter.isArchived && (
+      <label className="relative block">
+        <span className="sr-only">Search chats</span>
+        <Search
+          aria-hidden
+          className="pointer-events-none absolute top-1/2 left-2 size-3.5 -translate-y-1/2 text-muted-foreground"
+        />
+        <input
+          ref={search}
+          type="search"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          placeholder={isArchived ? "Search archived chats" : "Search chats"}
+          className="h-8 w-full rounded-md border border-transparent bg-muted pr-2 pl-7 text-sm placeholder:text-muted-foreground focus:border-input max-sm:text-[16px]"
+        />
+      </label>
+      <ArtistChip next={search} className="self-start" />
+      {isArchived && (
         <div className="flex items-center justify-between gap-2 text-sm font-medium">
           Archived chats
           <Button variant="ghost" size="sm" onClick={() => onFilter({ isArchived: false })}>
@@ -150,30 +173,16 @@ function renderRow(
     );
   }
   const { chat, snippet } = row;
-  const title = titleOfChat(chat);
   if (selected) {
     return (
       <SelectableRow
-        title={title}
+        title={titleOfChat(chat)}
         isSelected={selected.has(chat.id)}
         onToggle={() => onToggle(chat.id)}
       />
     );
   }
-  return (
-    <Row
-      title={title}
-      snippet={snippet}
-      query={chat.matched ?? ""}
-      href={hrefOfFound(chat)}
-      isCurrent={path === hrefOf(chat)}
-      isRunning={chat.activeStreamId !== null}
-      isPinned={chat.pinned}
-      isArchived={chat.archived}
-      sessionId={chat.sessionId}
-      chatId={chat.id}
-    />
-  );
+  return <Row {...{ chat, snippet }} isCurrent={path === hrefOf(chat)} />;
 }
 
 function addressIn(path: string) {
@@ -231,42 +240,5 @@ function SelectableRow({ title, isSelected, onToggle }: SelectableRowProps) {
       />
       <span className="min-w-0 truncate">{title}</span>
     </label>
-  );
-}
-
-const TYPING_PAUSE_MS = 200;
-
-interface ListFiltersProps {
-  readonly filter: ListFilter;
-  readonly onChange: (change: Partial<ListFilter>) => void;
-}
-
-/** What the list is asked for: words, and the artist of the switcher. */
-function ListFilters({ filter, onChange }: ListFiltersProps) {
-  const [text, setText] = useState(filter.query);
-  useEffect(() => {
-    const timer = setTimeout(() => onChange({ query: text.trim().slice(0, 250) }), TYPING_PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text, onChange]);
-  const search = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <label className="relative block">
-        <span className="sr-only">Search chats</span>
-        <Search
-          aria-hidden
-          className="pointer-events-none absolute top-1/2 left-2 size-3.5 -translate-y-1/2 text-muted-foreground"
-        />
-        <input
-          ref={search}
-          type="search"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          placeholder={filter.isArchived ? "Search archived chats" : "Search chats"}
-          className="h-8 w-full rounded-md border border-transparent bg-muted pr-2 pl-7 text-sm placeholder:text-muted-foreground focus:border-input max-sm:text-[16px]"
-        />
-      </label>
-      <ArtistChip next={search} className="self-start" />
-    </>
   );
 }

@@ -1,14 +1,14 @@
+import type { Chat } from "@/lib/sessions/session.ts";
 import { api } from "../../_api/request.ts";
 import { ConfirmDialog } from "../../_ui/dialog.tsx";
 import { publishChatEvent } from "../_state/chat-events.ts";
-
-type ChatToDelete = Readonly<{ id: string; sessionId: string }>;
+import { addressOf } from "./row-target.ts";
 
 const MAX_IDS = 100;
 
 interface DeleteChatsDialogProps {
   readonly title: string;
-  readonly chats: readonly ChatToDelete[];
+  readonly chats: readonly Chat[];
   readonly onClose: () => void;
   readonly onDeleted: () => void;
 }
@@ -21,9 +21,7 @@ export function DeleteChatsDialog({ title, chats, onClose, onDeleted }: DeleteCh
       const body = { ids: batch.map(({ id }) => id) };
       const result = await api("/api/chats/delete", { body });
       if (!result.ok) return result.error.message;
-      for (const { id: chatId, sessionId } of batch) {
-        publishChatEvent({ sessionId, chatId, type: "deleted" });
-      }
+      for (const chat of batch) publishChatEvent({ ...addressOf(chat), type: "deleted" });
     }
     onDeleted();
     return null;

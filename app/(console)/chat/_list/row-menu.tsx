@@ -16,30 +16,29 @@ import {
 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
-import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
 import type { MenuState } from "../../_ui/menu-button.tsx";
 import { download } from "../../_ui/save-file.ts";
 import { toast } from "../../_ui/toast.tsx";
-import { publishChatEvent } from "../_state/chat-events.ts";
 import { DeleteChatsDialog } from "./delete-chats-dialog.tsx";
-import { pathOf, type RowTarget } from "./row-target.ts";
+import { type ActionTarget, addressOf, changeChat, pathOf } from "./row-target.ts";
+import { titleOfChat } from "./use-chat-list.ts";
 
 const ShareDialog = lazyComponent(() => import("./share-dialog.tsx"), "ShareDialog");
 
-/** The menu of actions for a chat. */
-export function RowMenu({
-  target,
-  onRename,
-  onCode,
-  ...state
-}: MenuState & {
-  readonly target: RowTarget;
+type RowMenuProps = MenuState & {
+  readonly chat: ActionTarget;
+  readonly isCurrent: boolean;
   readonly onRename: () => void;
-  readonly onCode?: () => void;
-}) {
-  const { title, sessionId, chatId, isPinned, isArchived, isCurrent } = target;
+  readonly onCode?: (() => void) | undefined;
+};
+
+/** The menu of actions for a chat. */
+export function RowMenu({ chat, isCurrent, onRename, onCode, ...state }: RowMenuProps) {
+  const { pinned, archived } = chat;
+  const title = titleOfChat(chat);
+  const path = pathOf(addressOf(chat));
   const [dialog, setDialog] = useState<"delete" | "share" | null>(null);
   const router = useRouter();
   const close = () => {
@@ -47,18 +46,9 @@ export function RowMenu({
     // While the dialog is there, it keeps the focus.
     setTimeout(() => state.button.current?.focus());
   };
-  const move = async (change: { readonly pinned?: boolean; readonly archived?: boolean }) => {
-    const result = await api(pathOf(target), { method: "PATCH", body: change });
-    if (!result.ok) {
-      toast(result.error.message, "danger");
-      return;
-    }
-    publishChatEvent({ sessionId, chatId, type: "moved" });
-    if (change.archived !== undefined) {
-      toast(
-        change.archived ? "Archived. Search still finds the chat." : "Moved back to your chats.",
-      );
-    }
+  const archive = async () => {
+    if (!(await changeChat(chat, { archived: !archived }))) return;
+    toast(archived ? "Moved back to your chats." : "Archived. Search still finds the chat.");
   };
   return (
     <>
@@ -66,32 +56,26 @@ export function RowMenu({
         <MenuItem icon={Pencil} onSelect={() => setTimeout(onRename)}>
           Rename
         </MenuItem>
-        {isPinned !== undefined && !isArchived && (
+        {pinned !== undefined && !archived && (
           <MenuItem
-            icon={isPinned ? PinOff : Pin}
-            onSelect={() => void move({ pinned: !isPinned })}
+            icon={pinned ? PinOff : Pin}
+            onSelect={() => void changeChat(chat, { pinned: !pinned })}
           >
-            {isPinned ? "Unpin" : "Pin"}
+            {pinned ? "Unpin" : "Pin"}
           </MenuItem>
         )}
         <MenuItem icon={Share2} onSelect={() => setDialog("share")}>
           Share…
         </MenuItem>
-        <MenuItem
-          icon={Download}
-          onSelect={() => void download(`${pathOf(target)}/export?format=markdown`)}
-        >
+        <MenuItem icon={Download} onSelect={() => void download(`${path}/export?format=markdown`)}>
           Export as Markdown
         </MenuItem>
-        <MenuItem
-          icon={FileJson}
-          onSelect={() => void download(`${pathOf(target)}/export?format=json`)}
-        >
+        <MenuItem icon={FileJson} onSelect={() => void download(`${path}/export?format=json`)}>
           Export as JSON
         </MenuItem>
         <MenuItem
           icon={MessageSquarePlus}
-          onSelect={() => router.push(`/chat?session=${sessionId}`)}
+          onSelect={() => router.push(`/chat?session=${chat.sessionId}`)}
         >
           New chat with the same files
         </MenuItem>
@@ -101,23 +85,20 @@ export function RowMenu({
           </MenuItem>
         )}
         <MenuSeparator />
-        {isArchived !== undefined && (
-          <MenuItem
-            icon={isArchived ? ArchiveRestore : Archive}
-            onSelect={() => void move({ archived: !isArchived })}
-          >
-            {isArchived ? "Unarchive" : "Archive"}
+        {archived !== undefined && (
+          <MenuItem icon={archived ? ArchiveRestore : Archive} onSelect={() => void archive()}>
+            {archived ? "Unarchive" : "Archive"}
           </MenuItem>
         )}
         <MenuItem icon={Trash2} danger onSelect={() => setDialog("delete")}>
           Delete
         </MenuItem>
       </AnchoredMenu>
-      {dialog === "share" && <ShareDialog target={target} onClose={close} />}
+      {dialog === "share" && <ShareDialog chat={chat} onClose={close} />}
       {dialog === "delete" && (
         <DeleteChatsDialog
           title={`Delete “${title}”?`}
-          chats={[{ id: chatId, sessionId }]}
+          chats={[chat]}
           onClose={close}
           onDeleted={() => isCurrent && router.push("/chat")}
         />
@@ -126,17 +107,14 @@ export function RowMenu({
   );
 }
 
-/** The menu of the whole list. */
-export function ListMenu({
-  isArchived,
-  onSelect,
-  onArchived,
-  ...state
-}: MenuState & {
+type ListMenuProps = MenuState & {
   readonly isArchived: boolean;
   readonly onSelect: () => void;
   readonly onArchived: (isArchived: boolean) => void;
-}) {
+};
+
+/** The menu of the whole list. */
+export function ListMenu({ isArchived, onSelect, onArchived, ...state }: ListMenuProps) {
   return (
     <AnchoredMenu {...state} label="Chat list">
       <MenuItem icon={ListChecks} onSelect={onSelect}>

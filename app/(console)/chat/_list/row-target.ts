@@ -1,17 +1,18 @@
-import type { FoundChat } from "@/lib/sessions/session.ts";
+import type { Chat, FoundChat } from "@/lib/sessions/session.ts";
+import { api } from "../../_api/request.ts";
+import { toast } from "../../_ui/toast.tsx";
+import type { ChatAddress } from "../_state/attachment.ts";
+import { publishChatEvent } from "../_state/chat-events.ts";
 
-export interface RowTarget {
-  readonly title: string;
-  readonly sessionId: string;
-  readonly chatId: string;
-  /** Absent where it is not known. */
-  readonly isPinned?: boolean;
-  readonly isArchived?: boolean;
-  readonly isCurrent: boolean;
-}
+type Place = Pick<FoundChat, "pinned" | "archived">;
 
-export const pathOf = ({ sessionId, chatId }: Pick<RowTarget, "sessionId" | "chatId">): string =>
+/** A chat with actions. Whether it is pinned or archived is not known everywhere. */
+export type ActionTarget = Chat & Partial<Place>;
+
+export const pathOf = ({ sessionId, chatId }: ChatAddress): string =>
   `/api/sessions/${sessionId}/chats/${chatId}`;
+
+export const addressOf = ({ sessionId, id }: Chat): ChatAddress => ({ sessionId, chatId: id });
 
 export const hrefOf = ({ sessionId, id }: Pick<FoundChat, "sessionId" | "id">): string =>
   `/chat/${sessionId}/${id}`;
@@ -20,4 +21,16 @@ export const hrefOf = ({ sessionId, id }: Pick<FoundChat, "sessionId" | "id">): 
 export function hrefOfFound(chat: FoundChat): string {
   const { message_id: message, matched: find = "" } = chat;
   return hrefOf(chat) + (message === undefined ? "" : `?${new URLSearchParams({ message, find })}`);
+}
+
+/** Renames, pins or archives a chat, or shows why that failed. Resolves to whether it succeeded. */
+export async function changeChat(
+  chat: Chat,
+  change: Partial<Place & Pick<Chat, "title">>,
+): Promise<boolean> {
+  const address = addressOf(chat);
+  const result = await api(pathOf(address), { method: "PATCH", body: change });
+  if (!result.ok) toast(result.error.message, "danger");
+  publishChatEvent({ ...address, type: change.title === undefined ? "moved" : "changed" });
+  return result.ok;
 }

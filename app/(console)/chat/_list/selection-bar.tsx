@@ -1,12 +1,9 @@
 import { Archive, ArchiveRestore, Trash2 } from "lucide-react";
 import { useState, useTransition } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
-import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { Button } from "../../_ui/button.tsx";
-import { toast } from "../../_ui/toast.tsx";
-import { publishChatEvent } from "../_state/chat-events.ts";
-import { pathOf } from "./row-target.ts";
+import { changeChat } from "./row-target.ts";
 
 const DeleteChatsDialog = lazyComponent(
   () => import("./delete-chats-dialog.tsx"),
@@ -30,13 +27,8 @@ export function SelectionBar({
   const [isMoving, startMoving] = useTransition();
   const count = chats.length;
   const move = async () => {
-    for (const { id: chatId, sessionId } of chats) {
-      const result = await api(pathOf({ sessionId, chatId }), {
-        method: "PATCH",
-        body: { archived: !isArchived },
-      });
-      if (!result.ok) return toast(result.error.message, "danger");
-      publishChatEvent({ sessionId, chatId, type: "moved" });
+    for (const chat of chats) {
+      if (!(await changeChat(chat, { archived: !isArchived }))) return;
     }
     onDone();
   };

@@ -1,6 +1,7 @@
 import { ExternalLink, Globe } from "lucide-react";
 import { useState } from "react";
 import type { getSandboxContract, listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
+import type { Chat } from "@/lib/sessions/session.ts";
 import type { getShareContract } from "@/lib/sessions/shares/contract.ts";
 import type { Answer } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
@@ -12,15 +13,15 @@ import { Input } from "../../_ui/form.tsx";
 import { formatBytes, formatDateTime } from "../../_ui/format.ts";
 import { ErrorState, Skeleton } from "../../_ui/states.tsx";
 import { withoutHome } from "../_state/attachment.ts";
-import { pathOf, type RowTarget } from "./row-target.ts";
+import { addressOf, pathOf } from "./row-target.ts";
 
 type ShareAnswer = Answer<typeof getShareContract>;
 
-type ShareDialogProps = Readonly<{ target: RowTarget; onClose: () => void }>;
+type ShareDialogProps = Readonly<{ chat: Chat; onClose: () => void }>;
 
 /** Creates, renews and revokes the read-only link of a chat. */
-export function ShareDialog({ target, onClose }: ShareDialogProps) {
-  const path = `${pathOf(target)}/share`;
+export function ShareDialog({ chat, onClose }: ShareDialogProps) {
+  const path = `${pathOf(addressOf(chat))}/share`;
   const { data, error, reload, change } = useQuery<ShareAnswer>(path);
   const { send, busy, error: failure } = useSubmit();
   const share = data?.share;
@@ -35,7 +36,7 @@ export function ShareDialog({ target, onClose }: ShareDialogProps) {
     setChosen(null);
   };
   const choice = (
-    <FileChoice {...{ sessionId: target.sessionId, shared, chosen: files }} onChange={setChosen} />
+    <FileChoice {...{ sessionId: chat.sessionId, shared, chosen: files }} onChange={setChosen} />
   );
   return (
     <Dialog
