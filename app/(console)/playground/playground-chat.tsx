@@ -6,14 +6,15 @@ import { api } from "../_api/request.ts";
 import { chooseConnectors } from "../_connectors/connectors-picker.tsx";
 import { Button } from "../_ui/button.tsx";
 import { EmptyState } from "../_ui/states.tsx";
-import { Composer } from "../chat/_conversation/composer.tsx";
+import { Composer, type ComposerProps } from "../chat/_conversation/composer.tsx";
 import { ConversationComposer } from "../chat/_conversation/conversation-composer.tsx";
 import { FileDrop } from "../chat/_conversation/file-drop.tsx";
 import { MessageList } from "../chat/_conversation/message-list.tsx";
 import { useConversation } from "../chat/_conversation/use-conversation.ts";
 import { useDraftChat } from "../chat/_conversation/use-draft-chat.ts";
+import { pathOf } from "../chat/_list/row-target.ts";
 import type { ChatAddress } from "../chat/_state/attachment.ts";
-import { type Attachments, attachmentsOf } from "../chat/_state/attachments.ts";
+import { attachmentsOf } from "../chat/_state/attachments.ts";
 import type { WrittenMessage } from "../chat/_state/message-parts.ts";
 import { openConversation, retainConversation } from "../chat/_state/open-conversations.ts";
 import { FilesSessionContext } from "../chat/_tools/file-link.tsx";
@@ -41,24 +42,25 @@ export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
     setStarting(true);
     const failure = await (chat ? setUpChat(chat, setup) : begin(message));
     setStarting(false);
-    setErrorText(failure);
-    if (failure !== null) return draft.setReturned(message);
+    setErrorText(failure?.message ?? null);
+    if (failure) return draft.setReturned(message);
     if (chat) void configured(chat, setup).send(text, files);
     onSent(text);
   };
-  const begin = async (message: WrittenMessage): Promise<string | null> => {
-    let address: ChatAddress | null = null;
-    const refusal = await draft.send(message, async (created) => {
+  const begin = async (message: WrittenMessage) => {
+    const result = await draft.send(message, async (created) => {
       const failure = await setUpChat(created, setup);
-      if (failure !== null) return { message: failure, requestId: null };
+      if (failure) return failure;
       configured(created, setup);
       release.current = retainConversation(created.chatId);
-      address = created;
       return null;
     });
-    if (refusal) release.current();
-    else setChat(address);
-    return refusal?.text ?? null;
+    if ("text" in result) {
+      release.current();
+      return { message: result.text };
+    }
+    setChat(result);
+    return null;
   };
   const attachments = chat ? attachmentsOf(chat.sessionId, chat.chatId) : draft.attachments;
   const composer = {
@@ -110,13 +112,10 @@ export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
   );
 }
 
-interface StartedChatProps extends ChatAddress {
-  readonly attachments: Attachments;
-  readonly isStarting: boolean;
-  readonly returned: WrittenMessage | null;
-  readonly onReturnedTaken: () => void;
-  readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
-}
+type StartedChatProps = ChatAddress &
+  Pick<ComposerProps, "attachments" | "returned" | "onReturnedTaken" | "onSend"> & {
+    readonly isStarting: boolean;
+  };
 
 function StartedChat({ isStarting, returned, onReturnedTaken, ...rest }: StartedChatProps) {
   const { sessionId, chatId, ...composer } = rest;
@@ -154,13 +153,10 @@ function configured({ sessionId, chatId }: ChatAddress, setup: PlaygroundSetup) 
   return conversation;
 }
 
-/** Resolves to the text of the error if it fails. */
-async function setUpChat(
-  { sessionId, chatId }: ChatAddress,
-  setup: PlaygroundSetup,
-): Promise<string | null> {
+/** Resolves to why it failed, if it did. */
+async function setUpChat(address: ChatAddress, setup: PlaygroundSetup) {
   const fault = faultOf(setup);
-  if (fault) return `Correct the ${fault.toLowerCase()} first.`;
+  if (fault) return { message: `Correct the ${fault.toLowerCase()} first.`, requestId: null };
   const { instructions, templateId, options } = toAgentSetup(setup);
   const body = {
     ...{ tools: "", temperature: "", max_output_tokens: "", ...options },
@@ -170,9 +166,8 @@ async function setUpChat(
     // A trial is not one of the chats that the list shows.
     archived: true,
   };
-  const path = `/api/sessions/${sessionId}/chats/${chatId}`;
-  const changed = await api(path, { method: "PATCH", body });
-  if (!changed.ok) return changed.error.message;
-  const named = await chooseConnectors({ sessionId, chatId }, setup.connectors);
-  return named.ok ? null : named.error.message;
+  const changed = await api(pathOf(address), { method: "PATCH", body });
+  if (!changed.ok) return changed.error;
+  const named = await chooseConnectors(address, setup.connectors);
+  return named.ok ? null : named.error;
 }

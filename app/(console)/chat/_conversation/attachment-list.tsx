@@ -15,26 +15,16 @@ export function AttachmentList({ attachments, files }: AttachmentListProps) {
       className="flex max-h-44 flex-wrap gap-2 overflow-y-auto px-3 pt-3"
     >
       {files.map((file) => (
-        <AttachmentChip
-          key={file.id}
-          file={file}
-          onRetry={() => attachments.retry(file.id)}
-          onRemove={() => attachments.remove(file.id)}
-        />
+        <AttachmentChip key={file.id} {...{ attachments, file }} />
       ))}
     </ul>
   );
 }
 
-function AttachmentChip({
-  file: { name, size, mediaType, previewUrl, state },
-  onRetry,
-  onRemove,
-}: {
-  readonly file: Attachment;
-  readonly onRetry: () => void;
-  readonly onRemove: () => void;
-}) {
+type AttachmentChipProps = Readonly<{ attachments: Attachments; file: Attachment }>;
+
+function AttachmentChip({ attachments, file }: AttachmentChipProps) {
+  const { id, name, size, mediaType, previewUrl, state } = file;
   const isFailed = state.kind === "failed";
   return (
     <li
@@ -57,9 +47,19 @@ function AttachmentChip({
         </span>
       </span>
       {isFailed && state.canRetry && (
-        <IconButton icon={RotateCw} className="size-6" label={`Retry ${name}`} onClick={onRetry} />
+        <IconButton
+          icon={RotateCw}
+          className="size-6"
+          label={`Retry ${name}`}
+          onClick={() => attachments.retry(id)}
+        />
       )}
-      <IconButton icon={X} className="size-6" label={`Remove ${name}`} onClick={onRemove} />
+      <IconButton
+        icon={X}
+        className="size-6"
+        label={`Remove ${name}`}
+        onClick={() => attachments.remove(id)}
+      />
       {state.kind === "uploading" && (
         <span
           role="progressbar"

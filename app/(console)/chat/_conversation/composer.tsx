@@ -18,26 +18,13 @@ import { draftKeyOf, readDraft, saveDraft } from "../_state/drafts.ts";
 import { prepareTurn } from "../_state/live-chat.ts";
 import type { WrittenMessage } from "../_state/message-parts.ts";
 
+const AttachmentList = lazyComponent(() => import("./attachment-list.tsx"), "AttachmentList");
+
 const SAVE_DELAY_MS = 300;
 
-/**
- * The form for writing a message. It keeps its text to itself, so that a keystroke renders only this
- * form, however long the chat is.
- */
-export function Composer({
-  draftKey,
-  attachments,
-  isBusy,
-  canQueue = false,
-  isStopping,
-  canSend,
-  returned,
-  onReturnedTaken,
-  placeholder,
-  onSend,
-  onStop,
-  children,
-}: {
+const countFiles = (count: number): string => (count === 1 ? "1 file" : `${count} files`);
+
+export interface ComposerProps {
   readonly draftKey: string;
   readonly attachments: Attachments;
   readonly isBusy: boolean;
@@ -53,16 +40,28 @@ export function Composer({
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
   readonly onStop: () => void;
   readonly children?: ReactNode;
-}) {
+}
+
+/**
+ * The form for writing a message. It keeps its text to itself, so that a keystroke renders only this
+ * form, however long the chat is.
+ */
+export function Composer(props: ComposerProps) {
+  const { draftKey, attachments, returned, placeholder, children } = props;
+  const { isBusy, canQueue = false, isStopping, canSend } = props;
+  const { onReturnedTaken, onSend, onStop } = props;
   const box = useRef<HTMLTextAreaElement>(null);
   const [text, setText, clearDraft] = useDraft(draftKey, box);
-  const { files } = useView(attachments);
+  const { files, notice } = useView(attachments);
   const isEmpty = text.trim() === "" && files.length === 0;
-  const blocker = files.some(({ state }) => state.kind === "failed")
-    ? "Retry or remove the files that failed"
-    : files.some(({ state }) => state.kind === "uploading")
-      ? "Files are still uploading"
-      : null;
+  const uploading = files.filter(({ state }) => state.kind === "uploading").length;
+  const failed = files.filter(({ state }) => state.kind === "failed").length;
+  const blocker =
+    failed > 0
+      ? "Retry or remove the files that failed"
+      : uploading > 0
+        ? "Files are still uploading"
+        : null;
   useEffect(() => attachments.resume(), [attachments]);
   useEffect(() => {
     if (!isEmpty) prepareTurn();
@@ -98,7 +97,17 @@ export function Composer({
       }}
     >
       <div className="rounded-2xl border border-input bg-surface shadow-sm transition-[border-color,box-shadow] focus-within:border-ring focus-within:shadow-md">
-        <ComposerAttachments attachments={attachments} />
+        <p role="status" className="sr-only">
+          {failed > 0 && `${countFiles(failed)} could not be attached`}
+          {failed === 0 && uploading > 0 && `Uploading ${countFiles(uploading)}`}
+          {failed + uploading === 0 && files.length > 0 && `${countFiles(files.length)} attached`}
+        </p>
+        {notice !== null && (
+          <p role="alert" className="px-4 pt-3 text-sm text-danger-text">
+            {notice}
+          </p>
+        )}
+        {files.length > 0 && <AttachmentList {...{ attachments, files }} />}
         <textarea
           ref={box}
           rows={1}
@@ -231,28 +240,3 @@ function useDraft(name: string, box: RefObject<HTMLTextAreaElement | null>) {
   };
   return [text ?? "", change, clear] as const;
 }
-
-const AttachmentList = lazyComponent(() => import("./attachment-list.tsx"), "AttachmentList");
-
-function ComposerAttachments({ attachments }: { readonly attachments: Attachments }) {
-  const { files, notice } = useView(attachments);
-  const uploading = files.filter(({ state }) => state.kind === "uploading").length;
-  const failed = files.filter(({ state }) => state.kind === "failed").length;
-  return (
-    <>
-      <p role="status" className="sr-only">
-        {failed > 0 && `${countFiles(failed)} could not be attached`}
-        {failed === 0 && uploading > 0 && `Uploading ${countFiles(uploading)}`}
-        {failed + uploading === 0 && files.length > 0 && `${countFiles(files.length)} attached`}
-      </p>
-      {notice !== null && (
-        <p role="alert" className="px-4 pt-3 text-sm text-danger-text">
-          {notice}
-        </p>
-      )}
-      {files.length > 0 && <AttachmentList attachments={attachments} files={files} />}
-    </>
-  );
-}
-
-const countFiles = (count: number): string => (count === 1 ? "1 file" : `${count} files`);

@@ -1,37 +1,24 @@
-import type { FileUIPart, UIMessage } from "ai";
+import type { UIMessage } from "ai";
 import { CircleAlert, WifiOff, X } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ButtonLink, IconButton } from "../../_ui/button.tsx";
-import type { Attachments } from "../_state/attachments.ts";
 import type { ConversationView } from "../_state/conversation.ts";
-import { askingRun, isOpenQuestion, type WrittenMessage } from "../_state/message-parts.ts";
+import { askingRun, isOpenQuestion } from "../_state/message-parts.ts";
 import { textAt } from "../_state/tool-call.ts";
-import { Composer } from "./composer.tsx";
+import { Composer, type ComposerProps } from "./composer.tsx";
 import type { ShownConversation } from "./use-conversation.ts";
 
 const QueuedMessages = lazyComponent(() => import("./queued-messages.tsx"), "QueuedMessages");
 
-/** The end of a conversation: its notices, the messages that wait, and the form for the next one. */
-export function ConversationComposer({
-  shown: { conversation, view, messages, isBusy },
-  attachments,
-  canSend,
-  returned,
-  onReturnedTaken,
-  placeholder,
-  onSend,
-  children,
-}: {
+interface ConversationComposerProps
+  extends Omit<ComposerProps, "draftKey" | "isBusy" | "canQueue" | "isStopping" | "onStop"> {
   readonly shown: ShownConversation;
-  readonly attachments: Attachments;
-  readonly canSend: boolean;
-  readonly returned: WrittenMessage | null;
-  readonly onReturnedTaken: () => void;
-  readonly placeholder: string;
-  readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
-  readonly children?: ReactNode;
-}) {
+}
+
+/** The end of a conversation: its notices, the messages that wait, and the form for the next one. */
+export function ConversationComposer({ shown, ...composer }: ConversationComposerProps) {
+  const { conversation, view, messages, isBusy } = shown;
   useEscape(isBusy ? conversation.stop : null);
   return (
     <div className="relative before:pointer-events-none before:absolute before:inset-x-0 before:-top-8 before:h-8 before:bg-linear-to-t before:from-background">
@@ -41,19 +28,12 @@ export function ConversationComposer({
       )}
       <Composer
         draftKey={conversation.chatId}
-        attachments={attachments}
         isBusy={isBusy}
         canQueue
         isStopping={view.isStopping}
-        canSend={canSend}
-        returned={returned}
-        onReturnedTaken={onReturnedTaken}
-        placeholder={placeholder}
-        onSend={onSend}
         onStop={conversation.stop}
-      >
-        {children}
-      </Composer>
+        {...composer}
+      />
     </div>
   );
 }
@@ -75,17 +55,15 @@ const NOTICE_DELAY_MS = 800;
 /** Screen readers may miss what a new page says from its start. */
 const ANNOUNCEMENT_DELAY_MS = 300;
 
-/** Shows a lost connection and the last error, and announces turns to screen readers. */
-export function Notices(props: {
+interface NoticesProps {
   readonly view: Pick<ConversationView, "connection" | "error" | "isReading">;
   readonly messages: readonly UIMessage[];
   readonly onDismiss: () => void;
-}) {
-  const {
-    view: { connection, error, isReading },
-    messages,
-    onDismiss,
-  } = props;
+}
+
+/** Shows a lost connection and the last error, and announces turns to screen readers. */
+export function Notices({ view, messages, onDismiss }: NoticesProps) {
+  const { connection, error, isReading } = view;
   const isLost = useDelayedTrue(connection === "lost", NOTICE_DELAY_MS);
   const isAnnounced = useDelayedTrue(isReading, ANNOUNCEMENT_DELAY_MS);
   const [wasBusy, setWasBusy] = useState(isReading);

@@ -114,7 +114,9 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
             </div>
             <Button
               icon={FolderTree}
-              {...headerButton}
+              variant="ghost"
+              size="sm"
+              className="h-8"
               aria-pressed={files !== null}
               onClick={() => setFiles(files === null ? { path: null } : null)}
             >
@@ -197,8 +199,6 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
     </OpenFileContext>
   );
 }
-
-const headerButton = { variant: "ghost", size: "sm", className: "h-8" } as const;
 
 function newestTextOf(messages: readonly UIMessage[]): string {
   const newest = messages.findLast((message) => message.role === "user");

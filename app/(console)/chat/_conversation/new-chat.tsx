@@ -10,7 +10,7 @@ import {
 } from "lucide-react";
 import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
-import { Activity, useCallback, useEffect, useRef, useState } from "react";
+import { Activity, useCallback, useEffect, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import { type ApiError, api } from "../../_api/request.ts";
@@ -19,7 +19,7 @@ import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { useFrame } from "../../_shell/frame.tsx";
 import { cn } from "../../_ui/class-names.ts";
-import { pathOf } from "../_list/row-target.ts";
+import { pageOf, pathOf } from "../_list/row-target.ts";
 import type { ChatAddress } from "../_state/attachment.ts";
 import type { ChatError } from "../_state/chat-error.ts";
 import type { Conversation } from "../_state/conversation.ts";
@@ -29,9 +29,8 @@ import { Composer } from "./composer.tsx";
 import { Notices } from "./conversation-composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { MessageList } from "./message-list.tsx";
-import type { ChatSetup } from "./use-draft-chat.ts";
-import { pageOf, type SetUp, toRefusal, useDraftChat } from "./use-draft-chat.ts";
-import { VariablesDialog, variablesIn } from "./variables-dialog.tsx";
+import { type ChatSetup, type SetUp, toRefusal, useDraftChat } from "./use-draft-chat.ts";
+import { type Suggestion, VariablesDialog, variablesIn } from "./variables-dialog.tsx";
 
 const ignore = () => {};
 const noMessages: readonly UIMessage[] = [];
@@ -62,8 +61,6 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   const [connection, setConnection] = useState<ConnectionState>("live");
   const [error, setError] = useState<ChatError | null>(null);
 
-  const opened = useRef<ChatAddress | null>(null);
-
   /** The prompt that goes into the box, once its variables have values. */
   const [chosen, setChosen] = useState<Suggestion | null>(null);
   const fillIn = useCallback(
@@ -78,8 +75,7 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
       variablesIn(prompt).length === 0 ? fillIn(prompt) : setChosen({ title, prompt, sample }),
     [fillIn],
   );
-  const params = useSearchParams();
-  const templateId = params.get("template");
+  const templateId = useSearchParams().get("template");
   useEffect(() => {
     if (templateId === null) return;
     history.replaceState(null, "", "/chat");
@@ -94,21 +90,18 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
     const failure = isOlder ? await setUpChat(address, conversation, setup) : null;
     if (failure) return failure;
     conversation.subscribe(() => setConnection(conversation.getView().connection));
-    opened.current = address;
     return null;
   };
   const sendFirst = async (message: WrittenMessage) => {
     const parts = toParts(message.text, message.files);
     setSent([{ id: "sent", role: "user", parts }]);
     setError(null);
-    const refusal = await send(message, setUp, setup);
-    if (refusal === null) {
-      if (isMounted.current && opened.current) router.push(pageOf(opened.current));
-      return;
-    }
-    setSent(noMessages);
-    setConnection("live");
-    setError(refusal);
+    const result = await send(message, setUp, setup);
+    if ("text" in result) {
+      setSent(noMessages);
+      setConnection("live");
+      setError(result);
+    } else if (isMounted.current) router.push(pageOf(result));
   };
 
   return (
@@ -218,14 +211,6 @@ function StandInNote() {
       </Link>
     </p>
   );
-}
-
-/** Its prompt can have variables, and is put into the box to be completed. */
-interface Suggestion {
-  readonly title: string;
-  readonly prompt: string;
-  /** The prompt for the files of the example artist. */
-  readonly sample?: string | undefined;
 }
 
 const suggestions: readonly (Suggestion & { readonly icon: LucideIcon })[] = [

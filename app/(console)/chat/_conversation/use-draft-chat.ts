@@ -1,9 +1,9 @@
 import { useRouter } from "next/navigation";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
-import { type ApiError, api } from "../../_api/request.ts";
+import { type ApiError, type ApiResult, api } from "../../_api/request.ts";
 import { scopeOfSession } from "../../_session/scope.ts";
-import { pathOf } from "../_list/row-target.ts";
+import { addressOf, pageOf, pathOf } from "../_list/row-target.ts";
 import type { ChatAddress } from "../_state/attachment.ts";
 import { Attachments } from "../_state/attachments.ts";
 import type { ChatError } from "../_state/chat-error.ts";
@@ -13,18 +13,20 @@ import { forgetUnsent, keepUnsent, readUnsent, type UnsentMessage } from "../_st
 import type { StoredChat, WrittenMessage } from "../_state/message-parts.ts";
 import { openConversation } from "../_state/open-conversations.ts";
 
+type Failure = Pick<ApiError, "message" | "requestId">;
+
 /** Sets a chat up before its first message, or resolves to why that failed. */
 export type SetUp = (
   address: ChatAddress,
   conversation: Conversation,
   /** False if it was created with the setup of the message. */
   isOlder: boolean,
-) => Promise<Pick<ApiError, "message" | "requestId"> | null | undefined>;
+) => Promise<Failure | null>;
 
-export const toRefusal = ({
-  message,
+export const toRefusal = ({ message, requestId }: Failure): ChatError => ({
+  text: message,
   requestId,
-}: Pick<ApiError, "message" | "requestId">): ChatError => ({ text: message, requestId });
+});
 
 /** The ids of first messages that this page is sending. Others were left behind by a reload. */
 const inFlight = new Set<string>();
@@ -45,9 +47,7 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
       resume: (address) => chat.resume(address),
       findChat: async () => {
         const created = await chat.create();
-        return created.ok
-          ? { sessionId: created.sessionId, chatId: created.chat.id }
-          : { error: created.error.message };
+        return created.ok ? addressOf(created.data.chat) : { error: created.error.message };
       },
     });
     return { draft: chat, attachments: files };
@@ -77,56 +77,50 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
     }
   }, [draft, draftKey, router]);
 
-  /** Creates the chat, sets it up, and sends its first message. Resolves to null once that is stored. */
-  const begin = async (
-    unsent: UnsentMessage,
-    setUp: SetUp,
-    setup?: ChatSetup,
-  ): Promise<ChatError | null> => {
+  /** Creates the chat, sets it up, and sends its first message. */
+  const begin = async (unsent: UnsentMessage, setUp: SetUp, setup?: ChatSetup) => {
     const isOlder = draft.isCreated;
     const created = await draft.create(setup);
     if (!created.ok) return toRefusal(created.error);
-    const address = { sessionId: created.sessionId, chatId: created.chat.id };
+    const { chat } = created.data;
+    const address = addressOf(chat);
     keepUnsent({ ...unsent, chat: address });
     const conversation = openConversation(address.sessionId, address.chatId);
-    conversation.showChat(created.chat);
+    conversation.showChat(chat);
     conversation.showConnectors(setup?.connectors);
     const failure = await setUp(address, conversation, isOlder);
     if (failure) return toRefusal(failure);
     const refusal = await conversation.begin(unsent);
-    if (refusal === null) publishChatEvent({ ...address, type: "changed" });
-    return refusal;
+    if (refusal) return refusal;
+    publishChatEvent({ ...address, type: "changed" });
+    return address;
   };
   /**
-   * Begins the chat with a message, and returns the message if it was refused; null once it is stored. A
-   * page that was left in the meantime finds the refused message when it is shown again.
+   * Begins the chat with a message. Resolves to its address once the message is stored, or to why it was
+   * refused. A page that was left in the meantime finds the refused message when it is shown again.
    */
   const send = async (
     message: WrittenMessage,
     setUp: SetUp,
     setup?: ChatSetup,
-  ): Promise<ChatError | null> => {
+  ): Promise<ChatAddress | ChatError> => {
     const unsent = { ...message, id: crypto.randomUUID(), draftKey, chat: null };
     keepUnsent(unsent);
     inFlight.add(unsent.id);
-    const refusal = await begin(unsent, setUp, setup);
+    const result = await begin(unsent, setUp, setup);
     inFlight.delete(unsent.id);
-    if (refusal === null) draft.release();
+    const isRefused = "text" in result;
+    if (!isRefused) draft.release();
     else if (message.files.length === 0) await draft.discard();
-    if (refusal !== null && !isMounted.current) return refusal;
+    if (isRefused && !isMounted.current) return result;
     forgetUnsent(unsent.id);
-    if (refusal !== null) setReturned(message);
-    return refusal;
+    if (isRefused) setReturned(message);
+    return result;
   };
   return { attachments, returned, setReturned, takeReturned, send, isMounted };
 }
 
-export const pageOf = ({ sessionId, chatId }: NonNullable<UnsentMessage["chat"]>): string =>
-  `/chat/${sessionId}/${chatId}`;
-
-type CreatedChat =
-  | { readonly ok: true; readonly sessionId: string; readonly chat: Chat }
-  | { readonly ok: false; readonly error: ApiError };
+type CreatedChat = ApiResult<{ readonly chat: Chat }>;
 
 /** What the agent of a new chat gets. An empty model is the default. */
 export type ChatSetup = Readonly<{ modelId: string; connectors: readonly string[] }>;
@@ -173,10 +167,8 @@ class DraftChat {
 
   async #readOrCreate({ modelId, connectors }: Partial<ChatSetup>): Promise<CreatedChat> {
     if (this.#resumed !== null) {
-      const { sessionId } = this.#resumed;
       const read = await api<StoredChat>(pathOf(this.#resumed));
-      if (read.ok) return { ok: true, sessionId, chat: read.data.chat };
-      if (read.error.status !== 404) return read;
+      if (read.ok || read.error.status !== 404) return read;
       // It has been deleted.
       this.#resumed = null;
     }
@@ -190,10 +182,7 @@ class DraftChat {
       ...(modelId && { modelId }),
       ...(connectors?.length && { connectors }),
     };
-    const created = await api<{ chat: Chat }>(path, { body });
-    if (!created.ok) return created;
-    const { chat } = created.data;
-    return { ok: true, sessionId: chat.sessionId, chat };
+    return api(path, { body });
   }
 
   release(): void {
@@ -208,9 +197,7 @@ class DraftChat {
     // A file that is added during the request starts another chat.
     this.release();
     const created = await creating;
-    const address = created?.ok
-      ? { sessionId: created.sessionId, chatId: created.chat.id }
-      : resumed;
+    const address = created?.ok ? addressOf(created.data.chat) : resumed;
     if (address === null) return;
     // Another tab shows the same draft, and may have sent it.
     const read = await api<StoredChat>(pathOf(address));

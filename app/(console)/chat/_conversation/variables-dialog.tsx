@@ -11,10 +11,15 @@ export const variablesIn = (prompt: string): readonly string[] => [
   ...new Set([...prompt.matchAll(VARIABLE)].map(([, name = ""]) => name)),
 ];
 
-interface VariablesDialogProps {
+/** Its prompt can have variables, and is put into the box to be completed. */
+export interface Suggestion {
   readonly title: string;
   readonly prompt: string;
+  /** The prompt for the files of the example artist. */
   readonly sample?: string | undefined;
+}
+
+interface VariablesDialogProps extends Suggestion {
   readonly onFill: (text: string) => void;
   readonly onClose: () => void;
 }

@@ -14,8 +14,10 @@ export const pathOf = ({ sessionId, chatId }: ChatAddress): string =>
 
 export const addressOf = ({ sessionId, id }: Chat): ChatAddress => ({ sessionId, chatId: id });
 
-export const hrefOf = ({ sessionId, id }: Pick<FoundChat, "sessionId" | "id">): string =>
-  `/chat/${sessionId}/${id}`;
+export const pageOf = ({ sessionId, chatId }: ChatAddress): string =>
+  `/chat/${sessionId}/${chatId}`;
+
+export const hrefOf = (chat: Chat): string => pageOf(addressOf(chat));
 
 /** Returns the address of a chat at the message that a search has found. */
 export function hrefOfFound(chat: FoundChat): string {
