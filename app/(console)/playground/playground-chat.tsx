@@ -1,7 +1,7 @@
 "use client";
 import type { FileUIPart } from "ai";
 import { FlaskConical } from "lucide-react";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../_api/request.ts";
 import { chooseConnectors } from "../_connectors/connectors-picker.tsx";
 import { Button } from "../_ui/button.tsx";
@@ -17,7 +17,7 @@ import type { ChatAddress } from "../chat/_state/attachment.ts";
 import { attachmentsOf } from "../chat/_state/attachments.ts";
 import type { WrittenMessage } from "../chat/_state/message-parts.ts";
 import { openConversation, retainConversation } from "../chat/_state/open-conversations.ts";
-import { FilesSessionContext } from "../chat/_tools/file-link.tsx";
+import { SandboxFilesContext } from "../chat/_tools/file-link.tsx";
 import { EXAMPLE, faultOf, type PlaygroundSetup, readNumber, toAgentSetup } from "./setup.ts";
 
 interface PlaygroundChatProps {
@@ -121,20 +121,21 @@ function StartedChat({ isStarting, returned, onReturnedTaken, ...rest }: Started
   const { sessionId, chatId, ...composer } = rest;
   const shown = useConversation(sessionId, chatId);
   const { conversation, view, messages } = shown;
+  const files = useMemo(() => ({ sessionId, open: null }), [sessionId]);
   const takeReturned = useCallback(() => {
     onReturnedTaken();
     conversation.takeReturned();
   }, [conversation, onReturnedTaken]);
   return (
     <>
-      <FilesSessionContext value={sessionId}>
+      <SandboxFilesContext value={files}>
         <MessageList
           messages={messages}
           sentMessageId={view.sentMessageId}
           isBusy={view.isReading}
           answering={conversation}
         />
-      </FilesSessionContext>
+      </SandboxFilesContext>
       <ConversationComposer
         shown={shown}
         canSend={view.phase === "ready" && !isStarting}

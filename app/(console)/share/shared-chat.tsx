@@ -13,7 +13,7 @@ import { ErrorState } from "../_ui/states.tsx";
 import { hrefOf } from "../chat/_list/row-target.ts";
 import { FileTypeIcon } from "../chat/_message/file-type-icon.tsx";
 import { Markdown } from "../chat/_message/markdown.tsx";
-import { MessageHeading, UserText } from "../chat/_message/message-heading.tsx";
+import { Message, UserText } from "../chat/_message/message.tsx";
 import type { SharedPage } from "./read-shared-chat.ts";
 
 type SharedChatProps = Readonly<{ token: string; first: SharedPage }>;
@@ -70,7 +70,7 @@ export function SharedChat({ token, first }: SharedChatProps) {
         <p className="py-12 text-center text-muted-foreground">This chat had no messages yet.</p>
       )}
       {keyed(messages).map(({ key, item }) => (
-        <Message key={key} message={item} />
+        <MessageView key={key} {...item} />
       ))}
       {error && <ErrorState error={error} />}
       {cursor !== null && (
@@ -125,20 +125,18 @@ function Invitation({ token }: Pick<SharedChatProps, "token">) {
   );
 }
 
-function Message({ message: { role, parts } }: { readonly message: SharedMessage }) {
+function MessageView({ role, parts }: SharedMessage) {
   if (role === "user") {
     return (
-      <article aria-label="Author" className="relative flex flex-col items-end gap-1">
-        <MessageHeading>Author</MessageHeading>
+      <Message author="Author" className="flex flex-col items-end gap-1">
         {keyed(parts).map(({ key, item }) =>
           item.type === "text" ? <UserText key={key}>{item.text}</UserText> : null,
         )}
-      </article>
+      </Message>
     );
   }
   return (
-    <article aria-label="Agent" className="relative flex min-w-0 flex-col gap-3">
-      <MessageHeading>Agent</MessageHeading>
+    <Message author="Agent" className="flex min-w-0 flex-col gap-3">
       {keyed(groupTools(parts)).map(({ key, item }) =>
         typeof item === "string" ? (
           <Markdown key={key} text={item} />
@@ -152,7 +150,7 @@ function Message({ message: { role, parts } }: { readonly message: SharedMessage
           </p>
         ),
       )}
-    </article>
+    </Message>
   );
 }
 

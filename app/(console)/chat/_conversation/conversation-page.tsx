@@ -2,7 +2,7 @@
 import type { UIMessage } from "ai";
 import { FolderTree, MessageSquarePlus } from "lucide-react";
 import { useSearchParams } from "next/navigation";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { ChatConnectors } from "../../_connectors/connectors-picker.tsx";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
@@ -14,7 +14,7 @@ import { MessageActionsContext } from "../_message/message-actions.ts";
 import { attachmentsOf } from "../_state/attachments.ts";
 import type { ConnectionState } from "../_state/live-chat.ts";
 import { askingRun, fromParts, isOpenQuestion } from "../_state/message-parts.ts";
-import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
+import { SandboxFilesContext } from "../_tools/file-link.tsx";
 import { ContextGauge } from "./context-gauge.tsx";
 import { ConversationComposer } from "./conversation-composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
@@ -45,7 +45,10 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
     const id = params.get("message");
     return id === null ? null : { id, words: params.get("find") ?? "" };
   }, [params]);
-  const openFile = useCallback((path: string) => setFiles({ path }), []);
+  const sandboxFiles = useMemo(
+    () => ({ sessionId, open: (path: string) => setFiles({ path }) }),
+    [sessionId],
+  );
   const nextArrow = useRef<{ messageId: string; direction: -1 | 1 } | null>(null);
   const { siblings, ratings } = view;
   const last = messages.at(-1);
@@ -92,111 +95,109 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
   }
   const hasQuestion = (isAsking || last?.parts.some(isOpenQuestion) === true) && !isReading;
   return (
-    <OpenFileContext value={openFile}>
-      <div className="flex h-full min-w-0">
-        <FileDrop
-          onFiles={(dropped) => attachments.add(dropped)}
-          className="relative flex h-full min-w-0 flex-1 flex-col"
+    <div className="flex h-full min-w-0">
+      <FileDrop
+        onFiles={(dropped) => attachments.add(dropped)}
+        className="relative flex h-full min-w-0 flex-1 flex-col"
+      >
+        {/* On a phone, it covers the brand in the bar of all pages. */}
+        <header
+          data-page-header
+          className="flex h-13 shrink-0 items-center gap-3 border-b px-4 max-md:fixed max-md:inset-x-12 max-md:top-0 max-md:h-[47px] max-md:border-0 max-md:bg-sidebar max-md:px-2"
         >
-          {/* On a phone, it covers the brand in the bar of all pages. */}
-          <header
-            data-page-header
-            className="flex h-13 shrink-0 items-center gap-3 border-b px-4 max-md:fixed max-md:inset-x-12 max-md:top-0 max-md:h-[47px] max-md:border-0 max-md:bg-sidebar max-md:px-2"
-          >
-            <div className="min-w-0 flex-1">
-              {chat ? (
-                <TitleMenu chat={chat} onCode={() => setCodeOpen(true)} />
-              ) : (
-                <h1>
-                  <Skeleton className="h-5 w-48 max-w-full" />
-                </h1>
-              )}
-            </div>
-            <Button
-              icon={FolderTree}
-              variant="ghost"
-              size="sm"
-              className="h-8"
-              aria-pressed={files !== null}
-              onClick={() => setFiles(files === null ? { path: null } : null)}
-            >
-              <span className="max-sm:sr-only">Files</span>
-            </Button>
-          </header>
-          {phase === "loading" ? (
-            <ConversationSkeleton connection={view.connection} />
-          ) : (
-            <FilesSessionContext value={sessionId}>
-              <MessageActionsContext value={actions}>
-                <MessageList
-                  messages={messages}
-                  sentMessageId={view.sentMessageId}
-                  isBusy={isReading}
-                  answering={conversation}
-                  found={found}
-                />
-              </MessageActionsContext>
-            </FilesSessionContext>
-          )}
-          {chat?.template_update && <ChatTemplateUpdate chat={chat} conversation={conversation} />}
-          <ConversationComposer
-            shown={shown}
-            attachments={attachments}
-            canSend={phase === "ready"}
-            returned={view.returned}
-            onReturnedTaken={conversation.takeReturned}
-            placeholder={placeholderFor(isBusy, hasQuestion)}
-            onSend={conversation.send}
-          >
-            {chat && (
-              <>
-                <ModelPicker
-                  value={chat.modelId}
-                  {...(view.model && { known: view.model })}
-                  options={chat}
-                  onChoose={(modelId) => void conversation.changeChat({ modelId })}
-                  onOptions={(options) => void conversation.changeChat(options)}
-                />
-                <ContextGauge
-                  key={chatId}
-                  sessionId={sessionId}
-                  chatId={chatId}
-                  version={isAnswering ? null : `${chat.modelId} ${lastMessageId}`}
-                />
-                <ChatConnectors
-                  address={{ sessionId, chatId }}
-                  chosen={view.connectors}
-                  onChosen={conversation.showConnectors}
-                />
-              </>
+          <div className="min-w-0 flex-1">
+            {chat ? (
+              <TitleMenu chat={chat} onCode={() => setCodeOpen(true)} />
+            ) : (
+              <h1>
+                <Skeleton className="h-5 w-48 max-w-full" />
+              </h1>
             )}
-          </ConversationComposer>
-        </FileDrop>
-        {isCodeOpen && (
-          <CodeDialog
-            chat={{ sessionId, chatId }}
-            description="Sends a message to this chat, and prints the answer while it is written."
-            scenario={{
-              kind: "chat",
-              chat: { sessionId, chatId },
-              message: newestTextOf(messages) || "What is the next step?",
-              setup: { modelId: null, instructions: null, templateId: null, connectors: [] },
-              contextLimit: null,
-            }}
-            onClose={() => setCodeOpen(false)}
-          />
+          </div>
+          <Button
+            icon={FolderTree}
+            variant="ghost"
+            size="sm"
+            className="h-8"
+            aria-pressed={files !== null}
+            onClick={() => setFiles(files === null ? { path: null } : null)}
+          >
+            <span className="max-sm:sr-only">Files</span>
+          </Button>
+        </header>
+        {phase === "loading" ? (
+          <ConversationSkeleton connection={view.connection} />
+        ) : (
+          <SandboxFilesContext value={sandboxFiles}>
+            <MessageActionsContext value={actions}>
+              <MessageList
+                messages={messages}
+                sentMessageId={view.sentMessageId}
+                isBusy={isReading}
+                answering={conversation}
+                found={found}
+              />
+            </MessageActionsContext>
+          </SandboxFilesContext>
         )}
-        {files !== null && (
-          <FilesPanel
-            sessionId={sessionId}
-            path={files.path}
-            isBusy={isReading}
-            onOpen={(path) => setFiles({ path })}
-            onClose={() => setFiles(null)}
-          />
-        )}
-      </div>
-    </OpenFileContext>
+        {chat?.template_update && <ChatTemplateUpdate chat={chat} conversation={conversation} />}
+        <ConversationComposer
+          shown={shown}
+          attachments={attachments}
+          canSend={phase === "ready"}
+          returned={view.returned}
+          onReturnedTaken={conversation.takeReturned}
+          placeholder={placeholderFor(isBusy, hasQuestion)}
+          onSend={conversation.send}
+        >
+          {chat && (
+            <>
+              <ModelPicker
+                value={chat.modelId}
+                {...(view.model && { known: view.model })}
+                options={chat}
+                onChoose={(modelId) => void conversation.changeChat({ modelId })}
+                onOptions={(options) => void conversation.changeChat(options)}
+              />
+              <ContextGauge
+                key={chatId}
+                sessionId={sessionId}
+                chatId={chatId}
+                version={isAnswering ? null : `${chat.modelId} ${lastMessageId}`}
+              />
+              <ChatConnectors
+                address={{ sessionId, chatId }}
+                chosen={view.connectors}
+                onChosen={conversation.showConnectors}
+              />
+            </>
+          )}
+        </ConversationComposer>
+      </FileDrop>
+      {isCodeOpen && (
+        <CodeDialog
+          chat={{ sessionId, chatId }}
+          description="Sends a message to this chat, and prints the answer while it is written."
+          scenario={{
+            kind: "chat",
+            chat: { sessionId, chatId },
+            message: newestTextOf(messages) || "What is the next step?",
+            setup: { modelId: null, instructions: null, templateId: null, connectors: [] },
+            contextLimit: null,
+          }}
+          onClose={() => setCodeOpen(false)}
+        />
+      )}
+      {files !== null && (
+        <FilesPanel
+          sessionId={sessionId}
+          path={files.path}
+          isBusy={isReading}
+          onOpen={(path) => setFiles({ path })}
+          onClose={() => setFiles(null)}
+        />
+      )}
+    </div>
   );
 }
 

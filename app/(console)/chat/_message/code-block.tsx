@@ -8,7 +8,7 @@ import {
   useState,
 } from "react";
 import { CodeLines } from "../../_code/code-lines.tsx";
-import type { HighlightedBlock } from "../../_code/highlighter.ts";
+import type { Highlighting } from "../../_code/highlighter.ts";
 import { type CodeLine, findLanguage } from "../../_code/languages.ts";
 import { loadModule } from "../../_load/load-module.ts";
 import { IconButton, iconButtonStyle } from "../../_ui/button.tsx";
@@ -52,33 +52,24 @@ export function CodeBlock({ text, language, isGrowing = false }: CodeBlockProps)
         />
       </div>
       <Code
-        text={text}
-        language={language}
+        {...{ text, language, isWrapped, isGrowing }}
         label={language === "" ? "Code" : `Code, ${name}`}
-        isWrapped={isWrapped}
-        isGrowing={isGrowing}
         className="max-h-[32rem]"
       />
     </div>
   );
 }
 
-/** Preformatted text in a scrollable box, highlighted if the language is known. */
-export function Code({
-  text,
-  label,
-  language = "",
-  isWrapped = false,
-  isGrowing = false,
-  className = "",
-}: {
+interface CodeProps extends Partial<CodeBlockProps> {
   readonly text: string;
   readonly label: string;
-  readonly language?: string;
   readonly isWrapped?: boolean;
-  readonly isGrowing?: boolean;
   readonly className?: string;
-}) {
+}
+
+/** Preformatted text in a scrollable box, highlighted if the language is known. */
+export function Code(props: CodeProps) {
+  const { text, label, language = "", isWrapped = false, isGrowing = false, className } = props;
   const box = useFollowedEnd(text, isGrowing);
   const lines = useHighlightedLines(text, language, isGrowing);
   return (
@@ -122,8 +113,6 @@ function useFollowedEnd(text: string, isGrowing: boolean): RefObject<HTMLElement
 
 /** Longer texts stay plain: the many elements would slow the page down. */
 const MAX_LENGTH = 100_000;
-/** The lines of one portion, so that the pieces appear early and are drawn in short tasks. */
-const PORTION_LINES = 200;
 
 const none: readonly CodeLine[] = [];
 
@@ -132,96 +121,34 @@ const none: readonly CodeLine[] = [];
  * worker answers. The last line of a growing text is left out until it is complete. Lines may be outdated
  * for a moment after the text was replaced: compare them with the text.
  */
-function useHighlightedLines(
-  text: string,
-  language: string,
-  isGrowing: boolean,
-): readonly CodeLine[] {
+function useHighlightedLines(text: string, language: string, isGrowing: boolean) {
   const [lines, setLines] = useState(none);
-  const highlighting = useRef<Highlighting | null>(null);
+  const [highlighting, setHighlighting] = useState<Highlighting | null>(null);
   const isKnown = text.length <= MAX_LENGTH && findLanguage(language) !== undefined;
   useEffect(() => {
     if (!isKnown) return;
-    const started = new Highlighting(language, (known) => startTransition(() => setLines(known)));
-    highlighting.current = started;
+    const left = new AbortController();
+    let started: Highlighting | null = null;
+    loadModule(() => import("../../_code/highlighter.ts")).then(
+      (module) => {
+        if (left.signal.aborted) return;
+        const show = (known: readonly CodeLine[]) => startTransition(() => setLines(known));
+        started = new module.Highlighting(language, show);
+        setHighlighting(started);
+      },
+      // The text stays plain.
+      () => {},
+    );
     return () => {
-      started.close();
-      highlighting.current = null;
+      left.abort();
+      started?.close();
+      setHighlighting(null);
       setLines(none);
     };
   }, [language, isKnown]);
   useEffect(() => {
-    if (isKnown) highlighting.current?.update(isGrowing ? completeLines(text) : `${text}\n`);
-  }, [text, isGrowing, isKnown]);
+    const completeLines = isGrowing ? text.slice(0, text.lastIndexOf("\n") + 1) : `${text}\n`;
+    highlighting?.update(completeLines);
+  }, [text, isGrowing, highlighting]);
   return lines;
-}
-
-const completeLines = (text: string): string => text.slice(0, text.lastIndexOf("\n") + 1);
-
-class Highlighting {
-  readonly #language: string;
-  readonly #onLines: (lines: readonly CodeLine[]) => void;
-  #block: Promise<HighlightedBlock> | null = null;
-  #lines: readonly CodeLine[] = none;
-  #sent = "";
-  #wanted = "";
-  #isBusy = false;
-  #isClosed = false;
-
-  constructor(language: string, onLines: (lines: readonly CodeLine[]) => void) {
-    this.#language = language;
-    this.#onLines = onLines;
-  }
-
-  /** @param text complete lines, each with its line feed */
-  update(text: string): void {
-    this.#wanted = text;
-    if (!this.#isBusy) void this.#work();
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#end();
-  }
-
-  #end(): void {
-    void this.#block?.then((block) => block.close());
-    this.#block = null;
-    this.#lines = none;
-    this.#sent = "";
-  }
-
-  async #work(): Promise<void> {
-    this.#isBusy = true;
-    while (!this.#isClosed && this.#sent !== this.#wanted) {
-      if (!this.#wanted.startsWith(this.#sent)) this.#end();
-      this.#block ??= openBlock(this.#language);
-      const portion = firstLines(this.#wanted.slice(this.#sent.length));
-      this.#sent += portion;
-      const lines = await this.#block.then((block) => block.next(portion.slice(0, -1)));
-      // The worker has given up, or could not be loaded; the rest stays plain.
-      if (lines === null || this.#isClosed) return;
-      this.#lines = [...this.#lines, ...lines];
-      this.#onLines(this.#lines);
-    }
-    this.#isBusy = false;
-  }
-}
-
-const openBlock = (language: string): Promise<HighlightedBlock> =>
-  loadModule(() => import("../../_code/highlighter.ts")).then(
-    (module) => module.openBlock(language),
-    () => plainBlock,
-  );
-
-const plainBlock: HighlightedBlock = { next: async () => null, close: () => {} };
-
-function firstLines(text: string): string {
-  let end = 0;
-  for (let count = 0; count < PORTION_LINES; count++) {
-    const next = text.indexOf("\n", end);
-    if (next < 0) break;
-    end = next + 1;
-  }
-  return text.slice(0, end);
 }

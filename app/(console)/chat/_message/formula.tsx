@@ -1,4 +1,4 @@
-import { memo, type RefObject, useEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import { loadModule } from "../../_load/load-module.ts";
 import { cn } from "../../_ui/class-names.ts";
 
@@ -15,7 +15,20 @@ interface FormulaProps {
 /** A formula. Its source is shown until KaTeX is loaded, and when it cannot be drawn. */
 export const Formula = memo(function Formula({ source, isDisplay, isComplete }: FormulaProps) {
   const place = useRef<HTMLSpanElement>(null);
-  const isDrawn = useDrawn(place, { source, isDisplay, isComplete });
+  const [isDrawn, setDrawn] = useState(false);
+  useEffect(() => {
+    if (!isComplete || source.length > MAX_LENGTH) return;
+    const cancel = drawInTurn((drawFormula) => {
+      const drawing = document.createElement("span");
+      drawFormula(source, isDisplay, drawing);
+      place.current?.replaceChildren(drawing);
+      setDrawn(true);
+    });
+    return () => {
+      cancel();
+      setDrawn(false);
+    };
+  }, [source, isDisplay, isComplete]);
   return (
     <>
       {!isDrawn && (
@@ -45,27 +58,6 @@ export const Formula = memo(function Formula({ source, isDisplay, isComplete }: 
     </>
   );
 });
-
-function useDrawn(
-  place: RefObject<HTMLElement | null>,
-  { source, isDisplay, isComplete }: FormulaProps,
-): boolean {
-  const [isDrawn, setDrawn] = useState(false);
-  useEffect(() => {
-    if (!isComplete || source.length > MAX_LENGTH) return;
-    const cancel = drawInTurn((drawFormula) => {
-      const drawing = document.createElement("span");
-      drawFormula(source, isDisplay, drawing);
-      place.current?.replaceChildren(drawing);
-      setDrawn(true);
-    });
-    return () => {
-      cancel();
-      setDrawn(false);
-    };
-  }, [place, source, isDisplay, isComplete]);
-  return isDrawn;
-}
 
 /** Draws formulas one after the other, in tasks that are short enough not to hold up a frame. */
 

@@ -4,7 +4,7 @@ import { loadImage } from "../../_api/request.ts";
 import { keyed } from "../../_ui/keyed.ts";
 import { isPreviewable, sandboxFilePath } from "../_state/attachment.ts";
 import { previewOf } from "../_state/attachments.ts";
-import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
+import { SandboxFilesContext } from "../_tools/file-link.tsx";
 import { FileTypeIcon } from "./file-type-icon.tsx";
 
 const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
@@ -24,7 +24,7 @@ export function MessageFiles({ files }: { readonly files: readonly FileUIPart[] 
 }
 
 function MessageFile({ file }: { readonly file: FileUIPart }) {
-  const open = useContext(OpenFileContext);
+  const open = useContext(SandboxFilesContext)?.open;
   const path = SANDBOX_URL.test(file.url) ? file.url.replace(SANDBOX_URL, "") : null;
   const name = file.filename || path?.split("/").at(-1) || "File";
   const isImage = isPreviewable(file.mediaType);
@@ -43,7 +43,7 @@ function MessageFile({ file }: { readonly file: FileUIPart }) {
         className="max-h-44 min-h-12 max-w-56 min-w-12 rounded-xl border bg-surface object-cover"
       />
     );
-  if (open === null || path === null) return content;
+  if (!open || path === null) return content;
   return (
     <button
       type="button"
@@ -58,10 +58,10 @@ function MessageFile({ file }: { readonly file: FileUIPart }) {
 
 /** Returns a URL for an `img`; null until the file was read, and if it cannot be. */
 function useThumbnail(url: string | null, path: string | null, mediaType: string): string | null {
-  const sessionId = useContext(FilesSessionContext);
+  const sessionId = useContext(SandboxFilesContext)?.sessionId;
   const [objectUrl, setObjectUrl] = useState<string | null>(null);
   useEffect(() => {
-    if (url === null || path === null || sessionId === null || previewOf(url)) return;
+    if (url === null || path === null || sessionId === undefined || previewOf(url)) return;
     const controller = new AbortController();
     let made: string | null = null;
     const address = sandboxFilePath(sessionId, path);

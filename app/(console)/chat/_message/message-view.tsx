@@ -11,10 +11,10 @@ import { fromParts } from "../_state/message-parts.ts";
 import { numberAt, readToolCall, type ToolCall } from "../_state/tool-call.ts";
 import { ToolRow } from "../_tools/tool-row.tsx";
 import { Markdown } from "./markdown.tsx";
+import { Message, UserText } from "./message.tsx";
 import { useMessageActions } from "./message-actions.ts";
 import { MessageFiles } from "./message-files.tsx";
 import { MessageFooter, UserFooter } from "./message-footer.tsx";
-import { MessageHeading, UserText } from "./message-heading.tsx";
 
 const DataPart = lazyComponent(() => import("./data-part.tsx"), "DataPart");
 const EditMessage = lazyComponent(() => import("./edit-message.tsx"), "EditMessage");
@@ -59,8 +59,7 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
   const { text, files } = fromParts(message.parts);
   if (isEditing && actions) {
     return (
-      <article aria-label="You" className="relative">
-        <MessageHeading>You</MessageHeading>
+      <Message author="You">
         <EditMessage
           text={text}
           files={files}
@@ -68,11 +67,11 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
           onCancel={() => setEditing(false)}
           onSend={(edited) => void actions.branches.edit(message.id, edited)}
         />
-      </article>
+      </Message>
     );
   }
   return (
-    <article aria-label="You" className="group/message relative flex flex-col items-end gap-1">
+    <Message author="You" className="group/message flex flex-col items-end gap-1">
       <WrittenParts parts={message.parts} />
       <UserFooter
         messageId={message.id}
@@ -80,14 +79,13 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
         editButton={editButton}
         onEdit={() => setEditing(true)}
       />
-    </article>
+    </Message>
   );
 }
 
 function WrittenParts({ parts }: { readonly parts: readonly Part[] }) {
   return (
     <>
-      <MessageHeading>You</MessageHeading>
       <MessageFiles files={parts.filter((part) => part.type === "file")} />
       {keyed(parts).map(({ key, item: part }) =>
         part.type === "text" ? <UserText key={key}>{part.text}</UserText> : null,
@@ -111,8 +109,7 @@ function AssistantMessage({ message, isStreaming, answering }: MessageViewProps)
   );
   const durationMs = folded.length === 1 ? numberAt(message.metadata, "durationMs") : null;
   return (
-    <article aria-label="Agent" className="group/message relative flex min-w-0 flex-col gap-3">
-      <MessageHeading>Agent</MessageHeading>
+    <Message author="Agent" className="group/message flex min-w-0 flex-col gap-3">
       {keyed(groups).map(({ key, item: one }) => {
         const views = keyed(one.parts).map(({ key: inside, item: part }) => (
           <PartView
@@ -139,7 +136,7 @@ function AssistantMessage({ message, isStreaming, answering }: MessageViewProps)
       {message.parts.some(({ type }) => type === "source-url") && <Sources parts={message.parts} />}
       {!isStreaming && message.parts.some(isOfFiles) && <WrittenFiles parts={message.parts} />}
       {!isStreaming && <MessageFooter message={message} />}
-    </article>
+    </Message>
   );
 }
 
@@ -183,9 +180,9 @@ function PartView({ part, call, isPlan, isStreaming, answering }: PartViewProps)
   if ("data" in part) return <DataPart type={part.type} data={part.data} />;
   if (part.type === "steering-message") {
     return (
-      <article aria-label="You" className="relative flex flex-col items-end gap-1">
+      <Message author="You" className="flex flex-col items-end gap-1">
         <WrittenParts parts={part.parts} />
-      </article>
+      </Message>
     );
   }
   if (!call) return null;

@@ -3,23 +3,21 @@ import { Download } from "lucide-react";
 import { useContext } from "react";
 import { IconButton } from "../../_ui/button.tsx";
 import { formatBytes } from "../../_ui/format.ts";
-import { download } from "../../_ui/save-file.ts";
-import { sandboxFilePath, withoutHome } from "../_state/attachment.ts";
+import { withoutHome } from "../_state/attachment.ts";
 import { listAt, numberAt, readToolCall, textAt } from "../_state/tool-call.ts";
-import { FilesSessionContext, OpenFileContext } from "../_tools/file-link.tsx";
+import { SandboxFilesContext, saveSandboxFile } from "../_tools/file-link.tsx";
 import { FileTypeIcon } from "./file-type-icon.tsx";
 
 /** The files that an answer has written: each opens beside the chat, or is downloaded. */
 export function WrittenFiles({ parts }: { readonly parts: UIMessage["parts"] }) {
-  const open = useContext(OpenFileContext);
-  const sessionId = useContext(FilesSessionContext);
+  const sandbox = useContext(SandboxFilesContext);
   const files = filesIn(parts);
-  if (sessionId === null || files.size === 0) return null;
+  if (sandbox === null || files.size === 0) return null;
   return (
     <ul aria-label="Files of this answer" className="flex flex-wrap gap-2">
       {[...files].map(([path, size]) => {
         const name = path.split("/").at(-1) ?? path;
-        const save = () => void download(sandboxFilePath(sessionId, path), name);
+        const save = () => saveSandboxFile(sandbox.sessionId, path);
         return (
           <li
             key={path}
@@ -28,7 +26,7 @@ export function WrittenFiles({ parts }: { readonly parts: UIMessage["parts"] }) 
             <button
               type="button"
               title={`Open ${path}`}
-              onClick={() => (open === null ? save() : open(path))}
+              onClick={() => (sandbox.open ?? save)(path)}
               className="flex min-w-0 flex-1 items-center gap-2.5 rounded-lg text-left hover:opacity-85"
             >
               <FileTypeIcon name={name} mediaType="" />

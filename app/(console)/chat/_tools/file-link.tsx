@@ -3,15 +3,18 @@ import { createContext, type ReactNode, useContext } from "react";
 import { download } from "../../_ui/save-file.ts";
 import { sandboxFilePath } from "../_state/attachment.ts";
 
-/** The session whose sandbox has the files of the messages; null where they cannot be read. */
-export const FilesSessionContext = createContext<string | null>(null);
+interface SandboxFiles {
+  readonly sessionId: string;
+  /** Opens a file next to the chat; null where there is no place for it. */
+  readonly open: ((path: string) => void) | null;
+}
 
-/** Opens a file of the sandbox next to the chat. */
-export const OpenFileContext = createContext<((path: string) => void) | null>(null);
+/** The files of the sandbox that messages name; null where they cannot be read. */
+export const SandboxFilesContext = createContext<SandboxFiles | null>(null);
 
 export function FileLink({ path }: { readonly path: string }) {
-  const open = useContext(OpenFileContext);
-  if (open === null) return <code className="min-w-0 truncate font-mono">{path}</code>;
+  const open = useContext(SandboxFilesContext)?.open;
+  if (!open) return <code className="min-w-0 truncate font-mono">{path}</code>;
   return (
     <button
       type="button"
@@ -24,27 +27,24 @@ export function FileLink({ path }: { readonly path: string }) {
   );
 }
 
-interface SandboxLinkProps {
-  readonly path: string;
-  readonly children: ReactNode;
-}
+type SandboxLinkProps = Readonly<{ path: string; children: ReactNode }>;
 
 /** A link of an answer to a file of the sandbox: opens it next to the chat, or else downloads it. */
 export function SandboxLink({ path, children }: SandboxLinkProps) {
-  const open = useContext(OpenFileContext);
-  const sessionId = useContext(FilesSessionContext);
-  if (sessionId === null) return children;
+  const files = useContext(SandboxFilesContext);
+  if (files === null) return children;
+  const open = files.open ?? ((file) => saveSandboxFile(files.sessionId, file));
   return (
     <button
       type="button"
-      title={`${open === null ? "Download" : "Open"} ${path}`}
-      onClick={() => {
-        if (open !== null) open(path);
-        else void download(sandboxFilePath(sessionId, path), path.split("/").at(-1) ?? path);
-      }}
+      title={`${files.open === null ? "Download" : "Open"} ${path}`}
+      onClick={() => open(path)}
       className="text-left text-accent-text underline underline-offset-2 hover:no-underline"
     >
       {children}
     </button>
   );
 }
+
+export const saveSandboxFile = (sessionId: string, path: string): void =>
+  void download(sandboxFilePath(sessionId, path), path.split("/").at(-1));
