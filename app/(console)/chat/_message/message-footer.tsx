@@ -32,50 +32,46 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
   const isLast = actions !== null && id === actions.lastMessageId;
   // Where answers are tried and compared, the figures of each are what counts.
   const isQuiet = actions !== null && !isLast;
+  const { thumbs, commentForm } = useRating(id);
   const row = useRef<HTMLElement>(null);
   const repeat = () => {
     if (row.current) focusConversation(row.current);
     void actions?.branches.regenerate(id);
   };
   return (
-    <RateAnswer messageId={id} className="flex flex-col gap-1">
-      {(thumbs) => (
-        <>
-          {reason === "error" && (
-            <TurnFailure
-              error={textAt(metadata, "error") ?? "This answer has failed"}
-              modelId={textAt(metadata, "modelId") ?? ""}
-              onRetry={isLast && !actions.isBusy ? repeat : null}
-              onTryModel={(modelId) => void actions?.tryModel(modelId, id)}
-            />
-          )}
-          <footer
-            ref={row}
-            className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted-foreground"
-          >
-            {ending !== undefined && (
-              <span className="font-medium text-warning-text">{ending}</span>
-            )}
-            <BranchArrows messageId={id} />
-            <div className={cn("flex flex-wrap items-center gap-x-2", isQuiet && quietStyle)}>
-              <div className="-ml-1.5 flex items-center">
-                {text !== "" && <CopyButton text={text} label="Copy message" isSmall />}
-                {actions && (
-                  <IconButton
-                    icon={RefreshCw}
-                    label="Regenerate answer"
-                    disabled={actions.isBusy}
-                    onClick={repeat}
-                  />
-                )}
-                {(text !== "" || hasToolCall) && thumbs}
-              </div>
-              <span>{details(metadata)}</span>
-            </div>
-          </footer>
-        </>
+    <div className="flex flex-col gap-1">
+      {reason === "error" && (
+        <TurnFailure
+          error={textAt(metadata, "error") ?? "This answer has failed"}
+          modelId={textAt(metadata, "modelId") ?? ""}
+          onRetry={isLast && !actions.isBusy ? repeat : null}
+          onTryModel={(modelId) => void actions?.tryModel(modelId, id)}
+        />
       )}
-    </RateAnswer>
+      <footer
+        ref={row}
+        className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1 text-xs text-muted-foreground"
+      >
+        {ending !== undefined && <span className="font-medium text-warning-text">{ending}</span>}
+        <BranchArrows messageId={id} />
+        <div className={cn("flex flex-wrap items-center gap-x-2", isQuiet && quietStyle)}>
+          <div className="-ml-1.5 flex items-center">
+            {text !== "" && <CopyButton text={text} label="Copy message" isSmall />}
+            {actions && (
+              <IconButton
+                icon={RefreshCw}
+                label="Regenerate answer"
+                disabled={actions.isBusy}
+                onClick={repeat}
+              />
+            )}
+            {(text !== "" || hasToolCall) && thumbs}
+          </div>
+          <span>{details(metadata)}</span>
+        </div>
+      </footer>
+      {commentForm}
+    </div>
   );
 }
 
@@ -202,19 +198,13 @@ function BranchArrows({ messageId }: { readonly messageId: string }) {
 
 const CommentForm = lazyComponent(() => import("./comment-form.tsx"), "CommentForm");
 
-interface RateAnswerProps {
-  readonly messageId: string;
-  readonly className: string;
-  readonly children: (thumbs: ReactNode) => ReactNode;
-}
-
-/** Thumbs up and down for the row that `children` makes, and below it a comment to go with either. */
-function RateAnswer({ messageId, className, children }: RateAnswerProps) {
+/** Returns thumbs up and down for the footer of an answer, and a comment to go with either. */
+function useRating(messageId: string): { thumbs?: ReactNode; commentForm?: ReactNode } {
   const actions = useMessageActions();
   // Open for this rating, even if the rating itself could not be stored: the comment is kept.
   const [open, setOpen] = useState<"up" | "down" | null>(null);
   const commentButton = useRef<HTMLButtonElement>(null);
-  if (!actions) return <div className={className}>{children(null)}</div>;
+  if (!actions) return {};
   const rated = actions.ratings.get(messageId);
   const rate = (rating: "up" | "down") => {
     const isTakenBack = rated?.rating === rating;
@@ -249,19 +239,15 @@ function RateAnswer({ messageId, className, children }: RateAnswerProps) {
       )}
     </>
   );
-  return (
-    <div className={className}>
-      {children(thumbs)}
-      {open && (
-        <CommentForm
-          initial={rated?.comment ?? ""}
-          isBad={open === "down"}
-          onCancel={close}
-          onSave={async (comment) => {
-            if (await actions.branches.rate(messageId, open, comment)) close();
-          }}
-        />
-      )}
-    </div>
+  const commentForm = open && (
+    <CommentForm
+      initial={rated?.comment ?? ""}
+      isBad={open === "down"}
+      onCancel={close}
+      onSave={async (comment) => {
+        if (await actions.branches.rate(messageId, open, comment)) close();
+      }}
+    />
   );
+  return { thumbs, commentForm };
 }
