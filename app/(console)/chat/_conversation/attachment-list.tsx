@@ -61,17 +61,12 @@ function AttachmentChip({ attachments, file }: AttachmentChipProps) {
         onClick={() => attachments.remove(id)}
       />
       {state.kind === "uploading" && (
-        <span
-          role="progressbar"
+        <progress
           aria-label={`Uploading ${name}`}
-          aria-valuenow={percent(state.sentBytes, size)}
-          className="absolute inset-x-0 bottom-0 h-0.5 bg-muted"
-        >
-          <span
-            className="block h-full bg-accent transition-[width]"
-            style={{ width: `${percent(state.sentBytes, size)}%` }}
-          />
-        </span>
+          max={100}
+          value={percent(state.sentBytes, size)}
+          className="absolute inset-x-0 bottom-0 h-0.5 w-full appearance-none bg-muted [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-muted [&::-webkit-progress-value]:bg-accent [&::-webkit-progress-value]:transition-[width]"
+        />
       )}
     </li>
   );

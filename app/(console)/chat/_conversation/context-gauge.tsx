@@ -2,6 +2,7 @@ import { useEffect, useId, useRef, useState } from "react";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { pathOf } from "../_list/row-target.ts";
+import type { ChatAddress } from "../_state/attachment.ts";
 import type { ChatContext } from "./context-parts.tsx";
 
 const ContextParts = lazyComponent(() => import("./context-parts.tsx"), "ContextParts");
@@ -9,16 +10,29 @@ const ContextParts = lazyComponent(() => import("./context-parts.tsx"), "Context
 /** From this share on, a turn compacts the conversation. */
 const COMPACTED_PERCENT = 75;
 
-interface ContextGaugeProps {
-  readonly sessionId: string;
-  readonly chatId: string;
+/** The chat is usable by then, so its own requests come first. */
+const READ_DELAY_MS = 500;
+
+interface ContextGaugeProps extends ChatAddress {
   /** Identifies the model and the newest message; null while a turn is active. A change reads the context again. */
   readonly version: string | null;
 }
 
 /** The share of the model's context that a chat uses, once it is known; its parts for who points at it. */
-export function ContextGauge({ sessionId, chatId, version }: ContextGaugeProps) {
-  const context = useContextOf(`${pathOf({ sessionId, chatId })}/context`, version);
+export function ContextGauge({ version, ...address }: ContextGaugeProps) {
+  const [isWanted, setWanted] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setWanted(true), READ_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const path = isWanted ? `${pathOf(address)}/context` : null;
+  const { data: context, reload } = useQuery<ChatContext>(path);
+  const readVersion = useRef(version);
+  useEffect(() => {
+    if (!isWanted || version === readVersion.current) return;
+    readVersion.current = version;
+    if (version !== null) reload();
+  }, [isWanted, version, reload]);
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   if (!context) return null;
@@ -51,24 +65,4 @@ export function ContextGauge({ sessionId, chatId, version }: ContextGaugeProps) 
       {isOpen && <ContextParts id={id} context={context} />}
     </div>
   );
-}
-
-/** The chat is usable by then, so its own requests come first. */
-const READ_DELAY_MS = 500;
-
-/** Reads the context a moment after the chat is shown, and again with each version. */
-function useContextOf(path: string, version: string | null): ChatContext | undefined {
-  const [isWanted, setWanted] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setWanted(true), READ_DELAY_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  const { data, reload } = useQuery<ChatContext>(isWanted ? path : null);
-  const readVersion = useRef(version);
-  useEffect(() => {
-    if (!isWanted || version === readVersion.current) return;
-    readVersion.current = version;
-    if (version !== null) reload();
-  }, [isWanted, version, reload]);
-  return data;
 }

@@ -18,17 +18,7 @@ const messageStyle =
 const pullUp = (message: UIMessage, last: UIMessage | undefined): string =>
   message.role === "user" ? " -mb-4" : message === last ? "" : " -mb-2";
 
-/**
- * The messages of a chat, newest last. In a long chat, only the latest are rendered at first, and
- * earlier ones as one scrolls up.
- */
-export function MessageList({
-  messages,
-  sentMessageId,
-  isBusy,
-  answering,
-  found = null,
-}: {
+interface MessageListProps {
   readonly messages: readonly UIMessage[];
   /** A new one scrolls to the end. */
   readonly sentMessageId: string | null;
@@ -36,7 +26,14 @@ export function MessageList({
   /** Null while nothing can be answered. */
   readonly answering: Answering | null;
   readonly found?: FoundMessage | null;
-}) {
+}
+
+/**
+ * The messages of a chat, newest last. In a long chat, only the latest are rendered at first, and
+ * earlier ones as one scrolls up.
+ */
+export function MessageList(props: MessageListProps) {
+  const { messages, sentMessageId, isBusy, answering, found = null } = props;
   const scroller = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const isFound = messages.some(({ id }) => id === found?.id);
@@ -152,18 +149,12 @@ function useEarlierMessages(
       isFound &&
       scroller.current?.querySelector(`[data-message="${CSS.escape(found.id)}"]`);
     if (!(message instanceof HTMLElement)) return;
-    let leave: (() => void) | null = null;
-    let isLeft = false;
+    const left = new AbortController();
     loadModule(() => import("./show-match.ts")).then(
-      ({ showMatch }) => {
-        if (!isLeft) leave = showMatch(message, found?.words ?? "");
-      },
+      ({ showMatch }) => showMatch(message, found?.words ?? "", left.signal),
       () => {},
     );
-    return () => {
-      isLeft = true;
-      leave?.();
-    };
+    return () => left.abort();
   }, [found, isFound, scroller]);
 
   const show = useCallback(

@@ -3,10 +3,11 @@ import { foundWords } from "../_list/found-words.ts";
 const MAX_MARKS = 500;
 
 /**
- * Scrolls to the words of a search in a message, and marks them until the returned function is called. The
- * text changes when code that draws it is loaded: it is marked again.
+ * Scrolls to the words of a search in a message, and marks them until the signal aborts. The text changes
+ * when code that draws it is loaded: it is marked again.
  */
-export function showMatch(message: HTMLElement, words: string): () => void {
+export function showMatch(message: HTMLElement, words: string, signal: AbortSignal): void {
+  if (signal.aborted) return;
   const pattern = foundWords(words);
   let isScrolled = false;
   const mark = () => {
@@ -30,8 +31,8 @@ export function showMatch(message: HTMLElement, words: string): () => void {
   mark();
   const changed = new MutationObserver(mark);
   changed.observe(message, { childList: true, characterData: true, subtree: true });
-  return () => {
+  signal.addEventListener("abort", () => {
     changed.disconnect();
     if ("highlights" in CSS) CSS.highlights.delete("found");
-  };
+  });
 }

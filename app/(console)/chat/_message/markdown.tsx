@@ -1,15 +1,5 @@
 import { CornerLeftUp } from "lucide-react";
-import type { Tokens } from "marked";
-import {
-  createContext,
-  createElement,
-  memo,
-  type ReactNode,
-  useContext,
-  useId,
-  useMemo,
-  useRef,
-} from "react";
+import { createContext, memo, type ReactNode, useContext, useId, useMemo, useRef } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import type { FootnoteToken, MarkdownToken } from "../../_markdown/extensions.ts";
 import { parseMarkdown, parseStreaming, sandboxPath, webAddress } from "../../_markdown/parse.ts";
@@ -27,18 +17,19 @@ type MarkdownProps = Readonly<{ text: string; isStreaming?: boolean }>;
 /** Renders Markdown. While it streams, only the last blocks are parsed and rendered again. */
 export const Markdown = memo(function Markdown({ text, isStreaming = false }: MarkdownProps) {
   const tokens = useTokens(text, isStreaming);
+  const footnotes = useFootnotes(text, tokens, isStreaming);
   const blocks = tokens.filter(({ type }) => !["space", "def", "footnote"].includes(type));
   return (
-    <FootnotesProvider text={text} tokens={tokens} isStreaming={isStreaming}>
+    <FootnotesContext value={footnotes}>
       <div className="flex min-w-0 flex-col gap-3 leading-relaxed [overflow-wrap:anywhere]">
         {keyed(blocks).map(({ key, item }, index) => {
           const isLast = index === blocks.length - 1;
           const parts = isStreaming ? (isLast ? growing : streaming) : settled;
           return <Block key={key} token={item} parts={parts} />;
         })}
-        <Footnotes parts={isStreaming ? streaming : settled} />
+        <FootnoteList {...footnotes} parts={isStreaming ? streaming : settled} />
       </div>
-    </FootnotesProvider>
+    </FootnotesContext>
   );
 });
 
@@ -52,16 +43,10 @@ function useTokens(text: string, isStreaming: boolean): readonly MarkdownToken[]
   }, [text, isStreaming]);
 }
 
+type BlockProps = Readonly<{ token: MarkdownToken; parts: MarkdownParts }>;
+
 const Block = memo(
-  function Block({
-    token,
-    parts,
-  }: {
-    readonly token: MarkdownToken;
-    readonly parts: MarkdownParts;
-  }) {
-    return renderBlock(token, parts);
-  },
+  ({ token, parts }: BlockProps) => renderBlock(token, parts),
   (before, after) =>
     before.token.raw === after.token.raw &&
     before.token.type === after.token.type &&
@@ -72,18 +57,14 @@ const headingStyles = ["text-xl mt-4", "text-lg mt-3", "text-base mt-2"] as cons
 
 /** @param isGrowing whether the block is the last one of a text that streams */
 const createParts = (isGrowing: boolean): MarkdownParts => ({
-  heading: ({ depth }: Tokens.Heading, children: ReactNode) =>
+  heading: ({ depth }, children) => {
     // The page has its own h1 and h2.
-    createElement(
-      `h${Math.min(6, depth + 2)}`,
-      {
-        className: cn(
-          "font-semibold tracking-tight first:mt-0",
-          headingStyles[depth - 1] ?? "mt-2 text-sm text-muted-foreground",
-        ),
-      },
-      children,
-    ),
+    const Heading = `h${Math.min(6, depth + 2)}` as "h3";
+    const style = headingStyles[depth - 1] ?? "mt-2 text-sm text-muted-foreground";
+    return (
+      <Heading className={cn("font-semibold tracking-tight first:mt-0", style)}>{children}</Heading>
+    );
+  },
   code: (text, language) => <CodeBlock text={text} language={language} isGrowing={isGrowing} />,
   // A formula that is cut off is mostly not well-formed, and would change its form with every character.
   formula: ({ text, isDisplay }) => (
@@ -119,25 +100,22 @@ function AnswerLink({ href, children }: { readonly href: string; readonly childr
   );
 }
 
-interface Notes {
+interface Footnotes {
   readonly id: string;
   readonly labels: readonly string[];
   readonly notes: ReadonlyMap<string, FootnoteToken>;
 }
 
-const NotesContext = createContext<Notes>({ id: "", labels: [], notes: new Map() });
+const FootnotesContext = createContext<Footnotes>({ id: "", labels: [], notes: new Map() });
 
 const REFERENCE = /\[\^([^\]\s]{1,64})\](?!:)/g;
 
-interface FootnotesProviderProps {
-  readonly text: string;
-  readonly tokens: readonly MarkdownToken[];
-  readonly isStreaming: boolean;
-  readonly children: ReactNode;
-}
-
 /** Numbers the footnotes of a text. While it streams, references come before their notes. */
-function FootnotesProvider({ text, tokens, isStreaming, children }: FootnotesProviderProps) {
+function useFootnotes(
+  text: string,
+  tokens: readonly MarkdownToken[],
+  isStreaming: boolean,
+): Footnotes {
   const id = useId();
   const found = tokens.filter((token) => token.type === "footnote");
   const references = text.includes("[^") ? [...text.matchAll(REFERENCE)] : [];
@@ -147,15 +125,14 @@ function FootnotesProvider({ text, tokens, isStreaming, children }: FootnotesPro
   // References are rendered again only when a number or a note has changed.
   const state = JSON.stringify([labels, found.map(({ raw }) => raw)]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the state says all that matters
-  const value = useMemo(
+  return useMemo(
     () => ({ id, labels, notes: new Map(found.map((note) => [note.label, note])) }),
     [id, state],
   );
-  return <NotesContext value={value}>{children}</NotesContext>;
 }
 
 function FootnoteReference({ label }: { readonly label: string }) {
-  const { id, labels, notes } = useContext(NotesContext);
+  const { id, labels, notes } = useContext(FootnotesContext);
   const number = labels.indexOf(label) + 1;
   if (number === 0) return `[^${label}]`;
   return (
@@ -177,34 +154,33 @@ function FootnoteReference({ label }: { readonly label: string }) {
 }
 
 /** The notes below the text, each with a way back to its reference. */
-function Footnotes({ parts }: { readonly parts: MarkdownParts }) {
-  const { id, labels, notes } = useContext(NotesContext);
+function FootnoteList({ id, labels, notes, parts }: Footnotes & { readonly parts: MarkdownParts }) {
   if (notes.size === 0) return null;
   return (
     <section aria-label="Footnotes" className="mt-1 border-t pt-3 text-sm text-muted-foreground">
       <ol className="flex list-decimal flex-col gap-1 pl-5">
         {labels.map((label, index) => {
           const note = notes.get(label);
+          if (note === undefined) return null;
+          const number = index + 1;
           return (
-            note !== undefined && (
-              <li
-                key={label}
-                id={`${id}-${index + 1}`}
-                value={index + 1}
-                tabIndex={-1}
-                className="scroll-mt-4 rounded-sm pl-0.5 target:text-foreground"
+            <li
+              key={label}
+              id={`${id}-${number}`}
+              value={number}
+              tabIndex={-1}
+              className="scroll-mt-4 rounded-sm pl-0.5 target:text-foreground"
+            >
+              {renderInline(note.tokens, parts)}{" "}
+              <button
+                type="button"
+                aria-label={`Back to the reference of footnote ${number}`}
+                onClick={(event) => focusReference(event.currentTarget, number)}
+                className="inline-grid size-6 place-items-center rounded-sm align-middle hover:bg-hover"
               >
-                {renderInline(note.tokens, parts)}{" "}
-                <button
-                  type="button"
-                  aria-label={`Back to the reference of footnote ${index + 1}`}
-                  onClick={(event) => focusReference(event.currentTarget, index + 1)}
-                  className="inline-grid size-6 place-items-center rounded-sm align-middle hover:bg-hover"
-                >
-                  <CornerLeftUp aria-hidden className="size-3.5" />
-                </button>
-              </li>
-            )
+                <CornerLeftUp aria-hidden className="size-3.5" />
+              </button>
+            </li>
           );
         })}
       </ol>
