@@ -23,8 +23,8 @@ import {
 } from "./use-chat-list.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
-const ListMenu = lazyComponent(() => import("./row-menu.tsx"), "ListMenu");
-const SelectionBar = lazyComponent(() => import("./selection-bar.tsx"), "SelectionBar");
+const ListMenu = lazyComponent(() => import("./chat-actions.tsx"), "ListMenu");
+const SelectionBar = lazyComponent(() => import("./chat-actions.tsx"), "SelectionBar");
 
 /** The list of chats, beside every page. It shows six of them however low the window is. */
 export function ChatSidebar() {

@@ -10,7 +10,7 @@ import { foundWords } from "./found-words.ts";
 import { type ActionTarget, changeChat, hrefOfFound } from "./row-target.ts";
 import { titleOfChat } from "./use-chat-list.ts";
 
-const RowMenu = lazyComponent(() => import("./row-menu.tsx"), "RowMenu");
+const RowMenu = lazyComponent(() => import("./chat-actions.tsx"), "RowMenu");
 
 type RowProps = Readonly<{ chat: FoundChat; snippet: string | null; isCurrent: boolean }>;
 

@@ -99,13 +99,12 @@ export function ShareDialog({ chat, onClose }: ShareDialogProps) {
   );
 }
 
-type SharedFile = Readonly<{ path: string; size: number }>;
-type FileChoiceProps = Readonly<{
-  sessionId: string;
-  shared: readonly SharedFile[];
-  chosen: readonly string[];
-  onChange: (paths: readonly string[]) => void;
-}>;
+interface FileChoiceProps {
+  readonly sessionId: string;
+  readonly shared: readonly Readonly<{ path: string; size: number }>[];
+  readonly chosen: readonly string[];
+  readonly onChange: (paths: readonly string[]) => void;
+}
 type Listing = Answer<typeof listSandboxFilesContract>;
 
 /** Other files that are shared already, then the files of the home and its folder "workspace", newest first. */
@@ -117,9 +116,8 @@ function FileChoice({ sessionId, shared, chosen, onChange }: FileChoiceProps) {
     : null;
   const home = useQuery<Listing>(place).data?.entries ?? [];
   const hasWorkspace = home.some(({ name, type }) => type === "directory" && name === "workspace");
-  const kept = useQuery<Listing>(place && hasWorkspace ? `${place}&path=workspace` : null).data
-    ?.entries;
-  const files = [...home, ...(kept ?? [])]
+  const workspace = useQuery<Listing>(place && hasWorkspace ? `${place}&path=workspace` : null);
+  const files = [...home, ...(workspace.data?.entries ?? [])]
     .filter(({ type, name }) => type === "file" && !name.startsWith("."))
     .sort((one, other) => other.modifiedAt.localeCompare(one.modifiedAt))
     .map(({ path, size }) => ({ path: withoutHome(path), size }));

@@ -38,10 +38,7 @@ const POLL_MS = 4_000;
 const NEW_MS = 10_000;
 
 /** Reads the account's chats page by page, in a search the archived ones, too. */
-export function useChatList(
-  wanted: ChatFilter,
-  opened: { readonly sessionId: string; readonly chatId: string } | null,
-): ChatList {
+export function useChatList(wanted: ChatFilter, opened: ChatAddress | null): ChatList {
   const client = useQueryClient();
   const { query, artistId, isArchived } = wanted;
   const params = new URLSearchParams({
@@ -130,25 +127,18 @@ export const titleOfChat = (chat: Pick<Chat, "title">): string => chat.title || 
 export const hasMessages = ({ title, activeStreamId, lastAssistantMessageAt }: Chat): boolean =>
   title !== "" || activeStreamId !== null || lastAssistantMessageAt !== null;
 
-/** The rows of the chat list: headings and chats, each with its height, so that only visible ones are rendered. */
-
+/** A row of the list. The height of each is known, so that only visible ones are rendered. */
 export type ListRow =
-  | { readonly key: string; readonly heading: string }
-  | {
-      readonly key: string;
-      readonly chat: FoundChat;
-      /** The passage that was found; null when it was the title. */
-      readonly snippet: string | null;
-    };
+  | Readonly<{ key: string; heading: string }>
+  /** The snippet is the passage that was found; null when it was the title. */
+  | Readonly<{ key: string; chat: FoundChat; snippet: string | null }>;
 
 const HEADING_HEIGHT = 30;
 const CHAT_HEIGHT = 32;
 const SNIPPET_HEIGHT = 68;
 
-export function heightOf(row: ListRow): number {
-  if ("heading" in row) return HEADING_HEIGHT;
-  return row.snippet === null ? CHAT_HEIGHT : SNIPPET_HEIGHT;
-}
+export const heightOf = (row: ListRow): number =>
+  "heading" in row ? HEADING_HEIGHT : row.snippet === null ? CHAT_HEIGHT : SNIPPET_HEIGHT;
 
 export function rowsOf({ chats, current, filter }: ChatList, now: Date): ListRow[] {
   const rows: ListRow[] = [];

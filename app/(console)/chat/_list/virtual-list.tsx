@@ -4,19 +4,7 @@ const MARGIN = 400;
 const FIRST_HEIGHT = 1_000;
 const NEAR_END = 15;
 
-/**
- * A list of which only the rows in view are rendered, and the one that has the focus. The height of each
- * row is known, so that nothing is measured: a library that measures would be a twentieth of the script
- * of the chat.
- */
-export function VirtualList<R extends { readonly key: string }>({
-  label,
-  rows,
-  heightOf,
-  onNearEnd,
-  children,
-  render,
-}: {
+interface VirtualListProps<R> {
   readonly label: string;
   readonly rows: readonly R[];
   readonly heightOf: (row: R) => number;
@@ -24,7 +12,15 @@ export function VirtualList<R extends { readonly key: string }>({
   readonly onNearEnd: (() => void) | null;
   readonly children: ReactNode;
   readonly render: (row: R) => ReactNode;
-}) {
+}
+
+/**
+ * A list of which only the rows in view are rendered, and the one that has the focus. The height of each
+ * row is known, so that nothing is measured: a library that measures would be a twentieth of the script
+ * of the chat.
+ */
+export function VirtualList<R extends { readonly key: string }>(props: VirtualListProps<R>) {
+  const { label, rows, heightOf, onNearEnd, children, render } = props;
   const scroller = useRef<HTMLElement>(null);
   const [focused, setFocused] = useState<string | null>(null);
   const [view, setView] = useState({ top: 0, bottom: FIRST_HEIGHT });

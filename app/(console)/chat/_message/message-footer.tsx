@@ -196,7 +196,7 @@ function BranchArrows({ messageId }: { readonly messageId: string }) {
   );
 }
 
-const CommentForm = lazyComponent(() => import("./comment-form.tsx"), "CommentForm");
+const CommentForm = lazyComponent(() => import("./message-forms.tsx"), "CommentForm");
 
 /** Returns thumbs up and down for the footer of an answer, and a comment to go with either. */
 function useRating(messageId: string): { thumbs?: ReactNode; commentForm?: ReactNode } {

@@ -16,16 +16,16 @@ import { useMessageActions } from "./message-actions.ts";
 import { MessageFiles } from "./message-files.tsx";
 import { MessageFooter, UserFooter } from "./message-footer.tsx";
 
-const DataPart = lazyComponent(() => import("./data-part.tsx"), "DataPart");
-const EditMessage = lazyComponent(() => import("./edit-message.tsx"), "EditMessage");
+const DataPart = lazyComponent(() => import("./answer-extras.tsx"), "DataPart");
+const EditMessage = lazyComponent(() => import("./message-forms.tsx"), "EditMessage");
 const ApprovalCard = lazyComponent(
   () => import("../../_approvals/approval-card.tsx"),
   "ApprovalCard",
 );
 const QuestionCard = lazyComponent(() => import("../_tools/question-card.tsx"), "QuestionCard");
-const Sources = lazyComponent(() => import("./sources.tsx"), "Sources");
+const Sources = lazyComponent(() => import("./answer-extras.tsx"), "Sources");
 const TodoList = lazyComponent(() => import("../_tools/todo-list.tsx"), "TodoList");
-const WrittenFiles = lazyComponent(() => import("./written-files.tsx"), "WrittenFiles");
+const WrittenFiles = lazyComponent(() => import("./answer-extras.tsx"), "WrittenFiles");
 
 export type Answering = Pick<Conversation, "answer" | "approve">;
 

@@ -1,4 +1,4 @@
-"use client";
+/** What can be done with the chats of the list, one by one or several at once. Loaded on demand. */
 import {
   Archive,
   ArchiveRestore,
@@ -15,13 +15,17 @@ import {
   Trash2,
 } from "lucide-react";
 import { useRouter } from "next/navigation";
-import { useState } from "react";
+import { useState, useTransition } from "react";
+import type { Chat } from "@/lib/sessions/session.ts";
+import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
+import { Button } from "../../_ui/button.tsx";
+import { ConfirmDialog } from "../../_ui/dialog.tsx";
 import { AnchoredMenu, MenuItem, MenuSeparator } from "../../_ui/dropdown-menu.tsx";
 import type { MenuState } from "../../_ui/menu-button.tsx";
 import { download } from "../../_ui/save-file.ts";
 import { toast } from "../../_ui/toast.tsx";
-import { DeleteChatsDialog } from "./delete-chats-dialog.tsx";
+import { publishChatEvent } from "../_state/chat-events.ts";
 import { type ActionTarget, addressOf, changeChat, pathOf } from "./row-target.ts";
 import { titleOfChat } from "./use-chat-list.ts";
 
@@ -127,5 +131,112 @@ export function ListMenu({ isArchived, onSelect, onArchived, ...state }: ListMen
         {isArchived ? "Show all chats" : "Show archived chats"}
       </MenuItem>
     </AnchoredMenu>
+  );
+}
+
+interface SelectionBarProps {
+  readonly chats: readonly Chat[];
+  readonly isArchived: boolean;
+  readonly onSelectAll: () => void;
+  readonly onDone: () => void;
+  readonly onDeleted: (chats: readonly Chat[]) => void;
+}
+
+/** The actions for all chats that are selected in the list. */
+export function SelectionBar(props: SelectionBarProps) {
+  const { chats, isArchived, onSelectAll, onDone, onDeleted } = props;
+  const [isDeleting, setDeleting] = useState(false);
+  const [isMoving, startMoving] = useTransition();
+  const count = chats.length;
+  const move = async () => {
+    for (const chat of chats) {
+      if (!(await changeChat(chat, { archived: !isArchived }))) return;
+    }
+    onDone();
+  };
+  return (
+    <section
+      aria-label="Selected chats"
+      className="flex shrink-0 flex-col gap-2 border-t bg-surface px-3 py-2"
+    >
+      <div className="flex items-center gap-1">
+        <p role="status" className="min-w-0 flex-1 truncate text-sm font-medium">
+          {count} selected
+        </p>
+        <Button variant="ghost" size="sm" onClick={onSelectAll}>
+          Select all
+        </Button>
+        <Button variant="ghost" size="sm" onClick={onDone}>
+          Done
+        </Button>
+      </div>
+      <div className="grid grid-cols-2 gap-2">
+        <Button
+          icon={isArchived ? ArchiveRestore : Archive}
+          variant="outline"
+          size="sm"
+          disabled={count === 0}
+          busy={isMoving}
+          onClick={() => startMoving(move)}
+        >
+          {isArchived ? "Unarchive" : "Archive"}
+        </Button>
+        <Button
+          icon={Trash2}
+          variant="outline"
+          size="sm"
+          className="text-danger-text"
+          disabled={count === 0}
+          onClick={() => setDeleting(true)}
+        >
+          Delete
+        </Button>
+      </div>
+      {isDeleting && (
+        <DeleteChatsDialog
+          title={count === 1 ? "Delete this chat?" : `Delete ${count.toLocaleString("en")} chats?`}
+          chats={chats}
+          onClose={() => setDeleting(false)}
+          onDeleted={() => onDeleted(chats)}
+        />
+      )}
+    </section>
+  );
+}
+
+const MAX_IDS = 100;
+
+interface DeleteChatsDialogProps {
+  readonly title: string;
+  readonly chats: readonly Chat[];
+  readonly onClose: () => void;
+  readonly onDeleted: () => void;
+}
+
+/** Asks before chats are deleted. */
+function DeleteChatsDialog({ title, chats, onClose, onDeleted }: DeleteChatsDialogProps) {
+  const remove = async () => {
+    for (let at = 0; at < chats.length; at += MAX_IDS) {
+      const batch = chats.slice(at, at + MAX_IDS);
+      const body = { ids: batch.map(({ id }) => id) };
+      const result = await api("/api/chats/delete", { body });
+      if (!result.ok) return result.error.message;
+      for (const chat of batch) publishChatEvent({ ...addressOf(chat), type: "deleted" });
+    }
+    onDeleted();
+    return null;
+  };
+  return (
+    <ConfirmDialog
+      title={title}
+      description={
+        chats.length === 1
+          ? "This permanently deletes its messages, and its files unless another chat uses them."
+          : "This permanently deletes their messages, and their files unless another chat uses them."
+      }
+      confirm="Delete"
+      onConfirm={remove}
+      onClose={onClose}
+    />
   );
 }
