@@ -10,6 +10,7 @@ import {
   getLastGrammarState,
   type LanguageRegistration,
   type ShikiPrimitive,
+  type ThemeRegistrationRaw,
 } from "@shikijs/primitive";
 import { type CodeLine, findLanguage, kinds } from "./languages.ts";
 
@@ -38,22 +39,19 @@ const scopes: Readonly<Partial<Record<(typeof kinds)[number], string>>> = {
 /** Kinds are written as colors, because those are what a theme gives to a piece. */
 const colorOf = (kind: number): string => `#${kind.toString(16).padStart(6, "0")}`;
 
-const theme = {
-  name: "kinds",
-  type: "light",
-  fg: colorOf(0),
-  bg: "#ffffff",
-  settings: kinds.flatMap((kind, index) => ({
-    ...(scopes[kind] === undefined ? {} : { scope: scopes[kind].split(", ") }),
+const theme: ThemeRegistrationRaw = {
+  ...{ name: "kinds", type: "light", fg: colorOf(0), bg: "#ffffff" },
+  settings: kinds.map((kind, index) => ({
+    scope: scopes[kind]?.split(", "),
     settings: { foreground: colorOf(index) },
   })),
-} as const;
+};
 
 let primitive: Promise<ShikiPrimitive> | undefined;
 
 const getPrimitive = () =>
   (primitive ??= createShikiPrimitiveAsync({
-    themes: [{ ...theme, settings: [...theme.settings] }],
+    themes: [theme],
     langs: [],
     engine: createJavaScriptRegexEngine({ forgiving: true }),
   }));
@@ -74,10 +72,10 @@ export async function createTokenizer(name: string): Promise<Tokenizer | null> {
     next(text) {
       const lines = codeToTokensBase(shiki, text, {
         lang: grammar.default.at(-1)?.name ?? "text",
-        theme: theme.name,
+        theme: "kinds",
         tokenizeMaxLineLength: MAX_LINE_LENGTH,
         tokenizeTimeLimit: MAX_LINE_MS,
-        ...(grammarState === undefined ? {} : { grammarState }),
+        grammarState,
       });
       grammarState = getLastGrammarState(shiki, lines);
       return lines.map(joinPieces);

@@ -79,7 +79,7 @@ export async function sortRows(
   { rowCount, cellsOf }: Pick<CsvTable, "rowCount" | "cellsOf">,
   column: number,
   isDescending: boolean,
-): Promise<Uint32Array<ArrayBuffer>> {
+): Promise<Rows> {
   const texts: string[] = [""];
   for (let row = 1; row < rowCount; row++) {
     texts.push(cellsOf(row)[column]?.trim().toLowerCase() ?? "");
@@ -90,31 +90,29 @@ export async function sortRows(
   const keys: ArrayLike<number | string> = isNumeric
     ? Float64Array.from(texts, (text) => (text === "" ? sign * Infinity : Number(text)))
     : texts.map((text) => text || (isDescending ? "" : "\uffff"));
-  const compare = (one: number, other: number) => {
+  const compare: Compare = (one, other) => {
     const [left = 0, right = 0] = [keys[one], keys[other]];
     return left < right ? -sign : left > right ? sign : one - other;
   };
-  let sorted: Uint32Array<ArrayBuffer>[] = [];
-  for (let first = 1; first < rowCount; first += PORTION.rows) {
-    await pause();
-    const length = Math.min(PORTION.rows, rowCount - first);
-    sorted.push(Uint32Array.from({ length }, (_, row) => first + row).sort(compare));
-  }
-  while (sorted.length > 1) {
-    const merged: typeof sorted = [];
-    for (let at = 0; at < sorted.length; at += 2) {
-      merged.push(await merge(sorted[at], sorted[at + 1], compare));
-    }
-    sorted = merged;
-  }
-  return sorted[0] ?? new Uint32Array();
+  return sorted(
+    Uint32Array.from({ length: rowCount - 1 }, (_, row) => row + 1),
+    compare,
+  );
 }
 
-async function merge(
-  rows = new Uint32Array(),
-  others = new Uint32Array(),
-  compare: (one: number, other: number) => number,
-): Promise<Uint32Array<ArrayBuffer>> {
+type Rows = Uint32Array<ArrayBuffer>;
+type Compare = (one: number, other: number) => number;
+
+/** Sorts by merging, with pauses for the page. */
+async function sorted(rows: Rows, compare: Compare): Promise<Rows> {
+  await pause();
+  if (rows.length <= PORTION.rows) return rows.sort(compare);
+  const middle = rows.length >> 1;
+  const first = await sorted(rows.subarray(0, middle), compare);
+  return merge(first, await sorted(rows.subarray(middle), compare), compare);
+}
+
+async function merge(rows: Rows, others: Rows, compare: Compare) {
   const merged = new Uint32Array(rows.length + others.length);
   let [row, other] = [0, 0];
   for (let at = 0; at < merged.length; at++) {

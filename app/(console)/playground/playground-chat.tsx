@@ -1,4 +1,3 @@
-"use client";
 import type { FileUIPart } from "ai";
 import { FlaskConical } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";

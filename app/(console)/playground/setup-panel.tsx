@@ -1,4 +1,3 @@
-"use client";
 import { ConnectorsPicker } from "../_connectors/connectors-picker.tsx";
 import { useModels, useTemplateChoices } from "../_hooks/shared-reads.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";

@@ -29,11 +29,8 @@ const isUnfinished = ({ finishedAt }: RunItem): boolean => finishedAt === null;
 export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
   const query = useSearchParams();
   const filters = readFilters(query);
-  const setFilters = (next: Partial<RunFilters>) => {
-    const entries = Object.entries({ ...filters, ...next }).filter(([, value]) => value !== "");
-    const text = new URLSearchParams(entries).toString();
-    history.replaceState(null, "", text === "" ? "/runs" : `/runs?${text}`);
-  };
+  const setFilters = (next: Partial<RunFilters>) =>
+    history.replaceState(null, "", withQuery("/runs", { ...filters, ...next }));
   useFollowArtist(filters.artist, (artist) => setFilters({ artist }));
   const key = JSON.stringify(filters);
   const path = useMemo(() => runsPath(JSON.parse(key), Date.now()), [key]);
@@ -42,9 +39,8 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
   );
   const { items } = runs;
   const now = useClock(items?.some(isUnfinished) ?? false);
-  const isFiltered = hasFilters(filters);
+  const isFiltered = Object.values(filters).some((value) => value !== "");
   const artists = useArtists();
-  const artistOf = (id: string | null) => artists.find(({ account_id }) => account_id === id);
 
   if (items?.length === 0 && !isFiltered) return <NoRuns onStart={onStart} />;
   return (
@@ -78,13 +74,7 @@ export function AgentRuns({ onStart }: { readonly onStart: () => void }) {
         }
         keyOf={(run) => run.runId}
       >
-        {(run) => (
-          <RunRow
-            {...{ run, now }}
-            artist={artistOf(run.artist_id)}
-            compareWith={filters.compare}
-          />
-        )}
+        {(run) => <RunRow {...{ run, artists, now }} compareWith={filters.compare} />}
       </PagedList>
     </>
   );
@@ -96,13 +86,14 @@ const cellStyle = "text-right text-sm text-muted-foreground tabular-nums max-lg:
 
 interface RowProps {
   readonly run: RunItem;
-  readonly artist: Artist | undefined;
+  readonly artists: readonly Artist[];
   readonly now: number;
   /** The run with which a click compares it. Default: none, a click opens it. */
   readonly compareWith?: string;
 }
 
-export function RunRow({ run, artist, now, compareWith = "" }: RowProps) {
+export function RunRow({ run, artists, now, compareWith = "" }: RowProps) {
+  const artist = artists.find(({ account_id }) => account_id === run.artist_id);
   const Icon = icons[run.kind];
   const kind = RUN_KIND_LABELS[run.kind];
   const duration = formatDuration(run.duration_ms ?? runDurationOf(run, now));
@@ -177,13 +168,13 @@ function NoRuns({ onStart }: { readonly onStart: () => void }) {
   );
 }
 
-type FilterChange = (next: Partial<RunFilters>) => void;
+interface RunFilterBarProps {
+  readonly filters: RunFilters;
+  readonly artists: readonly Artist[];
+  readonly onChange: (next: Partial<RunFilters>) => void;
+}
 
-function RunFilterBar({
-  filters,
-  artists,
-  onChange,
-}: Readonly<{ filters: RunFilters; artists: readonly Artist[]; onChange: FilterChange }>) {
+function RunFilterBar({ filters, artists, onChange }: RunFilterBarProps) {
   const artistOptions = artists.map(({ account_id, name }) => ({ value: account_id, label: name }));
   const selects = [
     { name: "kind", label: "Kind", all: "All kinds", options: KIND_OPTIONS },
@@ -201,7 +192,7 @@ function RunFilterBar({
         label="Status"
         hideLabel
         options={STATUS_OPTIONS}
-        value={STATUS_OPTIONS.find(({ value }) => value === filters.status)?.value ?? ""}
+        value={filters.status}
         onChange={(status) => onChange({ status })}
       />
       {selects.map(
@@ -241,10 +232,7 @@ const STATUS_OPTIONS = [
   { value: "cancelled", label: "Cancelled" },
 ] as const;
 
-const KIND_OPTIONS = Object.entries(RUN_KIND_LABELS).map(([value, label]) => ({
-  value,
-  label,
-}));
+const KIND_OPTIONS = Object.entries(RUN_KIND_LABELS).map(([value, label]) => ({ value, label }));
 
 const HOUR_MS = 3_600_000;
 const SINCE_OPTIONS = [
@@ -254,47 +242,39 @@ const SINCE_OPTIONS = [
   { value: "30d", label: "Last 30 days", ms: 30 * 24 * HOUR_MS },
 ] as const;
 
-interface RunFilters {
-  readonly status: string;
-  readonly kind: string;
-  readonly artist: string;
-  readonly chat: string;
-  readonly since: string;
-  readonly skill: string;
-  /** The run with which a chosen one is compared. */
-  readonly compare: string;
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Returns the filters of an address, each empty unless it has a value that is known. */
+function readFilters(query: URLSearchParams) {
+  const textOf = (name: string) => query.get(name) ?? "";
+  const idOf = (name: string) => (UUID.test(textOf(name)) ? textOf(name) : "");
+  const choiceOf = <V extends string>(name: string, options: readonly { readonly value: V }[]) =>
+    options.find(({ value }) => value === textOf(name))?.value ?? "";
+  return {
+    status: choiceOf("status", STATUS_OPTIONS),
+    kind: choiceOf("kind", KIND_OPTIONS),
+    artist: idOf("artist"),
+    chat: idOf("chat"),
+    since: choiceOf("since", SINCE_OPTIONS),
+    skill: textOf("skill"),
+    /** The run with which a chosen one is compared. */
+    compare: textOf("compare"),
+  };
 }
 
-const known = (value: string | null, options: readonly { readonly value: string }[]): string =>
-  options.some((option) => option.value === value) ? (value ?? "") : "";
-const uuid = (value: string | null): string =>
-  value !== null && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value) ? value : "";
-
-/** Returns the filters of an address. What it does not know is no filter. */
-const readFilters = (query: URLSearchParams): RunFilters => ({
-  status: known(query.get("status"), STATUS_OPTIONS),
-  kind: known(query.get("kind"), KIND_OPTIONS),
-  artist: uuid(query.get("artist")),
-  chat: uuid(query.get("chat")),
-  since: known(query.get("since"), SINCE_OPTIONS),
-  skill: query.get("skill") ?? "",
-  compare: query.get("compare") ?? "",
-});
-
-const hasFilters = (filters: RunFilters): boolean =>
-  Object.values(filters).some((value) => value !== "");
+type RunFilters = Readonly<ReturnType<typeof readFilters>>;
 
 /** Returns the path of the list. @param now of the relative time, in milliseconds */
-function runsPath(filters: RunFilters, now: number): string {
-  const { status, kind, artist, chat, since, skill } = filters;
+function runsPath({ status, kind, artist, chat, since, skill }: RunFilters, now: number): string {
   const span = SINCE_OPTIONS.find(({ value }) => value === since)?.ms;
-  const query = new URLSearchParams({
-    ...(status && { status }),
-    ...(kind && { kind }),
-    ...(artist && { artist_id: artist }),
-    ...(chat && { chat_id: chat }),
-    ...(skill && { skill }),
-    ...(span && { since: new Date(now - span).toISOString() }),
+  return withQuery("/api/chat/runs", {
+    ...{ status, kind, artist_id: artist, chat_id: chat, skill },
+    since: span === undefined ? "" : new Date(now - span).toISOString(),
   });
-  return `/api/chat/runs${query.size === 0 ? "" : `?${query}`}`;
+}
+
+/** Returns an address with the parameters that are not empty. */
+export function withQuery(path: string, parameters: Readonly<Record<string, string>>): string {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ""));
+  return query.size === 0 ? path : `${path}?${query}`;
 }

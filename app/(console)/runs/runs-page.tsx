@@ -13,9 +13,15 @@ import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
-import type { TaskRunList } from "./_state/task-run-state.ts";
-import { nameOf, type RunState, spanOf, stateOf, summaryOf } from "./_state/task-run-state.ts";
-import { AgentRuns } from "./agent-runs.tsx";
+import {
+  nameOf,
+  type RunState,
+  spanOf,
+  stateOf,
+  summaryOf,
+  type TaskRunList,
+} from "./_state/task-run-state.ts";
+import { AgentRuns, withQuery } from "./agent-runs.tsx";
 import { RunStatus } from "./run-status.tsx";
 import { Waiting } from "./waiting.tsx";
 
@@ -30,11 +36,9 @@ export function RunsPage() {
   const taskRunId = query.get("runId");
   const asked = query.get("tab");
   const tab = asked === "tasks" || taskRunId !== null ? "tasks" : (asked ?? "agent");
-  const show = (next: Readonly<Record<string, string>>) => {
-    const text = new URLSearchParams(next).toString();
-    // `pushState` avoids a request, because the page stays the same.
-    history.pushState(null, "", text === "" ? "/runs" : `/runs?${text}`);
-  };
+  // `pushState` avoids a request, because the page stays the same.
+  const show = (next: Readonly<Record<string, string>>) =>
+    history.pushState(null, "", withQuery("/runs", next));
   return (
     <Page>
       <PageHeader
@@ -45,7 +49,7 @@ export function RunsPage() {
           Start agent run
         </Button>
       </PageHeader>
-      <Tabs value={tab} onValueChange={(next) => show(next === "agent" ? {} : { tab: next })}>
+      <Tabs value={tab} onValueChange={(next) => show({ tab: next === "agent" ? "" : next })}>
         <TabsList aria-label="Run type">
           <TabsTrigger value="agent">Runs</TabsTrigger>
           <TabsTrigger value="tasks">Background tasks</TabsTrigger>

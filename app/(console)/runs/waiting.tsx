@@ -103,13 +103,7 @@ export function Waiting() {
             empty={null}
             keyOf={(run) => run.runId}
           >
-            {(run) => (
-              <RunRow
-                run={run}
-                artist={artists.find(({ account_id }) => account_id === run.artist_id)}
-                now={now}
-              />
-            )}
+            {(run) => <RunRow {...{ run, artists, now }} />}
           </PagedList>
         </section>
       )}

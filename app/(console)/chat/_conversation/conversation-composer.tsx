@@ -22,7 +22,7 @@ export function ConversationComposer({ shown, ...composer }: ConversationCompose
   useEscape(isBusy ? conversation.stop : null);
   return (
     <div className="relative before:pointer-events-none before:absolute before:inset-x-0 before:-top-8 before:h-8 before:bg-linear-to-t before:from-background">
-      <Notices view={view} messages={messages} onDismiss={() => conversation.dismissError()} />
+      <Notices view={view} messages={messages} onDismiss={conversation.dismissError} />
       {view.queued.length > 0 && (
         <QueuedMessages conversation={conversation} queued={view.queued} messages={messages} />
       )}

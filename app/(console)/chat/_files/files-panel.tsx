@@ -74,11 +74,9 @@ export function FilesPanel({ sessionId, path, isBusy, onOpen, onClose }: FilesPa
   );
 }
 
-interface FileViewProps {
-  readonly sessionId: string;
+interface FileViewProps extends Pick<FilesPanelProps, "sessionId" | "isBusy"> {
   /** May end with a place in the file, such as `#page=3`. */
   readonly path: string;
-  readonly isBusy: boolean;
   readonly onBack: () => void;
 }
 
@@ -101,16 +99,14 @@ function FileView({ sessionId, path, isBusy, onBack }: FileViewProps) {
           onClick={() => void download(address, name)}
         />
       </div>
-      <FileViewer address={address} name={name} place={place} revision={revision} />
+      <FileViewer {...{ address, name, place, revision }} />
     </>
   );
 }
 
-interface FolderViewProps {
-  readonly sessionId: string;
+interface FolderViewProps extends Pick<FilesPanelProps, "sessionId" | "isBusy"> {
   /** Empty for the home folder of the sandbox. */
   readonly folder: string;
-  readonly isBusy: boolean;
   readonly onFolder: (path: string) => void;
   readonly onFile: (path: string) => void;
 }

@@ -59,11 +59,10 @@ export const Formula = memo(function Formula({ source, isDisplay, isComplete }: 
   );
 });
 
-/** Draws formulas one after the other, in tasks that are short enough not to hold up a frame. */
-
 type DrawFormula = typeof import("./katex.ts").drawFormula;
 type Draw = (drawFormula: DrawFormula) => void;
 
+/** Formulas are drawn one after the other, in tasks that are short enough not to hold up a frame. */
 const TASK_MS = 8;
 
 const waiting = new Set<Draw>();
@@ -80,26 +79,21 @@ async function work(): Promise<void> {
   isWorking = true;
   try {
     const { drawFormula } = await loadModule(() => import("./katex.ts"));
-    while (waiting.size > 0) {
-      drawSome(drawFormula);
+    let end = performance.now() + TASK_MS;
+    for (const draw of waiting) {
+      waiting.delete(draw);
+      try {
+        draw(drawFormula);
+      } catch {
+        // The source is not TeX that KaTeX knows, or exceeds a bound.
+      }
+      if (performance.now() < end) continue;
       await new Promise((resolve) => setTimeout(resolve));
+      end = performance.now() + TASK_MS;
     }
   } catch {
     // KaTeX could not be loaded: the next formula tries it again.
     waiting.clear();
   }
   isWorking = false;
-}
-
-function drawSome(drawFormula: DrawFormula): void {
-  const end = performance.now() + TASK_MS;
-  for (const draw of waiting) {
-    waiting.delete(draw);
-    try {
-      draw(drawFormula);
-    } catch {
-      // The source is not TeX that KaTeX knows, or exceeds a bound.
-    }
-    if (performance.now() > end) return;
-  }
 }

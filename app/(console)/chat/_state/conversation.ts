@@ -297,15 +297,11 @@ export class Conversation {
     this.#show({ isStopping: false });
   };
 
-  showChat(chat: ChatRow): void {
-    this.#show({ phase: "ready", chat });
-  }
+  showChat = (chat: ChatRow): void => this.#show({ phase: "ready", chat });
 
   showConnectors = (connectors: ConversationView["connectors"]): void => this.#show({ connectors });
 
-  showMissing(): void {
-    this.#show({ phase: "missing" });
-  }
+  showMissing = (): void => this.#show({ phase: "missing" });
 
   get isReading(): boolean {
     return this.#view.isReading;
@@ -322,13 +318,9 @@ export class Conversation {
     else this.#show({ chat: ((await response.json()) as { chat: ChatRow }).chat });
   }
 
-  takeReturned = (): void => {
-    this.#show({ returned: null });
-  };
+  takeReturned = (): void => this.#show({ returned: null });
 
-  dismissError(): void {
-    this.#show({ error: null });
-  }
+  dismissError = (): void => this.#show({ error: null });
 
   close(): void {
     this.#closed.abort();

@@ -43,15 +43,8 @@ export function readToolCall(part: Part): ToolCall | null {
   return { ...call, approval: { ...(descriptor as Omit<Approval, "id">), id } };
 }
 
-export interface ToolLine {
-  readonly verb: string;
-  readonly subject: string;
-  readonly outcome: string;
-  /** True if it ended with its own failure, such as an exit code. */
-  readonly isFailure: boolean;
-}
-
-export function describeToolCall(call: ToolCall): ToolLine {
+/** Returns the words of a call's row. It is a failure if it ended with its own, such as an exit code. */
+export function describeToolCall(call: ToolCall) {
   const [done, subject, outcome = "", isFailure = false] = wordsOf(call);
   return {
     verb: call.state === "running" ? (RUNNING_VERBS[done] ?? done) : done,
@@ -120,20 +113,13 @@ export interface Todo {
   readonly status: "pending" | "in_progress" | "completed";
 }
 
-export function readTodos(input: unknown): Todo[] {
-  return listAt(input, "todos").flatMap((item, place) => {
+export const readTodos = (input: unknown): Todo[] =>
+  listAt(input, "todos").flatMap((item, place) => {
     const content = textAt(item, "content");
-    const status = textAt(item, "status");
-    if (content === null) return [];
-    return [
-      {
-        id: `${place} ${textAt(item, "id") ?? ""}`,
-        content,
-        status: status === "completed" || status === "in_progress" ? status : "pending",
-      },
-    ];
+    const given = textAt(item, "status");
+    const status = given === "completed" || given === "in_progress" ? given : "pending";
+    return content === null ? [] : [{ id: `${place} ${textAt(item, "id")}`, content, status }];
   });
-}
 
 export interface Question {
   readonly question: string;
@@ -164,10 +150,7 @@ export function readAnswers(output: unknown): Readonly<Record<string, string>> |
   );
 }
 
-export function valueAt(value: unknown, key: string): unknown {
-  if (typeof value !== "object" || value === null) return undefined;
-  return Object.entries(value).find(([name]) => name === key)?.[1];
-}
+export const valueAt = (value: unknown, key: string): unknown => Object(value)[key];
 
 export function textAt(value: unknown, key: string): string | null {
   const found = valueAt(value, key);

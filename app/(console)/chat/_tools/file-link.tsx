@@ -1,4 +1,3 @@
-"use client";
 import { createContext, type ReactNode, useContext } from "react";
 import { download } from "../../_ui/save-file.ts";
 import { sandboxFilePath } from "../_state/attachment.ts";

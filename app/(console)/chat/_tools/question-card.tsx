@@ -1,4 +1,3 @@
-"use client";
 import { Check, MessageCircleQuestion } from "lucide-react";
 import { useId, useRef, useState } from "react";
 import { Button } from "../../_ui/button.tsx";

@@ -1,4 +1,3 @@
-"use client";
 import { Circle, CircleCheck, CircleDot } from "lucide-react";
 import { cn } from "../../_ui/class-names.ts";
 import { readTodos, type Todo } from "../_state/tool-call.ts";

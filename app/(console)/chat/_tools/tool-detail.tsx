@@ -1,4 +1,3 @@
-"use client";
 import type { ReactNode } from "react";
 import { languageOfPath } from "../../_code/languages.ts";
 import { cn } from "../../_ui/class-names.ts";

@@ -1,4 +1,3 @@
-"use client";
 import { CircleAlert, LoaderCircle, type LucideIcon } from "lucide-react";
 import { memo } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";

@@ -17,34 +17,31 @@ export interface RunState {
   readonly isActive: boolean;
 }
 
-const state = (label: string, tone: RunTone, isActive = false): RunState => ({
-  label,
-  tone,
-  isActive,
-});
+const active = (label: string, tone: RunTone): RunState => ({ label, tone, isActive: true });
+const ended = (label: string, tone: RunTone): RunState => ({ label, tone, isActive: false });
 
 const states: Readonly<Record<string, RunState>> = {
-  PENDING_VERSION: state("Waiting for version", "neutral", true),
-  PENDING: state("Pending", "neutral", true),
-  DELAYED: state("Delayed", "neutral", true),
-  QUEUED: state("Queued", "neutral", true),
-  DEQUEUED: state("Starting", "accent", true),
-  EXECUTING: state("Running", "accent", true),
-  REATTEMPTING: state("Retrying", "warning", true),
-  WAITING: state("Waiting", "neutral", true),
-  FROZEN: state("Waiting", "neutral", true),
-  COMPLETED: state("Completed", "success"),
-  CANCELED: state("Cancelled", "neutral"),
-  FAILED: state("Failed", "danger"),
-  CRASHED: state("Crashed", "danger"),
-  INTERRUPTED: state("Interrupted", "danger"),
-  SYSTEM_FAILURE: state("System failure", "danger"),
-  EXPIRED: state("Expired", "warning"),
-  TIMED_OUT: state("Timed out", "danger"),
+  PENDING_VERSION: active("Waiting for version", "neutral"),
+  PENDING: active("Pending", "neutral"),
+  DELAYED: active("Delayed", "neutral"),
+  QUEUED: active("Queued", "neutral"),
+  DEQUEUED: active("Starting", "accent"),
+  EXECUTING: active("Running", "accent"),
+  REATTEMPTING: active("Retrying", "warning"),
+  WAITING: active("Waiting", "neutral"),
+  FROZEN: active("Waiting", "neutral"),
+  COMPLETED: ended("Completed", "success"),
+  CANCELED: ended("Cancelled", "neutral"),
+  FAILED: ended("Failed", "danger"),
+  CRASHED: ended("Crashed", "danger"),
+  INTERRUPTED: ended("Interrupted", "danger"),
+  SYSTEM_FAILURE: ended("System failure", "danger"),
+  EXPIRED: ended("Expired", "warning"),
+  TIMED_OUT: ended("Timed out", "danger"),
 };
 
 /** An unknown status is shown unchanged and counts as final. */
-export const stateOf = (status: string): RunState => states[status] ?? state(status, "neutral");
+export const stateOf = (status: string): RunState => states[status] ?? ended(status, "neutral");
 
 /** Returns `Generate video` for `generate-video`. */
 export function nameOf(taskIdentifier: string): string {
