@@ -2,7 +2,11 @@
 import { Download, Wrench } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState, useTransition } from "react";
-import type { continueShareContract, SharedMessage } from "@/lib/sessions/shares/contract.ts";
+import type {
+  continueShareContract,
+  readShareContract,
+  SharedMessage,
+} from "@/lib/sessions/shares/contract.ts";
 import { type Answer, type ApiError, api } from "../_api/request.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { useSession } from "../_session/auth.ts";
@@ -14,8 +18,8 @@ import { hrefOf } from "../chat/_list/row-target.ts";
 import { FileTypeIcon } from "../chat/_message/file-type-icon.tsx";
 import { Markdown } from "../chat/_message/markdown.tsx";
 import { Message, UserText } from "../chat/_message/message.tsx";
-import type { SharedPage } from "./read-shared-chat.ts";
 
+export type SharedPage = Answer<typeof readShareContract>;
 type SharedChatProps = Readonly<{ token: string; first: SharedPage }>;
 
 /** The messages of a shared chat, read page by page. */
@@ -95,9 +99,7 @@ function Invitation({ token }: Pick<SharedChatProps, "token">) {
   const router = useRouter();
   const { send, busy, error } = useSubmit();
   const continueIt = async () => {
-    const made = await send<Answer<typeof continueShareContract>>(`/api/shares/${token}/chats`, {
-      method: "POST",
-    });
+    const made = await send<Answer<typeof continueShareContract>>(`/api/shares/${token}/chats`);
     if (made.ok) router.push(hrefOf(made.data.chat));
   };
   return (

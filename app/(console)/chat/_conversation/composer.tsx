@@ -150,15 +150,17 @@ export function Composer(props: ComposerProps) {
               </Button>
             )}
             {!isBusy && (
-              <button
+              <IconButton
+                icon={ArrowUp}
+                isLarge
                 type="submit"
-                aria-label="Send"
+                label="Send"
                 title={blocker ?? "Send (Enter)"}
+                variant="primary"
+                corners="round"
                 disabled={!isReady}
-                className="grid size-8 shrink-0 place-items-center rounded-full bg-primary text-primary-foreground transition-colors hover:bg-primary-hover disabled:pointer-events-none disabled:bg-hover disabled:text-muted-foreground"
-              >
-                <ArrowUp aria-hidden className="size-4" />
-              </button>
+                className="disabled:bg-hover disabled:text-muted-foreground disabled:opacity-100"
+              />
             )}
             {isBusy && canQueue && !isEmpty && (
               <Button

@@ -1,15 +1,33 @@
 import { Hourglass } from "lucide-react";
 import type { Metadata } from "next";
+import { headers } from "next/headers";
 import { notFound } from "next/navigation";
+import { cache } from "react";
+import { GET } from "@/app/api/shares/[token]/route.ts";
+import { callEndpoint } from "@/lib/http/call-endpoint.ts";
+import { serviceOrigin } from "@/lib/platform/service-origin.ts";
+import { readShareContract } from "@/lib/sessions/shares/contract.ts";
 import { EmptyState } from "../../_ui/states.tsx";
-import { readSharedChat, titleOfShare } from "../read-shared-chat.ts";
-import { SharedChat } from "../shared-chat.tsx";
+import { SharedChat, type SharedPage } from "../shared-chat.tsx";
 
 type Props = Readonly<{ params: Promise<{ readonly token: string }> }>;
 
+/**
+ * Reads the beginning of a shared chat by its endpoint, with the visitor's address and its rate limit,
+ * once for each visit.
+ */
+const readSharedChat = cache(async (token: string): Promise<SharedPage | "missing" | "limited"> => {
+  const visit = new Request(serviceOrigin(), { headers: new Headers(await headers()) });
+  const response = await callEndpoint(readShareContract, GET, { token }, visit);
+  if (response.ok) return response.json();
+  if (response.status === 404) return "missing";
+  if (response.status === 429) return "limited";
+  throw new Error(`The share could not be read: ${response.status}`);
+});
+
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
   const found = await readSharedChat((await params).token);
-  const title = found.status === "found" ? titleOfShare(found.page.share) : "Shared chat";
+  const title = (typeof found === "object" && found.share.title) || "Shared chat";
   const description = "A conversation with an agent, shared by its owner.";
   return {
     title,
@@ -24,12 +42,8 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 export default async function SharePage({ params }: Props) {
   const { token } = await params;
   const found = await readSharedChat(token);
-  if (found.status === "missing") notFound();
-  if (found.status === "limited") return <TooManyVisits />;
-  return <SharedChat token={token} first={found.page} />;
-}
-
-function TooManyVisits() {
+  if (found === "missing") notFound();
+  if (found !== "limited") return <SharedChat token={token} first={found} />;
   return (
     <div className="mx-auto max-w-lg px-4 py-16">
       <EmptyState
