@@ -39,15 +39,11 @@ interface MessageViewProps {
 
 /** One message. It is memoized, so that only a changed message is rendered again. */
 export const MessageView = memo(function MessageView(props: MessageViewProps) {
-  const { message } = props;
-  return message.role === "user" ? (
-    <UserMessage message={message} />
-  ) : (
-    <AssistantMessage {...props} />
-  );
+  const View = props.message.role === "user" ? UserMessage : AssistantMessage;
+  return <View {...props} />;
 });
 
-function UserMessage({ message }: { readonly message: UIMessage }) {
+function UserMessage({ message }: Pick<MessageViewProps, "message">) {
   const actions = useMessageActions();
   const [isEditing, setEditing] = useState(false);
   const editButton = useRef<HTMLButtonElement>(null);
@@ -61,8 +57,7 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
     return (
       <Message author="You">
         <EditMessage
-          text={text}
-          files={files}
+          {...{ text, files }}
           isBusy={actions.isBusy}
           onCancel={() => setEditing(false)}
           onSend={(edited) => void actions.branches.edit(message.id, edited)}
@@ -75,8 +70,7 @@ function UserMessage({ message }: { readonly message: UIMessage }) {
       <WrittenParts parts={message.parts} />
       <UserFooter
         messageId={message.id}
-        text={text}
-        editButton={editButton}
+        {...{ text, editButton }}
         onEdit={() => setEditing(true)}
       />
     </Message>
@@ -114,11 +108,9 @@ function AssistantMessage({ message, isStreaming, answering }: MessageViewProps)
         const views = keyed(one.parts).map(({ key: inside, item: part }) => (
           <PartView
             key={inside}
-            part={part}
+            {...{ part, isStreaming, answering }}
             call={calls.get(part)}
             isPlan={plan !== undefined && calls.get(part) === plan}
-            isStreaming={isStreaming}
-            answering={answering}
           />
         ));
         return (
@@ -171,11 +163,9 @@ interface PartViewProps extends Omit<MessageViewProps, "message"> {
 }
 
 function PartView({ part, call, isPlan, isStreaming, answering }: PartViewProps): ReactNode {
-  if (part.type === "text") {
-    return <Markdown text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
-  }
-  if (part.type === "reasoning") {
-    return <Reasoning text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
+  if (part.type === "text" || part.type === "reasoning") {
+    const View = part.type === "text" ? Markdown : Reasoning;
+    return <View text={part.text} isStreaming={isStreaming && part.state === "streaming"} />;
   }
   if ("data" in part) return <DataPart type={part.type} data={part.data} />;
   if (part.type === "steering-message") {
@@ -232,12 +222,10 @@ function useToolCalls(message: UIMessage): ReadonlyMap<Part, ToolCall> {
     const call = readToolCall(part);
     if (!call) continue;
     const before = known.current.get(call.id);
-    const isSame =
-      before !== undefined &&
-      before.state === call.state &&
-      before.input === call.input &&
-      before.output === call.output;
-    const kept = isSame ? before : call;
+    const isSame = (["state", "input", "output"] as const).every(
+      (field) => before?.[field] === call[field],
+    );
+    const kept = before && isSame ? before : call;
     known.current.set(call.id, kept);
     calls.set(part, kept);
   }

@@ -6,10 +6,9 @@ import { Input } from "../../_ui/form.tsx";
 import { focusConversation } from "../_message/message-actions.ts";
 import { type Question, readAnswers, readQuestions, type ToolCall } from "../_state/tool-call.ts";
 
-interface Draft {
-  readonly chosen: readonly string[];
-  readonly own: string;
-}
+type Draft = Readonly<{ chosen: readonly string[]; own: string }>;
+
+const noDraft: Draft = { chosen: [], own: "" };
 
 interface QuestionCardProps {
   readonly call: ToolCall;
@@ -40,15 +39,14 @@ export function QuestionCard({ call, onAnswer }: QuestionCardProps) {
   );
 }
 
-function OpenQuestions({
-  questions,
-  onAnswer,
-}: {
+interface OpenQuestionsProps {
   readonly questions: readonly Question[];
   readonly onAnswer: (output: unknown) => void;
-}) {
+}
+
+function OpenQuestions({ questions, onAnswer }: OpenQuestionsProps) {
   const [drafts, setDrafts] = useState<Readonly<Record<string, Draft>>>({});
-  const draftOf = ({ question }: Question) => drafts[question] ?? { chosen: [], own: "" };
+  const draftOf = ({ question }: Question) => drafts[question] ?? noDraft;
   const answers = questions.map((question) => {
     const { chosen, own } = draftOf(question);
     const given = [...chosen, ...(own.trim() === "" ? [] : [own.trim()])];
@@ -58,7 +56,7 @@ function OpenQuestions({
   const send = () => onAnswer({ answers: Object.fromEntries(answers) });
   const change = (question: Question, draft: Partial<Draft>) => {
     // One choice takes the place of a written answer, and the other way around.
-    const before = question.multiSelect ? draftOf(question) : { chosen: [], own: "" };
+    const before = question.multiSelect ? draftOf(question) : noDraft;
     setDrafts({ ...drafts, [question.question]: { ...before, ...draft } });
   };
   const choose = (question: Question, label: string) => {
@@ -81,7 +79,7 @@ function OpenQuestions({
       {questions.map((question) => (
         <OpenQuestion
           key={question.question}
-          question={question}
+          {...question}
           {...draftOf(question)}
           onChoose={(label) => choose(question, label)}
           onWrite={(own) => change(question, { own })}
@@ -99,22 +97,18 @@ function OpenQuestions({
   );
 }
 
-function OpenQuestion({
-  question: { question, header, options, multiSelect },
-  chosen,
-  own,
-  onChoose,
-  onWrite,
-}: Draft & {
-  readonly question: Question;
+interface OpenQuestionProps extends Question, Draft {
   readonly onChoose: (label: string) => void;
   readonly onWrite: (text: string) => void;
-}) {
+}
+
+function OpenQuestion(props: OpenQuestionProps) {
+  const { question, header, options, multiSelect, chosen, own, onChoose, onWrite } = props;
   const id = useId();
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in all browsers
     <div role="group" aria-labelledby={id} className="flex min-w-0 flex-col gap-2">
-      <QuestionTitle id={id} question={question} header={header} />
+      <QuestionTitle {...{ id, question, header }} />
       {multiSelect && <p className="text-sm text-muted-foreground">Choose all that apply.</p>}
       <div className="flex flex-col gap-1.5">
         {options.map(({ label, description }) => {

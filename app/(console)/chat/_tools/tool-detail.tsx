@@ -98,11 +98,7 @@ function TerminalBlock({ call: { input, output, state } }: { readonly call: Tool
   );
 }
 
-interface FileBlockProps {
-  readonly path: string | null;
-  readonly text: string | null;
-  readonly from: number;
-}
+type FileBlockProps = Readonly<{ path: string | null; text: string | null; from: number }>;
 
 function FileBlock({ path, text, from }: FileBlockProps) {
   return (
@@ -195,14 +191,11 @@ function Subagent({ call }: { readonly call: ToolCall }) {
       {steps.length > 0 && (
         <ol aria-label="Steps of the subagent" className="border-b px-3 py-2">
           {steps.map(({ key, item: step }) => {
-            const Icon = toolIcon(textAt(step, "tool") ?? "");
+            const tool = textAt(step, "tool") ?? "";
+            const Icon = toolIcon(tool);
             return (
               <li key={key} className="flex h-6 min-w-0 items-center gap-2 text-muted-foreground">
-                <Icon
-                  role="img"
-                  aria-label={textAt(step, "tool") ?? ""}
-                  className="size-3.5 shrink-0"
-                />
+                <Icon role="img" aria-label={tool} className="size-3.5 shrink-0" />
                 <code className="min-w-0 truncate font-mono text-xs">
                   {textAt(step, "summary")}
                 </code>
@@ -219,10 +212,10 @@ function Subagent({ call }: { readonly call: ToolCall }) {
       >
         <p className="text-xs font-medium text-muted-foreground">Result</p>
         <div className="mt-1">
-          {!result ? (
-            <p className="text-muted-foreground">{isRunning ? "Running…" : "No result"}</p>
-          ) : (
+          {result ? (
             <Markdown text={result} />
+          ) : (
+            <p className="text-muted-foreground">{isRunning ? "Running…" : "No result"}</p>
           )}
         </div>
       </ScrollBox>
@@ -231,16 +224,13 @@ function Subagent({ call }: { readonly call: ToolCall }) {
 }
 
 function Values({ call: { input, output } }: { readonly call: ToolCall }) {
-  const show = (label: string, value: unknown) => (
-    <Code
-      text={JSON.stringify(value, null, 2) ?? ""}
-      {...{ label, className: height, language: "json" }}
-    />
-  );
+  const json = { language: "json", className: height };
   return (
     <div className={`${box} divide-y`}>
-      {show("Input", input)}
-      {output !== undefined && show("Output", output)}
+      <Code {...json} label="Input" text={JSON.stringify(input, null, 2) ?? ""} />
+      {output !== undefined && (
+        <Code {...json} label="Output" text={JSON.stringify(output, null, 2)} />
+      )}
     </div>
   );
 }

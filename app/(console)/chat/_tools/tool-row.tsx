@@ -12,7 +12,6 @@ const ToolDetail = lazyComponent(() => import("./tool-detail.tsx"), "ToolDetail"
 export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall }) {
   const { verb, subject, outcome, isFailure } = describeToolCall(call);
   const { state, error } = call;
-  const ended = state === "failed" ? "Failed" : error === "Denied" ? error : "Stopped";
   return (
     <Disclosure
       className="group w-[calc(100%+1rem)]"
@@ -31,11 +30,10 @@ export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall
               {outcome}
             </span>
           )}
-          {(state === "failed" || state === "stopped") && (
-            <span
-              className={`shrink-0 text-xs ${state === "failed" ? "text-danger-text" : "text-warning-text"}`}
-            >
-              {ended}
+          {state === "failed" && <span className="shrink-0 text-xs text-danger-text">Failed</span>}
+          {state === "stopped" && (
+            <span className="shrink-0 text-xs text-warning-text">
+              {error === "Denied" ? error : "Stopped"}
             </span>
           )}
         </>

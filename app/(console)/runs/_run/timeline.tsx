@@ -8,14 +8,8 @@ import { CopyButton } from "../../_ui/copy-button.tsx";
 import { formatDuration } from "../../_ui/format.ts";
 import { EmptyState } from "../../_ui/states.tsx";
 import { toolIcon } from "../../chat/_tools/tool-icon.ts";
-import {
-  type Range,
-  rangeAround,
-  type Span,
-  spansOf,
-  stateOf,
-  ticksOf,
-} from "../_state/run-spans.ts";
+import type { Range, Span } from "../_state/run-spans.ts";
+import { rangeAround, spansOf, stateOf, ticksOf } from "../_state/run-spans.ts";
 import { SpanDetails } from "./span-details.tsx";
 
 const ModelCallDetails = lazyComponent(() => import("./call-details.tsx"), "ModelCallDetails");
@@ -75,8 +69,7 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
               {spans.map((one) => (
                 <li key={one.id} id={one.id}>
                   <Row
-                    span={one}
-                    range={range}
+                    {...{ span: one, range }}
                     isChosen={one === span}
                     onChoose={() => choose(one.id)}
                   />
@@ -109,6 +102,7 @@ const columns =
   "grid grid-cols-[minmax(0,9.5rem)_minmax(0,1fr)_4rem] items-center gap-x-3 px-3 sm:grid-cols-[minmax(0,15rem)_minmax(0,1fr)_4.5rem]";
 
 function Axis({ range }: { readonly range: Range }) {
+  const isBehind = (at: number, place: number) => placeOf(at, range) > place;
   return (
     <div
       aria-hidden
@@ -123,10 +117,7 @@ function Axis({ range }: { readonly range: Range }) {
             style={{ left: percent(placeOf(at, range)) }}
           >
             <span
-              className={cn(
-                placeOf(at, range) > 0.6 && "max-sm:hidden",
-                placeOf(at, range) > 0.9 && "hidden",
-              )}
+              className={cn(isBehind(at, 0.6) && "max-sm:hidden", isBehind(at, 0.9) && "hidden")}
             >
               {at === 0 ? "0" : formatDuration(at)}
             </span>
@@ -205,7 +196,9 @@ function barStyle({ start, end }: Span, range: Range) {
   };
 }
 
-function lookOf(span: Span): { icon: LucideIcon; label: string; bar: string; isFailed: boolean } {
+type Look = Readonly<{ icon: LucideIcon; label: string; bar: string; isFailed: boolean }>;
+
+function lookOf(span: Span): Look {
   if (span.kind === "wait") {
     return { icon: Hourglass, label: "Start", bar: "bg-input", isFailed: false };
   }
