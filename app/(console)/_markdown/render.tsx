@@ -31,8 +31,6 @@ export function renderBlock(token: MarkdownToken, parts: MarkdownParts, depth = 
       return parts.heading(token, renderInline(token.tokens, parts));
     case "paragraph":
       return <p>{renderInline(token.tokens, parts)}</p>;
-    case "text":
-      return token.tokens ? renderInline(token.tokens, parts) : decodeReferences(token.text);
     case "code":
       return parts.code(token.text, (token.lang ?? "").split(/\s/, 1)[0] ?? "");
     case "blockquote":
@@ -78,18 +76,13 @@ function List({ token, parts, depth }: ListProps) {
   );
 }
 
+type ItemProps = Omit<ListProps, "token"> & { readonly item: Tokens.ListItem };
+
 /** Memoized, because a long list is rendered again for every item that is streamed. */
 const Item = memo(
-  function Item({
-    item,
-    parts,
-    depth,
-  }: Omit<ListProps, "token"> & { readonly item: Tokens.ListItem }) {
-    const content = renderBlocks(
-      item.tokens.filter((token) => token.type !== "checkbox"),
-      parts,
-      depth,
-    );
+  function Item({ item, parts, depth }: ItemProps) {
+    const blocks = item.tokens.filter(({ type }) => type !== "checkbox");
+    const content = renderBlocks(blocks, parts, depth);
     return (
       <li className={cn("pl-0.5 [&>p+*]:mt-2", item.task && "-ml-5 flex list-none gap-2")}>
         {item.task && <Checkbox done={item.checked === true} />}

@@ -158,10 +158,8 @@ export function FileViewer({ address, name, place, revision }: FileViewerProps) 
     return <img src={url} alt={name} className="m-auto max-h-full max-w-full min-h-0 p-4" />;
   }
   if (kind === "audio" || kind === "video") {
-    const Player = kind;
-    return (
-      <Player src={url} aria-label={name} controls className="m-auto max-h-full min-h-0 p-4" />
-    );
+    const Kind = kind;
+    return <Kind src={url} aria-label={name} controls className="m-auto max-h-full min-h-0 p-4" />;
   }
   return (
     <p className="px-6 py-10 text-center text-muted-foreground">
@@ -187,18 +185,13 @@ function Sheets({ sheets, place }: Readonly<{ sheets: readonly Sheet[]; place: U
           <Segmented
             label="Sheet"
             hideLabel
+            {...{ options }}
             value={shown.name}
             onChange={setName}
-            options={options}
           />
         </Bar>
       )}
-      <TableView
-        key={shown.name}
-        csv={shown.csv}
-        label={shown.name}
-        row={Number(place.get("row"))}
-      />
+      <TableView key={shown.name} sheet={shown} row={Number(place.get("row"))} />
     </>
   );
 }

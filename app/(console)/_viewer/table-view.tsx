@@ -1,5 +1,6 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
+import type { Sheet } from "@/lib/agent/documents/document.ts";
 import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { type CsvTable, readCsv, sortRows } from "./csv-table.ts";
@@ -11,14 +12,13 @@ const MARGIN_ROWS = 20;
 const MAX_CELL_CHARS = 500;
 
 interface TableViewProps {
-  readonly csv: string;
-  readonly label: string;
+  readonly sheet: Pick<Sheet, "name" | "csv">;
   /** The row that is shown first, from 1. */
   readonly row: number;
 }
 
 /** A table of CSV, of which only the rows near those in view are rendered. */
-export function TableView({ csv, label, row }: TableViewProps) {
+export function TableView({ sheet: { name: label, csv }, row }: TableViewProps) {
   const [table, setTable] = useState<CsvTable | null>(null);
   const [sorted, setSorted] = useState({ by: -1, isDescending: false, order: new Uint32Array() });
   const [top, setTop] = useState(0);

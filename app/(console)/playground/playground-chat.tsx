@@ -1,6 +1,6 @@
 import type { FileUIPart } from "ai";
 import { FlaskConical } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { api } from "../_api/request.ts";
 import { chooseConnectors } from "../_connectors/connectors-picker.tsx";
 import { Button } from "../_ui/button.tsx";
@@ -15,7 +15,7 @@ import { pathOf } from "../chat/_list/row-target.ts";
 import type { ChatAddress } from "../chat/_state/attachment.ts";
 import { attachmentsOf } from "../chat/_state/attachments.ts";
 import type { WrittenMessage } from "../chat/_state/message-parts.ts";
-import { openConversation, retainConversation } from "../chat/_state/open-conversations.ts";
+import { openConversation } from "../chat/_state/open-conversations.ts";
 import { SandboxFilesContext } from "../chat/_tools/file-link.tsx";
 import { EXAMPLE, faultOf, type PlaygroundSetup, readNumber, toAgentSetup } from "./setup.ts";
 
@@ -30,10 +30,6 @@ export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
   const [chat, setChat] = useState<ChatAddress | null>(null);
   const [isStarting, setStarting] = useState(false);
   const [errorText, setErrorText] = useState<string | null>(null);
-  const release = useRef(() => {});
-  // The conversation stays open until the page shows it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another chat is shown
-  useEffect(() => release.current(), [chat]);
 
   const send = async (text: string, files: readonly FileUIPart[]) => {
     const message = { text, files };
@@ -43,21 +39,12 @@ export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
     setStarting(false);
     setErrorText(failure?.message ?? null);
     if (failure) return draft.setReturned(message);
-    if (chat) void configured(chat, setup).send(text, files);
+    if (chat) void openConversation(chat.sessionId, chat.chatId).send(text, files);
     onSent(text);
   };
   const begin = async (message: WrittenMessage) => {
-    const result = await draft.send(message, async (created) => {
-      const failure = await setUpChat(created, setup);
-      if (failure) return failure;
-      configured(created, setup);
-      release.current = retainConversation(created.chatId);
-      return null;
-    });
-    if ("text" in result) {
-      release.current();
-      return { message: result.text };
-    }
+    const result = await draft.send(message, (created) => setUpChat(created, setup));
+    if ("text" in result) return { message: result.text };
     setChat(result);
     return null;
   };
@@ -92,13 +79,13 @@ export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
             </div>
           </div>
           <Composer
+            {...composer}
             draftKey="playground"
             isBusy={isStarting}
             isStopping={isStarting}
             canSend
             placeholder="Message the agent"
             onStop={() => {}}
-            {...composer}
           />
         </>
       )}
@@ -147,12 +134,6 @@ function StartedChat({ isStarting, returned, onReturnedTaken, ...rest }: Started
   );
 }
 
-function configured({ sessionId, chatId }: ChatAddress, setup: PlaygroundSetup) {
-  const conversation = openConversation(sessionId, chatId);
-  conversation.contextLimit = readNumber(setup, "contextLimit") ?? null;
-  return conversation;
-}
-
 /** Resolves to why it failed, if it did. */
 async function setUpChat(address: ChatAddress, setup: PlaygroundSetup) {
   const fault = faultOf(setup);
@@ -169,5 +150,8 @@ async function setUpChat(address: ChatAddress, setup: PlaygroundSetup) {
   const changed = await api(pathOf(address), { method: "PATCH", body });
   if (!changed.ok) return changed.error;
   const named = await chooseConnectors(address, setup.connectors);
-  return named.ok ? null : named.error;
+  if (!named.ok) return named.error;
+  const conversation = openConversation(address.sessionId, address.chatId);
+  conversation.contextLimit = readNumber(setup, "contextLimit") ?? null;
+  return null;
 }

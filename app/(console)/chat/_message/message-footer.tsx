@@ -2,6 +2,7 @@ import type { UIMessage } from "ai";
 import {
   ChevronLeft,
   ChevronRight,
+  type LucideIcon,
   MessageSquareText,
   Pencil,
   RefreshCw,
@@ -163,6 +164,15 @@ function BranchArrows({ messageId }: { readonly messageId: string }) {
     actions.nextArrow.current = { messageId: target, direction };
     void actions.branches.choose(target);
   };
+  const arrow = (direction: -1 | 1, icon: LucideIcon, label: string, key: string) => (
+    <IconButton
+      {...{ icon, label }}
+      title={`${label} (${key})`}
+      className="size-6"
+      disabled={ids[place + direction] === undefined || actions.isBusy}
+      onClick={() => go(direction)}
+    />
+  );
   return (
     <fieldset
       ref={group}
@@ -173,25 +183,11 @@ function BranchArrows({ messageId }: { readonly messageId: string }) {
         if (event.key === "ArrowRight") go(1);
       }}
     >
-      <IconButton
-        icon={ChevronLeft}
-        label="Previous version"
-        className="size-6"
-        title="Previous version (←)"
-        disabled={place === 0 || actions.isBusy}
-        onClick={() => go(-1)}
-      />
+      {arrow(-1, ChevronLeft, "Previous version", "←")}
       <span>
         {place + 1} / {ids.length}
       </span>
-      <IconButton
-        icon={ChevronRight}
-        label="Next version"
-        className="size-6"
-        title="Next version (→)"
-        disabled={place === ids.length - 1 || actions.isBusy}
-        onClick={() => go(1)}
-      />
+      {arrow(1, ChevronRight, "Next version", "→")}
     </fieldset>
   );
 }

@@ -62,23 +62,17 @@ async function sendSignedIn(method: "PUT" | "POST", upload: Upload): Promise<Ans
 }
 
 /** `fetch` does not tell how much of a body was sent. */
-function send(
-  method: string,
-  { address, file, onProgress, signal }: Upload,
-  token: string | null,
-): Promise<Answer> {
+function send(method: string, upload: Upload, token: string | null): Promise<Answer> {
+  const { address, file, onProgress, signal } = upload;
   return new Promise((resolve) => {
+    if (signal?.aborted) return resolve({ status: 0, code: "", text: "" });
     const request = new XMLHttpRequest();
-    const end = () => {
-      signal?.removeEventListener("abort", abort);
+    signal?.addEventListener("abort", () => request.abort());
+    request.upload.onprogress = ({ loaded }) => onProgress(loaded);
+    request.onloadend = () => {
       const code = request.getResponseHeader("x-error-code") ?? "";
       resolve({ status: request.status, code, text: request.responseText });
     };
-    const abort = () => request.abort();
-    if (signal?.aborted) return resolve({ status: 0, code: "", text: "" });
-    signal?.addEventListener("abort", abort);
-    request.upload.onprogress = ({ loaded }) => onProgress(loaded);
-    request.onloadend = end;
     request.open(method, address);
     request.setRequestHeader("content-type", "application/octet-stream");
     if (token !== null) request.setRequestHeader("authorization", `Bearer ${token}`);
