@@ -48,14 +48,15 @@ export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
     setChat(result);
     return null;
   };
-  const attachments = chat ? attachmentsOf(chat.sessionId, chat.chatId) : draft.attachments;
   const composer = {
-    ...{ attachments, returned: draft.returned, onReturnedTaken: draft.takeReturned },
+    ...draft.composer,
+    ...(chat && { attachments: attachmentsOf(chat.sessionId, chat.chatId) }),
+    placeholder: "Message the agent",
     onSend: (text: string, files: readonly FileUIPart[]) => void send(text, files),
   };
   return (
     <FileDrop
-      onFiles={(dropped) => attachments.add(dropped)}
+      onFiles={composer.attachments.add}
       className="relative flex min-h-0 min-w-0 flex-1 flex-col"
     >
       {chat ? (
@@ -78,15 +79,7 @@ export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
               </EmptyState>
             </div>
           </div>
-          <Composer
-            {...composer}
-            draftKey="playground"
-            isBusy={isStarting}
-            isStopping={isStarting}
-            canSend
-            placeholder="Message the agent"
-            onStop={() => {}}
-          />
+          <Composer {...composer} isBusy={isStarting} />
         </>
       )}
       {errorText !== null && (
@@ -99,9 +92,7 @@ export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {
 }
 
 type StartedChatProps = ChatAddress &
-  Pick<ComposerProps, "attachments" | "returned" | "onReturnedTaken" | "onSend"> & {
-    readonly isStarting: boolean;
-  };
+  Omit<ComposerProps, "isBusy"> & { readonly isStarting: boolean };
 
 function StartedChat({ isStarting, returned, onReturnedTaken, ...rest }: StartedChatProps) {
   const { sessionId, chatId, ...composer } = rest;
@@ -127,7 +118,6 @@ function StartedChat({ isStarting, returned, onReturnedTaken, ...rest }: Started
         canSend={view.phase === "ready" && !isStarting}
         returned={view.returned ?? returned}
         onReturnedTaken={takeReturned}
-        placeholder="Message the agent"
         {...composer}
       />
     </>

@@ -30,15 +30,16 @@ export interface ComposerProps {
   readonly isBusy: boolean;
   /** Whether a message can be sent during a turn, to wait for its end. */
   readonly canQueue?: boolean;
-  readonly isStopping: boolean;
+  readonly isStopping?: boolean;
   /** False until the chat is loaded. */
-  readonly canSend: boolean;
+  readonly canSend?: boolean;
   /** Is put back into the box, and its files among the attachments. */
   readonly returned: WrittenMessage | null;
   readonly onReturnedTaken: () => void;
   readonly placeholder: string;
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
-  readonly onStop: () => void;
+  /** Absent while the first turn of a chat is started, which cannot be stopped yet. */
+  readonly onStop?: () => void;
   readonly children?: ReactNode;
 }
 
@@ -48,7 +49,7 @@ export interface ComposerProps {
  */
 export function Composer(props: ComposerProps) {
   const { draftKey, attachments, returned, placeholder, children } = props;
-  const { isBusy, canQueue = false, isStopping, canSend } = props;
+  const { isBusy, canQueue = false, isStopping = false, canSend = true } = props;
   const { onReturnedTaken, onSend, onStop } = props;
   const box = useRef<HTMLTextAreaElement>(null);
   const [text, setText, clearDraft] = useDraft(draftKey, box);
@@ -132,7 +133,7 @@ export function Composer(props: ComposerProps) {
         />
         <div className="flex items-center justify-between gap-2 px-2 pb-2">
           <div className="flex min-w-0 items-center gap-0.5">
-            <AttachButton onFiles={(chosen) => attachments.add(chosen)} />
+            <AttachButton onFiles={attachments.add} />
             {children}
           </div>
           <div className="flex items-center gap-1.5">
@@ -141,7 +142,7 @@ export function Composer(props: ComposerProps) {
                 variant="outline"
                 size="sm"
                 className="h-8"
-                busy={isStopping}
+                busy={isStopping || !onStop}
                 title="Stop (Esc)"
                 onClick={onStop}
               >

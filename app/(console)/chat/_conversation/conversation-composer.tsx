@@ -27,12 +27,12 @@ export function ConversationComposer({ shown, ...composer }: ConversationCompose
         <QueuedMessages conversation={conversation} queued={view.queued} messages={messages} />
       )}
       <Composer
+        {...composer}
         draftKey={conversation.chatId}
         isBusy={isBusy}
         canQueue
         isStopping={view.isStopping}
         onStop={conversation.stop}
-        {...composer}
       />
     </div>
   );

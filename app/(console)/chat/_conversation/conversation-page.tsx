@@ -96,10 +96,7 @@ export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
   const hasQuestion = (isAsking || last?.parts.some(isOpenQuestion) === true) && !isReading;
   return (
     <div className="flex h-full min-w-0">
-      <FileDrop
-        onFiles={(dropped) => attachments.add(dropped)}
-        className="relative flex h-full min-w-0 flex-1 flex-col"
-      >
+      <FileDrop onFiles={attachments.add} className="relative flex h-full min-w-0 flex-1 flex-col">
         {/* On a phone, it covers the brand in the bar of all pages. */}
         <header
           data-page-header

@@ -32,7 +32,6 @@ import { MessageList } from "./message-list.tsx";
 import { type ChatSetup, type SetUp, toRefusal, useDraftChat } from "./use-draft-chat.ts";
 import { type Suggestion, VariablesDialog, variablesIn } from "./variables-dialog.tsx";
 
-const ignore = () => {};
 const noMessages: readonly UIMessage[] = [];
 
 /**
@@ -47,11 +46,7 @@ export function NewChat() {
 function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   const router = useRouter();
   const { artist } = useScope();
-  const draftKey = sessionId ?? "new";
-  const { attachments, returned, setReturned, takeReturned, send, isMounted } = useDraftChat(
-    draftKey,
-    sessionId,
-  );
+  const { composer, setReturned, send, isMounted } = useDraftChat(sessionId ?? "new", sessionId);
   const { hasAiModel } = useFrame();
   const [modelId, setModelId] = useState("");
   const [connectors, setConnectors] = useState<readonly string[]>([]);
@@ -106,7 +101,7 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
 
   return (
     <FileDrop
-      onFiles={(files) => attachments.add(files)}
+      onFiles={composer.attachments.add}
       className="relative flex h-full flex-col overflow-y-auto"
     >
       <div
@@ -137,16 +132,10 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
         />
         <div className="flex flex-col max-sm:flex-col-reverse">
           <Composer
-            draftKey={draftKey}
-            attachments={attachments}
+            {...composer}
             isBusy={isBusy}
-            isStopping={isBusy}
-            canSend
-            returned={returned}
-            onReturnedTaken={takeReturned}
             placeholder="Message the agent, or drop a statement, a sheet or artwork"
             onSend={(text, files) => void sendFirst({ text, files })}
-            onStop={ignore}
           >
             <ModelPicker value={modelId} onChoose={setModelId} />
             <ConnectorsPicker chosen={connectors} onChoose={setConnectors} />

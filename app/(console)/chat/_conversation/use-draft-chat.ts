@@ -53,7 +53,7 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
     return { draft: chat, attachments: files };
   });
   const [returned, setReturned] = useState<WrittenMessage | null>(null);
-  const takeReturned = useCallback(() => setReturned(null), []);
+  const onReturnedTaken = useCallback(() => setReturned(null), []);
   const isMounted = useRef(false);
 
   useEffect(() => {
@@ -117,7 +117,8 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
     if (isRefused) setReturned(message);
     return result;
   };
-  return { attachments, returned, setReturned, takeReturned, send, isMounted };
+  const composer = { draftKey, attachments, returned, onReturnedTaken };
+  return { composer, setReturned, send, isMounted };
 }
 
 type CreatedChat = ApiResult<{ readonly chat: Chat }>;

@@ -1,6 +1,6 @@
 import { Ellipsis, MessageSquarePlus, Search } from "lucide-react";
 import { usePathname, useRouter } from "next/navigation";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ArtistChip } from "../../_session/artist-chip.tsx";
@@ -35,10 +35,6 @@ export function ChatSidebar() {
   const router = useRouter();
   const view = useChatList({ ...filter, artistId }, addressIn(path));
   const rows = rowsOf(view, new Date());
-  const change = useCallback(
-    (part: Partial<ListFilter>) => setFilter((now) => ({ ...now, ...part })),
-    [],
-  );
   const chats = rows.flatMap((row) => ("chat" in row ? [row.chat] : []));
   const leaveDeleted = (deleted: readonly Chat[]) => {
     if (deleted.some((chat) => path === hrefOf(chat))) router.push("/chat");
@@ -48,7 +44,7 @@ export function ChatSidebar() {
     <div className="flex min-h-80 flex-1 flex-col">
       <ListHeader
         filter={filter}
-        onFilter={change}
+        onFilter={setFilter}
         onSelect={() => setSelected(selected ?? new Set())}
       />
       <VirtualList
@@ -84,7 +80,7 @@ const TYPING_PAUSE_MS = 200;
 
 interface ListHeaderProps {
   readonly filter: ListFilter;
-  readonly onFilter: (change: Partial<ListFilter>) => void;
+  readonly onFilter: (change: (now: ListFilter) => ListFilter) => void;
   readonly onSelect: () => void;
 }
 
@@ -92,9 +88,11 @@ interface ListHeaderProps {
 function ListHeader({ filter: { query, isArchived }, onFilter, onSelect }: ListHeaderProps) {
   const [isNear, setNear] = useState(false);
   const [text, setText] = useState(query);
+  const showArchived = (isShown: boolean) => onFilter((now) => ({ ...now, isArchived: isShown }));
   const search = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    const timer = setTimeout(() => onFilter({ query: text.trim().slice(0, 250) }), TYPING_PAUSE_MS);
+    const next = text.trim().slice(0, 250);
+    const timer = setTimeout(() => onFilter((now) => ({ ...now, query: next })), TYPING_PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text, onFilter]);
   return (
@@ -120,11 +118,7 @@ function ListHeader({ filter: { query, isArchived }, onFilter, onSelect }: ListH
           className="grid size-8 shrink-0 place-items-center rounded-md text-muted-foreground hover:bg-hover hover:text-foreground"
           menu={(state) =>
             isNear && (
-              <ListMenu
-                {...state}
-                {...{ isArchived, onSelect }}
-                onArchived={(next) => onFilter({ isArchived: next })}
-              />
+              <ListMenu {...state} {...{ isArchived, onSelect }} onArchived={showArchived} />
             )
           }
         >
@@ -150,7 +144,7 @@ function ListHeader({ filter: { query, isArchived }, onFilter, onSelect }: ListH
       {isArchived && (
         <div className="flex items-center justify-between gap-2 text-sm font-medium">
           Archived chats
-          <Button variant="ghost" size="sm" onClick={() => onFilter({ isArchived: false })}>
+          <Button variant="ghost" size="sm" onClick={() => showArchived(false)}>
             Show all
           </Button>
         </div>

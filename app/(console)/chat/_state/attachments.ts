@@ -56,7 +56,7 @@ export class Attachments {
     if (localStorage.getItem(keptFilesKey())?.includes(this.destination.draftKey)) this.#keep();
   }
 
-  add(files: readonly File[]): void {
+  add = (files: readonly File[]): void => {
     const room = MAX_FILES - this.#view.files.length;
     const notice =
       files.length > room
@@ -76,7 +76,7 @@ export class Attachments {
     });
     this.#show({ files: [...this.#view.files, ...added], notice });
     for (const { id, state } of added) if (state.kind === "uploading") this.#enqueue(id);
-  }
+  };
 
   restore(parts: readonly UploadedFile[]): void {
     const restored = parts.map(

@@ -141,6 +141,7 @@ export class Conversation {
       chat: this.chat,
       fetch: (path, init) => this.#fetch(path, init),
       isReading: () => this.isReading,
+      send: (message, body) => this.#send(message, body),
       read: (turn) => this.#read(turn),
       refresh: () => this.refresh(),
       show: (change) => this.#show(change),
@@ -223,10 +224,10 @@ export class Conversation {
     });
   }
 
-  async #send({ id, text, files }: SentMessage): Promise<void> {
+  async #send({ id, text, files }: SentMessage, body: object = {}): Promise<void> {
     const parts = toParts(text, files);
     this.#show({ sentMessageId: id });
-    await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }));
+    await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }, { body }));
     if (this.chat.error instanceof ApiError || this.chat.isOutdated) {
       this.chat.messages = this.chat.messages.filter((message) => message.id !== id);
       this.#show({ returned: { text, files } });

@@ -3,11 +3,11 @@
  * of its answers; and what a person does with them.
  */
 import type { Branch, Feedback } from "@/lib/sessions/session.ts";
-import { ApiError, toApiError } from "@/packages/client/src/api-error.ts";
+import { toApiError } from "@/packages/client/src/api-error.ts";
 import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
-import type { Outbox } from "./drafts.ts";
+import type { Outbox, SentMessage } from "./drafts.ts";
 import type { LiveChat } from "./live-chat.ts";
-import { fromParts, type StoredChat, toParts, type WrittenMessage } from "./message-parts.ts";
+import { fromParts, type StoredChat } from "./message-parts.ts";
 
 export interface Marks {
   /** The ids of all messages at the place of a message, oldest first. None for one that is alone there. */
@@ -20,7 +20,6 @@ export const noMarks: Marks = { siblings: new Map(), ratings: new Map() };
 
 interface Shown extends Marks {
   readonly error: ChatError | null;
-  readonly returned: WrittenMessage | null;
   readonly sentMessageId: string | null;
 }
 
@@ -32,6 +31,8 @@ interface MessageBranchesOptions {
   readonly onBranch: () => void;
   readonly fetch: (path: string, init: RequestInit) => Promise<Response | null>;
   readonly isReading: () => boolean;
+  /** Sends a message with more in the body of the request, and reads its turn to the end. */
+  readonly send: (message: SentMessage, body: object) => Promise<void>;
   readonly read: (turn: () => Promise<void>) => Promise<void>;
   readonly refresh: () => Promise<void>;
   readonly show: (change: Partial<Shown>) => void;
@@ -61,25 +62,18 @@ export class MessageBranches {
 
   /** Sends another text in place of a message, with its files. The chat continues from there. */
   async edit(messageId: string, text: string): Promise<void> {
-    const { chat, isReading, outbox, show } = this.#options;
+    const { chat, isReading, outbox, send, show } = this.#options;
     const { messages } = chat;
     const place = messages.findIndex((message) => message.id === messageId);
     if (isReading() || place < 0) return;
     const id = crypto.randomUUID();
     const { files } = fromParts(messages[place]?.parts ?? []);
-    const parts = toParts(text, files);
     chat.messages = messages.slice(0, place);
     const siblings = [...(this.#marks.siblings.get(messageId) ?? [messageId]), id];
     this.#set({ siblings: new Map([...this.#marks.siblings, [id, siblings]]) });
-    show({ error: null, sentMessageId: id });
-    const body = { parentId: messages[place - 1]?.id ?? "" };
+    show({ error: null });
     outbox.keep({ id, text, files });
-    await this.#options.read(() => chat.sendMessage({ id, role: "user", parts }, { body }));
-    if (chat.error instanceof ApiError || chat.isOutdated) {
-      show({ returned: { text, files } });
-      outbox.forget(id);
-    }
-    await this.#options.refresh();
+    await send({ id, text, files }, { parentId: messages[place - 1]?.id ?? "" });
   }
 
   /** Has a message of the user answered once more: that which the message with this id is, or answers. */

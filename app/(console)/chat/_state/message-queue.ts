@@ -70,7 +70,7 @@ export class MessageQueue {
   /** Removes a message, and returns its parts; null if its turn has begun or the service refuses. */
   async remove(id: string): Promise<UIMessage["parts"] | null> {
     const message = this.#messages.find((one) => one.id === id);
-    const path = `${this.#path}/${encodeURIComponent(id)}`;
+    const path = `/api/chat/${this.#options.chatId}/queue/${encodeURIComponent(id)}`;
     const response = await this.#options.repeat(path, { method: "DELETE" });
     if (!response?.ok && response?.status !== 404) return null;
     this.#drop(id);
@@ -81,10 +81,6 @@ export class MessageQueue {
     const all = this.#messages;
     this.#show(EMPTY);
     return all;
-  }
-
-  get #path(): string {
-    return `/api/chat/${this.#options.chatId}/queue`;
   }
 
   #post({ id, parts }: QueuedMessage, onBusy: "steer" | "interrupt") {
