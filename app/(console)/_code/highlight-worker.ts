@@ -28,9 +28,9 @@ async function answer({ block, language, text }: HighlightRequest): Promise<void
   }
   const tokenizer = tokenizers.get(block) ?? createTokenizer(language);
   tokenizers.set(block, tokenizer);
-  const answered = await tokenizer.then(
+  const answered: HighlightAnswer = await tokenizer.then(
     (found) => ({ block, lines: found?.next(text) ?? null, error: null }),
     (error) => ({ block, lines: null, error: String(error) }),
   );
-  postMessage(answered satisfies HighlightAnswer);
+  postMessage(answered);
 }

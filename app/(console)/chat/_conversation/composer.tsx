@@ -28,8 +28,6 @@ export interface ComposerProps {
   readonly draftKey: string;
   readonly attachments: Attachments;
   readonly isBusy: boolean;
-  /** Whether a message can be sent during a turn, to wait for its end. */
-  readonly canQueue?: boolean;
   readonly isStopping?: boolean;
   /** False until the chat is loaded. */
   readonly canSend?: boolean;
@@ -38,18 +36,15 @@ export interface ComposerProps {
   readonly onReturnedTaken: () => void;
   readonly placeholder: string;
   readonly onSend: (text: string, files: readonly FileUIPart[]) => void;
-  /** Absent while the first turn of a chat is started, which cannot be stopped yet. */
+  /** Absent while a chat is started, whose turn cannot be stopped yet. No message waits for it, either. */
   readonly onStop?: () => void;
   readonly children?: ReactNode;
 }
 
-/**
- * The form for writing a message. It keeps its text to itself, so that a keystroke renders only this
- * form, however long the chat is.
- */
+/** The form for writing a message. It has its own text: a keystroke renders nothing else of a chat. */
 export function Composer(props: ComposerProps) {
   const { draftKey, attachments, returned, placeholder, children } = props;
-  const { isBusy, canQueue = false, isStopping = false, canSend = true } = props;
+  const { isBusy, isStopping = false, canSend = true } = props;
   const { onReturnedTaken, onSend, onStop } = props;
   const box = useRef<HTMLTextAreaElement>(null);
   const [text, setText, clearDraft] = useDraft(draftKey, box);
@@ -67,7 +62,7 @@ export function Composer(props: ComposerProps) {
   useEffect(() => {
     if (!isEmpty) prepareTurn();
   }, [isEmpty]);
-  const isReady = !isEmpty && canSend && blocker === null && (!isBusy || canQueue);
+  const isReady = !isEmpty && canSend && blocker === null && (!isBusy || onStop !== undefined);
 
   useEffect(() => {
     if (returned === null) return;
@@ -163,7 +158,7 @@ export function Composer(props: ComposerProps) {
                 className="disabled:bg-hover disabled:text-muted-foreground disabled:opacity-100"
               />
             )}
-            {isBusy && canQueue && !isEmpty && (
+            {isBusy && onStop && !isEmpty && (
               <Button
                 icon={CornerDownLeft}
                 type="submit"

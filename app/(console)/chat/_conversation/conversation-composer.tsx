@@ -12,7 +12,7 @@ import type { ShownConversation } from "./use-conversation.ts";
 const QueuedMessages = lazyComponent(() => import("./queued-messages.tsx"), "QueuedMessages");
 
 interface ConversationComposerProps
-  extends Omit<ComposerProps, "draftKey" | "isBusy" | "canQueue" | "isStopping" | "onStop"> {
+  extends Omit<ComposerProps, "draftKey" | "isBusy" | "isStopping" | "onStop"> {
   readonly shown: ShownConversation;
 }
 
@@ -30,7 +30,6 @@ export function ConversationComposer({ shown, ...composer }: ConversationCompose
         {...composer}
         draftKey={conversation.chatId}
         isBusy={isBusy}
-        canQueue
         isStopping={view.isStopping}
         onStop={conversation.stop}
       />

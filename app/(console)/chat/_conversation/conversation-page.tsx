@@ -11,6 +11,7 @@ import { ErrorState, Missing, Skeleton } from "../../_ui/states.tsx";
 import { TitleMenu } from "../_list/row.tsx";
 import { titleOfChat } from "../_list/use-chat-list.ts";
 import { MessageActionsContext } from "../_message/message-actions.ts";
+import type { ChatAddress } from "../_state/attachment.ts";
 import { attachmentsOf } from "../_state/attachments.ts";
 import type { ConnectionState } from "../_state/live-chat.ts";
 import { askingRun, fromParts, isOpenQuestion } from "../_state/message-parts.ts";
@@ -31,9 +32,7 @@ const ChatTemplateUpdate = lazyComponent(
 );
 const FilesPanel = lazyComponent(() => import("../_files/files-panel.tsx"), "FilesPanel");
 
-type ConversationPageProps = Readonly<{ sessionId: string; chatId: string }>;
-
-export function ConversationPage({ sessionId, chatId }: ConversationPageProps) {
+export function ConversationPage({ sessionId, chatId }: ChatAddress) {
   const shown = useConversation(sessionId, chatId);
   const { conversation, view, messages, isBusy } = shown;
   const { phase, chat, error, isReading } = view;

@@ -35,7 +35,6 @@ const inFlight = new Set<string>();
  * Returns a chat that does not exist yet. What was created for it is deleted if no message is stored, unless
  * it has files: these stay with the draft, over a reload too.
  *
- * @param draftKey the key of the draft
  * @param sessionId the session that the chat is for; null for one of its own
  */
 export function useDraftChat(draftKey: string, sessionId: string | null = null) {
@@ -141,10 +140,7 @@ class DraftChat {
     this.#resumed = chat;
   }
 
-  /**
-   * Continues with a message that was being sent when the page was left. Returns whether the service has
-   * stored it.
-   */
+  /** Continues with a message that a left page was sending. Returns whether the service has stored it. */
   async recover({ id, chat }: UnsentMessage): Promise<boolean> {
     if (chat === null) return false;
     const read = await api<StoredChat>(pathOf(chat));

@@ -41,23 +41,21 @@ export const Formula = memo(function Formula({ source, isDisplay, isComplete }: 
           {source}
         </code>
       )}
-      {isDisplay ? (
-        // biome-ignore lint/a11y/useSemanticElements: it may stand in a paragraph
-        <span
-          ref={place}
-          hidden={!isDrawn}
-          role="group"
-          aria-label="Formula"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it
-          tabIndex={0}
-          className={cn("overflow-x-auto overflow-y-hidden py-0.5", isDrawn && "block")}
-        />
-      ) : (
-        <span ref={place} hidden={!isDrawn} />
-      )}
+      <span
+        ref={place}
+        hidden={!isDrawn}
+        {...(isDisplay && displayed)}
+        className={cn(
+          isDisplay && "overflow-x-auto overflow-y-hidden py-0.5",
+          isDisplay && isDrawn && "block",
+        )}
+      />
     </>
   );
 });
+
+/** The keyboard must be able to scroll a wide formula. */
+const displayed = { role: "group", "aria-label": "Formula", tabIndex: 0 };
 
 type DrawFormula = typeof import("./katex.ts").drawFormula;
 type Draw = (drawFormula: DrawFormula) => void;

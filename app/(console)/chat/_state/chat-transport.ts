@@ -60,20 +60,10 @@ export function createChatTransport(options: ChatTransportOptions): ChatTranspor
       const { id, role, parts } = newest;
       const limit = contextLimit();
       const more = { ...(limit !== null && { context: { contextLimit: limit } }), ...body };
-      const stream =
-        metadata === joinsRunningTurn
-          ? await join(chatId, abortSignal)
-          : await open(
-              (signal) =>
-                streamTurn(connection, {
-                  sessionId,
-                  chatId,
-                  message: { id, role, parts },
-                  more,
-                  signal,
-                }),
-              abortSignal,
-            );
+      const turn = { sessionId, chatId, message: { id, role, parts }, more };
+      const stream = await (metadata === joinsRunningTurn
+        ? join(chatId, abortSignal)
+        : open((signal) => streamTurn(connection, { ...turn, signal }), abortSignal));
       return stream ?? new ReadableStream({ start: (controller) => controller.close() });
     },
 

@@ -31,6 +31,7 @@ import {
 } from "./message-parts.ts";
 import { MessageQueue, type QueuedMessage } from "./message-queue.ts";
 import { textAt } from "./tool-call.ts";
+import type { TurnReader } from "./turn-reader.ts";
 
 export interface ConversationView extends Marks {
   /** `missing`: the chat does not exist or is not the caller's. `failed`: it could not be read; see `error`. */
@@ -187,7 +188,7 @@ export class Conversation {
       if (stored.isStreaming) {
         // A turn that waits for an approval has no more to read.
         if (await this.#isStillAsking(stored)) continue;
-        await this.#read(() => this.#join());
+        await this.#read((reader) => this.#join(reader));
         if (askingRun(this.chat.lastMessage) !== null) continue;
         const { error } = this.chat;
         if (error instanceof ApiError && error.status >= 500) break;
@@ -227,7 +228,7 @@ export class Conversation {
   async #send({ id, text, files }: SentMessage, body: object = {}): Promise<void> {
     const parts = toParts(text, files);
     this.#show({ sentMessageId: id });
-    await this.#read(() => this.chat.sendMessage({ id, role: "user", parts }, { body }));
+    await this.#read((reader) => reader.sendMessage({ id, role: "user", parts }, { body }));
     if (this.chat.error instanceof ApiError || this.chat.isOutdated) {
       this.chat.messages = this.chat.messages.filter((message) => message.id !== id);
       this.#show({ returned: { text, files } });
@@ -240,9 +241,11 @@ export class Conversation {
   answer = async (toolCallId: string, output: unknown): Promise<void> => {
     if (this.isReading) return;
     this.#show({ error: null });
-    await this.chat.addToolOutput({ tool: "ask_user_question", toolCallId, output });
+    await this.chat.act((reader) =>
+      reader.addToolOutput({ tool: "ask_user_question", toolCallId, output }),
+    );
     if (this.chat.lastMessage?.parts.some(isOpenQuestion)) return;
-    await this.#read(() => this.chat.sendMessage());
+    await this.#read((reader) => reader.sendMessage());
     await this.refresh();
   };
 
@@ -256,10 +259,11 @@ export class Conversation {
     this.#show({ error: null });
     const path = `${askingRun(this.chat.lastMessage)}/approvals/${id}`;
     const response = await this.#repeat(path, { method: "POST", body: JSON.stringify(answer) });
-    if (response?.ok) await this.chat.addToolApprovalResponse({ id, approved: answer.approved });
+    const { approved } = answer;
+    if (response?.ok) await this.chat.act((one) => one.addToolApprovalResponse({ id, approved }));
     else if (response) this.#show({ error: toChatError(await toApiError(response)) });
     const isContinued = response?.ok && askingRun(this.chat.lastMessage) === null;
-    const turn = isContinued ? this.#read(() => this.chat.sendMessage()) : null;
+    const turn = isContinued ? this.#read((reader) => reader.sendMessage()) : null;
     resolve();
     await turn;
     if (!response?.ok || isContinued) await this.refresh();
@@ -381,11 +385,11 @@ export class Conversation {
     this.#options.onTurn("started");
   }
 
-  async #read(turn: () => Promise<void>): Promise<void> {
+  async #read(turn: (reader: TurnReader) => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     [this.#answered, this.#onAnswered] = [promise, resolve];
     this.#show({ isReading: true });
-    await turn().finally(resolve);
+    await this.chat.act(turn).finally(resolve);
     const { error } = this.chat;
     this.#show({ isReading: false, ...(error ? { error: toChatError(error) } : {}) });
     if (this.#closed.signal.aborted) return;
@@ -396,11 +400,11 @@ export class Conversation {
    * Reads the running turn. After an answered question it continues the same message, which
    * `resumeStream` would replace.
    */
-  #join(): Promise<void> {
+  #join(reader: TurnReader): Promise<void> {
     const isContinued = this.chat.lastMessage?.role === "assistant";
     return isContinued
-      ? this.chat.sendMessage(undefined, { metadata: joinsRunningTurn })
-      : this.chat.resumeStream();
+      ? reader.sendMessage(undefined, { metadata: joinsRunningTurn })
+      : reader.resumeStream();
   }
 
   async #loadStored(): Promise<StoredChat | null> {

@@ -101,22 +101,10 @@ export class LiveChat implements ChatState<UIMessage> {
     return this.#isOutdated;
   }
 
-  async sendMessage(...message: Parameters<TurnReader["sendMessage"]>): Promise<void> {
-    await (await this.#load())?.sendMessage(...message);
-  }
-
-  async resumeStream(): Promise<void> {
-    await (await this.#load())?.resumeStream();
-  }
-
-  async addToolOutput(...output: Parameters<TurnReader["addToolOutput"]>): Promise<void> {
-    await (await this.#load())?.addToolOutput(...output);
-  }
-
-  async addToolApprovalResponse(
-    ...answer: Parameters<TurnReader["addToolApprovalResponse"]>
-  ): Promise<void> {
-    await (await this.#load())?.addToolApprovalResponse(...answer);
+  /** Reads or changes a turn with the SDK. Does nothing when the chat is closed or the page is outdated. */
+  async act(action: (reader: TurnReader) => unknown): Promise<void> {
+    const reader = await this.#load();
+    if (reader) await action(reader);
   }
 
   async stop(): Promise<void> {

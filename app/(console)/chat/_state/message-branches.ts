@@ -8,6 +8,7 @@ import { type ChatError, toChatError, unreachableChat } from "./chat-error.ts";
 import type { Outbox, SentMessage } from "./drafts.ts";
 import type { LiveChat } from "./live-chat.ts";
 import { fromParts, type StoredChat } from "./message-parts.ts";
+import type { TurnReader } from "./turn-reader.ts";
 
 export interface Marks {
   /** The ids of all messages at the place of a message, oldest first. None for one that is alone there. */
@@ -33,7 +34,7 @@ interface MessageBranchesOptions {
   readonly isReading: () => boolean;
   /** Sends a message with more in the body of the request, and reads its turn to the end. */
   readonly send: (message: SentMessage, body: object) => Promise<void>;
-  readonly read: (turn: () => Promise<void>) => Promise<void>;
+  readonly read: (turn: (reader: TurnReader) => Promise<void>) => Promise<void>;
   readonly refresh: () => Promise<void>;
   readonly show: (change: Partial<Shown>) => void;
 }
@@ -86,7 +87,7 @@ export class MessageBranches {
     chat.messages = messages.slice(0, place + 1);
     show({ error: null, sentMessageId: messages[place]?.id ?? null });
     const body = { parentId: messages[place - 1]?.id ?? "" };
-    await this.#options.read(() => chat.sendMessage(undefined, { body }));
+    await this.#options.read((reader) => reader.sendMessage(undefined, { body }));
     await this.#options.refresh();
   }
 

@@ -19,10 +19,7 @@ export function fromParts(parts: UIMessage["parts"]): WrittenMessage {
 
 export type StoredChat = Answer<typeof getChatContract>;
 
-/**
- * Returns the stored messages. A message that did not change stays the same object, so that nothing
- * is rendered again for it.
- */
+/** Returns the stored messages, as the same objects where nothing has changed and is to be rendered. */
 export function reuseUnchanged(
   current: readonly UIMessage[],
   stored: StoredChat["messages"],

@@ -12,10 +12,7 @@ import { SharedChat, type SharedPage } from "../shared-chat.tsx";
 
 type Props = Readonly<{ params: Promise<{ readonly token: string }> }>;
 
-/**
- * Reads the beginning of a shared chat by its endpoint, with the visitor's address and its rate limit,
- * once for each visit.
- */
+/** Reads the beginning of a shared chat, once for each visit, with the visitor's own rate limit. */
 const readSharedChat = cache(async (token: string): Promise<SharedPage | "missing" | "limited"> => {
   const visit = new Request(serviceOrigin(), { headers: new Headers(await headers()) });
   const response = await callEndpoint(readShareContract, GET, { token }, visit);
