@@ -2,7 +2,7 @@
 import type { UIMessage } from "ai";
 import { FolderTree, MessageSquarePlus } from "lucide-react";
 import { useSearchParams } from "next/navigation";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { ChatConnectors } from "../../_connectors/connectors-picker.tsx";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
@@ -48,7 +48,6 @@ export function ConversationPage({ sessionId, chatId }: ChatAddress) {
     () => ({ sessionId, open: (path: string) => setFiles({ path }) }),
     [sessionId],
   );
-  const nextArrow = useRef<{ messageId: string; direction: -1 | 1 } | null>(null);
   const { siblings, ratings } = view;
   const last = messages.at(-1);
   const lastMessageId = last?.id;
@@ -56,14 +55,7 @@ export function ConversationPage({ sessionId, chatId }: ChatAddress) {
   // A turn that was there when the chat was read is joined in a moment.
   const isAnswering = isBusy || isAsking || (chat !== null && chat.activeStreamId !== null);
   const actions = useMemo(
-    () => ({
-      ...{ siblings, ratings, isBusy: isAnswering, lastMessageId, nextArrow },
-      branches: conversation.branches,
-      async tryModel(modelId: string, messageId: string) {
-        await conversation.changeChat({ modelId });
-        await conversation.branches.regenerate(messageId);
-      },
-    }),
+    () => ({ conversation, siblings, ratings, isBusy: isAnswering, lastMessageId }),
     [conversation, siblings, ratings, isAnswering, lastMessageId],
   );
   const title = chat ? titleOfChat(chat) : "";

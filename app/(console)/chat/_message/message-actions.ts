@@ -1,15 +1,12 @@
-import { createContext, type RefObject, useContext } from "react";
-import type { Marks, MessageBranches } from "../_state/message-branches.ts";
+import { createContext, useContext } from "react";
+import type { Conversation } from "../_state/conversation.ts";
+import type { Marks } from "../_state/message-branches.ts";
 
 interface MessageActions extends Marks {
-  readonly branches: Pick<MessageBranches, "edit" | "regenerate" | "choose" | "rate">;
+  readonly conversation: Conversation;
   /** While a turn is read, messages are neither changed nor repeated. */
   readonly isBusy: boolean;
   readonly lastMessageId: string | undefined;
-  /** Chooses a model for the chat, and answers again with it. */
-  readonly tryModel: (modelId: string, messageId: string) => Promise<void>;
-  /** The arrow that gets the focus as soon as its message, on another branch, is shown. */
-  readonly nextArrow: RefObject<{ messageId: string; direction: -1 | 1 } | null>;
 }
 
 /** A context, so that a new rating renders the footers only. Null outside of a chat. */

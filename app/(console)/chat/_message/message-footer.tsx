@@ -37,7 +37,7 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
   const row = useRef<HTMLElement>(null);
   const repeat = () => {
     if (row.current) focusConversation(row.current);
-    void actions?.branches.regenerate(id);
+    void actions?.conversation.branches.regenerate(id);
   };
   return (
     <div className="flex flex-col gap-1">
@@ -46,7 +46,9 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
           error={textAt(metadata, "error") ?? "This answer has failed"}
           modelId={textAt(metadata, "modelId") ?? ""}
           onRetry={isLast && !actions.isBusy ? repeat : null}
-          onTryModel={(modelId) => void actions?.tryModel(modelId, id)}
+          onTryModel={(modelId) => {
+            void actions?.conversation.changeChat({ modelId }).then(repeat);
+          }}
         />
       )}
       <footer
@@ -118,7 +120,7 @@ export function UserFooter({ messageId, text, editButton, onEdit }: UserFooterPr
             size="sm"
             onClick={({ currentTarget }) => {
               focusConversation(currentTarget);
-              void actions.branches.regenerate(messageId);
+              void actions.conversation.branches.regenerate(messageId);
             }}
           >
             Retry
@@ -140,29 +142,31 @@ export function UserFooter({ messageId, text, editButton, onEdit }: UserFooterPr
   );
 }
 
+/** The arrow that gets the focus as soon as its message, on another branch, is shown. */
+let nextArrow: { readonly messageId: string; readonly direction: -1 | 1 } | null = null;
+
 /** "2 / 3": switches between the messages at one place. Nothing for a message that is alone there. */
 function BranchArrows({ messageId }: { readonly messageId: string }) {
   const actions = useMessageActions();
   const ids = actions?.siblings.get(messageId) ?? [];
   const place = ids.indexOf(messageId);
   const group = useRef<HTMLFieldSetElement>(null);
-  const nextArrow = actions?.nextArrow;
   const isShown = place >= 0 && ids.length > 1;
   useEffect(() => {
-    if (!isShown || nextArrow?.current?.messageId !== messageId) return;
+    if (!isShown || nextArrow?.messageId !== messageId) return;
     const arrows = [...(group.current?.querySelectorAll("button") ?? [])];
-    const [wanted, other] = nextArrow.current.direction < 0 ? arrows : arrows.reverse();
-    nextArrow.current = null;
+    const [wanted, other] = nextArrow.direction < 0 ? arrows : arrows.reverse();
+    nextArrow = null;
     // At the end of the row, only the other arrow can still be used.
     (wanted?.disabled ? other : wanted)?.focus({ preventScroll: true });
-  }, [isShown, messageId, nextArrow]);
+  }, [isShown, messageId]);
   if (!actions || !isShown) return null;
 
   const go = (direction: -1 | 1) => {
     const target = ids[place + direction];
     if (target === undefined || actions.isBusy) return;
-    actions.nextArrow.current = { messageId: target, direction };
-    void actions.branches.choose(target);
+    nextArrow = { messageId: target, direction };
+    void actions.conversation.branches.choose(target);
   };
   const arrow = (direction: -1 | 1, icon: LucideIcon, label: string, key: string) => (
     <IconButton
@@ -205,7 +209,11 @@ function useRating(messageId: string): { thumbs?: ReactNode; commentForm?: React
   const rate = (rating: "up" | "down") => {
     const isTakenBack = rated?.rating === rating;
     setOpen(!isTakenBack && rating === "down" ? rating : null);
-    void actions.branches.rate(messageId, isTakenBack ? null : rating, rated?.comment ?? "");
+    void actions.conversation.branches.rate(
+      messageId,
+      isTakenBack ? null : rating,
+      rated?.comment ?? "",
+    );
   };
   const close = () => {
     setOpen(null);
@@ -241,7 +249,7 @@ function useRating(messageId: string): { thumbs?: ReactNode; commentForm?: React
       isBad={open === "down"}
       onCancel={close}
       onSave={async (comment) => {
-        if (await actions.branches.rate(messageId, open, comment)) close();
+        if (await actions.conversation.branches.rate(messageId, open, comment)) close();
       }}
     />
   );

@@ -60,7 +60,7 @@ function UserMessage({ message }: Pick<MessageViewProps, "message">) {
           {...{ text, files }}
           isBusy={actions.isBusy}
           onCancel={() => setEditing(false)}
-          onSend={(edited) => void actions.branches.edit(message.id, edited)}
+          onSend={(edited) => void actions.conversation.branches.edit(message.id, edited)}
         />
       </Message>
     );
