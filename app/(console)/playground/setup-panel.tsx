@@ -1,7 +1,7 @@
 import { ConnectorsPicker } from "../_connectors/connectors-picker.tsx";
 import { useModels, useTemplateChoices } from "../_hooks/shared-reads.ts";
 import { ModelPicker } from "../_models/model-picker.tsx";
-import { Field, Segmented, Select, Textarea, TextField } from "../_ui/form.tsx";
+import { Segmented, SelectField, Textarea, TextField } from "../_ui/form.tsx";
 import { formatTokens } from "../_ui/format.ts";
 import { agentTools } from "./agent-tools.ts";
 import { type NumberField, numberFields, type PlaygroundSetup, readNumber } from "./setup.ts";
@@ -112,30 +112,21 @@ export function SetupPanel({ setup, onChange }: SetupPanelProps) {
   );
 }
 
-interface TemplateSelectProps {
-  readonly value: string;
-  readonly onChoose: (templateId: string) => void;
-}
+type TemplateSelectProps = Readonly<{ value: string; onChoose: (templateId: string) => void }>;
 
 function TemplateSelect({ value, onChoose }: TemplateSelectProps) {
   const { data, error } = useTemplateChoices();
   const templates = data?.templates ?? [];
   return (
-    <Field
+    <SelectField
       label="Agent template"
       error={error === null ? undefined : "The templates could not be loaded."}
       hint={templates.find(({ id }) => id === value)?.description}
+      value={value}
+      onChange={onChoose}
+      options={templates.map(({ id, title }) => ({ value: id, label: title }))}
     >
-      {(ids) => (
-        <Select {...ids} value={value} onChange={onChoose}>
-          <option value="">{data === undefined ? "Loading…" : "None"}</option>
-          {templates.map(({ id, title }) => (
-            <option key={id} value={id}>
-              {title}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
+      <option value="">{data === undefined ? "Loading…" : "None"}</option>
+    </SelectField>
   );
 }

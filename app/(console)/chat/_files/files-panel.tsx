@@ -16,7 +16,7 @@ import { IconButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { formatBytes } from "../../_ui/format.ts";
 import { download } from "../../_ui/save-file.ts";
-import { ErrorState, Loading, Skeletons } from "../../_ui/states.tsx";
+import { Loaded, Loading, Skeletons } from "../../_ui/states.tsx";
 import { FileViewer, splitPlace } from "../../_viewer/file-viewer.tsx";
 import { sandboxFilePath } from "../_state/attachment.ts";
 
@@ -113,20 +113,12 @@ interface FolderViewProps extends Pick<FilesPanelProps, "sessionId" | "isBusy"> 
 
 function FolderView({ sessionId, folder, isBusy, onFolder, onFile }: FolderViewProps) {
   const query = new URLSearchParams({ sessionId, ...(folder === "" ? {} : { path: folder }) });
-  const { data, error, loading, reload } = useQuery<Answer<typeof listSandboxFilesContract>>(
-    `/api/sandbox/files?${query}`,
-  );
+  const files = useQuery<Answer<typeof listSandboxFilesContract>>(`/api/sandbox/files?${query}`);
+  const { data, error, loading, reload } = files;
   useAfterTurn(isBusy, reload);
 
   if (error?.code === "sandbox_missing") {
     return <Note text="No files yet. They appear after the first message." />;
-  }
-  if (error) {
-    return (
-      <div className="p-4">
-        <ErrorState error={error} onRetry={reload} />
-      </div>
-    );
   }
   const parent = folder === "" ? null : (data?.path.replace(/\/[^/]*$/, "") ?? null);
   return (
@@ -143,47 +135,58 @@ function FolderView({ sessionId, folder, isBusy, onFolder, onFile }: FolderViewP
         />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto p-2">
-        {data === undefined && (
-          <Loading label="Loading files…" className="flex flex-col gap-3 p-2">
-            <Skeletons count={4} className="h-4 w-40" />
-          </Loading>
-        )}
-        {data?.entries.length === 0 && folder === "" && (
-          <Note text="No files yet. Files that the agent writes appear here." />
-        )}
-        <ul className="flex flex-col gap-px">
-          {parent !== null && (
-            <li>
-              <button type="button" className={row} onClick={() => onFolder(parent)}>
-                <CornerLeftUp aria-hidden className={icon} />
-                Up
-              </button>
-            </li>
+        <Loaded query={files} loading={loadingFiles}>
+          {({ entries, truncated }) => (
+            <>
+              {entries.length === 0 && folder === "" && (
+                <Note text="No files yet. Files that the agent writes appear here." />
+              )}
+              <ul className="flex flex-col gap-px">
+                {parent !== null && (
+                  <li>
+                    <button type="button" className={row} onClick={() => onFolder(parent)}>
+                      <CornerLeftUp aria-hidden className={icon} />
+                      Up
+                    </button>
+                  </li>
+                )}
+                {entries.map(({ name, path, type, size }) => {
+                  const isFolder = type === "directory";
+                  const Icon = isFolder ? Folder : FileText;
+                  const open = isFolder ? onFolder : onFile;
+                  return (
+                    <li key={path}>
+                      <button type="button" className={row} onClick={() => open(path)}>
+                        <Icon
+                          role="img"
+                          aria-label={isFolder ? "Folder" : "File"}
+                          className={icon}
+                        />
+                        <span className="min-w-0 flex-1 truncate">{name}</span>
+                        {type === "file" && (
+                          <span className="shrink-0 text-xs text-muted-foreground">
+                            {formatBytes(size)}
+                          </span>
+                        )}
+                      </button>
+                    </li>
+                  );
+                })}
+              </ul>
+              {truncated && <Note text="This folder has more files than are shown." />}
+            </>
           )}
-          {data?.entries.map(({ name, path, type, size }) => {
-            const isFolder = type === "directory";
-            const Icon = isFolder ? Folder : FileText;
-            const open = isFolder ? onFolder : onFile;
-            return (
-              <li key={path}>
-                <button type="button" className={row} onClick={() => open(path)}>
-                  <Icon role="img" aria-label={isFolder ? "Folder" : "File"} className={icon} />
-                  <span className="min-w-0 flex-1 truncate">{name}</span>
-                  {type === "file" && (
-                    <span className="shrink-0 text-xs text-muted-foreground">
-                      {formatBytes(size)}
-                    </span>
-                  )}
-                </button>
-              </li>
-            );
-          })}
-        </ul>
-        {data?.truncated && <Note text="This folder has more files than are shown." />}
+        </Loaded>
       </div>
     </>
   );
 }
+
+const loadingFiles = (
+  <Loading label="Loading files…" className="flex flex-col gap-3 p-2">
+    <Skeletons count={4} className="h-4 w-40" />
+  </Loading>
+);
 
 const row = "flex h-8 w-full items-center gap-2 rounded-md px-2 text-left hover:bg-hover";
 const icon = "size-4 shrink-0 text-muted-foreground";

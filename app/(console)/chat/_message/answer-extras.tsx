@@ -1,9 +1,11 @@
-/** What an answer can have beside its text and the calls of tools: files, sources, and notes. Loaded on demand. */
+/** What an answer can have beside text and tools: files, sources, notes, and a failure. Loaded on demand. */
 import type { UIMessage } from "ai";
-import { Download } from "lucide-react";
+import { CircleAlert, Download, RotateCw } from "lucide-react";
 import { useContext } from "react";
+import { describeTurnError } from "../../_api/describe-error.ts";
 import { webAddress } from "../../_markdown/parse.ts";
-import { IconButton } from "../../_ui/button.tsx";
+import { ModelPicker } from "../../_models/model-picker.tsx";
+import { Button, ButtonLink, IconButton } from "../../_ui/button.tsx";
 import { formatBytes, formatCompact } from "../../_ui/format.ts";
 import { withoutHome } from "../_state/attachment.ts";
 import { listAt, numberAt, readToolCall, textAt } from "../_state/tool-call.ts";
@@ -158,4 +160,38 @@ function verdictLines(data: unknown): string[] {
   if (verdict === "satisfied") return ["Checked: the work is complete."];
   if (verdict === "not_judged") return ["The work could not be checked."];
   return listAt(data, "missing").map((point) => `Missing: ${String(point)}`);
+}
+
+interface TurnFailureProps {
+  readonly error: string;
+  readonly modelId: string;
+  /** Null where the answer cannot be repeated. */
+  readonly onRetry: (() => void) | null;
+  readonly onTryModel: (modelId: string) => void;
+}
+
+export function TurnFailure({ error, modelId, onRetry, onTryModel }: TurnFailureProps) {
+  const { text, canRetry, suggestsModel, isOfBudget } = describeTurnError(error);
+  return (
+    <div
+      role="alert"
+      className="flex flex-wrap items-center gap-2 rounded-lg bg-danger-soft px-3 py-2 text-sm text-danger-text"
+    >
+      <CircleAlert aria-hidden className="size-4 shrink-0" />
+      <p className="min-w-0 flex-1 basis-64 [overflow-wrap:anywhere]">{text}</p>
+      {isOfBudget && (
+        <ButtonLink href="/usage" variant="outline" size="sm">
+          Open budget
+        </ButtonLink>
+      )}
+      {onRetry && canRetry && (
+        <Button icon={RotateCw} variant="outline" size="sm" onClick={onRetry}>
+          Retry
+        </Button>
+      )}
+      {onRetry && suggestsModel && (
+        <ModelPicker label="Try another model" value={modelId} onChoose={onTryModel} />
+      )}
+    </div>
+  );
 }

@@ -4,6 +4,7 @@ import { lazyComponent } from "../../_load/lazy-component.tsx";
 import type { FootnoteToken, MarkdownToken } from "../../_markdown/extensions.ts";
 import { parseMarkdown, parseStreaming, sandboxPath, webAddress } from "../../_markdown/parse.ts";
 import { type MarkdownParts, renderBlock, renderInline } from "../../_markdown/render.tsx";
+import { IconButton } from "../../_ui/button.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { keyed } from "../../_ui/keyed.ts";
 import { SandboxLink } from "../_tools/file-link.tsx";
@@ -172,14 +173,12 @@ function FootnoteList({ id, labels, notes, parts }: Footnotes & { readonly parts
               className="scroll-mt-4 rounded-sm pl-0.5 target:text-foreground"
             >
               {renderInline(note.tokens, parts)}{" "}
-              <button
-                type="button"
-                aria-label={`Back to the reference of footnote ${number}`}
+              <IconButton
+                icon={CornerLeftUp}
+                label={`Back to the reference of footnote ${number}`}
                 onClick={(event) => focusReference(event.currentTarget, number)}
-                className="inline-grid size-6 place-items-center rounded-sm align-middle hover:bg-hover"
-              >
-                <CornerLeftUp aria-hidden className="size-3.5" />
-              </button>
+                className="size-6 align-middle"
+              />
             </li>
           );
         })}

@@ -20,7 +20,7 @@ import { fromParts } from "../_state/message-parts.ts";
 import { numberAt, textAt } from "../_state/tool-call.ts";
 import { focusConversation, useMessageActions } from "./message-actions.ts";
 
-const TurnFailure = lazyComponent(() => import("./turn-failure.tsx"), "TurnFailure");
+const TurnFailure = lazyComponent(() => import("./answer-extras.tsx"), "TurnFailure");
 
 /** What can be done with an answer, its model and duration, and how it ended if it was cut short. */
 export function MessageFooter({ message }: { readonly message: UIMessage }) {
