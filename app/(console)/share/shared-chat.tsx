@@ -2,11 +2,7 @@
 import { Download, Wrench } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState, useTransition } from "react";
-import type {
-  continueShareContract,
-  readShareContract,
-  SharedMessage,
-} from "@/lib/sessions/shares/contract.ts";
+import type { continueShareContract, readShareContract } from "@/lib/sessions/shares/contract.ts";
 import { type Answer, type ApiError, api } from "../_api/request.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { useSession } from "../_session/auth.ts";
@@ -20,6 +16,7 @@ import { Markdown } from "../chat/_message/markdown.tsx";
 import { Message, UserText } from "../chat/_message/message.tsx";
 
 export type SharedPage = Answer<typeof readShareContract>;
+type SharedMessage = SharedPage["messages"][number];
 type SharedChatProps = Readonly<{ token: string; first: SharedPage }>;
 
 /** The messages of a shared chat, read page by page. */

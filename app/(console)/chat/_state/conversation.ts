@@ -164,11 +164,9 @@ export class Conversation {
     this.#isOutdated = true;
     if (this.#isRefreshing) return;
     this.#isRefreshing = true;
-    try {
-      await this.#refreshUntilCurrent();
-    } finally {
+    await this.#refreshUntilCurrent().finally(() => {
       this.#isRefreshing = false;
-    }
+    });
   }
 
   async #refreshUntilCurrent(): Promise<void> {
@@ -176,10 +174,7 @@ export class Conversation {
       this.#isOutdated = false;
       if (this.isReading) break;
       const stored = await this.#loadStored();
-      if (stored) {
-        this.#returnDropped(stored);
-        this.#returnUnsent(stored);
-      }
+      if (stored) this.#returnLost(stored);
       if (this.chat.isOutdated) break;
       // The turn of the first message that waits begins in a moment.
       if (!stored || !(stored.isStreaming || this.#isWaiting) || this.isReading) continue;
@@ -351,24 +346,20 @@ export class Conversation {
     return false;
   }
 
-  /** Returns the messages that did not arrive before the page was left. */
-  #returnUnsent({ messages }: StoredChat): void {
-    const lost = this.#unsent.filter(
-      ({ id }) => !hasMessage(messages, id) && !hasMessage(this.#view.queued, id),
+  /** Returns what did not arrive before the page was left, and what a stop has dropped before the agent had it. */
+  #returnLost({ messages }: StoredChat): void {
+    const isLost = ({ id }: { readonly id: string }) => !hasMessage(messages, id);
+    const dropped = this.#dropped.filter(isLost);
+    const unsent = this.#unsent.filter(
+      (one) => isLost(one) && !hasMessage(this.#view.queued, one.id),
     );
     for (const { id } of this.#unsent) this.#options.outbox.forget(id);
-    this.#unsent = [];
-    if (lost.length === 0) return;
-    const parts = lost.flatMap(({ text, files }) => toParts(text, files));
-    this.#show({ returned: fromParts(parts) });
-  }
-
-  /** Returns what a stop has dropped, except a message that had reached the agent just before. */
-  #returnDropped({ messages }: StoredChat): void {
-    const dropped = this.#dropped.filter(({ id }) => !hasMessage(messages, id));
-    this.#dropped = [];
-    if (dropped.length === 0) return;
-    this.#show({ returned: fromParts(dropped.flatMap(({ parts }) => parts)) });
+    [this.#dropped, this.#unsent] = [[], []];
+    const parts = [
+      ...dropped,
+      ...unsent.map(({ text, files }) => ({ parts: toParts(text, files) })),
+    ];
+    if (parts.length > 0) this.#show({ returned: fromParts(parts.flatMap((one) => one.parts)) });
   }
 
   /** Shows the title that the service gives an untitled chat: the beginning of its first message. */
@@ -491,12 +482,11 @@ export class Conversation {
   }
 
   #show(change: Partial<ConversationView>): void {
-    const next = { ...this.#view, ...change };
     const isSame = Object.entries(change).every(
       ([key, value]) => this.#view[key as keyof ConversationView] === value,
     );
     if (isSame) return;
-    this.#view = next;
+    this.#view = { ...this.#view, ...change };
     for (const listener of this.#listeners) listener();
   }
 }

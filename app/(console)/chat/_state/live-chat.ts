@@ -28,6 +28,8 @@ export const prepareTurn = (): void => void importReader().catch(() => {});
 export class LiveChat implements ChatState<UIMessage> {
   /** Why the last turn could not be read to its end. */
   error: Error | undefined;
+  /** True once the SDK is no longer on the server: turns can be read after a reload only. */
+  isOutdated = false;
   #status: ChatStatus = "ready";
   #messages: UIMessage[] = [];
   #shown: readonly UIMessage[] = this.#messages;
@@ -36,7 +38,6 @@ export class LiveChat implements ChatState<UIMessage> {
   readonly #listeners = new Set<() => void>();
   readonly #options: LiveChatOptions;
   #reader: TurnReader | null = null;
-  #isOutdated = false;
 
   constructor(options: LiveChatOptions) {
     this.#options = options;
@@ -96,11 +97,6 @@ export class LiveChat implements ChatState<UIMessage> {
     return this.messages.at(-1);
   }
 
-  /** True once the SDK is no longer on the server: turns can be read after a reload only. */
-  get isOutdated(): boolean {
-    return this.#isOutdated;
-  }
-
   /** Reads or changes a turn with the SDK. Does nothing when the chat is closed or the page is outdated. */
   async act(action: (reader: TurnReader) => unknown): Promise<void> {
     const reader = await this.#load();
@@ -116,8 +112,8 @@ export class LiveChat implements ChatState<UIMessage> {
     const { chatId, transport, onConnection, waitForRetry, isClosed } = this.#options;
     for (let attempt = 0; this.#reader === null && !isClosed(); attempt++) {
       const module = await importReader().catch(() => null);
-      this.#isOutdated = module === null && isOutdated();
-      if (this.#isOutdated) break;
+      this.isOutdated = module === null && isOutdated();
+      if (this.isOutdated) break;
       onConnection(module === null ? "lost" : "live");
       if (module === null) await waitForRetry(attempt);
       else {

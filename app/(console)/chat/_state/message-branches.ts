@@ -139,14 +139,10 @@ export class MessageBranches {
     this.#options.show(marks);
   }
 
-  #pathOf(what: string): string {
-    const { sessionId, chatId } = this.#options;
-    return `/api/sessions/${sessionId}/chats/${chatId}/${what}`;
-  }
-
   async #put<T extends object>(what: string, body: unknown): Promise<T | ChatError> {
-    const init = { method: "PUT", body: JSON.stringify(body) };
-    const response = await this.#options.fetch(this.#pathOf(what), init);
+    const { sessionId, chatId, fetch } = this.#options;
+    const path = `/api/sessions/${sessionId}/chats/${chatId}/${what}`;
+    const response = await fetch(path, { method: "PUT", body: JSON.stringify(body) });
     if (!response) return unreachableChat;
     return response.ok ? await response.json() : toChatError(await toApiError(response));
   }
