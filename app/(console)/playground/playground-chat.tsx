@@ -9,13 +9,12 @@ import { Composer, type ComposerProps } from "../chat/_conversation/composer.tsx
 import { ConversationComposer } from "../chat/_conversation/conversation-composer.tsx";
 import { FileDrop } from "../chat/_conversation/file-drop.tsx";
 import { MessageList } from "../chat/_conversation/message-list.tsx";
-import { useConversation } from "../chat/_conversation/use-conversation.ts";
 import { useDraftChat } from "../chat/_conversation/use-draft-chat.ts";
 import { pathOf } from "../chat/_list/row-target.ts";
 import type { ChatAddress } from "../chat/_state/attachment.ts";
 import { attachmentsOf } from "../chat/_state/attachments.ts";
 import type { WrittenMessage } from "../chat/_state/message-parts.ts";
-import { openConversation } from "../chat/_state/open-conversations.ts";
+import { openConversation, useConversation } from "../chat/_state/open-conversations.ts";
 import { SandboxFilesContext } from "../chat/_tools/file-link.tsx";
 import { EXAMPLE, faultOf, type PlaygroundSetup, readNumber, toAgentSetup } from "./setup.ts";
 

@@ -18,7 +18,7 @@ import { draftKeyOf, readDraft, saveDraft } from "../_state/drafts.ts";
 import { prepareTurn } from "../_state/live-chat.ts";
 import type { WrittenMessage } from "../_state/message-parts.ts";
 
-const AttachmentList = lazyComponent(() => import("./attachment-list.tsx"), "AttachmentList");
+const AttachmentList = lazyComponent(() => import("./composer-extras.tsx"), "AttachmentList");
 
 const SAVE_DELAY_MS = 300;
 

@@ -3,9 +3,9 @@ import { useQuery } from "../../_hooks/use-query.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { pathOf } from "../_list/row-target.ts";
 import type { ChatAddress } from "../_state/attachment.ts";
-import type { ChatContext } from "./context-parts.tsx";
+import type { ChatContext } from "./composer-extras.tsx";
 
-const ContextParts = lazyComponent(() => import("./context-parts.tsx"), "ContextParts");
+const ContextParts = lazyComponent(() => import("./composer-extras.tsx"), "ContextParts");
 
 /** From this share on, a turn compacts the conversation. */
 const COMPACTED_PERCENT = 75;

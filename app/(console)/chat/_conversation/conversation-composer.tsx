@@ -5,11 +5,11 @@ import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ButtonLink, IconButton } from "../../_ui/button.tsx";
 import type { ConversationView } from "../_state/conversation.ts";
 import { askingRun, isOpenQuestion } from "../_state/message-parts.ts";
+import type { ShownConversation } from "../_state/open-conversations.ts";
 import { textAt } from "../_state/tool-call.ts";
 import { Composer, type ComposerProps } from "./composer.tsx";
-import type { ShownConversation } from "./use-conversation.ts";
 
-const QueuedMessages = lazyComponent(() => import("./queued-messages.tsx"), "QueuedMessages");
+const QueuedMessages = lazyComponent(() => import("./composer-extras.tsx"), "QueuedMessages");
 
 interface ConversationComposerProps
   extends Omit<ComposerProps, "draftKey" | "isBusy" | "isStopping" | "onStop"> {

@@ -15,12 +15,12 @@ import type { ChatAddress } from "../_state/attachment.ts";
 import { attachmentsOf } from "../_state/attachments.ts";
 import type { ConnectionState } from "../_state/live-chat.ts";
 import { askingRun, fromParts, isOpenQuestion } from "../_state/message-parts.ts";
+import { useConversation } from "../_state/open-conversations.ts";
 import { SandboxFilesContext } from "../_tools/file-link.tsx";
 import { ContextGauge } from "./context-gauge.tsx";
 import { ConversationComposer } from "./conversation-composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
 import { MessageList } from "./message-list.tsx";
-import { useConversation } from "./use-conversation.ts";
 
 const CodeDialog = lazyComponent(
   () => import("../../_snippets/code-dialog.tsx"),

@@ -2,9 +2,11 @@
  * The conversations of this tab. A conversation whose turn is being read stays open while another
  * chat is shown, so that returning to it shows its current state.
  */
+import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { fetchSignedIn } from "../../_api/request.ts";
+import { useView } from "../../_hooks/use-view.ts";
 import { waitForRetry } from "../../_load/wait-for-retry.ts";
-import { onChatEvent, publishChatEvent } from "./chat-events.ts";
+import { onChatEvent, publishChatEvent, shownChats } from "./chat-events.ts";
 import { Conversation } from "./conversation.ts";
 import { forgetUnsent, keepUnsent, readUnsent } from "./drafts.ts";
 
@@ -50,15 +52,38 @@ export function openConversation(sessionId: string, chatId: string): Conversatio
   return conversation;
 }
 
-/** Keeps the conversation open until the returned function is called. */
-export function retainConversation(chatId: string): () => void {
-  const entry = open.get(chatId);
-  if (entry) entry.retainCount++;
-  return () => {
-    if (entry) entry.retainCount--;
-    // A page that is mounted again retains it before this runs.
-    queueMicrotask(() => closeIfUnused(chatId));
-  };
+export type ShownConversation = ReturnType<typeof useConversation>;
+
+/**
+ * Returns the state of a chat and keeps it up to date while the component is mounted. The chat is busy
+ * while a turn is read or messages wait.
+ */
+export function useConversation(sessionId: string, chatId: string) {
+  const conversation = useMemo(() => openConversation(sessionId, chatId), [sessionId, chatId]);
+  const view = useView(conversation);
+  const { chat } = conversation;
+  const messages = useSyncExternalStore(chat.subscribe, chat.getShown, chat.getShown);
+  useEffect(() => {
+    const entry = open.get(chatId);
+    if (entry) entry.retainCount++;
+    shownChats.add(chatId);
+    const refresh = () => {
+      if (document.visibilityState === "visible") void conversation.refresh();
+    };
+    refresh();
+    const left = new AbortController();
+    const { signal } = left;
+    document.addEventListener("visibilitychange", refresh, { signal });
+    for (const type of ["focus", "online"]) window.addEventListener(type, refresh, { signal });
+    return () => {
+      left.abort();
+      shownChats.delete(chatId);
+      if (entry) entry.retainCount--;
+      // A page that is mounted again retains it before this runs.
+      queueMicrotask(() => closeIfUnused(chatId));
+    };
+  }, [conversation, chatId]);
+  return { conversation, view, messages, isBusy: view.isReading || view.queued.length > 0 };
 }
 
 function closeIfUnused(chatId: string): void {

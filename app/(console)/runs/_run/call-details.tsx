@@ -7,7 +7,7 @@ import { formatCount } from "../../_ui/format.ts";
 import { keyed } from "../../_ui/keyed.ts";
 import { Section } from "../../_ui/page-header.tsx";
 import { Loaded, Loading } from "../../_ui/states.tsx";
-import { useConversation } from "../../chat/_conversation/use-conversation.ts";
+import { useConversation } from "../../chat/_state/open-conversations.ts";
 import { readToolCall } from "../../chat/_state/tool-call.ts";
 import { ToolDetail } from "../../chat/_tools/tool-detail.tsx";
 import { TextBox } from "./run-results.tsx";

@@ -12,6 +12,7 @@ import { CopyableId } from "../../_ui/copy-button.tsx";
 import { BackLink, DetailHeader, Page, Section } from "../../_ui/page-header.tsx";
 import { Loaded } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
+import { pageOf } from "../../chat/_list/row-target.ts";
 import { runStateOf } from "../_state/run-state.ts";
 import { RunStatus } from "../run-status.tsx";
 import {
@@ -37,30 +38,28 @@ const POLL_MS = 1_500;
 export function RunPage({ runId }: { readonly runId: string }) {
   const path = `/api/chat/runs/${encodeURIComponent(runId)}/steps`;
   const query = useQuery<RunTrace>(path, (trace) => trace?.run.finishedAt === null && POLL_MS);
-  const { data, reload } = query;
-  const now = useClock(data?.run.finishedAt === null);
   return (
     <Page>
       <BackLink href="/runs">Runs</BackLink>
       <Loaded query={query} {...runStates}>
-        {(loaded) => <Details trace={loaded} now={now} onChange={reload} />}
+        {(trace) => <Details trace={trace} onChange={query.reload} />}
       </Loaded>
     </Page>
   );
 }
 
-type DetailsProps = Readonly<{ trace: RunTrace; now: number; onChange: () => void }>;
+type DetailsProps = Readonly<{ trace: RunTrace; onChange: () => void }>;
 
-function Details({ trace, now, onChange }: DetailsProps) {
+function Details({ trace, onChange }: DetailsProps) {
   const { run } = trace;
-  const state = runStateOf(run);
+  const now = useClock(run.finishedAt === null);
   return (
     <>
       <DetailHeader
         title={run.title.trim() || "Untitled"}
         state={
           <span aria-live="polite">
-            <RunStatus state={state} />
+            <RunStatus state={runStateOf(run)} />
           </span>
         }
         about={<CopyableId id={run.runId} label="Copy run ID" />}
@@ -92,7 +91,7 @@ function Details({ trace, now, onChange }: DetailsProps) {
   );
 }
 
-function Actions({ trace: { run }, onChange }: Omit<DetailsProps, "now">) {
+function Actions({ trace: { run }, onChange }: DetailsProps) {
   const router = useRouter();
   const [isStarting, setIsStarting] = useState(false);
   const [isCodeOpen, setIsCodeOpen] = useState(false);
@@ -121,11 +120,7 @@ function Actions({ trace: { run }, onChange }: Omit<DetailsProps, "now">) {
       >
         Compare
       </ButtonLink>
-      <ButtonLink
-        icon={MessageSquare}
-        href={`/chat/${run.sessionId}/${run.chatId}`}
-        variant="outline"
-      >
+      <ButtonLink icon={MessageSquare} href={pageOf(run)} variant="outline">
         Open chat
       </ButtonLink>
       {run.prompt !== null && (
