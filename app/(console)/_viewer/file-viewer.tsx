@@ -79,7 +79,10 @@ export function FileViewer({ address, name, place, revision }: FileViewerProps) 
           hideLabel
           value={isText ? "text" : "pages"}
           onChange={(value) => showPages(value === "pages")}
-          options={PDF_VIEWS}
+          options={[
+            { value: "pages", label: "Pages" },
+            { value: "text", label: "Text" },
+          ]}
         />
       )}
       <Button icon={ExternalLink} size="sm" variant="outline" onClick={() => void openPdf(address)}>
@@ -167,11 +170,6 @@ export function FileViewer({ address, name, place, revision }: FileViewerProps) 
     </p>
   );
 }
-
-const PDF_VIEWS = [
-  { value: "pages", label: "Pages" },
-  { value: "text", label: "Text" },
-] as const;
 
 function Sheets({ sheets, place }: Readonly<{ sheets: readonly Sheet[]; place: URLSearchParams }>) {
   const [name, setName] = useState(place.get("sheet"));

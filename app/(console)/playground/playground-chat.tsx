@@ -1,6 +1,6 @@
 import type { FileUIPart } from "ai";
 import { FlaskConical } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { api } from "../_api/request.ts";
 import { chooseConnectors } from "../_connectors/connectors-picker.tsx";
 import { Button } from "../_ui/button.tsx";
@@ -98,10 +98,10 @@ function StartedChat({ isStarting, returned, onReturnedTaken, ...rest }: Started
   const shown = useConversation(sessionId, chatId);
   const { conversation, view, messages } = shown;
   const files = useMemo(() => ({ sessionId, open: null }), [sessionId]);
-  const takeReturned = useCallback(() => {
+  const takeReturned = () => {
     onReturnedTaken();
     conversation.takeReturned();
-  }, [conversation, onReturnedTaken]);
+  };
   return (
     <>
       <SandboxFilesContext value={files}>

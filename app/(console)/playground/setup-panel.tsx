@@ -20,6 +20,7 @@ interface SetupPanelProps {
 export function SetupPanel({ setup, onChange }: SetupPanelProps) {
   const { data: models } = useModels();
   const model = models?.models.find(({ id }) => id === (setup.modelId || models.default));
+  const others = (name: string) => setup.tools.filter((tool) => tool !== name);
   const hints: Readonly<Record<NumberField, string>> = {
     contextLimit: model?.context_window
       ? `Tokens; the model takes ${formatTokens(model.context_window)}. Messages beyond this limit are omitted, oldest first.`
@@ -91,13 +92,9 @@ export function SetupPanel({ setup, onChange }: SetupPanelProps) {
                   type="checkbox"
                   className="size-4 shrink-0 accent-accent"
                   checked={setup.tools.includes(name)}
-                  onChange={({ target }) =>
+                  onChange={({ target: { checked } }) =>
                     onChange({
-                      tools: agentTools.flatMap((tool) =>
-                        (tool.name === name ? target.checked : setup.tools.includes(tool.name))
-                          ? [tool.name]
-                          : [],
-                      ),
+                      tools: checked ? [...others(name), name] : others(name),
                     })
                   }
                 />

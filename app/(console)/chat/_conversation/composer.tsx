@@ -3,8 +3,8 @@ import { ArrowUp, CornerDownLeft, Paperclip, Square } from "lucide-react";
 import {
   type ReactNode,
   type RefObject,
-  useCallback,
   useEffect,
+  useEffectEvent,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -64,13 +64,14 @@ export function Composer(props: ComposerProps) {
   }, [isEmpty]);
   const isReady = !isEmpty && canSend && blocker === null && (!isBusy || onStop !== undefined);
 
-  useEffect(() => {
-    if (returned === null) return;
-    const { text: back } = returned;
-    if (back !== "") setText((typed) => (typed.trim() === "" ? back : `${back}\n\n${typed}`));
-    if (returned.files.length > 0) attachments.restore(returned.files);
+  const takeBack = useEffectEvent((message: WrittenMessage) => {
+    setText((typed) => [message.text, typed].filter((one) => one?.trim()).join("\n\n"));
+    if (message.files.length > 0) attachments.restore(message.files);
     onReturnedTaken();
-  }, [returned, onReturnedTaken, attachments, setText]);
+  });
+  useEffect(() => {
+    if (returned) takeBack(returned);
+  }, [returned]);
 
   useEffect(() => {
     // On a phone, the keyboard would cover half of the page.
@@ -110,7 +111,7 @@ export function Composer(props: ComposerProps) {
           value={text}
           aria-label="Message"
           placeholder={placeholder}
-          onChange={({ target }) => setText(() => target.value)}
+          onChange={({ target }) => setText(target.value)}
           onPaste={(event) => {
             const pasted = [...event.clipboardData.files];
             if (pasted.length === 0) return;
@@ -228,13 +229,9 @@ function useDraft(name: string, box: RefObject<HTMLTextAreaElement | null>) {
       saveNow();
     };
   }, [key, text]);
-  const change = useCallback(
-    (next: (typed: string) => string) => setText((typed) => next(typed ?? "")),
-    [],
-  );
   const clear = () => {
     setText("");
     saveDraft(key, "");
   };
-  return [text ?? "", change, clear] as const;
+  return [text ?? "", setText, clear] as const;
 }

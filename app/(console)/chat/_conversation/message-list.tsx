@@ -1,6 +1,14 @@
 import type { UIMessage } from "ai";
 import { ArrowDown } from "lucide-react";
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import {
+  type RefObject,
+  useCallback,
+  useEffect,
+  useEffectEvent,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { loadModule } from "../../_load/load-module.ts";
 import { Button } from "../../_ui/button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
@@ -126,22 +134,17 @@ function useEarlierMessages(
   scroller: RefObject<HTMLElement | null>,
   found: FoundMessage | null,
 ) {
-  const [count, setCount] = useState(PAGE_SIZE);
-  const [known, setKnown] = useState(messages.length);
+  const [firstId, setFirstId] = useState("");
   const marker = useRef<HTMLDivElement>(null);
   const placeBefore = useRef<{ readonly id: string; readonly top: number } | null>(null);
-  const first = Math.max(0, messages.length - count);
-
-  if (messages.length !== known) {
-    setKnown(messages.length);
-    // The messages of a chat that was just loaded are not new.
-    if (known > 0 && messages.length > known) setCount(count + messages.length - known);
-  }
-
   const foundAt = messages.findIndex(({ id }) => id === found?.id);
   const isFound = foundAt >= 0;
-  const needed = isFound ? messages.length - Math.max(0, foundAt - CONTEXT_SIZE) : 0;
-  if (needed > count) setCount(needed);
+  const known = messages.findIndex(({ id }) => id === firstId);
+  const newest = Math.max(0, messages.length - PAGE_SIZE);
+  const needed = isFound ? Math.max(0, foundAt - CONTEXT_SIZE) : messages.length;
+  const first = Math.min(needed, known >= 0 ? known : newest);
+  const place = messages[first]?.id ?? "";
+  if (place !== firstId) setFirstId(place);
 
   useEffect(() => {
     const message =
@@ -157,18 +160,14 @@ function useEarlierMessages(
     return () => left.abort();
   }, [found, isFound, scroller]);
 
-  const show = useCallback(
-    (more: number) => {
-      const first = scroller.current?.querySelector<HTMLElement>("[data-message]");
-      placeBefore.current = first
-        ? { id: first.dataset.message ?? "", top: first.getBoundingClientRect().top }
-        : null;
-      setCount((drawn) => drawn + more);
-    },
-    [scroller],
-  );
+  const show = (more: number) => {
+    const top = scroller.current?.querySelector("[data-message]")?.getBoundingClientRect().top;
+    placeBefore.current = top === undefined ? null : { id: place, top };
+    setFirstId(messages[Math.max(0, first - more)]?.id ?? "");
+  };
+  const showPage = useEffectEvent(() => show(PAGE_SIZE));
   // The button doubles the number, so that a long chat is reached in few clicks.
-  const showEarlier = useCallback(() => show(count), [show, count]);
+  const showEarlier = () => show(messages.length - first);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs after more messages were rendered
   useLayoutEffect(() => {
@@ -185,13 +184,13 @@ function useEarlierMessages(
     if (!marker.current) return;
     const near = new IntersectionObserver(
       ([entry]) => {
-        if (entry?.isIntersecting) show(PAGE_SIZE);
+        if (entry?.isIntersecting) showPage();
       },
       { root: scroller.current, rootMargin: "600px 0px 0px 0px" },
     );
     near.observe(marker.current);
     return () => near.disconnect();
-  }, [first, scroller, show]);
+  }, [first, scroller]);
 
   return { shown: messages.slice(first), hidden: first, marker, showEarlier };
 }

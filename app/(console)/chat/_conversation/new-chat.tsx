@@ -10,7 +10,7 @@ import {
 } from "lucide-react";
 import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
-import { Activity, useCallback, useEffect, useState } from "react";
+import { Activity, useEffect, useEffectEvent, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import { type ApiError, api } from "../../_api/request.ts";
@@ -58,27 +58,22 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
 
   /** The prompt that goes into the box, once its variables have values. */
   const [chosen, setChosen] = useState<Suggestion | null>(null);
-  const fillIn = useCallback(
-    (text: string) => {
-      setChosen(null);
-      setReturned({ text, files: [] });
-    },
-    [setReturned],
-  );
-  const choose = useCallback(
-    ({ title, prompt, sample }: Suggestion) =>
-      variablesIn(prompt).length === 0 ? fillIn(prompt) : setChosen({ title, prompt, sample }),
-    [fillIn],
-  );
+  const fillIn = (text: string) => {
+    setChosen(null);
+    setReturned({ text, files: [] });
+  };
+  const choose = ({ title, prompt, sample }: Suggestion) =>
+    variablesIn(prompt).length === 0 ? fillIn(prompt) : setChosen({ title, prompt, sample });
+  const chooseTemplate = useEffectEvent(choose);
   const templateId = useSearchParams().get("template");
   useEffect(() => {
     if (templateId === null) return;
     history.replaceState(null, "", "/chat");
     void api<{ template: Template }>(`/api/agents/templates/${templateId}`).then((read) => {
-      if (read.ok) choose(read.data.template);
+      if (read.ok) chooseTemplate(read.data.template);
       else setError(toRefusal(read.error));
     });
-  }, [templateId, choose]);
+  }, [templateId]);
 
   const setup = { modelId, connectors };
   const setUp: SetUp = async (address, conversation, isOlder) => {

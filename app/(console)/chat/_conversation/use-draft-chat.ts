@@ -1,5 +1,5 @@
 import { useRouter } from "next/navigation";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { type ApiError, type ApiResult, api } from "../../_api/request.ts";
 import { scopeOfSession } from "../../_session/scope.ts";
@@ -52,7 +52,7 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
     return { draft: chat, attachments: files };
   });
   const [returned, setReturned] = useState<WrittenMessage | null>(null);
-  const onReturnedTaken = useCallback(() => setReturned(null), []);
+  const onReturnedTaken = () => setReturned(null);
   const isMounted = useRef(false);
 
   useEffect(() => {

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from "react";
 import type { Chat, FoundChat } from "@/lib/sessions/session.ts";
 import type { ApiError } from "../../_api/request.ts";
 import { type Runs, useNewestRuns } from "../../_hooks/shared-reads.ts";
@@ -67,17 +67,14 @@ export function useChatList(wanted: ChatFilter, opened: ChatAddress | null): Cha
   const isNew = chat !== null && Date.now() - Date.parse(chat.createdAt) < NEW_MS;
   const current = isMissed && chat && isLeft(chat) && !isNew ? chat : null;
 
-  const refresh = useCallback(
-    () => void client.invalidateQueries({ queryKey: ["/api/chats"] }),
-    [client],
-  );
+  const refresh = useEffectEvent(() => void client.invalidateQueries({ queryKey: ["/api/chats"] }));
   useEffect(
     () =>
       onChatEvent(({ type, sessionId, chatId }) => {
         if (type !== "deleted") refresh();
         else setGone((known) => new Set([...known, chatId ?? sessionId]));
       }),
-    [refresh],
+    [],
   );
 
   const shown = current ? [...chats, current] : chats;

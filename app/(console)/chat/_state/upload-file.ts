@@ -16,17 +16,10 @@ export interface Upload {
   readonly signal?: AbortSignal;
 }
 
-interface Answer {
-  /** 0 when there is no response. */
-  readonly status: number;
-  readonly code: string;
-  readonly text: string;
-}
-
 /** Returns null when the file is stored, or the sentence to show. */
 export async function uploadFile(upload: Upload): Promise<string | null> {
   let answer = await sendSignedIn("PUT", upload);
-  if (answer.code === "sandbox_missing") {
+  if (codeOf(answer) === "sandbox_missing") {
     await api("/api/sandbox", { body: { sessionId: upload.sessionId } });
     answer = await sendSignedIn("PUT", upload);
   }
@@ -40,14 +33,18 @@ export async function uploadMedia(file: File): Promise<{ url: string } | { failu
     invalid_request: "Choose an image, a video or an audio file.",
     payload_too_large: "Choose a file of at most 64 MB.",
   });
-  return failure === null ? JSON.parse(answer.text) : { failure };
+  return failure === null ? JSON.parse(answer.responseText) : { failure };
 }
 
-function failureOf({ status, code }: Answer, texts = TEXTS): string | null {
+function failureOf(request: XMLHttpRequest, texts = TEXTS): string | null {
+  const { status } = request;
+  const code = codeOf(request);
   if (status === 200 || status === 201) return null;
   if (status === 0) return "The upload was interrupted. Check your connection.";
   return texts[code] ?? describeError({ status, code });
 }
+
+const codeOf = (request: XMLHttpRequest): string => request.getResponseHeader("x-error-code") ?? "";
 
 const TEXTS: Readonly<Record<string, string>> = {
   payload_too_large: "Files can have at most 100 MB.",
@@ -56,23 +53,20 @@ const TEXTS: Readonly<Record<string, string>> = {
   upstream_error: "This file could not be stored.",
 };
 
-async function sendSignedIn(method: "PUT" | "POST", upload: Upload): Promise<Answer> {
+async function sendSignedIn(method: "PUT" | "POST", upload: Upload): Promise<XMLHttpRequest> {
   const answer = await send(method, upload, await accessToken());
   return answer.status === 401 ? send(method, upload, await renewToken()) : answer;
 }
 
-/** `fetch` does not tell how much of a body was sent. */
-function send(method: string, upload: Upload, token: string | null): Promise<Answer> {
+/** `fetch` does not tell how much of a body was sent. Without a response, the status is 0. */
+function send(method: string, upload: Upload, token: string | null): Promise<XMLHttpRequest> {
   const { address, file, onProgress, signal } = upload;
+  const request = new XMLHttpRequest();
   return new Promise((resolve) => {
-    if (signal?.aborted) return resolve({ status: 0, code: "", text: "" });
-    const request = new XMLHttpRequest();
+    if (signal?.aborted) return resolve(request);
     signal?.addEventListener("abort", () => request.abort());
     request.upload.onprogress = ({ loaded }) => onProgress(loaded);
-    request.onloadend = () => {
-      const code = request.getResponseHeader("x-error-code") ?? "";
-      resolve({ status: request.status, code, text: request.responseText });
-    };
+    request.onloadend = () => resolve(request);
     request.open(method, address);
     request.setRequestHeader("content-type", "application/octet-stream");
     if (token !== null) request.setRequestHeader("authorization", `Bearer ${token}`);
