@@ -20,8 +20,6 @@ import type { WrittenMessage } from "../_state/message-parts.ts";
 
 const AttachmentList = lazyComponent(() => import("./composer-extras.tsx"), "AttachmentList");
 
-const SAVE_DELAY_MS = 300;
-
 const countFiles = (count: number): string => (count === 1 ? "1 file" : `${count} files`);
 
 export interface ComposerProps {
@@ -219,15 +217,7 @@ function useDraft(name: string, box: RefObject<HTMLTextAreaElement | null>) {
     [key, box],
   );
   useEffect(() => {
-    if (text === null) return;
-    const timer = setTimeout(() => saveDraft(key, text), SAVE_DELAY_MS);
-    const saveNow = () => saveDraft(key, text);
-    window.addEventListener("pagehide", saveNow);
-    return () => {
-      clearTimeout(timer);
-      window.removeEventListener("pagehide", saveNow);
-      saveNow();
-    };
+    if (text !== null) saveDraft(key, text);
   }, [key, text]);
   const clear = () => {
     setText("");

@@ -119,12 +119,12 @@ function endOf(last: UIMessage | undefined): string {
 function useDelayedTrue(value: boolean, ms: number): boolean {
   const [isDelayed, setDelayed] = useState(false);
   useEffect(() => {
-    if (!value) {
-      setDelayed(false);
-      return;
-    }
+    if (!value) return;
     const timer = setTimeout(() => setDelayed(true), ms);
-    return () => clearTimeout(timer);
+    return () => {
+      clearTimeout(timer);
+      setDelayed(false);
+    };
   }, [value, ms]);
   return value && isDelayed;
 }

@@ -1,12 +1,5 @@
 import { Download, WrapText } from "lucide-react";
-import {
-  type RefObject,
-  startTransition,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { startTransition, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { CodeLines } from "../../_code/code-lines.tsx";
 import type { Highlighting } from "../../_code/highlighter.ts";
 import { type CodeLine, findLanguage } from "../../_code/languages.ts";
@@ -60,6 +53,9 @@ export function CodeBlock({ text, language, isGrowing = false }: CodeBlockProps)
   );
 }
 
+/** The end of a growing text stays in view until the reader scrolls farther away from it. */
+const NEAR_END_PX = 24;
+
 interface CodeProps extends Partial<CodeBlockProps> {
   readonly text: string;
   readonly label: string;
@@ -70,10 +66,23 @@ interface CodeProps extends Partial<CodeBlockProps> {
 /** Preformatted text in a scrollable box, highlighted if the language is known. */
 export function Code(props: CodeProps) {
   const { text, label, language = "", isWrapped = false, isGrowing = false, className } = props;
-  const box = useFollowedEnd(text, isGrowing);
+  const box = useRef<HTMLElement>(null);
+  const followsEnd = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it scrolls for every text
+  useLayoutEffect(() => {
+    if (isGrowing && followsEnd.current) box.current?.scrollTo({ top: box.current.scrollHeight });
+  }, [text, isGrowing]);
   const lines = useHighlightedLines(text, language, isGrowing);
   return (
-    <ScrollBox ref={box} label={label} isLandmark={false} className={cn("rounded-none", className)}>
+    <ScrollBox
+      ref={box}
+      label={label}
+      isLandmark={false}
+      className={cn("rounded-none", className)}
+      onScroll={({ currentTarget: { scrollHeight, clientHeight, scrollTop } }) => {
+        followsEnd.current = scrollHeight - clientHeight - scrollTop < NEAR_END_PX;
+      }}
+    >
       <pre
         className={cn(
           "px-3 py-2.5 font-mono text-[0.8125rem] leading-normal",
@@ -86,29 +95,6 @@ export function Code(props: CodeProps) {
       </pre>
     </ScrollBox>
   );
-}
-
-const NEAR_END_PX = 24;
-
-/** Keeps the end of a growing text in view until the reader scrolls away from it. */
-function useFollowedEnd(text: string, isGrowing: boolean): RefObject<HTMLElement | null> {
-  const box = useRef<HTMLElement>(null);
-  const follows = useRef(true);
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!isGrowing || element === null) return;
-    const onScroll = () => {
-      const left = element.scrollHeight - element.clientHeight - element.scrollTop;
-      follows.current = left < NEAR_END_PX;
-    };
-    element.addEventListener("scroll", onScroll, { passive: true });
-    return () => element.removeEventListener("scroll", onScroll);
-  }, [isGrowing]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it scrolls for every text
-  useLayoutEffect(() => {
-    if (isGrowing && follows.current) box.current?.scrollTo({ top: box.current.scrollHeight });
-  }, [text, isGrowing]);
-  return box;
 }
 
 /** Longer texts stay plain: the many elements would slow the page down. */

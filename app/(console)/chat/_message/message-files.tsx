@@ -62,17 +62,12 @@ function useThumbnail(url: string | null, path: string | null, mediaType: string
   const [objectUrl, setObjectUrl] = useState<string | null>(null);
   useEffect(() => {
     if (url === null || path === null || sessionId === undefined || previewOf(url)) return;
-    const controller = new AbortController();
-    let made: string | null = null;
-    const address = sandboxFilePath(sessionId, path);
-    void loadImage(address, mediaType, controller.signal).then((read) => {
-      if (controller.signal.aborted) return;
-      made = read;
-      setObjectUrl(read);
-    });
+    const left = new AbortController();
+    const loading = loadImage(sandboxFilePath(sessionId, path), mediaType, left.signal);
+    void loading.then((read) => left.signal.aborted || setObjectUrl(read));
     return () => {
-      controller.abort();
-      if (made !== null) URL.revokeObjectURL(made);
+      left.abort();
+      void loading.then((read) => read !== null && URL.revokeObjectURL(read));
     };
   }, [url, path, mediaType, sessionId]);
   if (url === null) return null;
