@@ -30,8 +30,6 @@ export function parseMarkdown(text: string): readonly MarkdownToken[] {
 }
 
 function escapeDeepLines(text: string): string {
-  const isDeep = text.split("\n").some(isDeepLine);
-  if (!isDeep) return text;
   const escaped = (line: string) => (isDeepLine(line) ? `\\${line.trimStart()}` : line);
   return text.split("\n").map(escaped).join("\n");
 }
@@ -47,10 +45,7 @@ function isDeepLine(line: string): boolean {
  * Parses a text that still grows, and closes what is open at its end.
  * @param before the tokens of the text when it was shorter: only what may have changed is parsed again
  */
-export function parseStreaming(
-  text: string,
-  before: readonly MarkdownToken[],
-): readonly MarkdownToken[] {
+export function parseStreaming(text: string, before: readonly MarkdownToken[]): MarkdownToken[] {
   if (!isRequested) loadCloser();
   const settled: MarkdownToken[] = [];
   let start = 0;

@@ -13,7 +13,7 @@ import { useRouter, useSearchParams } from "next/navigation";
 import { Activity, useEffect, useEffectEvent, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import type { Template } from "@/lib/templates/template.ts";
-import { type ApiError, api } from "../../_api/request.ts";
+import { api } from "../../_api/request.ts";
 import { ConnectorsPicker, chooseConnectors } from "../../_connectors/connectors-picker.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useScope } from "../../_session/scope.ts";
@@ -77,10 +77,8 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
 
   const setup = { modelId, connectors };
   const setUp: SetUp = async (address, conversation, isOlder) => {
-    const failure = isOlder ? await setUpChat(address, conversation, setup) : null;
-    if (failure) return failure;
     conversation.subscribe(() => setConnection(conversation.getView().connection));
-    return null;
+    return isOlder ? setUpChat(address, conversation, setup) : null;
   };
   const sendFirst = async (message: WrittenMessage) => {
     const parts = toParts(message.text, message.files);
@@ -149,11 +147,8 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
 }
 
 /** Sets up a chat that was created for its files. Resolves to why that failed, if it did. */
-async function setUpChat(
-  address: ChatAddress,
-  conversation: Conversation,
-  { modelId, connectors }: ChatSetup,
-): Promise<ApiError | null> {
+async function setUpChat(address: ChatAddress, conversation: Conversation, setup: ChatSetup) {
+  const { modelId, connectors } = setup;
   if (modelId !== "") {
     const set = await api<{ chat: Chat }>(pathOf(address), { method: "PATCH", body: { modelId } });
     if (!set.ok) return set.error;

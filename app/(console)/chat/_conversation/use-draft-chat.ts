@@ -39,17 +39,14 @@ const inFlight = new Set<string>();
  */
 export function useDraftChat(draftKey: string, sessionId: string | null = null) {
   const router = useRouter();
-  const [{ draft, attachments }] = useState(() => {
-    const chat = new DraftChat(sessionId);
-    const files = new Attachments({
-      draftKey,
-      resume: (address) => chat.resume(address),
-      findChat: async () => {
-        const created = await chat.create();
-        return created.ok ? addressOf(created.data.chat) : { error: created.error.message };
-      },
-    });
-    return { draft: chat, attachments: files };
+  const [draft] = useState(() => new DraftChat(sessionId));
+  const [attachments] = useState(() => {
+    const resume = (address: ChatAddress) => draft.resume(address);
+    const findChat = async () => {
+      const created = await draft.create();
+      return created.ok ? addressOf(created.data.chat) : { error: created.error.message };
+    };
+    return new Attachments({ draftKey, resume, findChat });
   });
   const [returned, setReturned] = useState<WrittenMessage | null>(null);
   const onReturnedTaken = () => setReturned(null);
@@ -98,11 +95,7 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
    * Begins the chat with a message. Resolves to its address once the message is stored, or to why it was
    * refused. A page that was left in the meantime finds the refused message when it is shown again.
    */
-  const send = async (
-    message: WrittenMessage,
-    setUp: SetUp,
-    setup?: ChatSetup,
-  ): Promise<ChatAddress | ChatError> => {
+  const send = async (message: WrittenMessage, setUp: SetUp, setup?: ChatSetup) => {
     const unsent = { ...message, id: crypto.randomUUID(), draftKey, chat: null };
     keepUnsent(unsent);
     inFlight.add(unsent.id);

@@ -40,6 +40,24 @@ export function ChatSidebar() {
     if (deleted.some((chat) => path === hrefOf(chat))) router.push("/chat");
     setSelected(null);
   };
+  const render = (row: ListRow) => {
+    if ("heading" in row) {
+      return (
+        <h2 className="truncate px-2 pt-3 pb-1 text-xs font-medium text-muted-foreground">
+          {row.heading}
+        </h2>
+      );
+    }
+    const { chat, snippet } = row;
+    if (!selected) return <Row {...{ chat, snippet }} isCurrent={path === hrefOf(chat)} />;
+    return (
+      <SelectableRow
+        title={titleOfChat(chat)}
+        isSelected={selected.has(chat.id)}
+        onToggle={() => setSelected((now) => toggled(now, chat.id))}
+      />
+    );
+  };
   return (
     <div className="flex min-h-80 flex-1 flex-col">
       <ListHeader
@@ -49,12 +67,8 @@ export function ChatSidebar() {
       />
       <VirtualList
         label="Chats"
-        rows={rows}
-        heightOf={heightOf}
+        {...{ rows, heightOf, render }}
         onNearEnd={view.error === null ? view.loadMore : null}
-        render={(row) =>
-          renderRow(row, path, selected, (id) => setSelected((now) => toggled(now, id)))
-        }
       >
         <ListNotes view={view} isEmpty={rows.length === 0} />
         {view.error && (
@@ -151,32 +165,6 @@ function ListHeader({ filter: { query, isArchived }, onFilter, onSelect }: ListH
       )}
     </div>
   );
-}
-
-function renderRow(
-  row: ListRow,
-  path: string,
-  selected: ReadonlySet<string> | null,
-  onToggle: (chatId: string) => void,
-) {
-  if ("heading" in row) {
-    return (
-      <h2 className="truncate px-2 pt-3 pb-1 text-xs font-medium text-muted-foreground">
-        {row.heading}
-      </h2>
-    );
-  }
-  const { chat, snippet } = row;
-  if (selected) {
-    return (
-      <SelectableRow
-        title={titleOfChat(chat)}
-        isSelected={selected.has(chat.id)}
-        onToggle={() => onToggle(chat.id)}
-      />
-    );
-  }
-  return <Row {...{ chat, snippet }} isCurrent={path === hrefOf(chat)} />;
 }
 
 function addressIn(path: string) {

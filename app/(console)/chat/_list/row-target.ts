@@ -25,11 +25,10 @@ export function hrefOfFound(chat: FoundChat): string {
   return hrefOf(chat) + (message === undefined ? "" : `?${new URLSearchParams({ message, find })}`);
 }
 
+type Change = Partial<Place & Pick<Chat, "title">>;
+
 /** Renames, pins or archives a chat, or shows why that failed. Resolves to whether it succeeded. */
-export async function changeChat(
-  chat: Chat,
-  change: Partial<Place & Pick<Chat, "title">>,
-): Promise<boolean> {
+export async function changeChat(chat: Chat, change: Change): Promise<boolean> {
   const address = addressOf(chat);
   const result = await api(pathOf(address), { method: "PATCH", body: change });
   if (!result.ok) toast(result.error.message, "danger");

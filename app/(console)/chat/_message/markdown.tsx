@@ -112,11 +112,7 @@ const FootnotesContext = createContext<Footnotes>({ id: "", labels: [], notes: n
 const REFERENCE = /\[\^([^\]\s]{1,64})\](?!:)/g;
 
 /** Numbers the footnotes of a text. While it streams, references come before their notes. */
-function useFootnotes(
-  text: string,
-  tokens: readonly MarkdownToken[],
-  isStreaming: boolean,
-): Footnotes {
+function useFootnotes(text: string, tokens: readonly MarkdownToken[], isStreaming: boolean) {
   const id = useId();
   const found = tokens.filter((token) => token.type === "footnote");
   const references = text.includes("[^") ? [...text.matchAll(REFERENCE)] : [];

@@ -79,13 +79,9 @@ export function MessageFooter({ message }: { readonly message: UIMessage }) {
 }
 
 function details(metadata: unknown): string {
+  const model = textAt(metadata, "modelId")?.replace(/^auto$/, "Default model");
   const duration = numberAt(metadata, "durationMs");
-  return [
-    textAt(metadata, "modelId")?.replace(/^auto$/, "Default model") ?? null,
-    duration === null ? null : formatDuration(duration),
-  ]
-    .filter((detail) => detail !== null)
-    .join(" · ");
+  return [model, duration !== null && formatDuration(duration)].filter(Boolean).join(" · ");
 }
 
 const ENDINGS: Readonly<Record<string, string | undefined>> = {

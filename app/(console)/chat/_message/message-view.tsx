@@ -90,8 +90,7 @@ function WrittenParts({ parts }: { readonly parts: readonly Part[] }) {
 
 function AssistantMessage({ message, isStreaming, answering }: MessageViewProps) {
   const calls = useToolCalls(message);
-  const plans = [...calls.values()].filter(({ name }) => name === "todo");
-  const plan = plans.findLast(({ state }) => state === "done");
+  const plan = [...calls.values()].findLast((one) => one.name === "todo" && one.state === "done");
   // One plan is shown: the newest.
   const isOutdated = (call?: ToolCall) =>
     plan && call?.name === "todo" && call !== plan && ["done", "running"].includes(call.state);

@@ -65,10 +65,8 @@ export function keepFiles(attachments: Files): void {
 }
 
 /** Drops files that have vanished from the sandbox, and shows the images of the others. */
-async function compareWithSandbox(
-  attachments: Files,
-  { sessionId, files }: KeptDraft,
-): Promise<void> {
+async function compareWithSandbox(attachments: Files, kept: KeptDraft): Promise<void> {
+  const { sessionId, files } = kept;
   const gone: UploadedFile[] = [];
   await Promise.all(
     files.map(async (file) => {

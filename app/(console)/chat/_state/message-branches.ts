@@ -106,11 +106,7 @@ export class MessageBranches {
    * Rates an answer; null takes the rating back. It is shown at once, and undone if it cannot be stored, which
    * resolves to false.
    */
-  async rate(
-    messageId: string,
-    rating: Feedback["rating"] | null,
-    comment: string,
-  ): Promise<boolean> {
+  async rate(messageId: string, rating: Feedback["rating"] | null, comment: string) {
     const before = this.#marks.ratings.get(messageId);
     const updated_at = new Date().toISOString();
     const show = (rated: Feedback | null | undefined) => {
