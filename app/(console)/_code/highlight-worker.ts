@@ -1,6 +1,6 @@
 /** Highlights code apart from the page, so that no grammar can hold up its frames. */
 import type { CodeLine } from "./languages.ts";
-import { createTokenizer, type Tokenizer } from "./tokenize.ts";
+import { createTokenizer } from "./tokenize.ts";
 
 export interface HighlightRequest {
   /** The block of code; its lines come in order, over several requests. */
@@ -17,7 +17,7 @@ export interface HighlightAnswer {
   readonly error: string | null;
 }
 
-const tokenizers = new Map<number, Promise<Tokenizer | null>>();
+const tokenizers = new Map<number, ReturnType<typeof createTokenizer>>();
 
 addEventListener("message", ({ data }: MessageEvent<HighlightRequest>) => void answer(data));
 

@@ -56,20 +56,16 @@ const getPrimitive = () =>
     engine: createJavaScriptRegexEngine({ forgiving: true }),
   }));
 
-export interface Tokenizer {
-  /** Returns the pieces of the lines that follow those of the call before. */
-  next(text: string): CodeLine[];
-}
-
 /** Resolves to null if the language is unknown. @param name as of `findLanguage` */
-export async function createTokenizer(name: string): Promise<Tokenizer | null> {
+export async function createTokenizer(name: string) {
   const load = grammars[findLanguage(name)?.extension ?? ""];
   if (load === undefined) return null;
   const [grammar, shiki] = await Promise.all([load(), getPrimitive()]);
   await shiki.loadLanguage(grammar.default);
   let grammarState: CodeToTokensBaseOptions["grammarState"];
   return {
-    next(text) {
+    /** Returns the pieces of the lines that follow those of the call before. */
+    next(text: string): CodeLine[] {
       const lines = codeToTokensBase(shiki, text, {
         lang: grammar.default.at(-1)?.name ?? "text",
         theme: "kinds",

@@ -8,17 +8,12 @@ const MAX_COLUMNS = 200;
 /** The rows whose cells decide the widths of the columns. */
 const SAMPLE_ROWS = 100;
 
-export interface CsvTable {
-  /** With the first one, which names the columns. */
-  readonly rowCount: number;
-  cellsOf(row: number): string[];
-  /** Of the columns, in characters. */
-  readonly widths: readonly number[];
-}
-
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 
-export async function readCsv(text: string): Promise<CsvTable> {
+export type CsvTable = Awaited<ReturnType<typeof readCsv>>;
+
+/** Returns the number of rows with the first one, which names the columns, and the columns' widths in characters. */
+export async function readCsv(text: string) {
   const head = text.slice(0, find(text, "\n", 0));
   const [delimiter = ","] = [",", ";", "\t"].toSorted(
     (one, other) => head.split(other).length - head.split(one).length,

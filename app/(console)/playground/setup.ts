@@ -14,21 +14,17 @@ export const numberFields = {
 export type NumberField = keyof typeof numberFields;
 
 /** What the panel of the playground sets. */
-export interface PlaygroundSetup extends Readonly<Record<NumberField, string>> {
-  readonly source: "text" | "template";
-  readonly instructions: string;
-  readonly templateId: string;
-  /** Empty for the default model. */
-  readonly modelId: string;
-  readonly connectors: readonly string[];
-  /** The names of those that the agent may use. */
-  readonly tools: readonly string[];
-}
+export type PlaygroundSetup = Readonly<typeof defaultSetup>;
 
-export const defaultSetup: PlaygroundSetup = {
+export const defaultSetup = {
   ...{ contextLimit: "", temperature: "", maxOutputTokens: "" },
-  ...{ source: "text", instructions: "", templateId: "", modelId: "", connectors: [] },
-  tools: agentTools.map(({ name }) => name),
+  source: "text" as "text" | "template",
+  ...{ instructions: "", templateId: "" },
+  /** Empty for the default model. */
+  modelId: "",
+  connectors: [] as readonly string[],
+  /** The names of those that the agent may use. */
+  tools: agentTools.map(({ name }): string => name) as readonly string[],
 };
 
 /** Returns a number, null for none, or undefined when the text of the field is not a valid one. */

@@ -179,8 +179,8 @@ function toggled(ids: ReadonlySet<string> | null, id: string): ReadonlySet<strin
 }
 
 function ListNotes({ view, isEmpty }: { readonly view: ChatList; readonly isEmpty: boolean }) {
-  const { phase, filter, isLoadingMore } = view;
-  if (phase === "loading") {
+  const { isLoading, filter, isLoadingMore, error } = view;
+  if (isLoading) {
     return (
       <Loading label="Loading chats…" className="flex flex-col gap-2 px-2 pt-4">
         <Skeletons count={5} className="h-5 w-36" />
@@ -190,7 +190,7 @@ function ListNotes({ view, isEmpty }: { readonly view: ChatList; readonly isEmpt
   if (isLoadingMore) {
     return <p className="px-2 py-2 text-sm text-muted-foreground">Loading older chats…</p>;
   }
-  if (phase === "failed" || !isEmpty) return null;
+  if (error || !isEmpty) return null;
   return <p className="px-2 py-3 text-sm text-muted-foreground">{emptyText(filter)}</p>;
 }
 

@@ -1,7 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from "react";
 import type { Chat, FoundChat } from "@/lib/sessions/session.ts";
-import type { ApiError } from "../../_api/request.ts";
 import { type Runs, useNewestRuns } from "../../_hooks/shared-reads.ts";
 import { usePages } from "../../_hooks/use-pages.ts";
 import { lazily } from "../../_ui/format.ts";
@@ -20,25 +19,14 @@ interface ChatFilter extends ListFilter {
   readonly artistId: string | null;
 }
 
-export interface ChatList {
-  readonly phase: "loading" | "ready" | "failed";
-  /** The filter of the shown chats; the next one takes effect with its first page. */
-  readonly filter: ChatFilter;
-  readonly chats: readonly FoundChat[];
-  /** The chat of the page when the loaded pages do not have it. */
-  readonly current: Chat | null;
-  readonly error: ApiError | null;
-  readonly isLoadingMore: boolean;
-  /** Loads the next page, or a page that failed again; null when there is nothing to load. */
-  readonly loadMore: (() => void) | null;
-}
+export type ChatList = ReturnType<typeof useChatList>;
 
 /** How often runs are read while a turn of the list is running: turns that run elsewhere send no event. */
 const POLL_MS = 4_000;
 const NEW_MS = 10_000;
 
 /** Reads the account's chats page by page, in a search the archived ones, too. */
-export function useChatList(wanted: ChatFilter, opened: ChatAddress | null): ChatList {
+export function useChatList(wanted: ChatFilter, opened: ChatAddress | null) {
   const client = useQueryClient();
   const { query, artistId, isArchived } = wanted;
   const params = new URLSearchParams({
@@ -98,8 +86,14 @@ export function useChatList(wanted: ChatFilter, opened: ChatAddress | null): Cha
   }, [newest.readAt]);
 
   return {
-    phase: items ? "ready" : error ? "failed" : "loading",
-    ...{ filter, chats, current, error, isLoadingMore },
+    isLoading: !items && !error,
+    /** The filter of the shown chats; the next one takes effect with its first page. */
+    filter,
+    chats,
+    /** The chat of the page when the loaded pages do not have it. */
+    current,
+    ...{ error, isLoadingMore },
+    /** Loads the next page, or a page that failed again; null when there is nothing to load. */
     loadMore: (!isLoadingMore && (error || pages.hasMore) && pages.loadMore) || null,
   };
 }

@@ -1,7 +1,7 @@
 import { CornerLeftUp } from "lucide-react";
 import { createContext, memo, type ReactNode, useContext, useId, useMemo, useRef } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
-import type { FootnoteToken, MarkdownToken } from "../../_markdown/extensions.ts";
+import type { MarkdownToken } from "../../_markdown/extensions.ts";
 import { parseMarkdown, parseStreaming, sandboxPath, webAddress } from "../../_markdown/parse.ts";
 import { type MarkdownParts, renderBlock, renderInline } from "../../_markdown/render.tsx";
 import { IconButton } from "../../_ui/button.tsx";
@@ -101,11 +101,7 @@ function AnswerLink({ href, children }: { readonly href: string; readonly childr
   );
 }
 
-interface Footnotes {
-  readonly id: string;
-  readonly labels: readonly string[];
-  readonly notes: ReadonlyMap<string, FootnoteToken>;
-}
+type Footnotes = ReturnType<typeof useFootnotes>;
 
 const FootnotesContext = createContext<Footnotes>({ id: "", labels: [], notes: new Map() });
 

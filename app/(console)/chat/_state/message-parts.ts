@@ -20,10 +20,7 @@ export function fromParts(parts: UIMessage["parts"]): WrittenMessage {
 export type StoredChat = Answer<typeof getChatContract>;
 
 /** Returns the stored messages, as the same objects where nothing has changed and is to be rendered. */
-export function reuseUnchanged(
-  current: readonly UIMessage[],
-  stored: StoredChat["messages"],
-): UIMessage[] {
+export function reuseUnchanged(current: readonly UIMessage[], stored: StoredChat["messages"]) {
   const byId = new Map(current.map((message) => [message.id, message]));
   return stored.map(({ createdAt: _, ...rest }) => {
     // The service checked these parts with the SDK's own validator.

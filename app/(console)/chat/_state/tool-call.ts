@@ -107,28 +107,20 @@ const RUNNING_VERBS: Readonly<Record<string, string>> = {
   "Used the skill": "Using the skill",
 };
 
-export interface Todo {
-  readonly id: string;
-  readonly content: string;
-  readonly status: "pending" | "in_progress" | "completed";
-}
+const STATUSES = ["pending", "in_progress", "completed"] as const;
 
-export const readTodos = (input: unknown): Todo[] =>
+export type Todo = ReturnType<typeof readTodos>[number];
+
+export const readTodos = (input: unknown) =>
   listAt(input, "todos").flatMap((item, place) => {
     const content = textAt(item, "content");
-    const given = textAt(item, "status");
-    const status = given === "completed" || given === "in_progress" ? given : "pending";
+    const status = STATUSES.find((one) => one === textAt(item, "status")) ?? STATUSES[0];
     return content === null ? [] : [{ id: `${place} ${textAt(item, "id")}`, content, status }];
   });
 
-export interface Question {
-  readonly question: string;
-  readonly header: string;
-  readonly options: readonly { readonly label: string; readonly description: string }[];
-  readonly multiSelect: boolean;
-}
+export type Question = ReturnType<typeof readQuestions>[number];
 
-export function readQuestions(input: unknown): Question[] {
+export function readQuestions(input: unknown) {
   return listAt(input, "questions").flatMap((item) => {
     const question = textAt(item, "question");
     if (question === null) return [];

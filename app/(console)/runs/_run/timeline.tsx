@@ -1,4 +1,4 @@
-import { Hourglass, ListTree, type LucideIcon, Sparkles, ZoomIn, ZoomOut } from "lucide-react";
+import { Hourglass, ListTree, Sparkles, ZoomIn, ZoomOut } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
@@ -196,9 +196,7 @@ function barStyle({ start, end }: Span, range: Range) {
   };
 }
 
-type Look = Readonly<{ icon: LucideIcon; label: string; bar: string; isFailed: boolean }>;
-
-function lookOf(span: Span): Look {
+function lookOf(span: Span) {
   if (span.kind === "wait") {
     return { icon: Hourglass, label: "Start", bar: "bg-input", isFailed: false };
   }

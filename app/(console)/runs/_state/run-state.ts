@@ -26,9 +26,8 @@ export function runStateOf({ status, finishedAt }: Pick<Run, "status" | "finishe
   return { label, tone, isActive: finishedAt === null };
 }
 
+type Times = Pick<Run, "createdAt" | "finishedAt">;
+
 /** Returns the duration of an ended run, or the time since an active one was created, in milliseconds. */
-export const runDurationOf = (
-  { createdAt, finishedAt }: Pick<Run, "createdAt" | "finishedAt">,
-  now: number,
-): number =>
+export const runDurationOf = ({ createdAt, finishedAt }: Times, now: number): number =>
   Math.max(0, (finishedAt === null ? now : Date.parse(finishedAt)) - Date.parse(createdAt));
