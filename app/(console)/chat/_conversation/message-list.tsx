@@ -2,7 +2,6 @@ import type { UIMessage } from "ai";
 import { ArrowDown } from "lucide-react";
 import {
   type RefObject,
-  useCallback,
   useEffect,
   useEffectEvent,
   useLayoutEffect,
@@ -212,19 +211,20 @@ function useStickToEnd(
   const before = useRef(0);
   const knownMessageId = useRef(sentMessageId);
 
-  const jump = useCallback(() => {
+  const jump = () => {
     const box = scroller.current;
     if (!box) return;
     sticks.current = true;
     setAtEnd(true);
     box.scrollTop = box.scrollHeight;
-  }, [scroller]);
+  };
+  const follow = useEffectEvent(jump);
 
   // A new message of the user scrolls to the end.
   useLayoutEffect(() => {
-    if (sticks.current || sentMessageId !== knownMessageId.current) jump();
+    if (sticks.current || sentMessageId !== knownMessageId.current) follow();
     knownMessageId.current = sentMessageId;
-  }, [jump, sentMessageId]);
+  }, [sentMessageId]);
 
   useEffect(() => {
     const box = scroller.current;

@@ -15,9 +15,7 @@ export interface ListFilter {
   readonly isArchived: boolean;
 }
 
-interface ChatFilter extends ListFilter {
-  readonly artistId: string | null;
-}
+type ChatFilter = ListFilter & { readonly artistId: string | null };
 
 export type ChatList = ReturnType<typeof useChatList>;
 

@@ -26,9 +26,7 @@ export interface Destination {
   resume?(chat: ChatAddress): void;
 }
 
-export interface UploadedFile extends FileUIPart {
-  readonly size?: number | null;
-}
+export type UploadedFile = FileUIPart & { readonly size?: number | null };
 
 /** Types that a browser shows in an `img` and that cannot contain a script. */
 export const isPreviewable = (type: string): boolean =>

@@ -27,9 +27,7 @@ interface Entry extends Attachment {
   readonly controller: AbortController;
 }
 
-interface View extends AttachmentsView {
-  readonly files: readonly Entry[];
-}
+type View = Readonly<{ files: readonly Entry[]; notice: string | null }>;
 
 const NOTHING: View = { files: [], notice: null };
 
@@ -240,10 +238,8 @@ const ofChats = new Map<string, Attachments>();
 export function attachmentsOf(sessionId: string, chatId: string): Attachments {
   const known = ofChats.get(chatId);
   if (known) return known;
-  const made = new Attachments({
-    draftKey: chatId,
-    findChat: async () => ({ sessionId, chatId }),
-  });
+  const findChat = async () => ({ sessionId, chatId });
+  const made = new Attachments({ draftKey: chatId, findChat });
   // A server renders the pages of many people: it keeps none of their chats.
   if (typeof window !== "undefined") ofChats.set(chatId, made);
   return made;

@@ -12,25 +12,18 @@ export const keptFilesKey = (): string => `draft files ${sessionEmail()}`;
 /** Keeps one draft from filling the storage. */
 const MAX_DRAFT_LENGTH = 50_000;
 
-export function readDraft(key: string): string {
-  return localStorage.getItem(key) ?? "";
-}
+export const readDraft = (key: string): string => localStorage.getItem(key) ?? "";
 
 export function saveDraft(key: string, text: string): void {
-  if (text.trim() === "") {
-    localStorage.removeItem(key);
-    return;
-  }
   try {
-    localStorage.setItem(key, text.slice(0, MAX_DRAFT_LENGTH));
+    if (text.trim() === "") localStorage.removeItem(key);
+    else localStorage.setItem(key, text.slice(0, MAX_DRAFT_LENGTH));
   } catch {
     // Storage is full or blocked. The text is still in the box.
   }
 }
 
-export interface SentMessage extends WrittenMessage {
-  readonly id: string;
-}
+export type SentMessage = WrittenMessage & { readonly id: string };
 
 export interface Outbox {
   read(): readonly SentMessage[];
