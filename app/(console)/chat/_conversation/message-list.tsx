@@ -1,13 +1,6 @@
 import type { UIMessage } from "ai";
 import { ArrowDown } from "lucide-react";
-import {
-  type RefObject,
-  useEffect,
-  useEffectEvent,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from "react";
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "react";
 import { loadModule } from "../../_load/load-module.ts";
 import { Button } from "../../_ui/button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
@@ -41,10 +34,8 @@ interface MessageListProps {
  */
 export function MessageList(props: MessageListProps) {
   const { messages, sentMessageId, isBusy, answering, found = null } = props;
-  const scroller = useRef<HTMLElement>(null);
-  const content = useRef<HTMLDivElement>(null);
   const isFound = messages.some(({ id }) => id === found?.id);
-  const { isAtEnd, jump } = useStickToEnd(scroller, content, sentMessageId, !isFound);
+  const { scroller, content, isAtEnd, jump } = useStickToEnd(sentMessageId, !isFound);
   const { shown, hidden, marker, showEarlier } = useEarlierMessages(messages, scroller, found);
   const last = messages.at(-1);
   const hasFooters = useMessageActions() !== null;
@@ -130,7 +121,7 @@ type FoundMessage = Readonly<{ id: string; words: string }>;
  */
 function useEarlierMessages(
   messages: readonly UIMessage[],
-  scroller: RefObject<HTMLElement | null>,
+  scroller: { readonly current: HTMLElement | null },
   found: FoundMessage | null,
 ) {
   const [firstId, setFirstId] = useState("");
@@ -200,12 +191,9 @@ const NEAR_END_PX = 40;
  * Keeps the end of growing content in view. Scrolling up stops that; scrolling back to the end starts
  * it again. A new message of the user always scrolls to the end.
  */
-function useStickToEnd(
-  scroller: RefObject<HTMLElement | null>,
-  content: RefObject<HTMLElement | null>,
-  sentMessageId: string | null,
-  startsAtEnd: boolean,
-): { isAtEnd: boolean; jump: () => void } {
+function useStickToEnd(sentMessageId: string | null, startsAtEnd: boolean) {
+  const scroller = useRef<HTMLElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const [isAtEnd, setAtEnd] = useState(true);
   const sticks = useRef(startsAtEnd);
   const before = useRef(0);
@@ -249,7 +237,7 @@ function useStickToEnd(
       grown.disconnect();
       box.removeEventListener("scroll", onScroll);
     };
-  }, [scroller, content]);
+  }, []);
 
-  return { isAtEnd, jump };
+  return { scroller, content, isAtEnd, jump };
 }
