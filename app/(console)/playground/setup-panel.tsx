@@ -6,11 +6,6 @@ import { formatTokens } from "../_ui/format.ts";
 import { agentTools } from "./agent-tools.ts";
 import { type NumberField, numberFields, type PlaygroundSetup, readNumber } from "./setup.ts";
 
-const sources = [
-  { value: "text", label: "Text" },
-  { value: "template", label: "Template" },
-] as const;
-
 interface SetupPanelProps {
   readonly setup: PlaygroundSetup;
   readonly onChange: (change: Partial<PlaygroundSetup>) => void;
@@ -37,7 +32,10 @@ export function SetupPanel({ setup, onChange }: SetupPanelProps) {
       <div className="flex flex-col gap-3">
         <Segmented
           label="Instructions"
-          options={sources}
+          options={[
+            { value: "text", label: "Text" },
+            { value: "template", label: "Template" },
+          ]}
           value={setup.source}
           onChange={(source) => onChange({ source })}
         />

@@ -1,4 +1,3 @@
-import type { RunOptions } from "@/lib/contract/run-options.ts";
 import type { AgentSetup } from "../_snippets/scenario.ts";
 import { agentTools } from "./agent-tools.ts";
 
@@ -45,20 +44,18 @@ export function faultOf(setup: PlaygroundSetup): string | undefined {
   return invalid && numberFields[invalid].label;
 }
 
-function optionsOf(setup: PlaygroundSetup): Partial<RunOptions> {
+export function toAgentSetup(setup: PlaygroundSetup): AgentSetup {
   const temperature = readNumber(setup, "temperature") ?? undefined;
   const max_output_tokens = readNumber(setup, "maxOutputTokens") ?? undefined;
   return {
-    ...(setup.tools.length < agentTools.length && { tools: [...setup.tools] }),
-    ...(temperature !== undefined && { temperature }),
-    ...(max_output_tokens !== undefined && { max_output_tokens }),
+    modelId: setup.modelId || null,
+    instructions: (setup.source === "text" && setup.instructions.trim()) || null,
+    templateId: (setup.source === "template" && setup.templateId) || null,
+    connectors: setup.connectors,
+    options: {
+      ...(setup.tools.length < agentTools.length && { tools: [...setup.tools] }),
+      ...(temperature !== undefined && { temperature }),
+      ...(max_output_tokens !== undefined && { max_output_tokens }),
+    },
   };
 }
-
-export const toAgentSetup = (setup: PlaygroundSetup): AgentSetup => ({
-  modelId: setup.modelId || null,
-  instructions: (setup.source === "text" && setup.instructions.trim()) || null,
-  templateId: (setup.source === "template" && setup.templateId) || null,
-  connectors: setup.connectors,
-  options: optionsOf(setup),
-});

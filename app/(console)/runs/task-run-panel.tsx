@@ -70,7 +70,18 @@ function Details({ run }: { readonly run: TaskRun }) {
         </div>
       )}
 
-      {run.error !== undefined && <RunError error={run.error} />}
+      {run.error !== undefined && (
+        <div role="alert" className="rounded-lg bg-danger-soft px-3.5 py-3">
+          <p className="font-medium text-danger-text [overflow-wrap:anywhere]">
+            {run.error.message ?? run.error.name ?? "The run failed."}
+          </p>
+          {run.error.stackTrace && (
+            <ScrollBox label="Stack trace" className="mt-2 max-h-48">
+              <pre className="font-mono text-xs text-danger-text">{run.error.stackTrace}</pre>
+            </ScrollBox>
+          )}
+        </div>
+      )}
 
       <Section title="Details">
         <Facts className="max-sm:text-sm sm:gap-x-6">
@@ -136,22 +147,6 @@ function Details({ run }: { readonly run: TaskRun }) {
               <TextBox name={title} text={JSON.stringify(value, null, 2)} />
             </Section>
           ),
-      )}
-    </div>
-  );
-}
-
-function RunError({ error }: { readonly error: NonNullable<TaskRun["error"]> }) {
-  const { message, name, stackTrace } = error;
-  return (
-    <div role="alert" className="rounded-lg bg-danger-soft px-3.5 py-3">
-      <p className="font-medium text-danger-text [overflow-wrap:anywhere]">
-        {message ?? name ?? "The run failed."}
-      </p>
-      {stackTrace && (
-        <ScrollBox label="Stack trace" className="mt-2 max-h-48">
-          <pre className="font-mono text-xs text-danger-text">{stackTrace}</pre>
-        </ScrollBox>
       )}
     </div>
   );

@@ -14,22 +14,16 @@ import type { RunItem } from "./_state/run-state.ts";
 import { RunRow } from "./agent-runs.tsx";
 
 const POLL_MS = 10_000;
-const poll = () => POLL_MS;
+
+const useWaiting = <T,>(path: string, name: string) =>
+  usePages<T>(`${path}&limit=100`, name, () => POLL_MS);
 
 /** Everything for which the agents wait: approvals, with their cards, answers in chats, and results of client tools. */
 export function Waiting() {
   const client = useQueryClient();
-  const approvals = usePages<Approval>(
-    "/api/approvals?state=requested&limit=100",
-    "approvals",
-    poll,
-  );
-  const runs = usePages<RunItem>("/api/chat/runs?status=requires_action&limit=100", "runs", poll);
-  const chats = usePages<FoundChat>(
-    "/api/chats?waiting=true&archived=false&limit=100",
-    "chats",
-    poll,
-  );
+  const approvals = useWaiting<Approval>("/api/approvals?state=requested", "approvals");
+  const runs = useWaiting<RunItem>("/api/chat/runs?status=requires_action", "runs");
+  const chats = useWaiting<FoundChat>("/api/chats?waiting=true&archived=false", "chats");
   const artists = useArtists();
   const now = useClock(true);
   const { send, error } = useSubmit();

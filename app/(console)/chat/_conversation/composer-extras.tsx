@@ -84,9 +84,8 @@ function describe(state: Attachment["state"], size: number | null): string {
   if (state.kind === "failed") return state.text;
   if (size === null) return "Uploaded";
   if (state.kind === "ready") return formatBytes(size);
-  return state.sentBytes === 0
-    ? `${formatBytes(size)} · Waiting…`
-    : `${formatBytes(size)} · ${percent(state.sentBytes, size)}%`;
+  const sent = state.sentBytes === 0 ? "Waiting…" : `${percent(state.sentBytes, size)}%`;
+  return `${formatBytes(size)} · ${sent}`;
 }
 
 const percent = (sentBytes: number, size: number | null): number =>

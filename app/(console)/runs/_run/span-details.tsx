@@ -4,63 +4,72 @@ import { Fact, Facts } from "../../_ui/facts.tsx";
 import { formatCount, formatDuration, formatUsd } from "../../_ui/format.ts";
 import { type Span, stateOf } from "../_state/run-spans.ts";
 
-const factsStyle = "mt-2 text-sm tabular-nums [&>dd]:text-right";
-
 /** What one bar of the timeline stands for. */
-export function SpanDetails({ span }: { readonly span: Span }) {
+export function SpanDetails({ span, title }: Readonly<{ span: Span; title: string }>) {
+  const step = (span.kind === "model" && span.step) || undefined;
+  const call = span.kind === "tool" ? span.call : undefined;
+  const state = call && stateOf(call);
   return (
     <section
       aria-label="Step details"
       className="rounded-xl border bg-surface px-4 py-3.5 lg:sticky lg:top-4"
     >
+      <div className="flex items-center justify-between gap-2">
+        <h3 className="min-w-0 truncate font-medium">{title}</h3>
+        {state && <Badge {...TOOL_STATES[state]} />}
+      </div>
       {span.kind === "wait" && (
-        <>
-          <h3 className="font-medium">Start</h3>
-          <p className="mt-1 text-sm text-muted-foreground">
-            From the request to the first model call: the run waits for its turn, and its files are
-            opened.
-          </p>
-        </>
+        <p className="mt-1 text-sm text-muted-foreground">
+          From the request to the first model call: the run waits for its turn, and its files are
+          opened.
+        </p>
       )}
-      {span.kind === "model" && <ModelCall span={span} />}
-      {span.kind === "tool" && <ToolCall span={span} />}
-      <Facts className={factsStyle}>
+      {span.kind === "model" && !step && (
+        <p className="mt-1 text-sm text-muted-foreground">The model is answering.</p>
+      )}
+      {call && call.error !== null && (
+        <p
+          className={cn(
+            "mt-2 rounded-md px-3 py-2 text-sm [overflow-wrap:anywhere]",
+            state === "stopped" ? "bg-muted" : "bg-danger-soft text-danger-text",
+          )}
+        >
+          {call.error}
+        </p>
+      )}
+      <Facts className="mt-2 text-sm tabular-nums [&>dd]:text-right">
+        {step && (
+          <>
+            <Fact name="Model">{step.model_id}</Fact>
+            <Fact name="Input">
+              {formatCount(step.usage.input_tokens)} tokens
+              {step.usage.cached_input_tokens > 0 &&
+                `, ${formatCount(step.usage.cached_input_tokens)} of them cached`}
+            </Fact>
+            <Fact name="Output">{formatCount(step.usage.output_tokens)} tokens</Fact>
+            <Fact name="Cost">{formatUsd(step.cost_usd)}</Fact>
+            {step.finish_reason !== null && (
+              <Fact name="Ended with">
+                {FINISH_LABELS[step.finish_reason] ?? step.finish_reason}
+              </Fact>
+            )}
+            {step.attempts > 1 && <Fact name="Attempts">{step.attempts}</Fact>}
+            {step.tool_calls.length > 0 && (
+              <Fact name="Tools">{step.tool_calls.map(({ name }) => name).join(", ")}</Fact>
+            )}
+          </>
+        )}
+        {call && (
+          <Fact name="Call ID">
+            <code className="font-mono text-xs break-all">{call.id}</code>
+          </Fact>
+        )}
         <Fact name="Began after">{formatDuration(span.start)}</Fact>
         <Fact name={span.isOpen ? "So far" : "Duration"}>
           {formatDuration(span.end - span.start)}
         </Fact>
       </Facts>
     </section>
-  );
-}
-
-function ModelCall({ span }: { readonly span: Span & { kind: "model" } }) {
-  const { step } = span;
-  return (
-    <>
-      <h3 className="font-medium">Model call {span.number}</h3>
-      {step === null ? (
-        <p className="mt-1 text-sm text-muted-foreground">The model is answering.</p>
-      ) : (
-        <Facts className={factsStyle}>
-          <Fact name="Model">{step.model_id}</Fact>
-          <Fact name="Input">
-            {formatCount(step.usage.input_tokens)} tokens
-            {step.usage.cached_input_tokens > 0 &&
-              `, ${formatCount(step.usage.cached_input_tokens)} of them cached`}
-          </Fact>
-          <Fact name="Output">{formatCount(step.usage.output_tokens)} tokens</Fact>
-          <Fact name="Cost">{formatUsd(step.cost_usd)}</Fact>
-          {step.finish_reason !== null && (
-            <Fact name="Ended with">{FINISH_LABELS[step.finish_reason] ?? step.finish_reason}</Fact>
-          )}
-          {step.attempts > 1 && <Fact name="Attempts">{step.attempts}</Fact>}
-          {step.tool_calls.length > 0 && (
-            <Fact name="Tools">{step.tool_calls.map(({ name }) => name).join(", ")}</Fact>
-          )}
-        </Facts>
-      )}
-    </>
   );
 }
 
@@ -74,37 +83,9 @@ const FINISH_LABELS: Readonly<Record<string, string>> = {
 };
 
 const TOOL_STATES = {
-  pending: ["Waiting", "neutral"],
-  running: ["Running", "accent"],
-  completed: ["Completed", "success"],
-  failed: ["Failed", "danger"],
-  stopped: ["Stopped", "neutral"],
+  pending: { tone: "neutral", children: "Waiting" },
+  running: { tone: "accent", children: "Running" },
+  completed: { tone: "success", children: "Completed" },
+  failed: { tone: "danger", children: "Failed" },
+  stopped: { tone: "neutral", children: "Stopped" },
 } as const;
-
-function ToolCall({ span: { call } }: { readonly span: Span & { kind: "tool" } }) {
-  const state = stateOf(call);
-  const [label, tone] = TOOL_STATES[state];
-  return (
-    <>
-      <div className="flex items-center justify-between gap-2">
-        <h3 className="min-w-0 truncate font-medium">{call.name}</h3>
-        <Badge tone={tone}>{label}</Badge>
-      </div>
-      {call.error !== null && (
-        <p
-          className={cn(
-            "mt-2 rounded-md px-3 py-2 text-sm [overflow-wrap:anywhere]",
-            state === "stopped" ? "bg-muted" : "bg-danger-soft text-danger-text",
-          )}
-        >
-          {call.error}
-        </p>
-      )}
-      <Facts className={factsStyle}>
-        <Fact name="Call ID">
-          <code className="font-mono text-xs break-all">{call.id}</code>
-        </Fact>
-      </Facts>
-    </>
-  );
-}

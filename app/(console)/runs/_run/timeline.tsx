@@ -77,7 +77,7 @@ export function Timeline({ trace, now }: { readonly trace: RunTrace; readonly no
               ))}
             </ol>
           </div>
-          <SpanDetails key={span.id} span={span} />
+          <SpanDetails key={span.id} span={span} title={lookOf(span).label} />
         </div>
       )}
       {span?.kind === "tool" && <CallDetails key={span.id} run={run} callId={span.call.id} />}
