@@ -67,10 +67,7 @@ function closeEnd(text: string): string {
   return closeOpenMarks(closeTableHead(withoutOpenReference));
 }
 
-/**
- * Lets a table appear as a table from its first bar on, not as a paragraph that turns into one when the
- * line below the head has come.
- */
+/** Lets a table appear as a table from its first bar on, not as a paragraph that turns into one. */
 function closeTableHead(text: string): string {
   const lines = text.split("\n");
   const isRow = (line: string | undefined) => line?.startsWith("|") === true;

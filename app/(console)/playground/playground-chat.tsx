@@ -18,10 +18,7 @@ import { openConversation, useConversation } from "../chat/_state/open-conversat
 import { SandboxFilesContext } from "../chat/_tools/file-link.tsx";
 import { EXAMPLE, faultOf, type PlaygroundSetup, readNumber, toAgentSetup } from "./setup.ts";
 
-interface PlaygroundChatProps {
-  readonly setup: PlaygroundSetup;
-  readonly onSent: (text: string) => void;
-}
+type PlaygroundChatProps = Readonly<{ setup: PlaygroundSetup; onSent: (text: string) => void }>;
 
 /** The chat of the playground. It is set up again before each message. */
 export function PlaygroundChat({ setup, onSent }: PlaygroundChatProps) {

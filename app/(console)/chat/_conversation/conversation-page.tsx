@@ -58,8 +58,7 @@ export function ConversationPage({ sessionId, chatId }: ChatAddress) {
     () => ({ conversation, siblings, ratings, isBusy: isAnswering, lastMessageId }),
     [conversation, siblings, ratings, isAnswering, lastMessageId],
   );
-  const title = chat ? titleOfChat(chat) : "";
-  useDocumentTitle(title === "" ? "" : `${title} · Agent Platform`);
+  useDocumentTitle(chat && `${titleOfChat(chat)} · Agent Platform`);
 
   if (phase === "missing") {
     return (
@@ -222,9 +221,9 @@ function ConversationSkeleton({ connection }: { readonly connection: ConnectionS
  * page later than the page. If there is none yet, setting one would create an element that no later page
  * removes, and that Next.js reads aloud as the name of every page that is opened.
  */
-function useDocumentTitle(title: string): void {
+function useDocumentTitle(title: string | null): void {
   useEffect(() => {
-    if (title === "") return;
+    if (title === null) return;
     const { pathname } = location;
     const show = () => {
       // The next page has brought its title before this one is gone.

@@ -35,9 +35,6 @@ export function ShareDialog({ chat, onClose }: ShareDialogProps) {
     change((now) => ({ ...now, share: result.data.share ?? null }));
     setChosen(null);
   };
-  const choice = (
-    <FileChoice {...{ sessionId: chat.sessionId, shared, chosen: files }} onChange={setChosen} />
-  );
   return (
     <Dialog
       onClose={onClose}
@@ -66,34 +63,38 @@ export function ShareDialog({ chat, onClose }: ShareDialogProps) {
             {share.message_count === 1 ? "message" : "messages"}, as of{" "}
             {formatDateTime(share.updated_at)}
           </p>
-          {choice}
-          <div className="mt-5 flex flex-wrap items-center gap-2">
-            <Button variant="danger-ghost" disabled={busy} onClick={() => void ask("DELETE")}>
-              Stop sharing
-            </Button>
-            <span className="flex-1" />
-            <a
-              href={share.url}
-              target="_blank"
-              rel="noopener"
-              className={buttonStyle({ variant: "ghost" })}
-            >
-              <ExternalLink aria-hidden />
-              Open
-            </a>
-            <Button variant="outline" busy={busy} onClick={() => void ask("PUT")}>
-              Update
-            </Button>
-          </div>
         </>
       )}
-      {data && !share && (
-        <>
-          {choice}
-          <Button icon={Globe} className="mt-3" busy={busy} onClick={() => void ask("PUT")}>
-            Create link
+      {data && (
+        <FileChoice
+          {...{ sessionId: chat.sessionId, shared, chosen: files }}
+          onChange={setChosen}
+        />
+      )}
+      {share && (
+        <div className="mt-5 flex flex-wrap items-center gap-2">
+          <Button variant="danger-ghost" disabled={busy} onClick={() => void ask("DELETE")}>
+            Stop sharing
           </Button>
-        </>
+          <span className="flex-1" />
+          <a
+            href={share.url}
+            target="_blank"
+            rel="noopener"
+            className={buttonStyle({ variant: "ghost" })}
+          >
+            <ExternalLink aria-hidden />
+            Open
+          </a>
+          <Button variant="outline" busy={busy} onClick={() => void ask("PUT")}>
+            Update
+          </Button>
+        </div>
+      )}
+      {data && !share && (
+        <Button icon={Globe} className="mt-3" busy={busy} onClick={() => void ask("PUT")}>
+          Create link
+        </Button>
       )}
     </Dialog>
   );

@@ -1,10 +1,6 @@
 import type { ReactNode } from "react";
 
-interface MessageProps {
-  readonly author: string;
-  readonly className?: string;
-  readonly children: ReactNode;
-}
+type MessageProps = Readonly<{ author: string; className?: string; children: ReactNode }>;
 
 /**
  * A message. Its heading lets people with a screen reader jump from message to message; the element has a

@@ -53,7 +53,6 @@ function OpenQuestions({ questions, onAnswer }: OpenQuestionsProps) {
     return [question.question, question.multiSelect ? given : given.at(-1)] as const;
   });
   const isComplete = answers.every(([, answer]) => answer?.length);
-  const send = () => onAnswer({ answers: Object.fromEntries(answers) });
   const change = (question: Question, draft: Partial<Draft>) => {
     // One choice takes the place of a written answer, and the other way around.
     const before = question.multiSelect ? draftOf(question) : noDraft;
@@ -73,7 +72,7 @@ function OpenQuestions({ questions, onAnswer }: OpenQuestionsProps) {
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isComplete) send();
+        if (isComplete) onAnswer({ answers: Object.fromEntries(answers) });
       }}
     >
       {questions.map((question) => (

@@ -133,7 +133,6 @@ type RowProps = Readonly<{ span: Span; range: Range; isChosen: boolean; onChoose
 
 function Row({ span, range, isChosen, onChoose }: RowProps) {
   const { icon: Icon, label, bar, isFailed: failed } = lookOf(span);
-  const duration = formatDuration(span.end - span.start);
   return (
     <button
       type="button"
@@ -177,7 +176,7 @@ function Row({ span, range, isChosen, onChoose }: RowProps) {
       </span>
       <span className="text-right text-sm text-muted-foreground tabular-nums">
         {span.isOpen && <span className="sr-only">so far </span>}
-        {duration}
+        {formatDuration(span.end - span.start)}
       </span>
     </button>
   );
