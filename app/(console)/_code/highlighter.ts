@@ -8,11 +8,9 @@ const DEADLINE_MS = 10_000;
 /** The lines of one portion, so that the pieces appear early and are drawn in short tasks. */
 const PORTION_LINES = 200;
 
-type Resolve = (lines: readonly CodeLine[] | null) => void;
-
 let worker: Worker | undefined;
 let lastBlock = 0;
-const waiting = new Map<number, Resolve>();
+const waiting = new Map<number, (lines: readonly CodeLine[] | null) => void>();
 
 /** Highlights a text that may grow, and calls `onLines` with the pieces of all lines that are known. */
 export class Highlighting {

@@ -31,9 +31,8 @@ export function readNumber(setup: PlaygroundSetup, field: NumberField): number |
   const text = setup[field].trim();
   if (text === "") return null;
   const number = Number(text);
-  const isTemperature = field === "temperature";
   const isWhole = Number.isInteger(number) && number >= 1;
-  const isValid = isTemperature ? number >= 0 : isWhole;
+  const isValid = field === "temperature" ? number >= 0 : isWhole;
   return isValid && number <= numberFields[field].max ? number : undefined;
 }
 

@@ -13,14 +13,8 @@ import { Page, PageHeader } from "../_ui/page-header.tsx";
 import { RelativeTime } from "../_ui/relative-time.tsx";
 import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "../_ui/tabs.tsx";
-import {
-  nameOf,
-  type RunState,
-  spanOf,
-  stateOf,
-  summaryOf,
-  type TaskRunList,
-} from "./_state/task-run-state.ts";
+import type { TaskRunList } from "./_state/task-run-state.ts";
+import { nameOf, type RunState, spanOf, stateOf, summaryOf } from "./_state/task-run-state.ts";
 import { AgentRuns, withQuery } from "./agent-runs.tsx";
 import { RunStatus } from "./run-status.tsx";
 import { Waiting } from "./waiting.tsx";

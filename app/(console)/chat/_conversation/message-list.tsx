@@ -35,7 +35,7 @@ interface MessageListProps {
 export function MessageList(props: MessageListProps) {
   const { messages, sentMessageId, isBusy, answering, found = null } = props;
   const isFound = messages.some(({ id }) => id === found?.id);
-  const { scroller, content, isAtEnd, jump } = useStickToEnd(sentMessageId, !isFound);
+  const { scroller, content, onScroll, isAtEnd, jump } = useStickToEnd(sentMessageId, !isFound);
   const { shown, hidden, marker, showEarlier } = useEarlierMessages(messages, scroller, found);
   const last = messages.at(-1);
   const hasFooters = useMessageActions() !== null;
@@ -44,6 +44,7 @@ export function MessageList(props: MessageListProps) {
       <ScrollBox
         ref={scroller}
         label="Conversation"
+        onScroll={onScroll}
         className="h-full overscroll-contain rounded-none focus-visible:-outline-offset-2"
       >
         <div ref={content} className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-5">
@@ -214,30 +215,27 @@ function useStickToEnd(sentMessageId: string | null, startsAtEnd: boolean) {
     knownMessageId.current = sentMessageId;
   }, [sentMessageId]);
 
+  const onScroll = ({ currentTarget: box }: { readonly currentTarget: Element }) => {
+    const left = box.scrollHeight - box.clientHeight - box.scrollTop;
+    const isUp = box.scrollTop < before.current;
+    before.current = box.scrollTop;
+    // Content that gets shorter also moves the position up, but then ends exactly at the end.
+    sticks.current = isUp ? left <= 1 : sticks.current || left < NEAR_END_PX;
+    setAtEnd(sticks.current);
+  };
+
   useEffect(() => {
     const box = scroller.current;
     const inner = content.current;
     if (!box || !inner) return;
-    const onScroll = () => {
-      const left = box.scrollHeight - box.clientHeight - box.scrollTop;
-      const isUp = box.scrollTop < before.current;
-      before.current = box.scrollTop;
-      // Content that gets shorter also moves the position up, but then ends exactly at the end.
-      sticks.current = isUp ? left <= 1 : sticks.current || left < NEAR_END_PX;
-      setAtEnd(sticks.current);
-    };
     const grown = new ResizeObserver(() => {
       if (sticks.current) box.scrollTop = box.scrollHeight;
       else setAtEnd(box.scrollHeight - box.clientHeight - box.scrollTop <= 1);
     });
     grown.observe(inner);
     grown.observe(box);
-    box.addEventListener("scroll", onScroll, { passive: true });
-    return () => {
-      grown.disconnect();
-      box.removeEventListener("scroll", onScroll);
-    };
+    return () => grown.disconnect();
   }, []);
 
-  return { scroller, content, isAtEnd, jump };
+  return { scroller, content, onScroll, isAtEnd, jump };
 }

@@ -273,8 +273,7 @@ export class Conversation {
 
   /** Stops the running turn, so that a waiting message is answered next. */
   async sendNow(id: string): Promise<void> {
-    const error = await this.queue.sendNow(id);
-    if (error) this.#show({ error });
+    this.#show({ error: await this.queue.sendNow(id) });
   }
 
   /** Stops the running turn, which drops the messages that wait for it: they are returned. Repeats the request while the turn is still being started. */

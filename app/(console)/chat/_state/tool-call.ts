@@ -17,10 +17,8 @@ export interface ToolCall {
   readonly approval?: Pick<Approval, "id" | "category" | "effect" | "sources">;
 }
 
-type Part = UIMessage["parts"][number];
-
 /** Returns null for a part that is not a tool call. */
-export function readToolCall(part: Part): ToolCall | null {
+export function readToolCall(part: UIMessage["parts"][number]): ToolCall | null {
   if (!part.type.startsWith("tool-") || !("toolCallId" in part)) return null;
   const name = part.type.slice("tool-".length);
   const output = "output" in part ? part.output : undefined;
