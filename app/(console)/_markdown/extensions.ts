@@ -11,7 +11,7 @@ export interface FormulaToken {
 
 type FootnoteReferenceToken = Readonly<{ type: "footnoteReference"; raw: string; label: string }>;
 
-export interface FootnoteToken {
+interface FootnoteToken {
   readonly type: "footnote";
   readonly raw: string;
   readonly label: string;
