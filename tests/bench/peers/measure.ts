@@ -19,7 +19,7 @@ const TOOL_ROUNDS = 15;
 const WAVES = 6;
 const WARM_UP_WAVES = 2;
 /** In which a new session starts the process of its sandbox, as while its user writes the first message. */
-const WRITING_MS = 1_000;
+const WRITING_MS = 2_000;
 /** Background work of a turn that has been answered. */
 const SETTLE_MS = 200;
 /** LangGraph's development server writes its whole state 3 s after the last change. */

@@ -35,7 +35,7 @@ const started: Started[] = [];
 let figures: Figures[];
 try {
   for (const target of targets) started.push({ ...target, running: await target.start() });
-  console.log("Measuring. This takes about five minutes…");
+  console.log("Measuring. This takes about ten minutes…");
   figures = await measure(started);
 } finally {
   for (const { running } of started) await running.kill();

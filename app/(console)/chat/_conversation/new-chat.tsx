@@ -8,7 +8,6 @@ import {
   Megaphone,
   Receipt,
 } from "lucide-react";
-import Link from "next/link";
 import { useRouter, useSearchParams } from "next/navigation";
 import { Activity, useEffect, useEffectEvent, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
@@ -19,6 +18,7 @@ import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { useFrame } from "../../_shell/frame.tsx";
 import { cn } from "../../_ui/class-names.ts";
+import { Link } from "../../_ui/link.tsx";
 import { pageOf, pathOf } from "../_list/row-target.ts";
 import type { ChatAddress } from "../_state/attachment.ts";
 import type { ChatError } from "../_state/chat-error.ts";

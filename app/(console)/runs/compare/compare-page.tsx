@@ -1,5 +1,4 @@
 "use client";
-import Link from "next/link";
 import { useSearchParams } from "next/navigation";
 import type { ReactNode } from "react";
 import { unifiedDiff } from "@/lib/platform/unified-diff.ts";
@@ -7,6 +6,7 @@ import type { ReadCall } from "@/lib/turns/model-call-contract.ts";
 import type { RunTrace } from "@/lib/turns/run-contract.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { DiffView } from "../../_ui/diff-view.tsx";
+import { Link } from "../../_ui/link.tsx";
 import { BackLink, Page, PageHeader, Section } from "../../_ui/page-header.tsx";
 import { Loaded, Skeleton } from "../../_ui/states.tsx";
 import { runFacts, runStates } from "../_run/run-results.tsx";
