@@ -359,6 +359,27 @@ describe("a command that takes the whole machine", () => {
     );
     await Promise.all(states.map((state) => few.destroy(state)));
   });
+
+  test("a new sandbox starts ahead in the place of the one that has been idle longest", async () => {
+    const few = createLocalProvider({
+      rootDir: join(dir, "sandboxes"),
+      diskQuota: DISK_QUOTA,
+      allowedHosts: [],
+      maxJails: 2,
+    });
+    const sessions = Array.from({ length: 5 }, () => randomUUID());
+    const states: SandboxState[] = [];
+    for (const session of sessions) {
+      const started = await few.provision(session, account);
+      await expect.poll(() => listJails(session)).toHaveLength(1);
+      // Comes after the start, which takes the account's share of the slots.
+      await few.open(started, account).run(":", { timeoutMs: 30_000, maxOutputChars: 0 });
+      states.push(started);
+    }
+    const running = await Promise.all(sessions.map(listJails));
+    expect(running.map(({ length }) => length)).toEqual([0, 0, 1, 1, 1]);
+    await Promise.all(states.map((state) => few.destroy(state)));
+  });
 });
 
 describe("the disk quota", () => {

@@ -164,9 +164,10 @@ export class JailPool {
     }
   }
 
-  /** Returns whether the account could start a jail without waiting or evicting another one. */
+  /** Returns whether the account could start a jail without waiting for a request of another session. */
   hasRoom(accountId: string): boolean {
-    return this.#processes < this.#maxProcesses && this.#commands.isOpen(accountId);
+    if (!this.#commands.isOpen(accountId)) return false;
+    return this.#processes < this.#maxProcesses || this.#findIdle() !== undefined;
   }
 
   /**
@@ -201,12 +202,13 @@ export class JailPool {
 
   /** Kills the jail that has been idle longest. Its exit resumes the first start that waits. */
   #evict(): void {
-    for (const lane of this.#lanes.values()) {
-      if (!lane.working && lane.jail?.isAlive) {
-        lane.jail.kill("aborted");
-        return;
-      }
-    }
+    this.#findIdle()?.kill("aborted");
+  }
+
+  #findIdle(): Jail | undefined {
+    for (const { working, jail } of this.#lanes.values())
+      if (!working && jail?.isAlive) return jail;
+    return undefined;
   }
 }
 
