@@ -91,20 +91,21 @@ describeInBrowser("versions of messages", (browsing) => {
     const mine = page.getByRole("article", { name: "You" });
     await mine.hover();
     await mine.getByRole("button", { name: "Edit message" }).click();
-    await page.getByRole("textbox", { name: "Edit message" }).fill("run: sleep 100");
+    await page
+      .getByRole("textbox", { name: "Edit message" })
+      .fill("run: for n in 1 2; do echo track $n; done; sleep 100");
     await page.keyboard.press("Enter");
-    await answers(page)
-      .getByRole("button", { name: /Running sleep 100/ })
-      .waitFor();
+    // The newest line of its output.
+    const running = answers(page).getByRole("button", { name: /Running for n in .* track 2$/ });
+    await running.waitFor();
     await page.reload();
-    await answers(page)
-      .getByRole("button", { name: /Running sleep 100/ })
-      .waitFor();
+    await running.waitFor();
+    await expectGood(page);
     await mine.getByText("2 / 2").waitFor();
     await messageBox(page).focus();
     await page.keyboard.press("Escape");
     await answers(page)
-      .getByRole("button", { name: /^Ran sleep 100 Stopped/ })
+      .getByRole("button", { name: /^Ran for n in .* Stopped/ })
       .waitFor();
     await waitUntilIdle(page);
     expect(

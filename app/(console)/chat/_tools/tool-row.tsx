@@ -3,7 +3,7 @@ import { memo } from "react";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Disclosure } from "../../_ui/disclosure.tsx";
-import { describeToolCall, type ToolCall } from "../_state/tool-call.ts";
+import { describeToolCall, type ToolCall, textAt } from "../_state/tool-call.ts";
 import { toolIcon } from "./tool-icon.ts";
 
 const ToolDetail = lazyComponent(() => import("./tool-detail.tsx"), "ToolDetail");
@@ -11,7 +11,8 @@ const ToolDetail = lazyComponent(() => import("./tool-detail.tsx"), "ToolDetail"
 /** One tool call in one line, which expands to show its input and output. */
 export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall }) {
   const { verb, subject, outcome, isFailure } = describeToolCall(call);
-  const { state, error } = call;
+  const { state, error, output } = call;
+  const printed = state === "running" ? (textAt(output, "stdout") ?? "") : "";
   return (
     <Disclosure
       className="group w-[calc(100%+1rem)]"
@@ -23,6 +24,11 @@ export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall
           {subject !== "" && (
             <code className="min-w-0 truncate rounded bg-muted px-1.5 py-0.5 font-mono text-xs text-foreground group-hover:bg-hover">
               {subject}
+            </code>
+          )}
+          {printed !== "" && (
+            <code className="ml-auto max-w-1/2 truncate pl-2 font-mono text-xs">
+              {printed.trimEnd().split("\n").at(-1)}
             </code>
           )}
           {outcome !== "" && (
