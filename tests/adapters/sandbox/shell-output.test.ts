@@ -3,9 +3,13 @@
  * with and without it. This file is long because it lists scripts of all shapes.
  */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: scripts of the shell.
-import { Bash } from "just-bash";
+import { Bash, defineCommand } from "just-bash";
 import { beforeAll, describe, expect, test } from "vitest";
-import { withLiveOutput } from "../../../lib/sandbox/adapters/local/live-output.ts";
+import {
+  type LiveStreams,
+  liveStreams,
+  withLiveOutput,
+} from "../../../lib/sandbox/adapters/local/live-output.ts";
 
 const LIMITS = { maxOutputSize: 100_000, maxLoopIterations: 2_000 };
 const FILES = {
@@ -171,4 +175,20 @@ test("a flood is sent in few pieces, up to the limit", async () => {
   );
   expect(joined(pieces, "stdout")).toHaveLength(2_001);
   expect(pieces.length).toBeLessThan(60);
+});
+
+test("a program that prints after the script has ended is not shown", async () => {
+  const pieces: Piece[] = [];
+  let streams: LiveStreams = {};
+  const late = defineCommand("late", async () => {
+    streams = liveStreams();
+    return { stdout: "", stderr: "", exitCode: 0 };
+  });
+  await withLiveOutput(
+    10_000,
+    (...piece) => pieces.push(piece),
+    () => new Bash({ customCommands: [late] }).exec("echo in time; late"),
+  );
+  streams.stdout?.(Buffer.from("much too late for the script\n"));
+  expect(pieces).toEqual([["stdout", "in time\n"]]);
 });

@@ -55,7 +55,8 @@ class Screen {
   }
 
   show(stream: Stream, text: string): void {
-    const kept = text.slice(0, this.#maxChars - this.shown[stream].length);
+    const room = this.#maxChars - this.shown[stream].length;
+    const kept = room > 0 ? text.slice(0, room) : "";
     if (kept === "") return;
     this.shown[stream] += kept;
     this.#pending[stream] += kept;
@@ -80,6 +81,7 @@ class Screen {
     else if (text.endsWith(known)) this.show(stream, text.slice(0, -known.length));
   }
 
+  /** Later output of a program is not shown, because the next script may be running. */
   end(): void {
     this.flush();
     this.#maxChars = 0;
