@@ -3,12 +3,12 @@ import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
 import { projectRoot } from "./project-root.ts";
 
-/** What `findProgram` (`lib/platform/isolation/program.ts`) finds. */
+/** The programs that `findProgram` (`lib/platform/isolation/program.ts`) is asked for. */
 const PROGRAMS = [
   "lib/sandbox/adapters/local/runner.ts",
   "lib/content/adapters/embedded/render/main.ts",
 ];
-const IMPORT = /(\b(?:from|import)\s*\(?\s*"\.[^"]+)\.ts"/g;
+const IMPORT = /(\b(?:from|import)\s*\(?\s*")(\.[^"]+)\.ts"/g;
 
 /** Writes the programs, and all modules that they import, without their types into the folder `programs`. */
 export function buildPrograms(distDir: string): void {
@@ -19,11 +19,8 @@ export function buildPrograms(distDir: string): void {
     const code = stripTypeScriptTypes(readFileSync(join(projectRoot, file), "utf8"));
     const target = join(folder, file.replace(/\.ts$/, ".js"));
     mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, code.replaceAll(IMPORT, '$1.js"'));
-    for (const [found] of code.matchAll(IMPORT)) {
-      const path = found.slice(found.indexOf('"') + 1, -1);
-      files.add(join(dirname(file), path));
-    }
+    writeFileSync(target, code.replaceAll(IMPORT, '$1$2.js"'));
+    for (const [, , path] of code.matchAll(IMPORT)) files.add(join(dirname(file), `${path}.ts`));
   }
   // Next declares the modules of its folder as CommonJS.
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');

@@ -64,7 +64,7 @@ export async function createTokenizer(name: string) {
   await shiki.loadLanguage(grammar.default);
   let grammarState: CodeToTokensBaseOptions["grammarState"];
   return {
-    /** Returns the pieces of the lines that follow those of the call before. */
+    /** Returns the pieces of the next lines. Each call continues where the last one ended. */
     next(text: string): CodeLine[] {
       const lines = codeToTokensBase(shiki, text, {
         lang: grammar.default.at(-1)?.name ?? "text",

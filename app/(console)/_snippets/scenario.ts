@@ -29,7 +29,7 @@ export interface Target {
   readonly apiKey: string | null;
 }
 
-/** A request that sets a new chat up; its path is below that of the chat. */
+/** A request that sets a new chat up; its path is relative to the chat's. */
 export interface SetupRequest {
   readonly method: "PATCH" | "PUT";
   readonly path: "" | "/connectors";

@@ -133,7 +133,7 @@ export const TextField = inField(Input);
 export const TextareaField = inField(Textarea);
 export const SelectField = inField(Select);
 
-/** The options of a select of IANA time zones: those that the browser knows, and the chosen one. */
+/** The options of a select of IANA time zones: all that the browser knows, and the chosen one. */
 export function timeZoneOptions(chosen: string): { value: string; label: string }[] {
   const zones = new Set(["UTC", ...Intl.supportedValuesOf("timeZone"), chosen || "UTC"]);
   return [...zones].map((value) => ({ value, label: value.replaceAll("_", " ") }));

@@ -6,7 +6,7 @@ import type { Query } from "../_hooks/use-query.ts";
 import { Button, ButtonLink } from "./button.tsx";
 import { cn } from "./class-names.ts";
 
-/** Says what a list will hold, what that is good for, and how to begin. */
+/** Says what a list will hold, what that is good for, and how to start. */
 export function EmptyState({
   icon: Icon,
   title,

@@ -17,7 +17,7 @@ import { ArtistCover } from "./artist-tag.tsx";
 
 const ArtistForm = lazyComponent(() => import("./artist-form.tsx"), "ArtistForm");
 
-/** The artists that the account works for, or those of the chosen organization. */
+/** The artists that the account works for, or that belong to the chosen organization. */
 export function ArtistsPage() {
   const { organization } = useScope();
   const filter = organization === null ? "" : `?org_id=${organization.id}`;

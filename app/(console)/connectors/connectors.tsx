@@ -172,7 +172,7 @@ function AccountField({ value, onChange }: AccountFieldProps) {
   );
 }
 
-/** A service with the state of its connection, and what can be done about it. */
+/** A service, the state of its connection, and buttons to change it. */
 function ConnectorCard({
   connector: { slug, name, text, icon: Icon },
   connection,
@@ -255,7 +255,7 @@ function ConnectorCard({
 
 type ActionsSheetProps = Readonly<{ connector: KnownConnector; onClose: () => void }>;
 
-/** What an agent can do with a service that it may use. */
+/** The actions of a service that an agent may run. */
 function ActionsSheet({ connector: { slug, name }, onClose }: ActionsSheetProps) {
   const path = `/api/connectors/${slug}/actions?limit=100`;
   const query = useQuery<Answer<typeof listActionsContract>>(path);

@@ -20,7 +20,7 @@ import youtube from "./_logos/youtube.svg";
 
 /** The services that the page suggests. Any other is connected by its short name. */
 
-/** The name, the logo or a drawing where the collection has none, and what an agent can do, in the words of the trade. */
+/** The name, the logo (or a drawing where the collection has none), and the use for an agent, in the words of the trade. */
 type Entry = readonly [name: string, icon: ConnectorIcon, text: string];
 
 const services: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {

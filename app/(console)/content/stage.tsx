@@ -29,7 +29,7 @@ interface StageProps extends ResultActions {
   readonly item: TaskRun | undefined;
 }
 
-/** One run: its progress, then its result and what can be done with it. */
+/** One run: its progress, then its result with the actions for it. */
 export function Stage({ id, item, ...actions }: StageProps) {
   const { run: whole, error } = useTaskRun(id, item?.updatedAt);
   // While a run is active, the list is polled more often than the run itself.
@@ -174,7 +174,7 @@ function About({ run }: { readonly run: TaskRun }) {
   );
 }
 
-/** The settings of the request, and those that a template chose. */
+/** The settings of the request, with the ones that a template chose. */
 function settingsOf({ payload, metadata }: TaskRun): string[] {
   const settings = new Map(Object.entries({ ...Object(payload), ...metadata }));
   const names = ["template", "aspect_ratio", "duration", "resolution", "movement", "mood"];

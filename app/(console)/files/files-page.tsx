@@ -149,7 +149,7 @@ function Entry({ artist, entry }: { readonly artist: string; readonly entry: Fol
       {isFolder ? (
         <Folder aria-hidden className="m-2.5 size-5 shrink-0" />
       ) : (
-        <FileTypeIcon name={name} mediaType="" />
+        <FileTypeIcon name={name} />
       )}
       <span className="min-w-0 flex-1">
         <span className="block truncate text-base font-medium text-foreground">{name}</span>

@@ -12,7 +12,7 @@ export const numberFields = {
 } as const;
 export type NumberField = keyof typeof numberFields;
 
-/** What the panel of the playground sets. */
+/** The values of the playground's panel. */
 export type PlaygroundSetup = Readonly<typeof defaultSetup>;
 
 export const defaultSetup = {
@@ -22,7 +22,7 @@ export const defaultSetup = {
   /** Empty for the default model. */
   modelId: "",
   connectors: [] as readonly string[],
-  /** The names of those that the agent may use. */
+  /** The names of the tools that the agent may use. */
   tools: agentTools.map(({ name }): string => name) as readonly string[],
 };
 

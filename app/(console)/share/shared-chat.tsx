@@ -7,11 +7,11 @@ import { type Answer, type ApiError, api } from "../_api/request.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { useSession } from "../_session/auth.ts";
 import { Button, ButtonLink } from "../_ui/button.tsx";
-import { formatBytes, formatDateTime } from "../_ui/format.ts";
+import { formatDateTime } from "../_ui/format.ts";
 import { keyed } from "../_ui/keyed.ts";
 import { ErrorState } from "../_ui/states.tsx";
 import { hrefOf } from "../chat/_list/row-target.ts";
-import { FileTypeIcon } from "../chat/_message/file-type-icon.tsx";
+import { FileLabel } from "../chat/_message/file-type-icon.tsx";
 import { Markdown } from "../chat/_message/markdown.tsx";
 import { Message, UserText } from "../chat/_message/message.tsx";
 
@@ -55,11 +55,7 @@ export function SharedChat({ token, first }: SharedChatProps) {
                   download={name}
                   className="flex items-center gap-2.5 rounded-xl border bg-surface p-1.5 pr-3 hover:opacity-85"
                 >
-                  <FileTypeIcon name={name} mediaType="" />
-                  <span className="min-w-0">
-                    <span className="block truncate text-sm font-medium">{name}</span>
-                    <span className="block text-xs text-muted-foreground">{formatBytes(size)}</span>
-                  </span>
+                  <FileLabel {...{ name, size }} />
                   <Download aria-hidden className="size-4 shrink-0 text-muted-foreground" />
                 </a>
               </li>
@@ -90,7 +86,7 @@ export function SharedChat({ token, first }: SharedChatProps) {
   );
 }
 
-/** Tells a visitor what this is, and where to begin. */
+/** Tells a visitor what this is, and where to start. */
 function Invitation({ token }: Pick<SharedChatProps, "token">) {
   const isSignedIn = useSession().status === "signed-in";
   const router = useRouter();

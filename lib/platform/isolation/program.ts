@@ -20,8 +20,9 @@ export function setBuiltPrograms(folder: string): void {
 }
 
 /**
- * @param name its path from the root of the project, without an extension
- * @param folders those of its sources, from the root of the project
+ * Returns the built program if this process may start it, otherwise its sources.
+ * @param name the path of the program from the root of the project, without an extension
+ * @param folders the folders with its sources, from the root of the project
  */
 export function findProgram(name: string, folders: readonly string[]): Program {
   const built = processWide<string | null>("programs", () => null);

@@ -92,7 +92,7 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
     return address;
   };
   /**
-   * Begins the chat with a message. Resolves to its address once the message is stored, or to why it was
+   * Starts the chat with a message. Resolves to its address once the message is stored, or to why it was
    * refused. A page that was left in the meantime finds the refused message when it is shown again.
    */
   const send = async (message: WrittenMessage, setUp: SetUp, setup?: ChatSetup) => {

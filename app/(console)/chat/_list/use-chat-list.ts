@@ -11,7 +11,7 @@ import { openConversation } from "../_state/open-conversations.ts";
 /** The filter that the list itself sets. */
 export interface ListFilter {
   readonly query: string;
-  /** Shows what was archived in place of what was not. */
+  /** Shows the archived chats instead of the others. */
   readonly isArchived: boolean;
 }
 

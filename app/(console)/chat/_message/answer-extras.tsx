@@ -1,4 +1,4 @@
-/** What an answer can have beside text and tools: files, sources, notes, and a failure. Loaded on demand. */
+/** The parts of an answer beside text and tools: files, sources, notes, and a failure. Loaded on demand. */
 import type { UIMessage } from "ai";
 import { CircleAlert, Download, RotateCw } from "lucide-react";
 import { useContext } from "react";
@@ -6,11 +6,11 @@ import { describeTurnError } from "../../_api/describe-error.ts";
 import { webAddress } from "../../_markdown/parse.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { Button, ButtonLink, IconButton } from "../../_ui/button.tsx";
-import { formatBytes, formatCompact } from "../../_ui/format.ts";
+import { formatCompact } from "../../_ui/format.ts";
 import { withoutHome } from "../_state/attachment.ts";
 import { listAt, numberAt, readToolCall, textAt } from "../_state/tool-call.ts";
 import { SandboxFilesContext, saveSandboxFile } from "../_tools/file-link.tsx";
-import { FileTypeIcon } from "./file-type-icon.tsx";
+import { FileLabel } from "./file-type-icon.tsx";
 
 type Parts = Readonly<{ parts: UIMessage["parts"] }>;
 
@@ -35,11 +35,7 @@ export function WrittenFiles({ parts }: Parts) {
               onClick={() => (sandbox.open ?? save)(path)}
               className="flex min-w-0 flex-1 items-center gap-2.5 rounded-lg text-left hover:opacity-85"
             >
-              <FileTypeIcon name={name} mediaType="" />
-              <span className="min-w-0 flex-1">
-                <span className="block truncate text-sm font-medium">{name}</span>
-                <span className="block text-xs text-muted-foreground">{formatBytes(size)}</span>
-              </span>
+              <FileLabel {...{ name, size }} />
             </button>
             <IconButton icon={Download} label={`Download ${name}`} onClick={save} />
           </li>
@@ -99,7 +95,7 @@ export function Sources({ parts }: Parts) {
 
 type DataPartProps = Readonly<{ type: string; data: unknown }>;
 
-/** What the service notes in an answer, beside what the model writes. Shows nothing for a part it does not know. */
+/** A note of the service in an answer. Shows nothing for a part that it does not know. */
 export function DataPart({ type, data }: DataPartProps) {
   if (type === "data-compaction") return <CompactionDivider data={data} />;
   if (type === "data-workspace") return <Notes lines={workspaceLines(data)} />;

@@ -6,9 +6,29 @@ import {
   FileText,
   FileVideo,
 } from "lucide-react";
+import { formatBytes } from "../../_ui/format.ts";
+
+/** A file by its kind, name and size, side by side in a flex container. */
+export function FileLabel({ name, size }: Readonly<{ name: string; size: number }>) {
+  return (
+    <>
+      <FileTypeIcon name={name} />
+      <span className="min-w-0 flex-1">
+        <span className="block truncate text-sm font-medium">{name}</span>
+        <span className="block text-xs text-muted-foreground">{formatBytes(size)}</span>
+      </span>
+    </>
+  );
+}
+
+interface FileTypeIconProps {
+  readonly name: string;
+  /** Empty where it is not known. */
+  readonly mediaType?: string;
+}
 
 /** A tile that tells the kind of a file, in the size of a thumbnail. */
-export function FileTypeIcon({ name, mediaType }: Readonly<{ name: string; mediaType: string }>) {
+export function FileTypeIcon({ name, mediaType = "" }: FileTypeIconProps) {
   const Icon = iconOf(name.toLowerCase(), mediaType);
   return (
     <span className="grid size-10 shrink-0 place-items-center rounded-lg bg-accent-soft text-accent-text">

@@ -14,6 +14,6 @@ export const MessageActionsContext = createContext<MessageActions | null>(null);
 
 export const useMessageActions = (): MessageActions | null => useContext(MessageActionsContext);
 
-/** Moves the focus to the conversation, because what has it is about to disappear. */
+/** Moves the focus to the conversation, because the element that has it is about to disappear. */
 export const focusConversation = (from: Element): void =>
   from.closest<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true });

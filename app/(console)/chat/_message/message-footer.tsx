@@ -22,7 +22,7 @@ import { focusConversation, useMessageActions } from "./message-actions.ts";
 
 const TurnFailure = lazyComponent(() => import("./answer-extras.tsx"), "TurnFailure");
 
-/** What can be done with an answer, its model and duration, and how it ended if it was cut short. */
+/** The actions for an answer, its model and duration, and how it ended if it was cut short. */
 export function MessageFooter({ message }: { readonly message: UIMessage }) {
   const actions = useMessageActions();
   const { id, metadata } = message;

@@ -1,4 +1,4 @@
-/** What a person writes at a message: another version of it, or a comment on an answer. Loaded on demand. */
+/** The forms at a message: for another version of it, and for a comment on an answer. Loaded on demand. */
 import type { FileUIPart } from "ai";
 import { useEffect, useRef, useState, useTransition } from "react";
 import { Button } from "../../_ui/button.tsx";

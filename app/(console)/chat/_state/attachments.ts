@@ -19,7 +19,7 @@ import { MAX_FILE_BYTES, uploadFile } from "./upload-file.ts";
 const MAX_FILES = 20;
 const HOME_URL = "sandbox:/home/agent/";
 
-/** A file of the list, with its place in the sandbox and what is uploaded to it. */
+/** A file of the list, with its place in the sandbox and the content for it. */
 interface Entry extends Attachment {
   readonly url: string;
   /** Null for a file that was uploaded before. */
@@ -128,7 +128,7 @@ export class Attachments {
     return parts;
   }
 
-  /** Ends with the page. What is uploaded stays with the draft: returns whether there is any. */
+  /** Ends with the page. Uploaded files stay with the draft: returns whether there is any. */
   leave(): boolean {
     const hasUploaded = this.uploaded().length > 0;
     this.#listeners.clear();

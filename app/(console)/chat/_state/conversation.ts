@@ -99,7 +99,7 @@ export class Conversation {
   /** Resolves when the service has answered the request that the turn is read from, which no later message may overtake. */
   #answered: Promise<unknown> = Promise.resolve();
   #onAnswered = () => {};
-  /** What was being sent when the page was left. */
+  /** The messages that were being sent when the page was left. */
   #unsent: readonly SentMessage[];
   #onStored = () => {};
   #isOutdated = false;
@@ -176,7 +176,7 @@ export class Conversation {
       const stored = await this.#loadStored();
       if (stored) this.#returnLost(stored);
       if (this.chat.isOutdated) break;
-      // The turn of the first message that waits begins in a moment.
+      // The turn of the first message that waits starts in a moment.
       if (!stored || !(stored.isStreaming || this.#isWaiting) || this.isReading) continue;
       // Without a delay, a turn that cannot be read would be requested in a tight loop.
       if (attempt > 0 || !stored.isStreaming) await this.#waitForRetry(attempt);
@@ -345,7 +345,7 @@ export class Conversation {
     return false;
   }
 
-  /** Returns what did not arrive before the page was left, and what a stop has dropped before the agent had it. */
+  /** Puts messages back into the box that a left page did not send, or that a stop dropped before the agent had them. */
   #returnLost({ messages }: StoredChat): void {
     const isLost = ({ id }: { readonly id: string }) => !hasMessage(messages, id);
     const dropped = this.#dropped.filter(isLost);

@@ -79,7 +79,7 @@ export class LiveChat implements ChatState<UIMessage> {
     this.#show();
   };
 
-  /** Called for every chunk. What is rendered changes at most once in each interval. */
+  /** Called for every chunk. The page is rendered at most once in each interval. */
   replaceMessage = (index: number, message: UIMessage): void => {
     this.#messages = this.#messages.with(index, this.snapshot(message));
     const wait = this.#shownAt + RENDER_INTERVAL_MS - performance.now();

@@ -1,6 +1,6 @@
 /**
- * What the service keeps of a chat beside the messages that it shows: its other branches, and the ratings
- * of its answers; and what a person does with them.
+ * The other branches of a chat and the ratings of its answers, which the service keeps beside the messages that it
+ * shows, and the actions of a person on them.
  */
 import type { Branch, Feedback } from "@/lib/sessions/session.ts";
 import { toApiError } from "@/packages/client/src/api-error.ts";

@@ -2,7 +2,7 @@ import type { FileUIPart, UIMessage } from "ai";
 import type { getChatContract } from "@/lib/sessions/contract.ts";
 import type { Answer } from "../../_api/request.ts";
 
-/** What a person writes: one message, or several that came back together. */
+/** The text and files of a person: one message, or several that came back together. */
 export type WrittenMessage = Readonly<{ text: string; files: readonly FileUIPart[] }>;
 
 /** Returns the parts of a message: its files, then its text. */

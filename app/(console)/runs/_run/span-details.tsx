@@ -4,7 +4,7 @@ import { Fact, Facts } from "../../_ui/facts.tsx";
 import { formatCount, formatDuration, formatUsd } from "../../_ui/format.ts";
 import { type Span, stateOf } from "../_state/run-spans.ts";
 
-/** What one bar of the timeline stands for. */
+/** The details of one bar of the timeline. */
 export function SpanDetails({ span, title }: Readonly<{ span: Span; title: string }>) {
   const step = (span.kind === "model" && span.step) || undefined;
   const call = span.kind === "tool" ? span.call : undefined;

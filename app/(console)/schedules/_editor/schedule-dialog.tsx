@@ -34,7 +34,7 @@ const FIELD_ERRORS = {
 
 /**
  * Creates a schedule, or edits `task`.
- * @param timezone what a new schedule begins with
+ * @param timezone the initial time zone of a new schedule
  */
 export function ScheduleDialog({
   task,

@@ -160,7 +160,7 @@ function AddServer({ onClose, onAdded }: AddServerProps) {
   );
 }
 
-/** Of this tab alone, so that only it completes what it has started. */
+/** Of this tab alone, so that only it completes an authorization that it has started. */
 const STARTED = "mcp-authorization";
 
 /** Returns the state of the authorization that this tab has started, once. */
@@ -172,7 +172,7 @@ function takeStarted(): string | null {
 
 type ServerItemProps = Readonly<{ server: McpServer; onChanged: () => void }>;
 
-/** A server with its state, and what can be done about it. */
+/** A server, its state, and buttons to change it. */
 function ServerItem({ server, onChanged }: ServerItemProps) {
   const { id, name, url, enabled, auth, tool_counts: counts, refresh_error: error } = server;
   const path = `/api/mcp-servers/${id}`;

@@ -206,9 +206,7 @@ export class JailPool {
   }
 
   #findIdle(): Jail | undefined {
-    for (const { working, jail } of this.#lanes.values())
-      if (!working && jail?.isAlive) return jail;
-    return undefined;
+    return [...this.#lanes.values()].find(({ working, jail }) => !working && jail?.isAlive)?.jail;
   }
 }
 
