@@ -1,6 +1,9 @@
 import { useSyncExternalStore } from "react";
 
-type Viewed<V> = Readonly<{ subscribe: (listener: () => void) => () => void; getView: () => V }>;
+export type Viewed<V> = Readonly<{
+  subscribe: (listener: () => void) => () => void;
+  getView: () => V;
+}>;
 
 /** Returns the present view of a model, and renders again with each new one. */
 export const useView = <V>({ subscribe, getView }: Viewed<V>): V =>

@@ -4,6 +4,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from "re
 import { loadModule } from "../../_load/load-module.ts";
 import { Button } from "../../_ui/button.tsx";
 import { ScrollBox } from "../../_ui/scroll-box.tsx";
+import { TypingIndicator } from "../_message/message.tsx";
 import { useMessageActions } from "../_message/message-actions.ts";
 import { type Answering, MessageView } from "../_message/message-view.tsx";
 
@@ -73,7 +74,7 @@ export function MessageList(props: MessageListProps) {
               />
             </div>
           ))}
-          {isBusy && <TypingIndicator last={last} />}
+          {isBusy && <TypingIndicator isHidden={showsProgress(last)} />}
         </div>
       </ScrollBox>
       {!isAtEnd && (
@@ -91,22 +92,11 @@ export function MessageList(props: MessageListProps) {
   );
 }
 
-/** Shows that the agent is working while its message shows no progress. It reserves the height of the message footer. */
-function TypingIndicator({ last }: { readonly last: UIMessage | undefined }) {
+/** Whether a message shows by itself that the agent is working. */
+function showsProgress(last: UIMessage | undefined): boolean {
   const part = last?.role === "assistant" ? last.parts.at(-1) : undefined;
-  const isVisible =
-    (part?.type === "text" && part.state === "streaming") || part?.type.startsWith("tool-");
-  return (
-    <div aria-hidden className="-mt-4 flex h-7 items-center gap-1">
-      {!isVisible &&
-        ["", "[animation-delay:150ms]", "[animation-delay:300ms]"].map((delay) => (
-          <span
-            key={delay}
-            className={`size-1.5 animate-pulse rounded-full bg-muted-foreground ${delay}`}
-          />
-        ))}
-    </div>
-  );
+  if (part === undefined) return false;
+  return (part.type === "text" && part.state === "streaming") || part.type.startsWith("tool-");
 }
 
 const PAGE_SIZE = 40;

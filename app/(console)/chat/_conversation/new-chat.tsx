@@ -14,12 +14,15 @@ import type { Chat } from "@/lib/sessions/session.ts";
 import type { Template } from "@/lib/templates/template.ts";
 import { api } from "../../_api/request.ts";
 import { ConnectorsPicker, chooseConnectors } from "../../_connectors/connectors-picker.tsx";
+import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { ModelPicker } from "../../_models/model-picker.tsx";
 import { useScope } from "../../_session/scope.ts";
 import { useFrame } from "../../_shell/frame.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Link } from "../../_ui/link.tsx";
+import { ScrollBox } from "../../_ui/scroll-box.tsx";
 import { pageOf, pathOf } from "../_list/row-target.ts";
+import { Message, TypingIndicator, WrittenParts } from "../_message/message.tsx";
 import type { ChatAddress } from "../_state/attachment.ts";
 import type { ChatError } from "../_state/chat-error.ts";
 import type { Conversation } from "../_state/conversation.ts";
@@ -28,9 +31,10 @@ import { toParts, type WrittenMessage } from "../_state/message-parts.ts";
 import { Composer } from "./composer.tsx";
 import { Notices } from "./conversation-composer.tsx";
 import { FileDrop } from "./file-drop.tsx";
-import { MessageList } from "./message-list.tsx";
+import { type Suggestion, variablesIn } from "./suggestion.ts";
 import { type ChatSetup, type SetUp, toRefusal, useDraftChat } from "./use-draft-chat.ts";
-import { type Suggestion, VariablesDialog, variablesIn } from "./variables-dialog.tsx";
+
+const VariablesDialog = lazyComponent(() => import("./variables-dialog.tsx"), "VariablesDialog");
 
 const noMessages: readonly UIMessage[] = [];
 
@@ -50,9 +54,9 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
   const { hasAiModel } = useFrame();
   const [modelId, setModelId] = useState("");
   const [connectors, setConnectors] = useState<readonly string[]>([]);
-  /** What is being sent, which is shown at once: the message alone, or nothing. */
-  const [sent, setSent] = useState<readonly UIMessage[]>(noMessages);
-  const isBusy = sent.length > 0;
+  /** The message that is being sent, which is shown at once. */
+  const [sent, setSent] = useState<UIMessage["parts"] | null>(null);
+  const isBusy = sent !== null;
   const [connection, setConnection] = useState<ConnectionState>("live");
   const [error, setError] = useState<ChatError | null>(null);
 
@@ -81,12 +85,11 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
     return isOlder ? setUpChat(address, conversation, setup) : null;
   };
   const sendFirst = async (message: WrittenMessage) => {
-    const parts = toParts(message.text, message.files);
-    setSent([{ id: "sent", role: "user", parts }]);
+    setSent(toParts(message.text, message.files));
     setError(null);
     const result = await send(message, setUp, setup);
     if ("text" in result) {
-      setSent(noMessages);
+      setSent(null);
       setConnection("live");
       setError(result);
     } else if (isMounted.current) router.push(pageOf(result));
@@ -104,7 +107,7 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
         )}
       >
         {isBusy ? (
-          <MessageList messages={sent} sentMessageId="sent" isBusy answering={null} />
+          <SentMessage parts={sent} />
         ) : (
           <div className="mx-auto w-full max-w-3xl px-4 pb-6 max-sm:my-auto">
             <h1 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-3xl">
@@ -145,6 +148,24 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
     </FileDrop>
   );
 }
+
+/** The first message of the chat, at the place where the page of the chat will show it. */
+function SentMessage({ parts }: Pick<UIMessage, "parts">) {
+  return (
+    <ScrollBox ref={scrollToEnd} label="Conversation" className="min-h-0 flex-1 rounded-none">
+      <div className="mx-auto flex max-w-3xl flex-col gap-5 px-4 py-5">
+        <div className="py-1">
+          <Message author="You" className="flex flex-col items-end gap-1">
+            <WrittenParts parts={parts} />
+          </Message>
+        </div>
+        <TypingIndicator />
+      </div>
+    </ScrollBox>
+  );
+}
+
+const scrollToEnd = (box: HTMLElement | null) => box?.scrollTo(0, box.scrollHeight);
 
 /** Sets up a chat that was created for its files. Resolves to why that failed, if it did. */
 async function setUpChat(address: ChatAddress, conversation: Conversation, setup: ChatSetup) {

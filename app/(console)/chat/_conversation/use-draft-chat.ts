@@ -2,16 +2,16 @@ import { useRouter } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { type ApiError, type ApiResult, api } from "../../_api/request.ts";
+import { isOutdated, loadModule } from "../../_load/load-module.ts";
 import { scopeOfSession } from "../../_session/scope.ts";
 import { addressOf, pageOf, pathOf } from "../_list/row-target.ts";
 import type { ChatAddress } from "../_state/attachment.ts";
 import { Attachments } from "../_state/attachments.ts";
-import type { ChatError } from "../_state/chat-error.ts";
+import { type ChatError, outdatedPage, unreachableChat } from "../_state/chat-error.ts";
 import { publishChatEvent } from "../_state/chat-events.ts";
 import type { Conversation } from "../_state/conversation.ts";
 import { forgetUnsent, keepUnsent, readUnsent, type UnsentMessage } from "../_state/drafts.ts";
 import type { StoredChat, WrittenMessage } from "../_state/message-parts.ts";
-import { openConversation } from "../_state/open-conversations.ts";
 
 type Failure = Pick<ApiError, "message" | "requestId">;
 
@@ -27,6 +27,10 @@ export const toRefusal = ({ message, requestId }: Failure): ChatError => ({
   text: message,
   requestId,
 });
+
+/** Resolves to null when the module cannot be loaded. A page that only offers a new chat does without it. */
+const loadConversations = () =>
+  loadModule(() => import("../_state/open-conversations.ts")).catch(() => null);
 
 /** The ids of first messages that this page is sending. Others were left behind by a reload. */
 const inFlight = new Set<string>();
@@ -76,12 +80,13 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
   /** Creates the chat, sets it up, and sends its first message. */
   const begin = async (unsent: UnsentMessage, setUp: SetUp, setup?: ChatSetup) => {
     const isOlder = draft.isCreated;
-    const created = await draft.create(setup);
+    const [created, conversations] = await Promise.all([draft.create(setup), loadConversations()]);
     if (!created.ok) return toRefusal(created.error);
+    if (conversations === null) return isOutdated() ? outdatedPage : unreachableChat;
     const { chat } = created.data;
     const address = addressOf(chat);
     keepUnsent({ ...unsent, chat: address });
-    const conversation = openConversation(address.sessionId, address.chatId);
+    const conversation = conversations.openConversation(address.sessionId, address.chatId);
     conversation.showChat(chat);
     conversation.showConnectors(setup?.connectors);
     const failure = await setUp(address, conversation, isOlder);

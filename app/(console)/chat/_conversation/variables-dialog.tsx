@@ -3,21 +3,7 @@ import { useForm } from "../../_hooks/use-form.ts";
 import { chooseArtist, useScope } from "../../_session/scope.ts";
 import { TextField } from "../../_ui/form.tsx";
 import { FormDialog } from "../../_ui/form-dialog.tsx";
-
-const VARIABLE = /\{([A-Za-z][\w -]{0,39})\}/g;
-
-/** Returns the names of a prompt's variables, which are written as `{artist}`, without repetitions. */
-export const variablesIn = (prompt: string): readonly string[] => [
-  ...new Set([...prompt.matchAll(VARIABLE)].map(([, name = ""]) => name)),
-];
-
-/** Its prompt can have variables, and is put into the box to be completed. */
-export interface Suggestion {
-  readonly title: string;
-  readonly prompt: string;
-  /** The prompt for the files of the example artist. */
-  readonly sample?: string | undefined;
-}
+import { type Suggestion, VARIABLE, variablesIn } from "./suggestion.ts";
 
 interface VariablesDialogProps extends Suggestion {
   readonly onFill: (text: string) => void;

@@ -5,8 +5,12 @@ import { type Runs, useNewestRuns } from "../../_hooks/shared-reads.ts";
 import { usePages } from "../../_hooks/use-pages.ts";
 import { lazily } from "../../_ui/format.ts";
 import type { ChatAddress } from "../_state/attachment.ts";
-import { onChatEvent, publishChatEvent } from "../_state/chat-events.ts";
-import { openConversation } from "../_state/open-conversations.ts";
+import {
+  onChatEvent,
+  publishChatEvent,
+  shownChats,
+  watchShownChats,
+} from "../_state/chat-events.ts";
 
 /** The filter that the list itself sets. */
 export interface ListFilter {
@@ -98,12 +102,9 @@ export function useChatList(wanted: ChatFilter, opened: ChatAddress | null) {
 
 /** Returns the chat of the page once the page has read it. */
 function useOpenChat(opened: ChatAddress | null): Chat | null {
-  const conversation = opened && openConversation(opened.sessionId, opened.chatId);
-  const chatOf = () => conversation?.getView().chat ?? null;
-  return useSyncExternalStore(conversation?.subscribe ?? subscribeToNone, chatOf, () => null);
+  const chatOf = () => shownChats.get(opened?.chatId ?? "")?.getView().chat ?? null;
+  return useSyncExternalStore(watchShownChats, chatOf, () => null);
 }
-
-const subscribeToNone = () => () => {};
 
 /** Returns the newest run of a chat, if it is among the newest of all. */
 const runOf = (data: Runs | undefined, id: string) =>

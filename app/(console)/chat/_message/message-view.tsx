@@ -11,9 +11,8 @@ import { fromParts } from "../_state/message-parts.ts";
 import { numberAt, readToolCall, type ToolCall } from "../_state/tool-call.ts";
 import { ToolRow } from "../_tools/tool-row.tsx";
 import { Markdown } from "./markdown.tsx";
-import { Message, UserText } from "./message.tsx";
+import { Message, WrittenParts } from "./message.tsx";
 import { useMessageActions } from "./message-actions.ts";
-import { MessageFiles } from "./message-files.tsx";
 import { MessageFooter, UserFooter } from "./message-footer.tsx";
 
 const DataPart = lazyComponent(() => import("./answer-extras.tsx"), "DataPart");
@@ -74,17 +73,6 @@ function UserMessage({ message }: Pick<MessageViewProps, "message">) {
         onEdit={() => setEditing(true)}
       />
     </Message>
-  );
-}
-
-function WrittenParts({ parts }: { readonly parts: readonly Part[] }) {
-  return (
-    <>
-      <MessageFiles files={parts.filter((part) => part.type === "file")} />
-      {keyed(parts).map(({ key, item: part }) =>
-        part.type === "text" ? <UserText key={key}>{part.text}</UserText> : null,
-      )}
-    </>
   );
 }
 

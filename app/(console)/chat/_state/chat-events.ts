@@ -1,3 +1,6 @@
+import type { Chat } from "@/lib/sessions/session.ts";
+import type { Viewed } from "../../_hooks/use-view.ts";
+
 /** A change to a chat, published to all tabs of this browser. */
 export interface ChatEvent {
   readonly sessionId: string;
@@ -38,5 +41,31 @@ function open(): BroadcastChannel {
   return channel;
 }
 
-/** The ids of the chats that this tab shows. Their answers need no notice. */
-export const shownChats = new Set<string>();
+type ShownChat = Viewed<{ readonly chat: Chat | null }>;
+
+const shown = new Map<string, ShownChat>();
+const watchers = new Set<() => void>();
+const notify = () => {
+  for (const watcher of watchers) watcher();
+};
+
+/** The chats that this tab shows, by their ids. Their answers need no notice. */
+export const shownChats: ReadonlyMap<string, ShownChat> = shown;
+
+/** Calls `watcher` at each change of the shown chats until the returned function is called. */
+export function watchShownChats(watcher: () => void): () => void {
+  watchers.add(watcher);
+  return () => void watchers.delete(watcher);
+}
+
+/** Counts a chat among the shown ones until the returned function is called. */
+export function showChat(chatId: string, chat: ShownChat): () => void {
+  const stop = chat.subscribe(notify);
+  shown.set(chatId, chat);
+  notify();
+  return () => {
+    stop();
+    shown.delete(chatId);
+    notify();
+  };
+}

@@ -6,7 +6,7 @@ import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { fetchSignedIn } from "../../_api/request.ts";
 import { useView } from "../../_hooks/use-view.ts";
 import { waitForRetry } from "../../_load/wait-for-retry.ts";
-import { onChatEvent, publishChatEvent, shownChats } from "./chat-events.ts";
+import { onChatEvent, publishChatEvent, showChat } from "./chat-events.ts";
 import { Conversation } from "./conversation.ts";
 import { forgetUnsent, keepUnsent, readUnsent } from "./drafts.ts";
 
@@ -66,7 +66,7 @@ export function useConversation(sessionId: string, chatId: string) {
   useEffect(() => {
     const entry = open.get(chatId);
     if (entry) entry.retainCount++;
-    shownChats.add(chatId);
+    const hide = showChat(chatId, conversation);
     const refresh = () => {
       if (document.visibilityState === "visible") void conversation.refresh();
     };
@@ -77,7 +77,7 @@ export function useConversation(sessionId: string, chatId: string) {
     for (const type of ["focus", "online"]) window.addEventListener(type, refresh, { signal });
     return () => {
       left.abort();
-      shownChats.delete(chatId);
+      hide();
       if (entry) entry.retainCount--;
       // A page that is mounted again retains it before this runs.
       queueMicrotask(() => closeIfUnused(chatId));
