@@ -6,6 +6,8 @@ import { newChat, productTurn } from "./chat-client.ts";
 import { type Bench, type BenchContext, quantile, report, timed } from "./context.ts";
 
 const ROUNDS = 20;
+/** What the running command has printed, which its text does not contain. */
+const PRINTED = "20345\\n";
 
 export const benchStop: Bench = (context) => measureStops(context, "a stop in a command");
 
@@ -23,14 +25,14 @@ export async function measureStops(context: BenchContext, what: string): Promise
 /** @returns milliseconds */
 async function stopCommand(context: BenchContext): Promise<number> {
   const chat = await newChat(context);
-  const turn = await productTurn(context, chat, "run `sleep 60`");
+  const turn = await productTurn(context, chat, "run `echo $((20000 + 345)); sleep 60`");
   if (!turn.body) throw new Error("The answer has no body");
   const decoder = new TextDecoder();
   let seen = "";
   let asked = Number.NaN;
   for await (const bytes of turn.body) {
     seen += decoder.decode(bytes, { stream: true });
-    if (Number.isNaN(asked) && seen.includes('"type":"tool-input-available"')) {
+    if (Number.isNaN(asked) && seen.includes(PRINTED)) {
       asked = performance.now();
       await fetch(`${context.url}/api/chat/${chat.chatId}/stop`, {
         method: "POST",

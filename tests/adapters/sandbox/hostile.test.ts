@@ -278,6 +278,27 @@ describe("a command that takes the whole machine", () => {
     },
   );
 
+  test.each([
+    ["a script that waits", "echo started > started; sleep 600; echo more > more", true],
+    ["a loop", "echo started > started; awk 'BEGIN { for (;;) for (;;) x++ }'", false],
+    ["Python", "echo started > started; python3 -c 'while True: pass'; echo more > more", false],
+  ])("%s that is stopped does nothing more", async (_, command, keepsProcess) => {
+    await shell("true");
+    const before = await listJails(sessionId);
+    expect(before).toHaveLength(1);
+    const stop = new AbortController();
+    const options = { timeoutMs: 600_000, maxOutputChars: 10, signal: stop.signal };
+    const running = sandbox.run(command, options);
+    const files = () => readdir(home());
+    await expect.poll(files).toEqual(["started"]);
+    stop.abort();
+    expect(await running).toMatchObject({ exitCode: 137 });
+    expect(await shell("ls")).toMatchObject({ stdout: "started\n" });
+    const after = await listJails(sessionId);
+    if (keepsProcess) expect(after).toEqual(before);
+    else expect(after).not.toEqual(before);
+  });
+
   test("a process that takes too much memory is ended with 137", async () => {
     const fill = "x=$(printf %01000000d 0); for i in $(seq 1 2000); do a[$i]=$x$i; done";
     expect(await shell(fill)).toMatchObject({ exitCode: 137, stdout: "" });

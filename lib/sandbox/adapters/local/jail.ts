@@ -36,6 +36,12 @@ const START_TIMEOUT_MS = 30_000;
 const CPU_SECONDS = 600;
 const MAX_BUSY_MS = 60_000;
 
+/**
+ * How long a stopped script has to end by itself. just-bash gives its commands 100 ms; then it leaves one that
+ * does not end behind, so the process is killed before.
+ */
+const STOP_MS = 50;
+
 /** Low priority, no core files, room for the stack, and no orphan where the system can tie a child to its parent. */
 const LAUNCH = `ulimit -c 0; ulimit -t ${CPU_SECONDS}; ulimit -s 8192 2>/dev/null
 if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL nice -n 10 "$@"; fi
@@ -90,29 +96,41 @@ export class Jail {
     return this.#busyMs > MAX_BUSY_MS;
   }
 
-  /** Runs one request at a time. After an outcome of `ended` this jail is dead. */
+  /**
+   * Runs one request at a time. A command that ends as soon as it is stopped leaves the jail alive; any other ends
+   * with it.
+   */
   async request(
     request: JailRequest,
     { timeoutMs, signal, onOutput }: RequestOptions,
   ): Promise<Outcome> {
     this.#keepServerAlive(true);
     const started = performance.now();
-    const abort = () => this.kill("aborted");
+    let grace: NodeJS.Timeout | undefined;
+    const abort = () => {
+      if (request.op !== "run") return this.kill("aborted");
+      grace = setTimeout(() => this.kill("aborted"), STOP_MS);
+      this.#send({ op: "stop" });
+    };
     try {
-      signal?.addEventListener("abort", abort, { once: true });
-      if (signal?.aborted) abort();
       const ready = await this.#ready;
       if (signal?.aborted) return { op: "ended", why: "aborted" };
       if (ready.op !== "ready" || !this.#alive) return { op: "ended", why: "unready" };
+      signal?.addEventListener("abort", abort, { once: true });
       const reply = this.#next(timeoutMs);
       this.#onOutput = onOutput;
-      this.#child.send(request, (error) => error && this.kill("died"));
+      this.#send(request);
       return await reply;
     } finally {
+      clearTimeout(grace);
       signal?.removeEventListener("abort", abort);
       this.#busyMs += performance.now() - started;
       this.#keepServerAlive(false);
     }
+  }
+
+  #send(request: JailRequest): void {
+    this.#child.send(request, (error) => error && this.kill("died"));
   }
 
   kill(why: Ending): void {

@@ -1,7 +1,7 @@
 /**
- * The protocol between the server and the jailed runner over the child's IPC channel: one request
- * at a time, one reply to each, and before it any number of messages with output. The runner imports only
- * the types.
+ * The protocol between the server and the jailed runner over the child's IPC channel: one request at a time, one
+ * reply to each, and before it any number of messages with output. Only a stop is sent in between, and has no reply.
+ * The runner imports only the types.
  */
 import { z } from "zod";
 import type { TurnPolicies } from "../../../contract/network-policy.ts";
@@ -28,6 +28,8 @@ export type JailRequest =
       readonly maxOutputChars: number;
       readonly policies?: TurnPolicies | undefined;
     }
+  /** Ends the running command, whose reply follows. */
+  | { readonly op: "stop" }
   /** Lists the entries of a folder, or all that is below it. */
   | {
       readonly op: "list";

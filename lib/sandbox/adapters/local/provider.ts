@@ -62,7 +62,7 @@ export function createLocalProvider(
 
 /** The account whose slots a request uses, its session, and whether reads wait for no command. */
 type Scope = Pick<PoolRequest, "accountId" | "sessionId" | "isRead">;
-type FileOp = Exclude<JailRequest["op"], "run">;
+type FileOp = Exclude<JailRequest["op"], "run" | "stop">;
 
 /** One opened sandbox. */
 class LocalSandbox implements Sandbox, SandboxFiles {

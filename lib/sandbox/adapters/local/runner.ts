@@ -58,9 +58,12 @@ const customCommands = [
       }),
   },
 ];
+/** Stops the running command. */
+let stop = new AbortController();
 const commands = [...getCommandNames(), ...getNetworkCommandNames()] as CommandName[];
 
 async function run({ command, cwd, env, maxOutputChars, policies }: JailRequest & { op: "run" }) {
+  stop = new AbortController();
   const start = fs.resolvePath(HOME, cwd ?? ".");
   if (!(await fs.exists(start)) || !(await fs.stat(start)).isDirectory) {
     return finished(1, "", `bash: ${start}: No such directory\n`, maxOutputChars);
@@ -104,7 +107,7 @@ async function run({ command, cwd, env, maxOutputChars, policies }: JailRequest 
   try {
     // One more, by which the server sees that the output of a killed command is too long.
     const { exitCode, stdout, stderr } = await withLiveOutput(maxOutputChars + 1, sendOutput, () =>
-      bash.exec(command),
+      bash.exec(command, { signal: stop.signal }),
     );
     return finished(exitCode, stdout, stderr, maxOutputChars);
   } catch (error) {
@@ -217,7 +220,7 @@ async function write(path: string, content: Uint8Array): Promise<JailReply> {
   return { op: "write" };
 }
 
-async function answer(request: JailRequest): Promise<JailReply> {
+async function answer(request: Exclude<JailRequest, { op: "stop" }>): Promise<JailReply> {
   try {
     switch (request.op) {
       case "run":
@@ -261,6 +264,9 @@ function send(message: JailMessage): void {
   process.send?.(message);
 }
 
-process.on("message", async (request: JailRequest) => send(await answer(request)));
+process.on("message", async (request: JailRequest) => {
+  if (request.op === "stop") stop.abort();
+  else send(await answer(request));
+});
 process.on("disconnect", () => process.exit(0));
 send({ op: "ready" });
