@@ -24,6 +24,7 @@ describeInBrowser("the example", ({ signedIn }) => {
     });
     await waitForRun(api, run);
     await page.goto(`/chat/${run.sessionId}/${run.chatId}`);
+    await page.getByRole("button", { name: /^Searched the web for ISRC \d+ results?$/ }).waitFor();
     await page.getByText(/^Sources \(\d+\)$/).click();
     const sources = page.getByRole("list", { name: "Sources" }).getByRole("link");
     expect(await sources.first().getAttribute("href")).toMatch(/^https:/);

@@ -39,10 +39,7 @@ const tabStyle =
 
 const scrollIntoView = (tab: Element | null) => tab?.scrollIntoView({ block: "nearest" });
 
-interface LinkTabsProps {
-  readonly label: string;
-  readonly tabs: readonly { readonly href: string; readonly label: string }[];
-}
+type LinkTabsProps = Readonly<{ label: string; tabs: readonly Record<"href" | "label", string>[] }>;
 
 /** Tabs whose panels are separate pages, and current for the pages below them, too. */
 export function LinkTabs({ label, tabs }: LinkTabsProps) {

@@ -14,6 +14,7 @@ import { hrefOf } from "../chat/_list/row-target.ts";
 import { FileLabel } from "../chat/_message/file-type-icon.tsx";
 import { Markdown } from "../chat/_message/markdown.tsx";
 import { Message, UserText } from "../chat/_message/message.tsx";
+import { usedTool } from "../chat/_state/tool-call.ts";
 
 export type SharedPage = Answer<typeof readShareContract>;
 type SharedMessage = SharedPage["messages"][number];
@@ -175,6 +176,4 @@ const TOOL_LABELS: Readonly<Record<string, string>> = {
   write: "Wrote files",
 };
 
-/** Tools of a server are named `mcp__server__tool`. */
-const toolLabel = (name: string): string =>
-  TOOL_LABELS[name] ?? `Used ${name.replace(/^mcp__/, "").replaceAll(/_+/g, " ")}`;
+const toolLabel = (name: string): string => TOOL_LABELS[name] ?? usedTool(name);

@@ -36,8 +36,6 @@ import { type ChatSetup, type SetUp, toRefusal, useDraftChat } from "./use-draft
 
 const VariablesDialog = lazyComponent(() => import("./variables-dialog.tsx"), "VariablesDialog");
 
-const noMessages: readonly UIMessage[] = [];
-
 /**
  * The page for a new chat, which is created with the first file or message. In the address, `session` is
  * the session that the chat is for, and `template` the template whose prompt is filled in.
@@ -123,7 +121,7 @@ function NewChatIn({ sessionId }: { readonly sessionId: string | null }) {
         )}
         <Notices
           view={{ connection, error, isReading: false }}
-          messages={noMessages}
+          messages={[]}
           onDismiss={() => setError(null)}
         />
         <div className="flex flex-col max-sm:flex-col-reverse">

@@ -43,14 +43,13 @@ function open(): BroadcastChannel {
 
 type ShownChat = Viewed<{ readonly chat: Chat | null }>;
 
-const shown = new Map<string, ShownChat>();
-const watchers = new Set<() => void>();
-const notify = () => {
-  for (const watcher of watchers) watcher();
-};
-
 /** The chats that this tab shows, by their ids. Their answers need no notice. */
-export const shownChats: ReadonlyMap<string, ShownChat> = shown;
+export const shownChats = new Map<string, ShownChat>();
+const watchers = new Set<() => void>();
+
+function notify(): void {
+  for (const watcher of watchers) watcher();
+}
 
 /** Calls `watcher` at each change of the shown chats until the returned function is called. */
 export function watchShownChats(watcher: () => void): () => void {
@@ -61,11 +60,11 @@ export function watchShownChats(watcher: () => void): () => void {
 /** Counts a chat among the shown ones until the returned function is called. */
 export function showChat(chatId: string, chat: ShownChat): () => void {
   const stop = chat.subscribe(notify);
-  shown.set(chatId, chat);
+  shownChats.set(chatId, chat);
   notify();
   return () => {
     stop();
-    shown.delete(chatId);
+    shownChats.delete(chatId);
     notify();
   };
 }

@@ -45,12 +45,16 @@ export function readToolCall(part: UIMessage["parts"][number]): ToolCall | null 
 export function describeToolCall(call: ToolCall) {
   const [done, subject, outcome = "", isFailure = false] = wordsOf(call);
   return {
-    verb: call.state === "running" ? (RUNNING_VERBS[done] ?? done) : done,
+    verb: call.state === "running" ? done.replace(/^\w+/, (word) => RUNNING[word] ?? word) : done,
     subject: firstLine(subject ?? ""),
     outcome: call.state === "done" ? outcome : "",
     isFailure: call.state === "done" && isFailure,
   };
 }
+
+/** Names a tool that is not the agent's own. Those of an MCP server are named `mcp__server__tool`. */
+export const usedTool = (name: string): string =>
+  `Used ${name.replace(/^mcp__/, "").replaceAll(/_+/g, " ")}`;
 
 type Words = readonly [done: string, subject: string | null, outcome?: string, isFailure?: boolean];
 
@@ -90,19 +94,23 @@ function wordsOf({ name, input, output, state }: ToolCall): Words {
       const done = todos.filter((todo) => todo.status === "completed").length;
       return ["Plan", "", todos.length === 0 ? "" : `${done} of ${todos.length} done`];
     }
+    case "web_search": {
+      const found = count(listAt(output, "results").length, "result");
+      return ["Searched the web for", textAt(input, "query"), found];
+    }
     default:
-      return [name, ""];
+      return [usedTool(name), ""];
   }
 }
 
-const RUNNING_VERBS: Readonly<Record<string, string>> = {
+const RUNNING: Readonly<Record<string, string>> = {
   Ran: "Running",
   Read: "Reading",
   Wrote: "Writing",
-  "Searched for": "Searching for",
-  "Looked for files": "Looking for files",
+  Searched: "Searching",
+  Looked: "Looking",
   Fetched: "Fetching",
-  "Used the skill": "Using the skill",
+  Used: "Using",
 };
 
 const STATUSES = ["pending", "in_progress", "completed"] as const;

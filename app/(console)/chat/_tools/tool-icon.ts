@@ -22,6 +22,7 @@ const icons: Readonly<Record<string, LucideIcon>> = {
   skill: BookMarked,
   task: Bot,
   todo: ListTodo,
+  web_search: Globe,
 };
 
 /** Returns the icon of a tool by its name; the agent's own tools have one each. */
