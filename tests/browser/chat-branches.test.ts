@@ -74,9 +74,9 @@ describeInBrowser("versions of messages", (browsing) => {
     await expectGood(page);
     await page.setViewportSize({ width: 360, height: 800 });
     // On a phone, the actions are there without pointing at the message.
-    expect(await edit.evaluate((one) => getComputedStyle(one.parentElement ?? one).opacity)).toBe(
-      "1",
-    );
+    const opacity = () =>
+      edit.evaluate((one) => getComputedStyle(one.parentElement ?? one).opacity);
+    await expect.poll(opacity).toBe("1");
     await edit.click();
     await expectGood(page);
     await page.getByRole("button", { name: "Cancel" }).first().click();

@@ -240,6 +240,7 @@ describeInBrowser("the message box", (browsing) => {
     await page.getByRole("button", { name: "Budget a tour" }).click();
     await expect.poll(() => messageBox(page).inputValue()).toContain("six club shows");
     await page.getByRole("button", { name: "Check royalties" }).click();
+    await page.getByRole("dialog", { name: "Check royalties" }).waitFor();
     await expectGood(page);
     await page.getByRole("button", { name: "Use the sample" }).click();
     await expect.poll(() => messageBox(page).inputValue()).toContain("two royalty statements");
