@@ -4,6 +4,7 @@ import { z } from "zod";
 import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
 import { messageBox, sendMessage, waitUntilIdle } from "../support/harness/chat-browser.ts";
 import { client } from "../support/harness/clients.ts";
+import { untilLoaded } from "../support/harness/page-costs.ts";
 
 describeInBrowser("the first message of a chat", (browsing) => {
   it("is kept until it is stored, and leaves no empty chat behind", async () => {
@@ -25,6 +26,16 @@ describeInBrowser("the first message of a chat", (browsing) => {
       );
     };
     await page.goto("/chat");
+
+    // Code that the page has not loaded, and that a deployment has replaced.
+    await untilLoaded(page);
+    await page.route("**/_next/static/**/*.js", (route) => route.fulfill({ status: 404 }));
+    await sendMessage(page, text);
+    await page.getByRole("alert").getByText("Reload the page, then send your message.").waitFor();
+    await expectReturned();
+    expect(await storedChats()).toEqual([]);
+    await page.unroute("**/_next/static/**/*.js");
+    await page.reload();
 
     // A budget that is spent, and refusals of each request that a first message needs.
     expect((await caller.patch("/api/accounts/me", { monthly_budget_usd: 0 })).status).toBe(200);

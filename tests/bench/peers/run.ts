@@ -58,7 +58,7 @@ if (picture !== undefined) writeFileSync(picture, drawFigures());
 
 async function crash(target: Target): Promise<void> {
   const ms = await recoveryOf(target, model);
-  recoveries.set(target, ms === undefined ? "lost" : `goes on after ${(ms / 1000).toFixed(1)} s`);
+  recoveries.set(target, ms === undefined ? "lost" : `continues after ${(ms / 1000).toFixed(1)} s`);
 }
 
 function printTable(): void {
