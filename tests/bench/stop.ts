@@ -6,7 +6,7 @@ import { newChat, productTurn } from "./chat-client.ts";
 import { type Bench, type BenchContext, quantile, report, timed } from "./context.ts";
 
 const ROUNDS = 20;
-/** What the running command has printed, which its text does not contain. */
+/** The output of the running command, which its text does not contain. */
 const PRINTED = "20345\\n";
 
 export const benchStop: Bench = (context) => measureStops(context, "a stop in a command");

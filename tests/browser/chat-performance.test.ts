@@ -20,7 +20,7 @@ const place = provideChatServer();
 const MAX_SCRIPT_BYTES = { fresh: 195_000, opened: 230_000 };
 
 describeInBrowser("the chat", (browsing) => {
-  it("takes text before its scripts run, and loads few of them", async () => {
+  it("takes text before its scripts run, whose size has a limit", async () => {
     const { tab, page, conversation } = await openChatPage(browsing, place.server);
     await sendMessage(page, "[tools:1] [deltas:3]");
     await waitUntilIdle(page);

@@ -92,7 +92,7 @@ export function ErrorNote({ children }: { readonly children: string | null }) {
   );
 }
 
-/** What a part of a page loads, or that it is loading, missing or failed. */
+/** Shows the data of a part of a page, or that it is loading, missing or failed. */
 export function Loaded<T>({
   query: { data, error, reload },
   missing,
@@ -129,13 +129,13 @@ export function PagedList<T>({
   keyOf,
   children,
 }: {
-  /** What the items are: "Runs". */
+  /** The name of the items: "Runs". */
   readonly label: string;
   readonly pages: Pick<Pages<T>, "items" | "error" | "hasMore" | "loading" | "loadMore">;
   readonly loadingRows?: number;
   /** The classes of a grid of cards and of a placeholder of one, for items that are no rows. */
   readonly cards?: Readonly<{ grid: string; placeholder: string }>;
-  /** What is loaded, where the page has several lists: "members". */
+  /** The name of the items on the button, where the page has several lists: "members". */
   readonly more?: string;
   readonly head?: ReactNode;
   readonly empty: ReactNode;

@@ -28,7 +28,7 @@ export function Connectors() {
   const { artist, organization } = useScope();
   const given = useSearchParams().get("account");
   const [chosen, setChosen] = useState<string | null | undefined>(given ?? undefined);
-  // What the switcher says, until another account is chosen here.
+  // The account of the switcher, until another one is chosen here.
   const accountId = chosen === undefined ? (artist?.id ?? organization?.id ?? null) : chosen;
   const query = accountId === null ? "" : `?account_id=${encodeURIComponent(accountId)}`;
   const read = useQuery<Answer<typeof listConnectionsContract>>(`/api/connectors${query}`);

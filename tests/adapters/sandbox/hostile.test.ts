@@ -105,6 +105,13 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<number> {
 }
 const shell = (command: string, timeoutMs = 30_000) =>
   sandbox.run(command, { timeoutMs, maxOutputChars: 50_000 });
+const withTwoJails = () =>
+  createLocalProvider({
+    rootDir: join(dir, "sandboxes"),
+    diskQuota: DISK_QUOTA,
+    allowedHosts: [],
+    maxJails: 2,
+  });
 const listJails = (session: string) => listConfined("local/runner.", session);
 const home = () => join(dir, "sandboxes", sessionId, "home");
 
@@ -299,6 +306,22 @@ describe("a command that takes the whole machine", () => {
     else expect(after).not.toEqual(before);
   });
 
+  test("nothing of a stopped script is shown after its result", async () => {
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const running = sandbox.run("for n in $(seq 1 100); do echo $n; done; sleep 600", {
+      ...{ timeoutMs: 600_000, maxOutputChars: 1_000, signal: stop.signal },
+      onOutput: (_, text) => seen.push(text),
+    });
+    // More than the first pieces waits for the next second, or for the end of the script.
+    await expect.poll(() => seen.join("")).toContain("20\n");
+    stop.abort();
+    const { stdout } = await running;
+    expect(seen.join("")).toBe(stdout);
+    await shell("true");
+    expect(seen.join("")).toBe(stdout);
+  });
+
   test("a process that takes too much memory is ended with 137", async () => {
     const fill = "x=$(printf %01000000d 0); for i in $(seq 1 2000); do a[$i]=$x$i; done";
     expect(await shell(fill)).toMatchObject({ exitCode: 137, stdout: "" });
@@ -359,12 +382,7 @@ describe("a command that takes the whole machine", () => {
   });
 
   test("more sessions than there are processes are served in turn", async () => {
-    const few = createLocalProvider({
-      rootDir: join(dir, "sandboxes"),
-      diskQuota: DISK_QUOTA,
-      allowedHosts: [],
-      maxJails: 2,
-    });
+    const few = withTwoJails();
     const states = await Promise.all(
       Array.from({ length: 4 }, () => few.provision(randomUUID(), account)),
     );
@@ -382,12 +400,7 @@ describe("a command that takes the whole machine", () => {
   });
 
   test("a new sandbox starts ahead in the place of the one that has been idle longest", async () => {
-    const few = createLocalProvider({
-      rootDir: join(dir, "sandboxes"),
-      diskQuota: DISK_QUOTA,
-      allowedHosts: [],
-      maxJails: 2,
-    });
+    const few = withTwoJails();
     const sessions = Array.from({ length: 5 }, () => randomUUID());
     const states: SandboxState[] = [];
     for (const session of sessions) {

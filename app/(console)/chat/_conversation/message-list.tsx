@@ -147,7 +147,7 @@ function useEarlierMessages(
     setFirstId(messages[Math.max(0, first - more)]?.id ?? "");
   };
   const showPage = useEffectEvent(() => show(PAGE_SIZE));
-  // The button doubles the number, so that a long chat is reached in few clicks.
+  // The button doubles the number: a long chat is reached in few clicks.
   const showEarlier = () => show(messages.length - first);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs after more messages were rendered

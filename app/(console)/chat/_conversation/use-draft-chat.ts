@@ -120,7 +120,7 @@ export function useDraftChat(draftKey: string, sessionId: string | null = null) 
 
 type CreatedChat = ApiResult<{ readonly chat: Chat }>;
 
-/** What the agent of a new chat gets. An empty model is the default. */
+/** The setup of a new chat's agent. An empty model is the default. */
 export type ChatSetup = Readonly<{ modelId: string; connectors: readonly string[] }>;
 
 /** The chat that a first message begins. It is created for the first file, or else for the message. */

@@ -31,7 +31,7 @@ export function VariablesDialog({ title, prompt, sample, onFill, onClose }: Vari
       submit="Continue"
       form={form}
       onSubmit={async () => {
-        // What is left empty can be completed in the box.
+        // Empty values can be completed in the box.
         onFill(
           prompt.replace(VARIABLE, (whole, name: string) => values.get(name)?.trim() || whole),
         );

@@ -117,7 +117,7 @@ export const titleOfChat = (chat: Pick<Chat, "title">): string => chat.title || 
 export const hasMessages = ({ title, activeStreamId, lastAssistantMessageAt }: Chat): boolean =>
   title !== "" || activeStreamId !== null || lastAssistantMessageAt !== null;
 
-/** A row of the list. The height of each is known, so that only visible ones are rendered. */
+/** A row of the list. The height of each is known, and only visible ones are rendered. */
 export type ListRow =
   | Readonly<{ key: string; heading: string }>
   /** The snippet is the passage that was found; null when it was the title. */

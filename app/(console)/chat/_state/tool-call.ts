@@ -13,7 +13,7 @@ export interface ToolCall {
   readonly input: unknown;
   readonly output: unknown;
   readonly error: string | null;
-  /** What a call that is to be approved would do. */
+  /** Of a call that is to be approved. */
   readonly approval?: Pick<Approval, "id" | "category" | "effect" | "sources">;
 }
 
@@ -169,5 +169,5 @@ function count(number: number | null, one: string, many = `${one}s`): string {
   return number === null ? "" : `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
 
-/** The row shows one line, so that a longer text is not needed. */
+/** The row shows one line of the text. */
 const firstLine = (text: string): string => (text.trim().split("\n", 1)[0] ?? "").slice(0, 300);

@@ -166,7 +166,7 @@ const withCurrent = (options: readonly Option[], chosen: string, label: string):
 
 const messageOf = ({ code, message }: ApiError): string => ERROR_TEXTS[code] ?? message;
 
-/** What is shown for an error that is about none of the fields, by its code. */
+/** The text for an error that is about none of the fields, by its code. */
 const ERROR_TEXTS: Readonly<Record<string, string>> = {
   quota_exceeded: "You have 100 schedules, the most there can be. Delete one first.",
   not_found: "The schedule, its template or its artist is no longer there. Check the choices.",

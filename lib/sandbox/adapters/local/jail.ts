@@ -109,6 +109,8 @@ export class Jail {
     let grace: NodeJS.Timeout | undefined;
     const abort = () => {
       if (request.op !== "run") return this.kill("aborted");
+      // The command has its result already.
+      this.#onOutput = undefined;
       grace = setTimeout(() => this.kill("aborted"), STOP_MS);
       this.#send({ op: "stop" });
     };

@@ -58,9 +58,10 @@ const customCommands = [
       }),
   },
 ];
+const commands = [...getCommandNames(), ...getNetworkCommandNames()] as CommandName[];
+
 /** Stops the running command. */
 let stop = new AbortController();
-const commands = [...getCommandNames(), ...getNetworkCommandNames()] as CommandName[];
 
 async function run({ command, cwd, env, maxOutputChars, policies }: JailRequest & { op: "run" }) {
   stop = new AbortController();
