@@ -64,6 +64,9 @@ describeInBrowser("the chat", (browsing) => {
     await waitUntilIdle(page);
     expect(sent).toEqual(["/api/sessions", "/api/chat"]);
     const [, , sessionId, chatId] = new URL(page.url()).pathname.split("/");
+    // Also where a response comes before all of the page runs.
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("Emulation.setCPUThrottlingRate", { rate: 10 });
     await page.reload();
     await page.getByRole("navigation", { name: "Chats" }).getByText("count to 3").waitFor();
     await page.getByText(/^1\D+2\D+3/).waitFor();

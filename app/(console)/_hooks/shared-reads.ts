@@ -24,9 +24,9 @@ export const useOwnAccount = (): string | null =>
 export const useModels = (isWanted = true): Query<ModelList> =>
   useQuery<ModelList>(isWanted ? "/api/models" : null);
 
-/** Reads the newest runs of the account, and how much waits for a person or a client, unless they are not wanted. */
+/** Reads the newest runs of the account and how much waits, once for all parts of a page, also those that mount late. */
 export const useNewestRuns = (poll: Poll<Runs>, isWanted = true): Query<Runs> =>
-  useQuery<Runs>(isWanted ? "/api/chat/runs?limit=50&include=waiting" : null, poll);
+  useQuery<Runs>(isWanted ? "/api/chat/runs?limit=50&include=waiting" : null, poll, 5_000);
 
 /** Reads the API keys; nothing if they are not wanted. */
 export const useKeys = (isWanted = true, poll: Poll<KeyList> = false): Query<KeyList> =>

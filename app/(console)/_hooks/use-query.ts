@@ -26,13 +26,14 @@ export const pollOption = <T>(poll: Poll<T>) => ({
     typeof poll === "function" ? poll(query.state.data) : poll,
 });
 
-/** Reads `GET path` while the component is mounted, and shows an earlier response until then; null reads nothing. */
-export function useQuery<T>(path: string | null, poll: Poll<T> = false): Query<T> {
+/** Reads `GET path` while it is mounted, unless a response is younger than `staleTime` in ms; null reads nothing. */
+export function useQuery<T>(path: string | null, poll: Poll<T> = false, staleTime = 0): Query<T> {
   const client = useQueryClient();
   const { data, dataUpdatedAt, error, isFetching, refetch } = useStored({
     queryKey: keyOf(path ?? ""),
     queryFn: ({ signal }) => read<T>(path ?? "", signal),
     enabled: path !== null,
+    staleTime,
     ...pollOption(poll),
   });
   const change = useCallback(
