@@ -16,6 +16,7 @@ import {
 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState, useTransition } from "react";
+import { flushSync } from "react-dom";
 import type { Chat } from "@/lib/sessions/session.ts";
 import { api } from "../../_api/request.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
@@ -46,9 +47,9 @@ export function RowMenu({ chat, isCurrent, onRename, onCode, ...state }: RowMenu
   const [dialog, setDialog] = useState<"delete" | "share" | null>(null);
   const router = useRouter();
   const close = () => {
-    setDialog(null);
     // While the dialog is there, it keeps the focus.
-    setTimeout(() => state.button.current?.focus());
+    flushSync(() => setDialog(null));
+    state.button.current?.focus();
   };
   const archive = async () => {
     if (!(await changeChat(chat, { archived: !archived }))) return;
