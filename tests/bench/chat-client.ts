@@ -47,8 +47,12 @@ export function productTurn(context: Product, chat: Chat, text: string): Promise
   });
 }
 
-export function bareTurn(context: Pick<BenchContext, "bareUrl">, text: string): Promise<Response> {
-  return fetch(`${context.bareUrl}/api/chat`, {
+export function bareTurn(
+  context: Pick<BenchContext, "bareUrl">,
+  text: string,
+  route: "chat" | "committed" = "chat",
+): Promise<Response> {
+  return fetch(`${context.bareUrl}/api/${route}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({

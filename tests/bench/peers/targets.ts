@@ -24,7 +24,8 @@ export function listTargets(product: Product, model: string): Target[] {
   return [
     straight(model),
     relay(model),
-    bare(model),
+    bare("bare streamText", "chat", "no-op", model),
+    bare("bare, committed", "committed", "none", model),
     ours("product", product, model),
     ours(`product, ${availableParallelism()} processes`, product, model, availableParallelism()),
     hono(model),
@@ -65,10 +66,16 @@ const relay = (model: string): Target => ({
   },
 });
 
-const bare = (model: string): Target => ({
-  name: "bare streamText",
+/** @param route `committed` is durable, and no more: see its file */
+const bare = (
+  name: string,
+  route: "chat" | "committed",
+  tools: Target["tools"],
+  model: string,
+): Target => ({
+  name,
   delta: UI_MESSAGE_DELTA,
-  tools: "no-op",
+  tools,
   async start() {
     const server = await startBare({
       OPENAI_BASE_URL: model,
@@ -76,7 +83,7 @@ const bare = (model: string): Target => ({
       BARE_MODEL: "auto",
     });
     return {
-      converse: async () => (text) => bareTurn({ bareUrl: server.url }, text),
+      converse: async () => (text) => bareTurn({ bareUrl: server.url }, text, route),
       kill: async () => server.stop(),
     };
   },
