@@ -76,7 +76,7 @@ describe("while one account runs every command it may", () => {
     );
     expect(await workspace.readSandboxFile(refused.sessionId, "ran")).toBe("");
 
-    // A answer at the files waits for no command, also of the account that runs them.
+    // An answer about files waits for no command, also of the account that runs them.
     const answer = await greedy.get(
       `/api/sandbox/files/content?sessionId=${holder.sessionId}&path=started`,
     );
@@ -114,7 +114,7 @@ describe("while one account has all the requests under way that it may", () => {
     const lock = await workspace.sql.reserve();
     await lock`begin`;
     await lock`lock table sessions in access exclusive mode`;
-    // What the servers do by themselves may wait for the table, too.
+    // Only these requests: the servers' own work may wait for the table, too.
     const stuck = async () => {
       const [row] = await workspace.sql`select count(*)::int from pg_stat_activity
         where wait_event_type = 'Lock' and query like '%get_session%'`;
@@ -240,7 +240,7 @@ describe(`${ACTIVE_TURNS} active turns of one account`, () => {
       message: "Too many active turns: wait for one to end, or stop one",
     });
 
-    // The same message again finds its own turn, which is one of those that count.
+    // The same message again finds its own turn, which is among the ten.
     const retried = await conversation.send(message);
     expect([retried.status, retried.runId]).toEqual([200, first.runId]);
 

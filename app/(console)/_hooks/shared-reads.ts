@@ -24,7 +24,7 @@ export const useOwnAccount = (): string | null =>
 export const useModels = (isWanted = true): Query<ModelList> =>
   useQuery<ModelList>(isWanted ? "/api/models" : null);
 
-/** Reads the newest runs of the account and how much waits, once for all parts of a page, also those that mount late. */
+/** Reads the newest runs and how much waits, unless not wanted; parts of a page that mount within 5 s share a response. */
 export const useNewestRuns = (poll: Poll<Runs>, isWanted = true): Query<Runs> =>
   useQuery<Runs>(isWanted ? "/api/chat/runs?limit=50&include=waiting" : null, poll, 5_000);
 

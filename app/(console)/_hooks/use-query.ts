@@ -26,7 +26,7 @@ export const pollOption = <T>(poll: Poll<T>) => ({
     typeof poll === "function" ? poll(query.state.data) : poll,
 });
 
-/** Reads `GET path` while it is mounted, unless a response is younger than `staleTime` in ms; null reads nothing. */
+/** Reads `GET path` while the component is mounted, unless a response is younger than `staleTime` ms; null reads nothing. */
 export function useQuery<T>(path: string | null, poll: Poll<T> = false, staleTime = 0): Query<T> {
   const client = useQueryClient();
   const { data, dataUpdatedAt, error, isFetching, refetch } = useStored({

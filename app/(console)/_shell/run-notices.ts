@@ -6,7 +6,7 @@ import { wantsNotifications } from "./notification-choice.ts";
 
 const POLL_INTERVAL_MS = 15_000;
 
-/** Announces a complete answer whose chat is not on the screen: turns of this tab report their end, other runs are polled. */
+/** Announces a complete answer whose chat is not on the screen: this tab reports its own turns, other runs are polled. */
 export function useRunNotices(): void {
   const { data, readAt, reload } = useNewestRuns(POLL_INTERVAL_MS);
   const unfinishedRuns = useRef(new Set<string>());

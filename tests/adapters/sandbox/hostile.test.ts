@@ -310,7 +310,9 @@ describe("a command that takes the whole machine", () => {
     const stop = new AbortController();
     const seen: string[] = [];
     const running = sandbox.run("for n in $(seq 1 100); do echo $n; done; sleep 600", {
-      ...{ timeoutMs: 600_000, maxOutputChars: 1_000, signal: stop.signal },
+      timeoutMs: 600_000,
+      maxOutputChars: 1_000,
+      signal: stop.signal,
       onOutput: (_, text) => seen.push(text),
     });
     // More than the first pieces waits for the next second, or for the end of the script.

@@ -16,7 +16,7 @@ export async function recordDeliveries({ record, caller }: Context): Promise<voi
   const { email } = account.parse((await caller.get("/api/accounts/me")).body).account;
   const deliver = [{ kind: "email", to: [email] }];
   const answer = await caller.post("/api/chat/runs", { prompt: "Say hello", deliver });
-  expect(answer.status, `${answer.text}`).toBe(202);
+  expect(answer.status, answer.text).toBe(202);
   const { runId } = started.parse(answer.body);
   const isSent = async () => {
     const { text } = await caller.get(`/api/chat/runs/${runId}`);

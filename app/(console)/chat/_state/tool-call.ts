@@ -52,7 +52,7 @@ export function describeToolCall(call: ToolCall) {
   };
 }
 
-/** Names a tool that is not the agent's own. Those of an MCP server are named `mcp__server__tool`. */
+/** Names a tool that is not the agent's own. An MCP server's are named `mcp__server__tool`. */
 export const usedTool = (name: string): string =>
   `Used ${name.replace(/^mcp__/, "").replaceAll(/_+/g, " ")}`;
 
