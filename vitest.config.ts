@@ -8,11 +8,11 @@ export default defineConfig({
     include: isQuick ? quickFiles() : ["tests/**/*.test.ts", "supabase/tests/**/*.test.ts"],
     exclude: process.env.SOAK === "1" ? [] : ["tests/**/*.soak.test.ts"],
     globalSetup: isQuick ? [] : ["tests/global-setup.ts"],
-    setupFiles: isQuick
-      ? []
-      : ["tests/support/harness/observe-answers.ts", "tests/support/harness/built-programs.ts"],
+    setupFiles: isQuick ? [] : ["tests/support/harness/each-file.ts"],
+    // A process runs many files: the modules that tests share take longer to load than most files to run.
+    isolate: isQuick,
     // No guarantee is one of time: these only end what hangs, on the slowest machine too.
-    testTimeout: 120_000,
+    testTimeout: 180_000,
     hookTimeout: 120_000,
     // It ends with a search through all that was stored (tests/support/secrets).
     teardownTimeout: 300_000,

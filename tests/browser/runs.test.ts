@@ -1,4 +1,4 @@
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
 import { makeVideo, storeMedia } from "../support/fixtures/media.ts";
 import { fullRun, insertRun, plainRun, type RawRun } from "../support/fixtures/task-runs.ts";
@@ -11,8 +11,6 @@ import {
   type Tab,
 } from "../support/harness/browser.ts";
 import { sql } from "../support/harness/stack.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describeInBrowser("the list of task runs", ({ newTab, signedIn }) => {
   it("says what to do where no task has run", async () => {

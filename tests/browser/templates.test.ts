@@ -1,7 +1,7 @@
 /** This file is long because each test is a way through one page. */
 import { randomUUID } from "node:crypto";
 import type { Locator, Page } from "playwright-core";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { z } from "zod";
 import { type Template, template } from "../../lib/templates/template.ts";
 import { hostileTexts } from "../support/fixtures/hostile-texts.ts";
@@ -15,8 +15,6 @@ import {
   type Tab,
 } from "../support/harness/browser.ts";
 import { type Client, client, createPerson } from "../support/harness/clients.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describeInBrowser("the page of templates", ({ newTab }) => {
   it("makes a template, changes it and deletes it", async () => {

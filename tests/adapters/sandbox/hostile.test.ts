@@ -25,7 +25,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { pack } from "tar-stream";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
 import type {
   CommandResult,
@@ -252,7 +252,7 @@ describe("files outside the sandbox", () => {
   });
 
   test("the server's own environment is not there", async () => {
-    process.env.SANDBOX_TEST_CANARY = SECRET;
+    vi.stubEnv("SANDBOX_TEST_CANARY", SECRET);
     const { stdout } = await shell("env; set; cat /proc/self/environ /proc/*/environ; printenv");
     expect(stdout).not.toContain("SANDBOX_TEST_CANARY");
   });

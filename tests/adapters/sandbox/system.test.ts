@@ -17,7 +17,7 @@ import {
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { isolation } from "../../../lib/platform/isolation/isolation.ts";
 import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "../../../lib/sandbox/port.ts";
@@ -170,7 +170,7 @@ describe.runIf(isolation().kind === "namespaces")("the system sandbox", () => {
     });
 
     test("is no process and no environment but its own, and others do not see its own", async () => {
-      process.env.SANDBOX_TEST_CANARY = SECRET;
+      vi.stubEnv("SANDBOX_TEST_CANARY", SECRET);
       const token = randomUUID();
       const held = shell(`sleep 600.5 # ${token}`, 600_000, { AGENT_API_AUTH_HEADER: token });
       await expect.poll(() => commandLines("sleep\u0000600.5")).toHaveLength(1);

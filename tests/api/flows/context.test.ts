@@ -143,13 +143,13 @@ describe("a turn of a hundred tool calls with two megabytes of results", () => {
   it("does so in a window that only the model's rejection tells", async () => {
     model.script(
       "hidden-window",
-      worker(60, (step) => lines(step * 4_000)),
+      worker(30, (step) => lines(step * 4_000)),
     );
     const { ended, requests, rejections } = await run("hidden-window", {
       model: "fake-hidden-64k",
     });
     expect(ended.status, String(ended.error)).toBe("completed");
-    expect(requests).toHaveLength(61);
+    expect(requests).toHaveLength(31);
     expect(rejections).toBeLessThanOrEqual(1);
   });
 
@@ -171,7 +171,7 @@ describe("a turn of a hundred tool calls with two megabytes of results", () => {
   });
 });
 
-describe("a chat of sixty turns", () => {
+describe("a chat of many turns", () => {
   it.each([
     [
       "a model that summarizes well",
@@ -181,17 +181,17 @@ describe("a chat of sixty turns", () => {
     ["one that writes nothing", "empty", () => ""],
     ["one that writes too much", "endless", () => "blah ".repeat(60_000)],
   ])("goes on with %s", async (_, name, summary) => {
-    const turns = name === "good" ? 60 : 24;
+    const turns = name === "good" ? 30 : 12;
     model.script(
       `chat-${name}`,
-      worker(1, () => ["seq 2000"], summary),
+      worker(1, () => ["seq 4000"], summary),
     );
     const conversation = await openConversation(caller);
     const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
     await caller.patch(path, { modelId: "fake-64k" });
     const before = model.rejected.length;
     for (let turn = 0; turn < turns; turn++) {
-      const text = `[script:chat-${name}] question ${turn} ${"and a long story ".repeat(500)}`;
+      const text = `[script:chat-${name}] question ${turn} ${"and a long story ".repeat(1_000)}`;
       const stream = await conversation.send(text);
       await stream.ended;
       expect(stream.chunks.at(-1), `turn ${turn}: ${stream.text.slice(-300)}`).toMatchObject({

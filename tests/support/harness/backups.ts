@@ -13,7 +13,7 @@ export const DONE = "exit code 0";
 
 /** Runs a script in this process, and returns what it would print when it fails. */
 async function run(script: () => Promise<number>, dataDir: string): Promise<string> {
-  process.env.DATA_DIR = dataDir;
+  vi.stubEnv("DATA_DIR", dataDir);
   vi.spyOn(console, "log").mockReturnValue();
   try {
     return `exit code ${await script()}`;

@@ -13,14 +13,11 @@ import {
   type Locator,
   type Page,
 } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect } from "vitest";
 import { sessionFor } from "./auth-session.ts";
 import { createAccount } from "./clients.ts";
 import { findChromium } from "./find-chromium.ts";
 import { stack } from "./stack.ts";
-
-// A page costs many times what a request costs, and tests share the machine with each other.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 const executablePath = findChromium();
 const required = Boolean(process.env.CI) || process.env.REQUIRE_BROWSER === "1";
@@ -40,6 +37,20 @@ const withoutFeatures = [
   ...["OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"],
   ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess"],
 ].join();
+
+let launched: Browser | undefined;
+
+/** The browser of this process, which ends with it: the files that run here one after another share it. */
+async function runningBrowser(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error(missing);
+  if (!launched?.isConnected()) {
+    launched = await chromium.launch({
+      executablePath,
+      args: ["--disable-gpu", "--disable-quic", `--disable-features=${withoutFeatures}`],
+    });
+  }
+  return launched;
+}
 
 export interface Tab {
   readonly page: Page;
@@ -79,13 +90,8 @@ export function describeInBrowser(title: string, body: (browsing: Browsing) => v
     let browser: Browser;
     let tabs: { readonly tab: Tab; readonly options: TabOptions }[] = [];
     beforeAll(async () => {
-      if (executablePath === undefined) throw new Error(missing);
-      browser = await chromium.launch({
-        executablePath,
-        args: ["--disable-gpu", "--disable-quic", `--disable-features=${withoutFeatures}`],
-      });
+      browser = await runningBrowser();
     });
-    afterAll(() => browser?.close());
     afterEach(async () => {
       const ended = tabs;
       tabs = [];

@@ -10,8 +10,6 @@ import { createQueues } from "../../../lib/platform/fair-queue.ts";
 import { RequestLog } from "../../../lib/requests/request-log.ts";
 import { stack } from "./stack.ts";
 
-Object.assign(process.env, stack.env);
-
 const echo: Contract = {
   method: "POST",
   path: "/api/echo",
@@ -36,12 +34,14 @@ interface Given {
 }
 
 /** Returns the parts of a process that the stages use. */
-export const appOf = (queues: Partial<App["queues"]> = {}) =>
-  ({
+export function appOf(queues: Partial<App["queues"]> = {}): App {
+  Object.assign(process.env, stack.env);
+  return {
     queues: { ...createQueues(config()), ...queues },
     identity: new TokenVerifier(),
     requestLog: new RequestLog(),
-  }) as App;
+  } as App;
+}
 
 export function exchangeOf(given: Given = {}): Exchange {
   const declared = contract({ ...echo, ...given.contract });

@@ -3,13 +3,16 @@
  * whoever asks: a client of ours, the AI SDK, a generated client. It changes nothing of an answer, and
  * registers the secrets that come and go.
  */
-import { afterEach, expect, inject } from "vitest";
+import { inject } from "vitest";
 import { registerAnswered, registerSent } from "../secrets/register.ts";
 import { faultOf } from "./published.ts";
 import { servers } from "./servers.ts";
 
 const published = inject("published");
 const faults: string[] = [];
+
+/** The environment that this process started with. */
+export const inherited = { ...process.env };
 
 if (published) {
   const ask = globalThis.fetch;
@@ -33,6 +36,5 @@ if (published) {
   };
 }
 
-afterEach(() => {
-  expect(faults.splice(0), "answers that are not as published").toEqual([]);
-});
+/** Returns the faults since the last call. */
+export const takeFaults = (): string[] => faults.splice(0);

@@ -1,0 +1,26 @@
+/**
+ * Runs before each test file. One process runs many of them, so that modules are loaded once: this puts
+ * back what one file may leave to the next.
+ */
+import { join } from "node:path";
+import { afterAll, afterEach, expect, inject, vi } from "vitest";
+import { setBuiltPrograms } from "../../../lib/platform/isolation/program.ts";
+import { projectRoot } from "../../../scripts/project-root.ts";
+import { inherited, takeFaults } from "./observe-answers.ts";
+
+// A file may have settings of its own, and the values that were made from them.
+for (const name of Object.keys(process.env)) if (!(name in inherited)) delete process.env[name];
+Object.assign(process.env, inherited);
+globalThis.agentPlatform?.clear();
+
+// Sandboxes and renderings that a test starts itself run the programs of the build, as the servers' do.
+// Without a server, there may be no build, or one of older sources.
+if (inject("published")) setBuiltPrograms(join(projectRoot, inject("stack").distDir, "programs"));
+
+afterEach(() => {
+  expect(takeFaults(), "answers that are not as published").toEqual([]);
+});
+
+afterAll(() => {
+  vi.useRealTimers();
+});
