@@ -69,12 +69,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     LOG_LEVEL: "warn",
     // The endpoints of tests are on this machine.
     LOOPBACK_URLS: "webhooks,mcp,skills",
-    // Tests fire what is due themselves.
-    TASK_INTERVAL_SECONDS: "0",
     CRON_SECRET: randomUUID(),
-    // Tests look at what the retention job would delete; those of the job itself call it. Most turns run no
-    // command, and a process of a sandbox takes as much processor time as the whole of such a test.
-    TEST_CONSTANTS: '{"RETENTION_INTERVAL_SECONDS":0,"SANDBOXES_START_AHEAD":0}',
+    // Tests fire what is due themselves, and look at what the retention job would delete; those of the job itself
+    // call it. Most turns run no command, and a process of a sandbox takes as much processor time as the whole
+    // of such a test.
+    TEST_CONSTANTS:
+      '{"RETENTION_INTERVAL_SECONDS":0,"TASK_INTERVAL_SECONDS":0,"SANDBOXES_START_AHEAD":0}',
   };
   const start = (port: number, more: Record<string, string> = {}) =>
     runNext({

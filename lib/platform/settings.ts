@@ -231,7 +231,6 @@ const mail = {
 
 const connectors = {
   COMPOSIO_API_KEY: optionalText.describe("Selects Composio's connectors."),
-  COMPOSIO_BASE_URL: urlOr("https://backend.composio.dev").describe("Composio's API."),
   COMPOSIO_WEBHOOK_SECRET: optionalSecret(16).describe(
     "The secret with which Composio signs the events of connected accounts: of a webhook subscription (version V3) to `composio.trigger.message` at `PUBLIC_URL/api/triggers/composio`.",
   ),
@@ -286,9 +285,6 @@ const content = {
 };
 
 const schedules = {
-  TASK_INTERVAL_SECONDS: integerOr(5, 0, 3_600).describe(
-    "Seconds between two looks of this process for scheduled prompts that are due; 0 leaves them to other processes, and to calls of `GET /api/cron/tasks`.",
-  ),
   CRON_SECRET: optionalSecret(16).describe(
     "The secret with which a scheduler, such as Vercel's cron jobs, calls `GET /api/cron/tasks`, and the tasks at Trigger.dev `POST /api/cron/task-runs/{id}`.",
   ),
@@ -347,6 +343,8 @@ const constants = z.strictObject({
   METRICS_INTERVAL_MS: integerOr(60_000, 1),
   /** Whether a sandbox on this machine starts its process before its first command; 0: with it. */
   SANDBOXES_START_AHEAD: integerOr(1, 0),
+  /** How often this process looks for scheduled prompts that are due; 0: never. */
+  TASK_INTERVAL_SECONDS: integerOr(5, 0),
   /** How often the retention job runs; 0 turns it off in this process. */
   RETENTION_INTERVAL_SECONDS: integerOr(600, 0),
 });
@@ -366,7 +364,8 @@ const provided = {
   VERCEL_PROJECT_PRODUCTION_URL: optionalText,
   /** Whether every response body is checked against its contract. */
   CHECK_RESPONSES: flag(false),
-  /** fal's queue, where it takes files that it cannot fetch itself, and the vendor of web searches: fakes in tests. */
+  /** Composio, fal's queue, where fal takes files that it cannot fetch, and the vendor of web searches: fakes in tests. */
+  COMPOSIO_BASE_URL: urlOr("https://backend.composio.dev"),
   FAL_BASE_URL: urlOr("https://queue.fal.run"),
   FAL_STORAGE_URL: urlOr("https://rest.fal.ai"),
   SEARCH_BASE_URL: optionalUrl,

@@ -16,8 +16,7 @@ const ofTests = `## Tests
 
 | setting | default | meaning |
 | --- | --- | --- |
-| \`CHROMIUM_PATH\` | found on the path | The Chromium of the tests in a browser. |
-| \`REQUIRE_BROWSER\` | \`0\` | \`1\` makes those tests fail where there is no Chromium, instead of being left out. |
+| \`CHROMIUM_PATH\` | found on the path | The Chromium of the tests in a browser. Without one they are left out; with \`CI\` they fail. |
 `;
 
 export function describeSettings(): string {

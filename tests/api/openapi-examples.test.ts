@@ -32,7 +32,7 @@ beforeAll(async () => {
   const CRON_SECRET = randomUUID();
   archive = await startArchiveServer();
   const secrets = { CRON_SECRET, COMPOSIO_WEBHOOK_SECRET: CRON_SECRET };
-  const env = { ...parts.env, ...secrets, TASK_INTERVAL_SECONDS: "0", OUTBOUND_LOOPBACK: "true" };
+  const env = { ...parts.env, ...secrets, OUTBOUND_LOOPBACK: "true" };
   server = await startServer({ env });
   placeholders.replaceText(archive.url, "https://example.com/radio-list.zip");
   placeholders.replaceText(CRON_SECRET, "your-cron-secret");

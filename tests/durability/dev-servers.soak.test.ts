@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { afterEach, expect, test, vi } from "vitest";
 import { endCopies, interrupt, newFolder, npmRun } from "../adapters/supabase/copies.ts";
 import { familyOf, stillRunning } from "../adapters/supabase/processes.ts";
+import { client } from "../support/harness/clients.ts";
 
 // Every endpoint is compiled when it is first asked, twice at once.
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 60_000 });
@@ -60,6 +61,24 @@ test("one click signs the development account in and one page shows its mail, fo
   expect((await inbox({ origin: "https://evil.example" })).status).toBe(403);
   expect((await inbox({ origin, "sec-fetch-site": "cross-site" })).status).toBe(403);
   expect(await postWithHost(`${copy.url}/auth/developer/mail`, evil)).toBe(403);
+});
+
+test("its pages are there, and a path with a slash at its end is unknown or led to the page", async () => {
+  const copy = await npmRun("dev", newFolder());
+  const key = await copy.key();
+  const output = copy.output();
+  const [, address = ""] = /open (\S+) and continue as developer@example\.com/.exec(output) ?? [];
+  expect((await fetch(address)).status).toBe(200);
+  const [, inbox = ""] = /^Mail: +(\S+?),/m.exec(output) ?? [];
+  expect((await fetch(inbox)).status).toBe(200);
+  for (const path of ["/api/keys/", "/api/nothing/", "/api/", "/api/keys/?limit=1"]) {
+    const answer = await client({ key }, copy.url).request("GET", path);
+    expect(answer.status, path).toBe(404);
+    expect(answer.body, path).toEqual({ status: "error", error: "Not found" });
+  }
+  const page = await fetch(`${copy.url}/keys/`, { redirect: "manual" });
+  expect(page.status).toBe(308);
+  expect(page.headers.get("location")).toBe("/keys");
 });
 
 /** A page whose name was pointed at this machine names itself in `Host` and `Origin`. */

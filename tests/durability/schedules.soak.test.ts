@@ -19,7 +19,10 @@ let workspace: Workspace;
 let servers: RunningNext[];
 let caller: Client;
 beforeAll(async () => {
-  workspace = await startWorkspace({ TASK_INTERVAL_SECONDS: "1", ACCOUNT_ACTIVE_TURNS: "0" });
+  workspace = await startWorkspace({
+    TEST_CONSTANTS: '{"TASK_INTERVAL_SECONDS":1}',
+    ACCOUNT_ACTIVE_TURNS: "0",
+  });
   servers = [workspace.server];
   while (servers.length < SERVERS) servers.push(await workspace.startServer());
   caller = await workspace.createCaller();

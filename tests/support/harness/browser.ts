@@ -1,6 +1,6 @@
 /**
  * A real browser at the console: Chromium, by playwright-core. Where there is none the tests are
- * left out and say what to install, unless `CI` or `REQUIRE_BROWSER=1` asks for them.
+ * left out and say what to install, unless `CI` asks for them.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -20,7 +20,7 @@ import { findChromium } from "./find-chromium.ts";
 import { stack } from "./stack.ts";
 
 const executablePath = findChromium();
-const required = Boolean(process.env.CI) || process.env.REQUIRE_BROWSER === "1";
+const required = Boolean(process.env.CI);
 const missing =
   "No Chromium was found: the browser tests are left out. Install one (Debian: apt-get install " +
   "chromium-headless-shell), or set CHROMIUM_PATH to its program.";

@@ -39,7 +39,7 @@ export function appOf(queues: Partial<App["queues"]> = {}): App {
   return {
     queues: { ...createQueues(config()), ...queues },
     identity: new TokenVerifier(),
-    requestLog: new RequestLog(),
+    requestLog: new RequestLog(async () => {}),
   } as App;
 }
 

@@ -21,12 +21,16 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningN
   const { env, distDir, records } = inject("stack");
   const port = options.port ?? (await freePort());
   noteSettings(records, options.env ?? {});
+  const TEST_CONSTANTS = JSON.stringify({
+    ...JSON.parse(env.TEST_CONSTANTS ?? "{}"),
+    ...JSON.parse(options.env?.TEST_CONSTANTS ?? "{}"),
+  });
   const server = await runNext({
     mode: "start",
     port,
     ...(options.processes !== undefined && { processes: options.processes }),
     distDir,
-    env: { ...env, PUBLIC_URL: `http://127.0.0.1:${port}`, ...options.env },
+    env: { ...env, PUBLIC_URL: `http://127.0.0.1:${port}`, ...options.env, TEST_CONSTANTS },
     output: "collect",
   });
   servers.add(server.url);
