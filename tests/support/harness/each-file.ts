@@ -7,11 +7,15 @@ import { afterAll, afterEach, expect, inject, vi } from "vitest";
 import { setBuiltPrograms } from "../../../lib/platform/isolation/program.ts";
 import { projectRoot } from "../../../scripts/project-root.ts";
 import { inherited, takeFaults } from "./observe-answers.ts";
+import { servers } from "./servers.ts";
 
 // A file may have settings of its own, and the values that were made from them.
 for (const name of Object.keys(process.env)) if (!(name in inherited)) delete process.env[name];
 Object.assign(process.env, inherited);
 globalThis.agentPlatform?.clear();
+// The port of a server that has ended may be one of a fake now.
+servers.clear();
+servers.add(inject("stack").url);
 
 // Sandboxes and renderings that a test starts itself run the programs of the build, as the servers' do.
 // Without a server, there may be no build, or one of older sources.

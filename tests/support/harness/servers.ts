@@ -1,4 +1,2 @@
-import { inject } from "vitest";
-
 /** Origins of the servers of this test file: the shared one, and those it starts. */
-export const servers = new Set([inject("stack").url]);
+export const servers = new Set<string>();
