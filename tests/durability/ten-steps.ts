@@ -1,7 +1,8 @@
 /** The ten-step turn that crash tests cut, and what must be true of it afterwards. */
 import { expect } from "vitest";
 import type { Gate, Script, ScriptPart } from "../support/fakes/openai.ts";
-import type { Conversation } from "../support/harness/conversation.ts";
+import type { Client } from "../support/harness/clients.ts";
+import { type Conversation, openChat, openConversation } from "../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn, type Frame } from "../support/harness/turn-stream.ts";
 import type { Workspace } from "../support/harness/workspace.ts";
 import { readStream } from "../support/harness/worlds.ts";
@@ -16,11 +17,11 @@ export interface PausePoint {
 }
 
 /**
- * Ten steps, each with some text and one command that adds its number to `effects`; then an answer.
+ * Ten steps, each with some text and one command that adds its number to a file; then an answer.
  * At `command` the command itself waits in the sandbox, after its effect, until the file `go` is
- * there.
+ * there; other commands of its session wait for it.
  */
-export function tenSteps(pause: PausePoint | null, last: Gate): Script {
+export function tenSteps(pause: PausePoint | null, last: Gate, file = "effects"): Script {
   return async function* ({ step }): AsyncGenerator<ScriptPart> {
     const at = async (where: PausePoint["where"]) => {
       if (pause?.step === step && pause.where === where) await pause.gate.pass();
@@ -39,8 +40,8 @@ export function tenSteps(pause: PausePoint | null, last: Gate): Script {
       tool: "bash",
       input: {
         command: waits
-          ? `echo ${step} >> effects; while [ ! -e go ]; do sleep 0.05; done`
-          : `echo ${step} >> effects`,
+          ? `echo ${step} >> ${file}; while [ ! -e go ]; do sleep 0.05; done`
+          : `echo ${step} >> ${file}`,
       },
       pieces: 3,
       between: () => at("input"),
@@ -52,8 +53,16 @@ export function tenSteps(pause: PausePoint | null, last: Gate): Script {
 export const effectsOf = async (
   workspace: Workspace,
   { sessionId }: Conversation,
+  file = "effects",
 ): Promise<string[]> =>
-  (await workspace.readSandboxFile(sessionId, "effects")).split("\n").filter(Boolean);
+  (await workspace.readSandboxFile(sessionId, file)).split("\n").filter(Boolean);
+
+/** Opens chats of one session, whose turns share the process of its sandbox. */
+export async function openChats(caller: Client, count: number): Promise<Conversation[]> {
+  const first = await openConversation(caller);
+  const others = Array.from({ length: count - 1 }, () => openChat(first, caller));
+  return [first, ...(await Promise.all(others))];
+}
 
 /** Everything that was ever streamed of a chat's newest turn, as the engine keeps it. */
 export async function logOf(workspace: Workspace, { chatId }: Conversation): Promise<Frame[]> {

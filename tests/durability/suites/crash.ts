@@ -20,6 +20,7 @@ import {
   effectsOf,
   expectSurvived,
   logOf,
+  openChats,
   type PausePoint,
   STEPS,
   tenSteps,
@@ -37,10 +38,16 @@ export function crashSuite(world?: World): void {
 
   const steps = Array.from({ length: STEPS }, (_, step) => String(step));
 
+  interface Restarted {
+    readonly conversation: Conversation;
+    readonly before: readonly Frame[];
+    readonly rest: TurnStream;
+  }
+
   /** Restarts, and goes on reading where each of the clients was cut. */
   async function restart(
     cut: readonly { conversation: Conversation; stream: TurnStream }[],
-  ): Promise<{ conversation: Conversation; before: readonly Frame[]; rest: TurnStream }[]> {
+  ): Promise<Restarted[]> {
     await crash(workspace.server);
     const before = await Promise.all(cut.map(({ stream }) => stream.ended));
     const { url } = await workspace.startServer();
@@ -58,6 +65,53 @@ export function crashSuite(world?: World): void {
     );
   }
 
+  /** Starts a turn of which one of the two commands of a step is done, and the other runs. */
+  async function startPair() {
+    const held = gate();
+    workspace.model.script("pair", async function* ({ step }) {
+      if (step === 0) {
+        yield { tool: "bash", id: "quick", input: { command: "echo quick | tee -a effects" } };
+        yield {
+          tool: "bash",
+          id: "slow",
+          input: { command: "echo slow >> effects; while [ ! -e go ]; do sleep 0.05; done" },
+        };
+      } else {
+        await held.pass();
+        yield { text: "seen" };
+      }
+    });
+    const conversation = await openConversation(caller);
+    const stream = await conversation.send("[script:pair]");
+    await stream.until((chunk) => chunk.type === "tool-output-available");
+    await expect
+      .poll(() => effectsOf(workspace, conversation), { timeout: 50_000, interval: 20 })
+      .toContain("slow");
+    return {
+      conversation,
+      stream,
+      /** The result of the one was kept, and the model was told of the other. */
+      async expectTold(back: Restarted | undefined) {
+        held.open();
+        await back?.rest.ended;
+        const whole = await logOf(workspace, conversation);
+        expectCompleteTurn(whole);
+        expect([...(back?.before ?? []), ...(back?.rest.frames ?? [])]).toEqual(whole);
+        const stored = await back?.conversation.answer();
+        expect(await assemble(whole.map((frame) => frame.chunk))).toEqual(stored);
+        const calls = stored?.parts.filter((part) => part.type === "tool-bash");
+        expect(calls).toMatchObject([
+          { toolCallId: "quick", output: { stdout: "quick\n" } },
+          { toolCallId: "slow", output: { error: expect.stringContaining("outcome is unknown") } },
+        ]);
+        expect(await effectsOf(workspace, conversation)).toEqual(["quick", "slow"]);
+        const received = workspace.model.callsOf("pair").at(-1)?.toolResults ?? [];
+        expect(received[0]).toContain("quick");
+        expect(received[1]).toContain("outcome is unknown");
+      },
+    };
+  }
+
   describe("a server that is killed while its turns stand at", () => {
     const pauses: Record<string, Omit<PausePoint, "gate">> = {
       "the first model call, before its first word": { step: 0, where: "before" },
@@ -72,17 +126,25 @@ export function crashSuite(world?: World): void {
       "the last answer": { step: STEPS, where: "text" },
     };
 
-    it(`${Object.keys(pauses).join("; ")}: all go on by themselves, exactly`, async () => {
+    const places = [...Object.keys(pauses), "one of two commands of a step"];
+    it(`${places.join("; ")}: all go on by themselves, exactly`, async () => {
       const last = gate();
+      const shared = await openChats(caller, Object.keys(pauses).length);
       const turns = await Promise.all(
         Object.entries(pauses).map(async ([what, where], n) => {
           const pause = { ...where, gate: gate() };
-          workspace.model.script(`pause-${n}`, tenSteps(pause, last));
-          const conversation = await openConversation(caller);
+          const file = `effects-${n}`;
+          workspace.model.script(`pause-${n}`, tenSteps(pause, last, file));
+          // A command that waits would hold those of the other turns.
+          const own = pause.where === "command" ? undefined : shared[n];
+          const conversation = own ?? (await openConversation(caller));
           const stream = await conversation.send(`[script:pause-${n}]`);
           if (pause.where === "command") {
             await expect
-              .poll(() => effectsOf(workspace, conversation), { timeout: 50_000, interval: 20 })
+              .poll(() => effectsOf(workspace, conversation, file), {
+                timeout: 50_000,
+                interval: 20,
+              })
               .toContain(String(pause.step));
           } else await pause.gate.reached;
           // What the model had said before the pause has reached the client.
@@ -91,24 +153,25 @@ export function crashSuite(world?: World): void {
             let seen = 0;
             await stream.until((chunk) => chunk.type === "text-delta" && ++seen === texts);
           }
-          return { what, pause, conversation, stream };
+          return { what, pause, file, conversation, stream };
         }),
       );
 
-      const back = await restart(turns);
+      const pair = await startPair();
+      const [ofPair, ...back] = await restart([pair, ...turns]);
       for (const { pause } of turns) pause.gate.open();
       last.open();
       for (const [n, { conversation, before, rest }] of back.entries()) {
         const turn = turns[n];
         if (!turn) throw new Error("no such turn");
-        const { what, pause, stream } = turn;
+        const { what, pause, file, stream } = turn;
         expect(rest.status, what).toBe(200);
         expect(rest.runId, what).toBe(stream.runId);
         const after = await rest.ended;
         expect(rest.isDone, what).toBe(true);
         const { stored, whole } = await expectSurvived(workspace, { conversation, before, after });
         expect(whole.length, what).toBe(before.length + after.length);
-        expect(await effectsOf(workspace, conversation), what).toEqual(steps);
+        expect(await effectsOf(workspace, conversation, file), what).toEqual(steps);
 
         const outputs = stored.parts.flatMap((part) =>
           part.type === "tool-bash" ? [JSON.stringify(part)] : [],
@@ -123,50 +186,8 @@ export function crashSuite(world?: World): void {
           expect(received[0]?.step, what).toBe(pause.step + 1);
         }
       }
+      await pair.expectTold(ofPair);
     }, 180_000);
-  });
-
-  describe("a server that is killed while one of two commands of a step is done", () => {
-    it("keeps the result of the one, and tells the model of the other", async () => {
-      const held = gate();
-      workspace.model.script("pair", async function* ({ step }) {
-        if (step === 0) {
-          yield { tool: "bash", id: "quick", input: { command: "echo quick | tee -a effects" } };
-          yield {
-            tool: "bash",
-            id: "slow",
-            input: { command: "echo slow >> effects; while [ ! -e go ]; do sleep 0.05; done" },
-          };
-        } else {
-          await held.pass();
-          yield { text: "seen" };
-        }
-      });
-      caller = clientAt(workspace.server.url, caller);
-      const conversation = await openConversation(caller);
-      const stream = await conversation.send("[script:pair]");
-      await stream.until((chunk) => chunk.type === "tool-output-available");
-      await expect
-        .poll(() => effectsOf(workspace, conversation), { timeout: 50_000, interval: 20 })
-        .toContain("slow");
-      const [back] = await restart([{ conversation, stream }]);
-      held.open();
-      await back?.rest.ended;
-      const whole = await logOf(workspace, conversation);
-      expectCompleteTurn(whole);
-      expect([...(back?.before ?? []), ...(back?.rest.frames ?? [])]).toEqual(whole);
-      const stored = await back?.conversation.answer();
-      expect(await assemble(whole.map((frame) => frame.chunk))).toEqual(stored);
-      const calls = stored?.parts.filter((part) => part.type === "tool-bash");
-      expect(calls).toMatchObject([
-        { toolCallId: "quick", output: { stdout: "quick\n" } },
-        { toolCallId: "slow", output: { error: expect.stringContaining("outcome is unknown") } },
-      ]);
-      expect(await effectsOf(workspace, conversation)).toEqual(["quick", "slow"]);
-      const received = workspace.model.callsOf("pair").at(-1)?.toolResults ?? [];
-      expect(received[0]).toContain("quick");
-      expect(received[1]).toContain("outcome is unknown");
-    });
   });
 
   describe("a server that is killed the moment a client sees", () => {
@@ -181,19 +202,21 @@ export function crashSuite(world?: World): void {
     const count = (frames: readonly Frame[], type: string) =>
       frames.filter(({ chunk }) => chunk.type === type).length;
 
-    it.each(world ? ["a call to run"] : ["a tool's output", "the end"])(
+    // Turns that stand between two steps are among those above, and crashes.soak.test.ts kills at any moment.
+    const isSoak = process.env.SOAK === "1";
+    const ours = isSoak ? Object.keys(moments) : ["the end"];
+    it.each(world ? ["a call to run"] : ours)(
       "%s: no step is lost or run twice",
       async (moment) => {
         const name = `moment-${moment.replaceAll(/\W/g, "-")}`;
         const last = gate();
         if (moment === "the end") last.open();
-        workspace.model.script(name, tenSteps(null, last));
         caller = clientAt(workspace.server.url, caller);
         // The others are wherever they happen to be.
         const turns = await Promise.all(
-          Array.from({ length: 4 }, async () => {
-            const conversation = await openConversation(caller);
-            return { conversation, stream: await conversation.send(`[script:${name}]`) };
+          (await openChats(caller, 4)).map(async (conversation, n) => {
+            workspace.model.script(`${name}-${n}`, tenSteps(null, last, `${name}-${n}`));
+            return { conversation, stream: await conversation.send(`[script:${name}-${n}]`) };
           }),
         );
         const seen: Frame[] = [];
@@ -203,12 +226,12 @@ export function crashSuite(world?: World): void {
         });
         const back = await restart(turns);
         last.open();
-        for (const { conversation, before, rest } of back) {
+        for (const [n, { conversation, before, rest }] of back.entries()) {
           const after = await rest.ended;
           // It may have been over, or have ended, before anybody could ask for the rest.
           if (moment !== "the end") expect(rest.status).toBe(200);
           await expectSurvived(workspace, { conversation, before, after });
-          const effects = await effectsOf(workspace, conversation);
+          const effects = await effectsOf(workspace, conversation, `${name}-${n}`);
           expect(new Set(effects).size).toBe(effects.length);
           const unknown = (await conversation.answer()).parts.filter((part) =>
             JSON.stringify(part).includes("outcome is unknown"),
