@@ -14,7 +14,14 @@ import {
   type Workspace,
 } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
-import { effectsOf, expectSurvived, type PausePoint, STEPS, tenSteps } from "../ten-steps.ts";
+import {
+  effectsOf,
+  expectSurvived,
+  openChats,
+  type PausePoint,
+  STEPS,
+  tenSteps,
+} from "../ten-steps.ts";
 
 /** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
 export function twoServersSuite(world?: World): void {
@@ -97,7 +104,7 @@ export function twoServersSuite(world?: World): void {
   });
 
   describe.skipIf(world?.cannot.takeover)("when the server that runs them is killed", () => {
-    it("the other takes its turns over, and a reader there sees them go on to the end", async () => {
+    it("the other takes its turns over, and a stop ends one that nobody has taken over yet", async () => {
       const last = gate();
       const pauses: Omit<PausePoint, "gate">[] = [
         { step: 0, where: "before" },
@@ -106,32 +113,56 @@ export function twoServersSuite(world?: World): void {
         { step: 6, where: "command" },
         { step: 9, where: "called" },
       ];
+      const shared = await openChats(caller, pauses.length);
       const turns = await Promise.all(
         pauses.map(async (where, n) => {
           const pause = { ...where, gate: gate() };
-          workspace.model.script(`orphan-${n}`, tenSteps(pause, last));
-          const conversation = await openConversation(caller);
+          const file = `effects-${n}`;
+          workspace.model.script(`orphan-${n}`, tenSteps(pause, last, file));
+          // A command that waits would hold those of the other turns.
+          const own = pause.where === "command" ? undefined : shared[n];
+          const conversation = own ?? (await openConversation(caller));
           const doomed = await conversation.send(`[script:orphan-${n}]`);
           if (pause.where === "command") {
             await expect
-              .poll(() => effectsOf(workspace, conversation), { timeout: 50_000, interval: 20 })
+              .poll(() => effectsOf(workspace, conversation, file), {
+                timeout: 50_000,
+                interval: 20,
+              })
               .toContain(String(pause.step));
           } else await pause.gate.reached;
           const survivor = conversation.through(clientAt(other.url, caller));
-          return { pause, conversation: survivor, doomed, reader: await survivor.resume() };
+          return { pause, file, conversation: survivor, doomed, reader: await survivor.resume() };
         }),
       );
+      workspace.model.script("stop-orphan", async function* () {
+        yield { text: "half" };
+        yield { hang: true };
+      });
+      const hanging = await openConversation(caller);
+      const first = await hanging.send("[script:stop-orphan]");
+      await first.until((chunk) => chunk.type === "text-delta");
+      const stoppable = hanging.through(clientAt(other.url, caller));
+      const stopped = await stoppable.resume();
+
       await crash(one);
+      expect((await stoppable.stop()).body).toEqual({ status: "success", stopped: true });
+      expectCompleteTurn(await stopped.ended);
+      expect(await assemble(stopped.chunks)).toEqual(await stoppable.answer());
+      expect(await stoppable.answer()).toMatchObject({ metadata: { finishReason: "interrupted" } });
+      expect((await stoppable.read()).isStreaming).toBe(false);
+
       for (const { pause } of turns) pause.gate.open();
       last.open();
-      for (const { pause, conversation, doomed, reader } of turns) {
+      for (const { pause, file, conversation, doomed, reader } of turns) {
+        // A reader at the other server sees the turn go on to the end.
         const whole = await reader.ended;
         expect(reader.isDone, pause.where).toBe(true);
         expectCompleteTurn(whole);
         const before = await doomed.ended;
         expect(whole.slice(0, before.length)).toEqual(before);
         await expectSurvived(workspace, { conversation, before: [], after: whole });
-        const effects = await effectsOf(workspace, conversation);
+        const effects = await effectsOf(workspace, conversation, file);
         expect(effects, pause.where).toEqual(Array.from({ length: STEPS }, (_, n) => String(n)));
       }
       // The chat is free, at whichever server.
@@ -139,24 +170,5 @@ export function twoServersSuite(world?: World): void {
       await next?.ended;
       expect(next?.isDone).toBe(true);
     }, 120_000);
-
-    it("a stop that comes before anybody took the turn over still ends it", async () => {
-      workspace.model.script("stop-orphan", async function* () {
-        yield { text: "half" };
-        yield { hang: true };
-      });
-      const doomed = await workspace.startServer();
-      const conversation = await openConversation(clientAt(doomed.url, caller));
-      const first = await conversation.send("[script:stop-orphan]");
-      await first.until((chunk) => chunk.type === "text-delta");
-      const survivor = conversation.through(clientAt(other.url, caller));
-      const reader = await survivor.resume();
-      await crash(doomed);
-      expect((await survivor.stop()).body).toEqual({ status: "success", stopped: true });
-      expectCompleteTurn(await reader.ended);
-      expect(await assemble(reader.chunks)).toEqual(await survivor.answer());
-      expect(await survivor.answer()).toMatchObject({ metadata: { finishReason: "interrupted" } });
-      expect((await survivor.read()).isStreaming).toBe(false);
-    });
   });
 }
