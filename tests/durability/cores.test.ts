@@ -10,16 +10,15 @@ import type { TurnStream } from "../support/harness/turn-stream.ts";
 import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
 
-const PROCESSES = 3;
-const TURNS = 6;
+const PROCESSES = 2;
+const TURNS = 4;
 
 let workspace: Workspace;
 let server: RunningNext;
 let caller: Client;
 beforeAll(async () => {
-  workspace = await startWorkspace();
-  await workspace.server.stop();
-  server = await workspace.startServer({ processes: PROCESSES });
+  workspace = await startWorkspace({}, undefined, { processes: PROCESSES });
+  server = workspace.server;
   caller = await workspace.createCaller(server.url);
 });
 afterAll(() => workspace.stop());

@@ -23,10 +23,12 @@ type Environment = Readonly<Record<string, string>>;
  * @param env what the servers get in addition, or what makes it for each new one from the settings
  * of the parts
  * @param world the World that runs the turns; without one, the engine of this project
+ * @param options those of the first server
  */
 export async function startWorkspace(
   env: Environment | ((parts: Environment) => Promise<Environment>) = {},
   world?: World,
+  options?: ServerOptions,
 ) {
   const parts = await startOwnParts();
   const { DATABASE_URL = "", DATA_DIR = "" } = parts.env;
@@ -56,7 +58,7 @@ export async function startWorkspace(
     return { id, key: registerSecret(raw, "API key") };
   };
   const createKey = async () => (await createAccount()).key;
-  const first = await start();
+  const first = await start(options);
   return {
     world,
     env: parts.env,
