@@ -1,6 +1,6 @@
 /** One effect for one key, also when the server is killed between the effect and its answer. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { contracts } from "../../lib/openapi/registry.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
@@ -106,43 +106,68 @@ it("every endpoint that takes a key is killed here", () => {
   expect(endpoints.map(({ name }) => name).sort()).toEqual(taking.sort());
 });
 
-it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
-  "%s again at another server finds the effect of the killed one, and makes no second",
-  async (name, { path: pathFor, body: bodyFor, effects, effectIn }) => {
-    const doomed = await workspace.startServer();
-    const caller = await workspace.createCaller(doomed.url);
-    const accountId = await accountOf(caller);
-    const body = await bodyFor(caller);
-    const headers = { "idempotency-key": randomUUID() };
-    const [method = "", template = ""] = name.split(" ");
-    const path = (await pathFor?.(caller)) ?? template;
-    const send = (to: Client) => to.request(method, path, { body, headers });
+interface Lost {
+  readonly caller: Client;
+  readonly accountId: string;
+  readonly send: (to: Client) => Promise<Answer>;
+  /** Ids of what the killed server had made. */
+  made: string[];
+}
 
+describe("a server that is killed between the effect and its answer", () => {
+  const requests = new Map<string, Lost>();
+  // One is killed with a request to each endpoint.
+  beforeAll(async () => {
+    const doomed = await workspace.startServer();
+    for (const { name, path: pathFor, body: bodyFor } of endpoints) {
+      const caller = await workspace.createCaller(doomed.url);
+      const body = await bodyFor(caller);
+      const headers = { "idempotency-key": randomUUID() };
+      const [method = "", template = ""] = name.split(" ");
+      const path = (await pathFor?.(caller)) ?? template;
+      const send = (to: Client) => to.request(method, path, { body, headers });
+      requests.set(name, { caller, accountId: await accountOf(caller), send, made: [] });
+    }
+    const accounts = [...requests.values()].map(({ accountId }) => `'${accountId}'`);
     const beforeAnswer = await blockUpdates(workspace.env.DATABASE_URL ?? "", {
       lock: 7_010,
       table: "idempotency_keys",
-      when: `new.response is not null and new.account_id = '${accountId}'`,
+      when: `new.response is not null and new.account_id in (${accounts})`,
     });
-    const lost = send(caller).catch(() => "died");
-    await expect.poll(beforeAnswer.waiting, { interval: 20 }).toBe(1);
+    const lost = [...requests.values()].map(({ caller, send }) => send(caller).catch(() => "died"));
+    await vi.waitFor(async () => expect(await beforeAnswer.waiting()).toBe(endpoints.length), {
+      timeout: 60_000,
+      interval: 20,
+    });
     await crash(doomed);
-    expect(await lost).toBe("died");
+    expect(new Set(await Promise.all(lost))).toEqual(new Set(["died"]));
     await beforeAnswer.drop();
-    const made = await effects(accountId);
-    expect(made).toHaveLength(1);
+    for (const { name, effects } of endpoints) {
+      const request = requests.get(name);
+      if (request) request.made = await effects(request.accountId);
+    }
+  });
 
-    const there = clientAt(survivor.url, caller);
-    // Or fifteen seconds later: so long the dead server's place is kept.
-    await workspace.sql`update idempotency_keys set lease_until = now() - interval '1 second'
-      where account_id = ${accountId}`;
-    const answer = await send(there);
-    expect([await effectIn(answer, there)], answer.text).toEqual(made);
-    const repeated = await send(there);
-    expect(repeated.headers.get("idempotency-replayed")).toBe("true");
-    expect([repeated.status, repeated.text]).toEqual([answer.status, answer.text]);
-    expect(await effects(accountId)).toEqual(made);
-  },
-);
+  it.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
+    "%s again at another server finds the effect, and makes no second",
+    async (name, { effects, effectIn }) => {
+      const request = requests.get(name);
+      if (!request) throw new Error("It was not requested");
+      const { caller, accountId, send, made } = request;
+      expect(made).toHaveLength(1);
+      const there = clientAt(survivor.url, caller);
+      // Or fifteen seconds later: so long the dead server's place is kept.
+      await workspace.sql`update idempotency_keys set lease_until = now() - interval '1 second'
+        where account_id = ${accountId}`;
+      const answer = await send(there);
+      expect([await effectIn(answer, there)], answer.text).toEqual(made);
+      const repeated = await send(there);
+      expect(repeated.headers.get("idempotency-replayed")).toBe("true");
+      expect([repeated.status, repeated.text]).toEqual([answer.status, answer.text]);
+      expect(await effects(accountId)).toEqual(made);
+    },
+  );
+});
 
 async function accountOf(caller: Client): Promise<string> {
   const key = z.object({ id: z.uuid() });
