@@ -1,11 +1,12 @@
 /** Turns that wait for an approval: no process has them, and kill -9 of any process runs no call without or twice. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Script } from "../../support/fakes/openai.ts";
 import { blockUpdates } from "../../support/harness/block-updates.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import {
   answerApproval,
   conversationOf,
+  readRun,
   type Started,
   startRun,
   waitForApprovals,
@@ -42,10 +43,16 @@ export function approvalsSuite(world?: World): void {
     return startRun(here(), { prompt: `[script:${script}]`, approvals: { bash: "ask" } });
   };
   const effects = ({ sessionId }: Started) => workspace.readSandboxFile(sessionId, "effects");
-  const restart = async () => {
-    await crash(workspace.server);
-    await workspace.startServer();
-  };
+  /** As `expect.poll`, which no hook may call. */
+  const until = <T>(check: () => Promise<T>) =>
+    vi.waitFor(check, { timeout: 60_000, interval: 50 });
+
+  const untilAsked = (run: Started) =>
+    until(async () => {
+      const { required_action } = await readRun(here(), run);
+      expect(required_action?.approvals).toHaveLength(1);
+      return required_action?.approvals ?? [];
+    });
 
   /** The run has completed, and its stream asks once and is what is stored. Returns the part of the command. */
   async function commandOf(run: Started) {
@@ -61,81 +68,95 @@ export function approvalsSuite(world?: World): void {
     return stored.parts.find(({ type }) => type === "tool-bash");
   }
 
-  it("a server that dies while a turn waits takes nothing with it, and the answer continues it", async () => {
-    const run = await start("killed-while-waiting");
-    const asked = await waitForApprovals(here(), run);
-    await restart();
-    expect(await waitForApprovals(here(), run)).toEqual(asked);
-    expect(await effects(run)).toBe("");
-    // Only the answer can wake it.
-    const { sql } = workspace;
-    await sql`alter function turns_to_wake rename to all_turns_to_wake`;
-    await sql`create function turns_to_wake(p_limit integer, p_due_seconds integer) returns jsonb
-      language sql return '[]'::jsonb`;
-    const answered = await answerApproval(here(), run, asked[0]?.id, { approved: true });
-    expect(answered.body).toMatchObject({ status: "running" });
-    expect(await commandOf(run)).toMatchObject({
-      state: "output-available",
-      approval: { id: asked[0]?.id, approved: true },
-    });
-    expect(await effects(run)).toBe("run\n");
-    await sql`drop function turns_to_wake`;
-    await sql`alter function all_turns_to_wake rename to turns_to_wake`;
-  });
-
   describe("a server that dies", () => {
-    it("between the question and the wait has asked once", async () => {
+    let waiting: Started;
+    let asked: Awaited<ReturnType<typeof waitForApprovals>>;
+    let approved: Started;
+    let inCommand: Started;
+    let between: Started;
+    let effectBefore: string;
+
+    // One dies with all of these turns.
+    beforeAll(async () => {
+      const approve = async (run: Started) => {
+        const [approval] = await untilAsked(run);
+        await answerApproval(here(), run, approval?.id, { approved: true });
+      };
+      waiting = await start("killed-while-waiting");
+      asked = await untilAsked(waiting);
+      const waits = "echo run >> effects; while [ ! -e go ]; do sleep 0.05; done";
+      inCommand = await start("killed-in-command", waits);
+      await approve(inCommand);
+      await until(async () => expect(await effects(inCommand)).toBe("run\n"));
+
+      approved = await start("killed-before-command");
+      await untilAsked(approved);
+      const databaseUrl = workspace.env.DATABASE_URL ?? "";
+      const beforeCommand = await blockUpdates(databaseUrl, {
+        lock: 20_261_998,
+        table: "turns",
+        when: `new.loads > 1 and new.run_id = '${approved.runId}'`,
+      });
+      await approve(approved);
+      await until(async () => expect(await beforeCommand.waiting()).toBeGreaterThan(0));
+      effectBefore = await effects(approved);
+
       // A turn that waits extends its key last.
-      const held = await blockUpdates(workspace.env.DATABASE_URL ?? "", {
+      const beforeWait = await blockUpdates(databaseUrl, {
         lock: 20_261_997,
         table: "api_keys",
         when: "new.expires_at > old.expires_at",
       });
-      const run = await start("killed-between");
-      await expect.poll(held.waiting).toBeGreaterThan(0);
+      between = await start("killed-between");
+      await until(async () => expect(await beforeWait.waiting()).toBeGreaterThan(0));
+
       await crash(workspace.server);
-      await held.drop();
+      await Promise.all([beforeCommand.drop(), beforeWait.drop()]);
       await workspace.startServer();
-      const [asked] = await waitForApprovals(here(), run);
+    });
+
+    it("between the question and the wait has asked once", async () => {
+      const [question] = await waitForApprovals(here(), between);
       const denial = { approved: false, reason: "Not now" };
-      await answerApproval(here(), run, asked?.id, denial);
-      expect(await commandOf(run)).toMatchObject({
+      await answerApproval(here(), between, question?.id, denial);
+      expect(await commandOf(between)).toMatchObject({
         state: "output-denied",
-        approval: { id: asked?.id, reason: "Not now" },
+        approval: { id: question?.id, reason: "Not now" },
       });
-      expect(await effects(run)).toBe("");
+      expect(await effects(between)).toBe("");
     });
 
     it("after an approval and before the command leaves it to the next server", async () => {
-      const run = await start("killed-before-command");
-      const [asked] = await waitForApprovals(here(), run);
-      const held = await blockUpdates(workspace.env.DATABASE_URL ?? "", {
-        lock: 20_261_998,
-        table: "turns",
-        when: "new.loads > 1",
-      });
-      await answerApproval(here(), run, asked?.id, { approved: true });
-      await expect.poll(held.waiting).toBeGreaterThan(0);
-      expect(await effects(run)).toBe("");
-      await crash(workspace.server);
-      await held.drop();
-      await workspace.startServer();
-      expect(await commandOf(run)).toMatchObject({ output: { exitCode: 0 } });
-      expect(await effects(run)).toBe("run\n");
+      expect(effectBefore).toBe("");
+      expect(await commandOf(approved)).toMatchObject({ output: { exitCode: 0 } });
+      expect(await effects(approved)).toBe("run\n");
     });
 
     it("while the approved command runs does not have it run again", async () => {
-      const waits = "echo run >> effects; while [ ! -e go ]; do sleep 0.05; done";
-      const run = await start("killed-in-command", waits);
-      const [asked] = await waitForApprovals(here(), run);
-      await answerApproval(here(), run, asked?.id, { approved: true });
-      await expect.poll(() => effects(run)).toBe("run\n");
-      await restart();
-      expect(await commandOf(run)).toMatchObject({
+      expect(await commandOf(inCommand)).toMatchObject({
         approval: { approved: true },
         output: { error: expect.stringContaining("outcome is unknown") },
       });
-      expect(await effects(run)).toBe("run\n");
+      expect(await effects(inCommand)).toBe("run\n");
+    });
+
+    it("while a turn waits takes nothing with it, and the answer continues it", async () => {
+      expect(await waitForApprovals(here(), waiting)).toEqual(asked);
+      expect(await effects(waiting)).toBe("");
+      // Only the answer can wake it.
+      const { sql } = workspace;
+      await sql`alter function turns_to_wake rename to all_turns_to_wake`;
+      await sql`create function turns_to_wake(p_limit integer, p_due_seconds integer) returns jsonb
+        language sql return '[]'::jsonb`;
+      const answered = await answerApproval(here(), waiting, asked[0]?.id, { approved: true });
+      expect(answered.body).toMatchObject({ status: "running" });
+      expect(await commandOf(waiting)).toMatchObject({
+        state: "output-available",
+        approval: { id: asked[0]?.id, approved: true },
+      });
+      expect(await effects(waiting)).toBe("run\n");
+      await sql`drop function turns_to_wake`;
+      await sql`alter function all_turns_to_wake rename to turns_to_wake`;
     });
   });
 
