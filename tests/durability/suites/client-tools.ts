@@ -1,5 +1,5 @@
 /** Runs that wait for their client: no process has them, and kill -9 of any process loses nothing. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Script } from "../../support/fakes/openai.ts";
 import {
   startWebhookEndpoint,
@@ -10,6 +10,7 @@ import type { Client } from "../../support/harness/clients.ts";
 import {
   conversationOf,
   readRun,
+  type Started,
   sendResults,
   startRun,
   waitForCalls,
@@ -54,6 +55,10 @@ export function clientToolsSuite(world?: World): void {
     await endpoint?.stop();
   });
 
+  /** As `expect.poll`, which no hook may call. */
+  const until = (check: () => Promise<void>) =>
+    vi.waitFor(check, { timeout: 60_000, interval: 50 });
+
   const start = (script: string) => {
     workspace.model.script(script, twice);
     const here = clientAt(workspace.server.url, caller);
@@ -61,45 +66,83 @@ export function clientToolsSuite(world?: World): void {
     return startRun(here, body);
   };
 
-  it("a server that dies while a run waits takes nothing with it", async () => {
-    let here = clientAt(workspace.server.url, caller);
-    const run = await start("killed-while-waiting");
-    for (const step of [0, 1]) {
-      const calls = await waitForCalls(here, run);
-      expect(calls).toEqual([{ id: `play-${step}`, name: "play", input: { isrc: "QZ1" } }]);
+  describe("a server that dies", () => {
+    let waiting: Started;
+    let resumed: Started;
+    let here: Client;
+
+    // One dies with both runs.
+    beforeAll(async () => {
+      here = clientAt(workspace.server.url, caller);
+      waiting = await start("killed-while-waiting");
+      resumed = await start("killed-after-results");
+      for (const run of [waiting, resumed]) {
+        await until(async () =>
+          expect((await readRun(here, run)).required_action?.tool_calls).toEqual([
+            { id: "play-0", name: "play", input: { isrc: "QZ1" } },
+          ]),
+        );
+      }
+      const held = await blockUpdates(workspace.env.DATABASE_URL ?? "", {
+        lock: 20_261_998,
+        table: "turns",
+        when: `new.loads > 1 and new.run_id = '${resumed.runId}'`,
+      });
+      await sendResults(here, resumed, [{ id: "play-0", output: 1 }]);
+      await until(async () => expect(await held.waiting()).toBeGreaterThan(0));
       await crash(workspace.server);
+      await held.drop();
       here = clientAt((await workspace.startServer()).url, caller);
-      const results = [{ id: `play-${step}`, output: { played: step } }];
-      expect((await sendResults(here, run, results)).status).toBe(200);
-    }
-    expect(await waitForRun(here, run)).toMatchObject({ status: "completed", error: null });
-    const steps = workspace.model.callsOf("killed-while-waiting").map(({ step }) => step);
-    expect(steps).toEqual([0, 1, 2]);
+    });
 
-    const conversation = conversationOf(here, run);
-    const stream = await conversation.resume({ runId: run.runId });
-    expectCompleteTurn(await stream.ended);
-    const answer = await conversation.answer();
-    expect(await assemble(stream.chunks)).toEqual(answer);
-    expect(answer.parts.filter(({ type }) => type === "tool-bash")).toHaveLength(2);
-    expect(await workspace.readSandboxFile(run.sessionId, "effects")).toBe("run\nrun\n");
+    it("while a run waits takes nothing with it", async () => {
+      const run = waiting;
+      for (const step of [0, 1]) {
+        const calls = await waitForCalls(here, run);
+        expect(calls).toEqual([{ id: `play-${step}`, name: "play", input: { isrc: "QZ1" } }]);
+        const results = [{ id: `play-${step}`, output: { played: step } }];
+        expect((await sendResults(here, run, results)).status).toBe(200);
+        // A call is answered before the next one is asked for.
+        await expect
+          .poll(async () => (await readRun(here, run)).required_action?.tool_calls[0]?.id)
+          .not.toBe(`play-${step}`);
+      }
+      expect(await waitForRun(here, run)).toMatchObject({ status: "completed", error: null });
+      const steps = workspace.model.callsOf("killed-while-waiting").map(({ step }) => step);
+      expect(steps).toEqual([0, 1, 2]);
 
-    // A delivery that a crash has cut is repeated with the same id.
-    const told = () => {
-      const ofRun = endpoint.received.filter(({ event }) => event.data.run_id === run.runId);
-      return [...new Map(ofRun.map((one) => [one.headers["webhook-id"], one.event])).values()];
-    };
-    await expect.poll(told).toHaveLength(3);
-    // They may overtake each other.
-    expect(
-      told()
-        .map(({ type, data }) => `${type} ${data.status}`)
-        .toSorted(),
-    ).toEqual([
-      "run.completed completed",
-      "run.requires_action requires_action",
-      "run.requires_action requires_action",
-    ]);
+      const conversation = conversationOf(here, run);
+      const stream = await conversation.resume({ runId: run.runId });
+      expectCompleteTurn(await stream.ended);
+      const answer = await conversation.answer();
+      expect(await assemble(stream.chunks)).toEqual(answer);
+      expect(answer.parts.filter(({ type }) => type === "tool-bash")).toHaveLength(2);
+      expect(await workspace.readSandboxFile(run.sessionId, "effects")).toBe("run\nrun\n");
+
+      // A delivery that a crash has cut is repeated with the same id.
+      const told = () => {
+        const ofRun = endpoint.received.filter(({ event }) => event.data.run_id === run.runId);
+        return [...new Map(ofRun.map((one) => [one.headers["webhook-id"], one.event])).values()];
+      };
+      await expect.poll(told).toHaveLength(3);
+      // They may overtake each other.
+      expect(
+        told()
+          .map(({ type, data }) => `${type} ${data.status}`)
+          .toSorted(),
+      ).toEqual([
+        "run.completed completed",
+        "run.requires_action requires_action",
+        "run.requires_action requires_action",
+      ]);
+    });
+
+    it("in the step after the results repeats neither a tool nor a result", async () => {
+      expect(await waitForCalls(here, resumed)).toMatchObject([{ id: "play-1" }]);
+      await sendResults(here, resumed, [{ id: "play-1", output: 2 }]);
+      expect(await waitForRun(here, resumed)).toMatchObject({ status: "completed" });
+      expect(workspace.model.callsOf("killed-after-results")).toHaveLength(3);
+    });
   });
 
   it("a run continues although the process dies that has recorded the last result", async () => {
@@ -136,24 +179,4 @@ export function clientToolsSuite(world?: World): void {
       expect(workspace.model.callsOf("sent-twice")).toHaveLength(3);
     },
   );
-
-  it("a server that dies in the step after the results repeats neither a tool nor a result", async () => {
-    let here = clientAt(workspace.server.url, caller);
-    const run = await start("killed-after-results");
-    await waitForCalls(here, run);
-    const held = await blockUpdates(workspace.env.DATABASE_URL ?? "", {
-      lock: 20_261_998,
-      table: "turns",
-      when: "new.loads > 1",
-    });
-    await sendResults(here, run, [{ id: "play-0", output: 1 }]);
-    await expect.poll(held.waiting).toBeGreaterThan(0);
-    await crash(workspace.server);
-    await held.drop();
-    here = clientAt((await workspace.startServer()).url, caller);
-    expect(await waitForCalls(here, run)).toMatchObject([{ id: "play-1" }]);
-    await sendResults(here, run, [{ id: "play-1", output: 2 }]);
-    expect(await waitForRun(here, run)).toMatchObject({ status: "completed" });
-    expect(workspace.model.callsOf("killed-after-results")).toHaveLength(3);
-  });
 }
