@@ -1,9 +1,11 @@
 /** What a model does wrong, and what the turn makes of it. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FakeOpenAI, type Script, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Script } from "../../support/fakes/openai.ts";
+import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
-import { startServer } from "../../support/harness/server.ts";
+import { sharedLogs } from "../../support/harness/shared-workspace.ts";
+import { sql } from "../../support/harness/stack.ts";
 import {
   assemble,
   expectCompleteTurn,
@@ -11,26 +13,23 @@ import {
   textOf,
 } from "../../support/harness/turn-stream.ts";
 
-let model: FakeOpenAI;
-let server: Awaited<ReturnType<typeof startServer>>;
+const place = provideChatServer();
 let caller: Client;
 beforeAll(async () => {
-  model = await startFakeOpenAI();
-  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
-  caller = (await createPerson(server.url)).withKey;
+  caller = (await createPerson(place.server.url)).withKey;
 });
-afterAll(async () => {
-  await model.close();
-  await server.stop();
-});
+
+/** The name of a script of this file, on the server that it shares with others. */
+const named = (name: string) => `fault-${name}`;
+const callsOf = (name: string) => place.model.callsOf(named(name));
 
 async function run(
   name: string,
   script: Script,
 ): Promise<{ conversation: Conversation; stream: TurnStream }> {
-  model.script(name, script);
+  place.model.script(named(name), script);
   const conversation = await openConversation(caller);
-  const stream = await conversation.send(`[script:${name}]`);
+  const stream = await conversation.send(`[script:${named(name)}]`);
   await stream.ended;
   expect(stream.isDone).toBe(true);
   expectCompleteTurn(stream.frames);
@@ -54,8 +53,10 @@ describe("a model that", () => {
     expect(errorsOf(stream)).toHaveLength(1);
     expect(JSON.stringify(stream.chunks)).not.toContain("4711");
     expect(JSON.stringify(await conversation.read())).not.toContain("4711");
-    expect(server.logs()).toContain("model call failed");
-    expect(server.logs()).not.toContain("[script:refuses]");
+    const [turn] = await sql`select id from turns where chat_id = ${conversation.chatId}`;
+    const lines = (await sharedLogs()).split("\n").filter((line) => line.includes(turn?.id));
+    expect(lines.join("\n")).toContain("model call failed");
+    expect(await sharedLogs()).not.toContain("[script:fault-refuses]");
     expect(await conversation.answer()).toMatchObject({ metadata: { finishReason: "error" } });
     const next = await conversation.send("still there?");
     await next.ended;
@@ -127,10 +128,10 @@ describe("a model that", () => {
     });
     const calls = (await conversation.answer()).parts.filter((part) => part.type === "tool-bash");
     for (const call of calls) expect(call).toMatchObject({ state: "output-error" });
-    model.script("read-missing", function* ({ step }) {
+    place.model.script("fault-read-missing", function* ({ step }) {
       if (step === 0) yield { tool: "bash", input: { command: "cat ran" } };
     });
-    const stream = await conversation.send("[script:read-missing]");
+    const stream = await conversation.send("[script:fault-read-missing]");
     await stream.ended;
     expect(JSON.stringify(stream.chunks)).toContain("No such file");
   });
@@ -161,7 +162,7 @@ describe("a model that", () => {
       "output-available",
     ]);
     expect(textOf(stored)).toBe("got it");
-    const received = model.callsOf("malformed")[1]?.toolResults.join(" ") ?? "";
+    const received = callsOf("malformed")[1]?.toolResults.join(" ") ?? "";
     expect(received).not.toBe("");
   });
 
@@ -171,8 +172,8 @@ describe("a model that", () => {
       else yield { text: "sorry" };
     });
     expect(textOf(await conversation.answer())).toBe("sorry");
-    expect(model.callsOf("unknown-tool")).toHaveLength(2);
-    expect(model.callsOf("unknown-tool")[1]?.toolResults).toHaveLength(1);
+    expect(callsOf("unknown-tool")).toHaveLength(2);
+    expect(callsOf("unknown-tool")[1]?.toolResults).toHaveLength(1);
   });
 
   it("mixes a good call with a bad one: both have an outcome", async () => {
@@ -187,7 +188,7 @@ describe("a model that", () => {
       "output-available",
       "output-error",
     ]);
-    expect(model.callsOf("mixed")[1]?.toolResults).toHaveLength(2);
+    expect(callsOf("mixed")[1]?.toolResults).toHaveLength(2);
   });
 
   it("gives every call the same id: each is run, and has its own result", async () => {
@@ -231,7 +232,7 @@ describe("a model that", () => {
     const { conversation, stream } = await run("endless", function* () {
       yield { tool: "todo", input: { todos: [] } };
     });
-    expect(model.callsOf("endless")).toHaveLength(100);
+    expect(callsOf("endless")).toHaveLength(100);
     expect(errorsOf(stream)).toHaveLength(1);
     const calls = (await conversation.answer()).parts.filter((part) => part.type === "tool-todo");
     expect(calls).toHaveLength(100);

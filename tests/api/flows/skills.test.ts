@@ -1,26 +1,17 @@
 /** How agents load skills. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type FakeOpenAI, type ScriptPart, startFakeOpenAI } from "../../support/fakes/openai.ts";
+import type { ScriptPart } from "../../support/fakes/openai.ts";
 import { makeArtist, makeOrganization } from "../../support/fixtures/people.ts";
 import { skillText } from "../../support/fixtures/skills.ts";
+import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import { startRun, waitForRun } from "../../support/harness/runs.ts";
-import { startServer } from "../../support/harness/server.ts";
 
-let model: FakeOpenAI;
-let server: Awaited<ReturnType<typeof startServer>>;
-beforeAll(async () => {
-  model = await startFakeOpenAI();
-  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
-});
-afterAll(async () => {
-  await server?.stop();
-  await model?.close();
-});
+const place = provideChatServer();
 
-const person = () => createPerson(server.url);
+const person = () => createPerson(place.server.url);
 const newName = () => `skill-${randomUUID().slice(0, 8)}`;
 const put = (caller: Client, name: string, files: object) =>
   caller.request("PUT", `/api/skills/${name}`, { body: { files } });
@@ -29,14 +20,14 @@ const put = (caller: Client, name: string, files: object) =>
 async function runWith(caller: Client, calls: readonly ScriptPart[], more = {}) {
   const script = randomUUID();
   let next = 0;
-  model.script(script, function* () {
+  place.model.script(script, function* () {
     yield calls[next++] ?? { text: "Done." };
   });
   const ended = await waitForRun(
     caller,
     await startRun(caller, { prompt: `[script:${script}]`, ...more }),
   );
-  const steps = model.callsOf(script);
+  const steps = place.model.callsOf(script);
   return {
     ended,
     instructions: String(steps[0]?.messages[0]?.content),

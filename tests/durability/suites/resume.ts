@@ -7,21 +7,22 @@ import {
   openChat,
   openConversation,
 } from "../../support/harness/conversation.ts";
+import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 import {
   assemble,
   expectCompleteTurn,
   type TurnStream,
   textOf,
 } from "../../support/harness/turn-stream.ts";
-import { startWorkspace, type Workspace } from "../../support/harness/workspace.ts";
+import { startWorkspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
 
 /** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
 export function resumeSuite(world?: World): void {
-  let workspace: Workspace;
+  let workspace: SharedWorkspace;
   let caller: Client;
   beforeAll(async () => {
-    workspace = await startWorkspace({}, world);
+    workspace = world ? await startWorkspace({}, world) : await joinWorkspace();
     caller = await workspace.createCaller();
   });
   afterAll(() => workspace.stop());
@@ -61,7 +62,7 @@ export function resumeSuite(world?: World): void {
 
   describe("a turn with text and tools", () => {
     it("is, for every k, its first k chunks and the resumed rest, each once", async () => {
-      const { held, conversation, first } = await startHeld("every-k");
+      const { held, conversation, first } = await startHeld("resume-every-k");
       const seen = first.frames.length;
       expect(seen).toBeGreaterThan(20);
       const ks = Array.from({ length: seen + 1 }, (_, k) => k);
@@ -93,7 +94,7 @@ export function resumeSuite(world?: World): void {
     it("reads the same to 50 readers that join at any moment", async () => {
       const count = 600;
       const held = gate();
-      workspace.model.script("crowd", async function* () {
+      workspace.model.script("resume-crowd", async function* () {
         for (let n = 0; n < count; n++) {
           // Lets others run, as a model that takes its time does.
           if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -102,7 +103,7 @@ export function resumeSuite(world?: World): void {
         }
       });
       const conversation = await openConversation(caller);
-      const first = await conversation.send("[script:crowd]");
+      const first = await conversation.send("[script:resume-crowd]");
       const readers = await Promise.all(
         Array.from({ length: 50 }, async (_, n) => {
           await first.until((chunk, { id }) => chunk.type === "text-delta" && id >= n * 11);
@@ -118,7 +119,7 @@ export function resumeSuite(world?: World): void {
     });
 
     it("has nothing to resume once it is over, and its message is whole by then", async () => {
-      const { held, conversation, first } = await startHeld("over");
+      const { held, conversation, first } = await startHeld("resume-over");
       held.open();
       await first.until((chunk) => chunk.type === "finish");
       const [rest, view] = await Promise.all([conversation.resume(), conversation.read()]);
@@ -132,16 +133,16 @@ export function resumeSuite(world?: World): void {
 
   describe("a client that goes away", () => {
     it("changes nothing, at whichever chunk it does", async () => {
-      scriptHeld("deserted").open();
+      scriptHeld("resume-deserted").open();
       const conversation = await openConversation(caller);
-      const patient = await conversation.send("[script:deserted]");
+      const patient = await conversation.send("[script:resume-deserted]");
       const total = (await patient.ended).length;
       const chats = await Promise.all(
         Array.from({ length: total }, () => openChat(conversation, caller)),
       );
       await Promise.all(
         chats.map(async (chat, k) => {
-          const stream = await chat.send("[script:deserted]");
+          const stream = await chat.send("[script:resume-deserted]");
           await stream.until((chunk, { id }) => id >= k || chunk.type === "finish");
           stream.leave();
           await stream.ended;
@@ -155,9 +156,9 @@ export function resumeSuite(world?: World): void {
     });
 
     it("changes nothing when it never reads the answer", async () => {
-      const held = scriptHeld("unread");
+      const held = scriptHeld("resume-unread");
       const conversation = await openConversation(caller);
-      const gone = await conversation.send("[script:unread]");
+      const gone = await conversation.send("[script:resume-unread]");
       gone.leave();
       await held.reached;
       const rest = await conversation.resume();

@@ -7,21 +7,22 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate, type Script } from "../../support/fakes/openai.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
+import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 import {
   assemble,
   expectCompleteTurn,
   type TurnStream,
   textOf,
 } from "../../support/harness/turn-stream.ts";
-import { startWorkspace, type Workspace } from "../../support/harness/workspace.ts";
+import { startWorkspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
 
 /** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
 export function stopSuite(world?: World): void {
-  let workspace: Workspace;
+  let workspace: SharedWorkspace;
   let caller: Client;
   beforeAll(async () => {
-    workspace = await startWorkspace({}, world);
+    workspace = world ? await startWorkspace({}, world) : await joinWorkspace();
     caller = await workspace.createCaller();
   });
   afterAll(() => workspace.stop());
@@ -70,19 +71,19 @@ export function stopSuite(world?: World): void {
   describe("stopped", () => {
     it("before the model's first word: an empty answer is stored", async () => {
       const held = gate();
-      const turn = await start("silent", async function* () {
+      const turn = await start("stop-silent", async function* () {
         await held.pass();
         yield { text: "never" };
       });
       await held.reached;
       const stored = await stopNow(turn);
       expect(textOf(stored)).toBe("");
-      expect(workspace.model.callsOf("silent")[0]?.outcome).toBe("abandoned");
+      expect(workspace.model.callsOf("stop-silent")[0]?.outcome).toBe("abandoned");
     });
 
     it("at the first word, and in a text: what came is kept", async () => {
       for (const count of [1, 40]) {
-        const turn = await start(`text-${count}`, async function* () {
+        const turn = await start(`stop-text-${count}`, async function* () {
           for (let n = 0; n < count; n++) yield { text: `${n} ` };
           yield { hang: true };
         });
@@ -96,7 +97,7 @@ export function stopSuite(world?: World): void {
 
     it("in a call's input: the call is closed as an error", async () => {
       const held = gate();
-      const turn = await start("input", async function* () {
+      const turn = await start("stop-input", async function* () {
         yield {
           tool: "bash",
           input: { command: "echo never" },
@@ -110,7 +111,7 @@ export function stopSuite(world?: World): void {
     });
 
     it("in a command, which ends: its call is closed as an error", async () => {
-      const turn = await start("command", function* () {
+      const turn = await start("stop-command", function* () {
         yield {
           tool: "bash",
           input: { command: "echo begun > begun; while true; do sleep 0.05; done" },
@@ -128,7 +129,7 @@ export function stopSuite(world?: World): void {
         expect.objectContaining({ type: "tool-bash", state: "output-error", errorText: "Stopped" }),
       );
       // The model is not asked again, and the next turn finds a conversation it can go on with.
-      expect(workspace.model.callsOf("command")).toHaveLength(1);
+      expect(workspace.model.callsOf("stop-command")).toHaveLength(1);
       const next = await turn.conversation.send("go on");
       await next.ended;
       expect(textOf(await turn.conversation.answer())).toBe("You said: go on");
@@ -144,7 +145,7 @@ export function stopSuite(world?: World): void {
         "tool-output-available",
         "finish-step",
       ];
-      workspace.model.script("between", async function* ({ step }) {
+      workspace.model.script("stop-between", async function* ({ step }) {
         if (step < 2) yield { tool: "todo", input: { todos: [] } };
         else yield { hang: true };
       });
@@ -152,7 +153,7 @@ export function stopSuite(world?: World): void {
         await Promise.all(
           moments.map(async (moment) => {
             const conversation = await openConversation(caller);
-            const stream = await conversation.send("[script:between]");
+            const stream = await conversation.send("[script:stop-between]");
             await stream.until((chunk) => chunk.type === moment);
             await stopNow({ conversation, stream });
           }),
@@ -161,7 +162,7 @@ export function stopSuite(world?: World): void {
     }, 120_000);
 
     it("twice at once, and again afterwards: once effective, then nothing to stop", async () => {
-      const turn = await start("twice", async function* () {
+      const turn = await start("stop-twice", async function* () {
         yield { text: "half" };
         yield { hang: true };
       });
@@ -180,7 +181,7 @@ export function stopSuite(world?: World): void {
     });
 
     it("after the end: nothing changes", async () => {
-      const turn = await start("ended", function* () {
+      const turn = await start("stop-ended", function* () {
         yield { text: "whole" };
       });
       await turn.stream.ended;
@@ -191,7 +192,7 @@ export function stopSuite(world?: World): void {
 
     it("as the end comes: the answer is whole or partial, and stored as it was streamed", async () => {
       for (let round = 0; round < 10; round++) {
-        const turn = await start(`race-${round}`, function* () {
+        const turn = await start(`stop-race-${round}`, function* () {
           yield { text: "a" };
           yield { text: "b" };
         });
@@ -209,7 +210,7 @@ export function stopSuite(world?: World): void {
   describe("a newer turn", () => {
     it("is never touched by a stop that was meant for the one before", async () => {
       for (let round = 0; round < 8; round++) {
-        const turn = await start(`older-${round}`, async function* () {
+        const turn = await start(`stop-older-${round}`, async function* () {
           yield { text: "old" };
           yield { hang: true };
         });

@@ -11,14 +11,18 @@ export interface SharedServer {
   readonly port: number;
 }
 
+interface LoggingServer extends SharedServer {
+  logs(): string;
+}
+
 /** @param startServer is called when the first file joins, with the address of the model */
-export async function startModelRouter(startServer: (modelUrl: string) => Promise<SharedServer>) {
+export async function startModelRouter(startServer: (modelUrl: string) => Promise<LoggingServer>) {
   const builtIn = await startFakeOpenAI();
   /** Origins of the models of the files. */
   const files = new Set<string>();
   /** Scripts that were called, and the models that have them, also of files that have ended. */
   const owners = new Map<string, string>();
-  let server: Promise<SharedServer> | undefined;
+  let server: Promise<LoggingServer> | undefined;
 
   /**
    * Returns who follows a script. The model of a file that has ended refuses connections.
@@ -42,6 +46,7 @@ export async function startModelRouter(startServer: (modelUrl: string) => Promis
       const { url, port } = await server;
       return HttpResponse.json({ url, port });
     }),
+    http.get("/logs", async () => HttpResponse.text((await server)?.logs())),
     http.get("/v1/models", () => fetch(`${builtIn.url}/models`)),
     http.post("/v1/chat/completions", async ({ request }) => {
       const body = await request.text();

@@ -1,13 +1,13 @@
 /** The console's chat in a browser, in front of a scripted model. */
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { SharedServer } from "../fakes/model-router.ts";
 import { startFakeOpenAI } from "../fakes/openai.ts";
 import { type Browsing, signIn, type TabOptions } from "./browser.ts";
 import { client } from "./clients.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import { mailsTo } from "./mailbox.ts";
-import { servers } from "./servers.ts";
+import { joinServer } from "./shared-workspace.ts";
 import { stack } from "./stack.ts";
 import { textOf } from "./turn-stream.ts";
 
@@ -22,9 +22,7 @@ export function provideChatServer() {
   let server: SharedServer;
   beforeAll(async () => {
     model = await startFakeOpenAI();
-    const joined = { method: "POST", body: model.origin };
-    server = await (await fetch(`${inject("models")}/files`, joined)).json();
-    servers.add(server.url);
+    server = await joinServer(model);
   });
   afterAll(() => model.close());
   return {
