@@ -1,8 +1,7 @@
-/** kill -9 of the server while a run submits its output. */
+/** kill -9 of the server while a run submits its output. What counts across a crash is in crash-flows.test.ts. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { gate, type Script } from "../support/fakes/openai.ts";
 import { startWebhookEndpoint, type WebhookEndpoint } from "../support/fakes/webhook-endpoint.ts";
-import { makeImage } from "../support/fixtures/media.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { readRun, startRun, waitForRun } from "../support/harness/runs.ts";
 import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
@@ -117,72 +116,4 @@ it.each([
   const received = () => endpoint.received.filter(({ event }) => event.data.run_id === run.runId);
   await expect.poll(received).toHaveLength(1);
   expect(received()[0]?.event.data).toMatchObject({ status: "completed", output: { n: calls } });
-});
-
-it("corrections and requests count across a crash", async () => {
-  const pause = gate();
-  let calls = 0;
-  workspace.model.script("killed-between", async function* () {
-    const call = calls++;
-    if (call === 3) await pause.pass();
-    if (call === 0) yield { text: "Done." };
-    else yield { tool: "submit_output", input: { n: "many" } };
-  });
-  const here = clientAt(workspace.server.url, caller);
-  const run = await startRun(here, { prompt: "[script:killed-between]", output_schema });
-  await pause.reached;
-  await crash(workspace.server);
-  const back = await restart();
-  pause.open();
-  expect(await waitForRun(back, run)).toMatchObject({
-    status: "failed",
-    error: "output_invalid: /n must be integer",
-    output: null,
-  });
-  // One stop, four invalid outputs, and the call that the crash has cut.
-  expect(workspace.model.callsOf("killed-between")).toHaveLength(6);
-});
-
-it("a verdict counts across a crash, its judge is paid once, and an image stays in the request", async () => {
-  const pause = gate();
-  const image = await makeImage();
-  const drawing = `echo ${Buffer.from(image).toString("base64")} | base64 -d > cover.png`;
-  let answers = 0;
-  let judged = 0;
-  workspace.model.script("killed-after-verdict", async function* ({ tools }) {
-    if (tools.length === 0) {
-      judged++;
-      yield {
-        text: JSON.stringify({ satisfied: judged > 1, missing: judged > 1 ? [] : ["Rates"] }),
-      };
-      return;
-    }
-    answers++;
-    if (answers === 1) yield { tool: "bash", input: { command: drawing } };
-    else if (answers === 2) yield { tool: "read", input: { filePath: "cover.png" } };
-    else {
-      if (answers === 4) await pause.pass();
-      yield { text: "Done." };
-    }
-  });
-  const here = clientAt(workspace.server.url, caller);
-  const outcome = { rubric: "It has rates.", max_iterations: 2 };
-  const more = { outcome, model: "fake-vision" };
-  const run = await startRun(here, { prompt: "[script:killed-after-verdict]", ...more });
-  await pause.reached;
-  await crash(workspace.server);
-  const back = await restart();
-  pause.open();
-  expect(await waitForRun(back, run)).toMatchObject({
-    status: "completed",
-    verdicts: [
-      { iteration: 1, verdict: "unsatisfied", missing: ["Rates"] },
-      { iteration: 2, verdict: "satisfied", missing: [] },
-    ],
-  });
-  expect(judged).toBe(2);
-  const calls = workspace.model.callsOf("killed-after-verdict");
-  const [cut, repeated] = calls.filter(({ tools }) => tools.length > 0).slice(3);
-  expect(repeated?.messages).toEqual(cut?.messages);
-  expect(JSON.stringify(repeated?.messages).match(/data:image\/jpeg;base64/g)).toHaveLength(1);
 });

@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { conversationOf, startRun, waitForRun } from "../../support/harness/runs.ts";
+import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 import { assemble, textOf } from "../../support/harness/turn-stream.ts";
-import { startWorkspace, type Workspace } from "../../support/harness/workspace.ts";
 
 const PRICES = { "main-costly": { input: 1_000, output: 1_000 }, spare: { input: 1, output: 1 } };
 /** Each test has a main model of its own, because a server remembers which ones have failed. */
 const MAIN = ["subagent", "summary", "template", "signed", "full", "costly", "stopped"];
 
-let workspace: Workspace;
+let workspace: SharedWorkspace;
 beforeAll(async () => {
-  workspace = await startWorkspace({
+  workspace = await joinWorkspace({
     MODELS: ["fake-64k", "spare", ...MAIN.map((name) => `main-${name}`)].join(","),
     FALLBACK_MODELS: "spare",
     MODEL_PRICES: JSON.stringify(PRICES),
@@ -173,7 +173,7 @@ it("a stop ends the wait for a model that fails, and calls no other", async () =
 });
 
 it("the cost of a call that broke counts before its fallback is called", async () => {
-  const { caller } = await workspace.createPerson(workspace.server.url);
+  const caller = await workspace.createCaller();
   expect((await caller.patch("/api/accounts/me", { monthly_budget_usd: 0.001 })).status).toBe(200);
   workspace.model.script("costly", function* ({ model }) {
     yield { text: `${model} says` };

@@ -1,29 +1,25 @@
 /**
  * Models that fail, the ones that answer in their place, and the effort of models that think.
- * This file is long because its tests share one server with models of their own, and crash it.
+ * This file is long because its tests share one server with models of their own. A crash of their server is in
+ * tests/durability/crash-flows.test.ts.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Gate, gate, type ScriptPart } from "../../support/fakes/openai.ts";
+import { gate, type ScriptPart } from "../../support/fakes/openai.ts";
 import type { Answer, Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { conversationOf, startedOf, startRun, waitForRun } from "../../support/harness/runs.ts";
+import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 import { assemble, expectCompleteTurn, textOf } from "../../support/harness/turn-stream.ts";
-import {
-  clientAt,
-  crash,
-  startWorkspace,
-  type Workspace,
-} from "../../support/harness/workspace.ts";
 
 const PRICES = { spare: { input: 1, output: 2 }, "main-middle": { input: 10, output: 20 } };
 /** Each test has a main model of its own, because a server remembers which ones have failed. */
-const MAIN = ["start", "tenth", "middle", "skipped", "limited", "gone", "wrong", "crash", "small"];
+const MAIN = ["start", "tenth", "middle", "skipped", "limited", "gone", "wrong", "small"];
 
-let workspace: Workspace;
+let workspace: SharedWorkspace;
 let caller: Client;
 beforeAll(async () => {
-  workspace = await startWorkspace({
+  workspace = await joinWorkspace({
     MODELS: ["fake-model", "fake-64k", "spare", ...MAIN.map((name) => `main-${name}`)].join(","),
     FALLBACK_MODELS: "spare",
     MODEL_PRICES: JSON.stringify(PRICES),
@@ -77,7 +73,7 @@ describe("a model that fails", () => {
   it("at the tenth call leaves the rest of the run to the fallback of the installation", async () => {
     workspace.model.script("tenth", function* ({ model, step }) {
       if (model !== "spare" && step >= 9) yield overloaded;
-      else if (step < 11) yield { tool: "bash", input: { command: `echo ${step}` } };
+      else if (step < 11) yield { tool: "todo", input: { todos: [] } };
       else yield { text: "Done." };
     });
     const { started, ended, steps } = await run("tenth");
@@ -184,35 +180,6 @@ describe("a model that fails", () => {
     expect(steps.at(-1)).toMatchObject({ model_id: "fake-64k" });
     expect(workspace.model.rejected).toEqual([]);
   });
-
-  it("and its server, which crashes while the fallback answers: the stream stays consistent", async () => {
-    let held: Gate | undefined = gate();
-    workspace.model.script("crash", async function* ({ model }) {
-      yield { text: `${model} says ` };
-      if (model !== "spare") yield { cut: true };
-      else await held?.pass();
-      yield { text: "all" };
-    });
-    const conversation = await openConversation(caller);
-    const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
-    expect((await caller.patch(path, { modelId: "main-crash" })).status).toBe(200);
-    const before = await conversation.send("[script:crash]");
-    await held.reached;
-    await before.until((chunk) => chunk.type === "text-delta" && chunk.delta.startsWith("spare"));
-    await crash(workspace.server);
-    held = undefined;
-    const server = await workspace.startServer();
-    caller = clientAt(server.url, caller);
-    const there = conversation.through(caller);
-    const stream = await there.resume({ runId: before.runId });
-    await stream.ended;
-    expectCompleteTurn(stream.frames);
-    expect(stream.frames.slice(0, before.frames.length)).toEqual(before.frames);
-    const answer = await there.answer();
-    expect(textOf(answer)).toBe("spare says all");
-    expect(answer.metadata).toMatchObject({ modelId: "spare" });
-    expect(await assemble(stream.chunks)).toEqual(answer);
-  });
 });
 
 const effortsOf = (script: string) => workspace.model.callsOf(script).map(({ effort }) => effort);
@@ -254,7 +221,7 @@ describe("options", () => {
     const held = gate();
     workspace.model.script("chat-options", async function* ({ model, step }) {
       if (model === "main-start") yield { fail: 404 };
-      else if (step === 0) yield { tool: "bash", input: { command: "true" } };
+      else if (step === 0) yield { tool: "todo", input: { todos: [] } };
       else yield { text: "ok" };
       if (step === 0) await held.pass();
     });

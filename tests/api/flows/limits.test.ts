@@ -1,29 +1,24 @@
 /**
- * Limits of runs: their cost, their steps and their duration. This file is long because its tests share one
- * server with prices of its own, and crash it.
+ * Limits of runs: their cost, their steps and their duration. A crash of their server is in
+ * tests/durability/crash-flows.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NOTE } from "../../../lib/agent/prompt.ts";
-import { gate, type ScriptPart } from "../../support/fakes/openai.ts";
+import type { ScriptPart } from "../../support/fakes/openai.ts";
 import type { Answer, Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { conversationOf, type Started, startRun, waitForRun } from "../../support/harness/runs.ts";
+import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 import { assemble, expectCompleteTurn, textOf } from "../../support/harness/turn-stream.ts";
-import {
-  clientAt,
-  crash,
-  startWorkspace,
-  type Workspace,
-} from "../../support/harness/workspace.ts";
 
 /** Each call of the priced model costs a dollar: its answers claim so many tokens. */
 const usage = { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 };
 const oneDollar: ScriptPart = { claims: { usage } };
 
-let workspace: Workspace;
+let workspace: SharedWorkspace;
 let caller: Client;
 beforeAll(async () => {
-  workspace = await startWorkspace({
+  workspace = await joinWorkspace({
     MODELS: "priced,fake-model,fake-64k",
     MODEL_PRICES: JSON.stringify({ priced: { input: 500, output: 500 } }),
   });
@@ -42,26 +37,21 @@ const costOf = async ({ runId }: Started): Promise<number> => {
   return Number(row?.usd);
 };
 
-/** Kills the server, and starts another one in its place. */
-async function restart(): Promise<void> {
-  await crash(workspace.server);
-  const server = await workspace.startServer();
-  caller = clientAt(server.url, caller);
-}
-
 const limitError = (name: string) => ({ status: "failed", error: `limit_reached: ${name}` });
 
-/** Runs one command in each step, without an end. */
-const endless = (name: string, command = (step: number) => `echo ${step} >> done`) =>
+const plan: ScriptPart = { tool: "todo", input: { todos: [] } };
+
+/** Calls a tool in each step, without an end. */
+const endless = (name: string, command?: (step: number) => string) =>
   workspace.model.script(name, function* ({ step }) {
     yield oneDollar;
     yield { text: `Step ${step}. ` };
-    yield { tool: "bash", input: { command: command(step) } };
+    yield command ? { tool: "bash", input: { command: command(step) } } : plan;
   });
 
 describe("a run that reaches", () => {
   it("its cost fails with the limit, and keeps its answer and its files", async () => {
-    endless("cost");
+    endless("cost", (step) => `echo ${step} >> done`);
     const started = await run({ prompt: "[script:cost]", limits: { max_cost_usd: 2.5 } });
     expect(await waitForRun(caller, started)).toMatchObject(limitError("max_cost_usd"));
     expect(await costOf(started)).toBe(3);
@@ -71,7 +61,7 @@ describe("a run that reaches", () => {
 
   it("its steps fails, and one that needs no more completes", async () => {
     workspace.model.script("steps", function* ({ step }) {
-      if (step < 3) yield { tool: "bash", input: { command: "true" } };
+      if (step < 3) yield plan;
       else yield { text: "Done." };
     });
     const start = (max_steps: number) =>
@@ -126,7 +116,7 @@ describe("a run that reaches", () => {
       if (step === 0) for (let n = 0; n < 4; n++) yield { tool: "task", input: work };
       else yield { text: "Done." };
     });
-    endless("works", () => "true");
+    endless("works");
     const started = await run({ prompt: "[script:delegates]", limits: { max_cost_usd: 7.5 } });
     expect(await waitForRun(caller, started)).toMatchObject(limitError("max_cost_usd"));
     expect(await costOf(started)).toBe(8);
@@ -145,7 +135,7 @@ describe("a run that reaches", () => {
       if (step === 0) for (let n = 0; n < 4; n++) yield { tool: "task", input: work };
       else yield { text: "Done." };
     });
-    endless("steps-of-subagents", () => "true");
+    endless("steps-of-subagents");
     const started = await run({ prompt: "[script:delegates-steps]", limits: { max_steps: 8 } });
     expect(await waitForRun(caller, started)).toMatchObject(limitError("max_steps"));
     expect(workspace.model.callsOf("steps-of-subagents")).toHaveLength(7);
@@ -264,50 +254,4 @@ describe("a limit", () => {
     const infinite = await caller.request("POST", "/api/chat/runs", { body });
     expect(infinite.status, infinite.text).toBe(400);
   });
-});
-
-it("a step that is repeated after a crash gets the note that it had", async () => {
-  let held: ReturnType<typeof gate> | undefined = gate();
-  workspace.model.script("crash-told", async function* ({ step }) {
-    if (step === 3) await held?.pass();
-    yield { tool: "bash", input: { command: "true" } };
-  });
-  const started = await run({
-    prompt: "[script:crash-told]",
-    model: "fake-model",
-    limits: { max_steps: 4 },
-  });
-  await held.reached;
-  held = undefined;
-  await restart();
-  expect(await waitForRun(caller, started)).toMatchObject(limitError("max_steps"));
-  const [first, repeated] = workspace.model.callsOf("crash-told").slice(3);
-  expect(first?.messages.at(-1)?.content).toContain(NOTE);
-  expect(repeated?.messages).toEqual(first?.messages);
-});
-
-it("a crash does not change what a run may cost", async () => {
-  let held: ReturnType<typeof gate> | undefined = gate();
-  workspace.model.script("crash-delegates", function* ({ step }) {
-    yield oneDollar;
-    const work = { task: "Work", instructions: "[script:crash-works]" };
-    if (step === 0) for (let n = 0; n < 4; n++) yield { tool: "task", input: work };
-    else yield { text: "Done." };
-  });
-  let answered = 0;
-  workspace.model.script("crash-works", async function* () {
-    if (++answered === 3) await held?.pass();
-    yield oneDollar;
-    yield { tool: "bash", input: { command: "true" } };
-  });
-  const limits = { max_cost_usd: 6.5 };
-  const started = await run({ prompt: "[script:crash-delegates]", limits });
-  await held.reached;
-  held = undefined;
-  await restart();
-  expect(await waitForRun(caller, started)).toMatchObject(limitError("max_cost_usd"));
-  const made = workspace.model.callsOf("crash-delegates").length + answered;
-  expect(await costOf(started)).toBeLessThan(made);
-  // Also with the calls that the crash has cut, whose usage is not known.
-  expect(made).toBeLessThanOrEqual(limits.max_cost_usd + 1);
 });

@@ -1,8 +1,8 @@
 /**
- * The workspace in turns: its files in the sandbox, the memory in the prompt, conflicts and crashes.
- * This file is long because its tests share one server, which one of them crashes.
+ * The workspace in turns: its files in the sandbox, the memory in the prompt, and conflicts. This file is long
+ * because its tests share what they do with commands. tests/durability/crash-flows.test.ts kills the server.
  */
-import { writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -17,24 +17,22 @@ import {
 import type { Client } from "../../support/harness/clients.ts";
 import { Conversation, openChat, openConversation } from "../../support/harness/conversation.ts";
 import { startRun, waitForRun } from "../../support/harness/runs.ts";
-import {
-  clientAt,
-  crash,
-  startWorkspace,
-  type Workspace,
-} from "../../support/harness/workspace.ts";
+import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 
-let workspace: Workspace;
+let workspace: SharedWorkspace;
 beforeAll(async () => {
-  workspace = await startWorkspace();
+  workspace = await joinWorkspace();
 });
 afterAll(() => workspace?.stop());
 
 const newCaller = () => workspace.createCaller();
 
+/** The name of a script of this file, on the server that it shares with others. */
+const named = (name: string) => `workspace-${name}`;
+
 /** A script that runs the commands, one in each step. */
 const commands = (name: string, ...texts: readonly string[]) =>
-  workspace.model.script(name, function* ({ step }) {
+  workspace.model.script(named(name), function* ({ step }) {
     const command = texts[step];
     if (command === undefined) yield { text: "Done." };
     else yield { tool: "bash", input: { command } };
@@ -42,9 +40,9 @@ const commands = (name: string, ...texts: readonly string[]) =>
 
 async function runCommands(chat: Conversation, name: string, ...texts: readonly string[]) {
   commands(name, ...texts);
-  const turn = await chat.send(`[script:${name}]`);
+  const turn = await chat.send(`[script:${named(name)}]`);
   await turn.ended;
-  return workspace.model.callsOf(name);
+  return workspace.model.callsOf(named(name));
 }
 
 async function openArtistChat(caller: Client, artistId: string): Promise<Conversation> {
@@ -62,7 +60,7 @@ async function makeArtist(caller: Client): Promise<string> {
 }
 
 const systemOf = (name: string, index = -1): string =>
-  String(workspace.model.callsOf(name).at(index)?.messages[0]?.content);
+  String(workspace.model.callsOf(named(name)).at(index)?.messages[0]?.content);
 
 const paths = async (caller: Client, query = {}) =>
   (await listWorkspaceFiles(caller, query)).map(({ path }) => path).sort();
@@ -95,7 +93,7 @@ describe("files", () => {
       t as (update turns set created_at = created_at - interval '1 day',
         finished_at = finished_at - interval '1 day' where session_id = ${first.sessionId})
       update workspace_versions set created_at = created_at - interval '1 day'
-      from s`;
+      where run_id = ${author?.run_id ?? ""}`;
 
     const second = await openArtistChat(caller, artist_id);
     const [, call] = await runCommands(second, "reads", "cat workspace/in/deal.md");
@@ -143,7 +141,7 @@ describe("files", () => {
       expect(String(first?.messages[0]?.content).includes("release day")).toBe(sees);
     }
     expect(await readWorkspaceFile(caller, "a.txt")).toBe("before");
-    const body = { prompt: "[script:use-off]", workspace: "off" };
+    const body = { prompt: "[script:workspace-use-off]", workspace: "off" };
     await waitForRun(caller, await startRun(caller, body));
     expect(systemOf("use-off")).not.toContain("release day");
   });
@@ -176,7 +174,7 @@ describe("files", () => {
     });
     expect(await workspace.readSandboxFile(chat.sessionId, "workspace/b")).toBe("22\n");
     const home = join(workspace.env.DATA_DIR ?? "", "sandboxes", chat.sessionId, "home");
-    for (let name = 0; name < 10_000; name++) await writeFile(join(home, `workspace/${name}`), "");
+    for (let name = 0; name < 10_000; name++) writeFileSync(join(home, `workspace/${name}`), "");
     await runCommands(chat, "many", "true");
     expect(await partOf(chat)).toMatchObject({ data: { skipped: [{ path: "workspace" }] } });
   });
@@ -210,14 +208,14 @@ describe("concurrent turns", () => {
     await putFile(caller, "deal.md", "before\n");
     const [first, second] = [await openConversation(caller), await openConversation(caller)];
     const both = gate();
-    workspace.model.script("late", async function* ({ step }) {
+    workspace.model.script("workspace-late", async function* ({ step }) {
       if (step === 0) yield { tool: "bash", input: { command: "echo late >> workspace/deal.md" } };
       else if (step === 1) {
         await both.pass();
         yield { text: "Done." };
       }
     });
-    const late = await second.send("[script:late]");
+    const late = await second.send("[script:workspace-late]");
     await both.reached;
     await runCommands(first, "early", "echo early >> workspace/deal.md");
     both.open();
@@ -253,7 +251,7 @@ describe("a turn that", () => {
     const caller = await newCaller();
     const chat = await openConversation(caller);
     commands("stopped", "mkdir workspace; echo 1 > workspace/a", "sleep 100");
-    const turn = await chat.send("[script:stopped]");
+    const turn = await chat.send("[script:workspace-stopped]");
     await expect.poll(() => workspace.readSandboxFile(chat.sessionId, "workspace/a")).toBe("1\n");
     await chat.stop();
     await turn.ended;
@@ -262,34 +260,13 @@ describe("a turn that", () => {
 
   it("fails stores its files", async () => {
     const caller = await newCaller();
-    workspace.model.script("fails", function* ({ step }) {
+    workspace.model.script("workspace-fails", function* ({ step }) {
       if (step > 0) yield { fail: 400 };
       else yield { tool: "bash", input: { command: "mkdir workspace; echo 1 > workspace/a" } };
     });
-    const started = await startRun(caller, { prompt: "[script:fails]" });
+    const started = await startRun(caller, { prompt: "[script:workspace-fails]" });
     expect(await waitForRun(caller, started)).toMatchObject({ status: "failed" });
     expect(await readWorkspaceFile(caller, "a")).toBe("1\n");
-  });
-
-  it("was killed with its server stores its files from another one", async () => {
-    const caller = await newCaller();
-    const killed = gate();
-    workspace.model.script("killed", async function* ({ step }) {
-      if (step === 0) {
-        yield { tool: "bash", input: { command: "mkdir workspace; echo 1 > workspace/a" } };
-      } else {
-        await killed.pass();
-        yield { text: "Done." };
-      }
-    });
-    const started = await startRun(caller, { prompt: "[script:killed]" });
-    await killed.reached;
-    await crash(workspace.server);
-    killed.open();
-    const { url } = await workspace.startServer();
-    const later = clientAt(url, caller);
-    expect(await waitForRun(later, started)).toMatchObject({ status: "completed" });
-    expect(await readWorkspaceFile(later, "a")).toBe("1\n");
   });
 
   it("was lost leaves its files to the next turn of the session", async () => {
@@ -299,13 +276,14 @@ describe("a turn that", () => {
     // As if the process had died before it stored the file.
     await workspace.sql`update workspace_checkouts set is_dirty = true, revision = 0
       where session_id = ${chat.sessionId}`;
-    await workspace.sql`delete from workspace_files`;
+    await workspace.sql`delete from workspace_files where workspace_id in (
+      select account_id from sessions where id = ${chat.sessionId})`;
     await workspace.sql`delete from workspace_checkout_files where session_id = ${chat.sessionId}`;
-    workspace.model.script("found", function* ({ step }) {
+    workspace.model.script("workspace-found", function* ({ step }) {
       if (step === 0) yield { tool: "read", input: { filePath: "workspace/a" } };
       else yield { text: "Done." };
     });
-    await (await chat.send("[script:found]")).ended;
+    await (await chat.send("[script:workspace-found]")).ended;
     expect(await readWorkspaceFile(caller, "a")).toBe("1\n");
   });
 });
