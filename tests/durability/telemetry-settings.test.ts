@@ -5,40 +5,65 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { projectRoot } from "../../scripts/project-root.ts";
+import { type FakeOpenAI, startFakeOpenAI } from "../support/fakes/openai.ts";
 import { startFakeCollector } from "../support/fakes/otel-collector.ts";
-import { type Client, unknownKey } from "../support/harness/clients.ts";
+import { type Client, createPerson, unknownKey } from "../support/harness/clients.ts";
+import { startServer } from "../support/harness/server.ts";
 import { createContent, observed, runTurn, withTwoTools } from "../support/harness/telemetry.ts";
-import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { clientAt } from "../support/harness/workspace.ts";
 
-let workspace: Workspace;
+let model: FakeOpenAI;
 let caller: Client;
 beforeAll(async () => {
-  workspace = await startWorkspace();
-  caller = await workspace.createCaller();
+  model = await startFakeOpenAI();
+  caller = (await createPerson()).withKey;
 });
-afterAll(() => workspace.stop());
+afterAll(() => model.close());
 
-it("OTEL_RECORD_CONTENT adds prompts and answers, and no credential", async () => {
+/** Starts a server whose modules are written into a file as they are loaded. */
+async function startServerWith(env: Readonly<Record<string, string>>) {
+  const file = join(tmpdir(), `${randomUUID()}.modules`);
+  const preload = join(projectRoot, "tests/support/fixtures/log-modules.mjs");
+  const server = await startServer({
+    env: {
+      ...{ OPENAI_BASE_URL: model.url, LOADED_MODULES: file },
+      NODE_OPTIONS: `--import=${preload}`,
+      ...env,
+    },
+  });
+  return {
+    url: server.url,
+    /** Stops it, and returns whether it has loaded the SDK. */
+    async stop(): Promise<boolean> {
+      await server.stop();
+      const modules = await readFile(file, "utf8");
+      await rm(file);
+      expect(modules).toContain("/node_modules/pino/");
+      return /@opentelemetry\/(?:sdk|exporter|resources)/.test(modules);
+    },
+  };
+}
+
+it("an endpoint loads the SDK, and OTEL_RECORD_CONTENT adds prompts and answers, and no credential", async () => {
   const content = createContent();
   const own = await startFakeCollector();
-  const server = await workspace.startServer({
-    env: { ...observed(own), OTEL_RECORD_CONTENT: "true" },
-  });
+  const server = await startServerWith({ ...observed(own), OTEL_RECORD_CONTENT: "true" });
   const key = unknownKey();
-  workspace.model.script("recorded", withTwoTools(content));
+  model.script("recorded", withTwoTools(content));
   await runTurn("recorded", `${content.prompt} ${key}`, clientAt(server.url, caller));
   await expect.poll(() => own.received()).toContain(content.answer);
   expect(own.received()).toContain(content.prompt);
   expect(own.received()).toContain("[redacted]");
   expect(own.received()).not.toContain(key);
-  await server.stop();
+  expect(await server.stop()).toBe(true);
   await own.close();
 });
 
 it("OTEL_EXPORTER_OTLP_PROTOCOL selects protobuf, and a drain sends what is left", async () => {
   const own = await startFakeCollector();
-  const server = await workspace.startServer({
+  const server = await startServer({
     env: {
+      OPENAI_BASE_URL: model.url,
       ...observed(own),
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
       TEST_CONSTANTS: JSON.stringify({
@@ -58,22 +83,11 @@ it("OTEL_EXPORTER_OTLP_PROTOCOL selects protobuf, and a drain sends what is left
   await own.close();
 });
 
-it.each([
-  ["is not loaded without an endpoint", { OTEL_EXPORTER_OTLP_ENDPOINT: "" }, false],
-  ["is loaded with an endpoint", {}, true],
-])("the SDK %s", async (_, env, isLoaded) => {
+it("the SDK is not loaded without an endpoint", async () => {
   const own = await startFakeCollector();
-  const file = join(tmpdir(), `${randomUUID()}.modules`);
-  const preload = join(projectRoot, "tests/support/fixtures/log-modules.mjs");
-  const server = await workspace.startServer({
-    env: { ...observed(own), ...env, NODE_OPTIONS: `--import=${preload}`, LOADED_MODULES: file },
-  });
+  const server = await startServerWith({ ...observed(own), OTEL_EXPORTER_OTLP_ENDPOINT: "" });
   await runTurn("none", "hello", clientAt(server.url, caller));
-  await server.stop();
+  expect(await server.stop()).toBe(false);
   await own.close();
-  expect(own.received() !== "").toBe(isLoaded);
-  const modules = await readFile(file, "utf8");
-  await rm(file);
-  expect(modules).toContain("/node_modules/pino/");
-  expect(/@opentelemetry\/(?:sdk|exporter|resources)/.test(modules)).toBe(isLoaded);
+  expect(own.received()).toBe("");
 });
