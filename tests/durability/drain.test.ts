@@ -11,7 +11,14 @@ import type { Client } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import type { TurnStream } from "../support/harness/turn-stream.ts";
 import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import { effectsOf, expectSurvived, type PausePoint, STEPS, tenSteps } from "./ten-steps.ts";
+import {
+  effectsOf,
+  expectSurvived,
+  openChats,
+  type PausePoint,
+  STEPS,
+  tenSteps,
+} from "./ten-steps.ts";
 
 let workspace: Workspace;
 let caller: Client;
@@ -31,18 +38,21 @@ interface Held {
   readonly stream: TurnStream;
 }
 
-/** Starts a ten-step turn that stands still at `where`. */
+/** Starts a ten-step turn that stands still at `where`, in a session of its own unless `chat` is given. */
 async function holdTurn(
   script: string,
   where: Omit<PausePoint, "gate">,
   last: Gate,
+  chat?: Conversation,
 ): Promise<Held> {
   const pause = { ...where, gate: gate() };
-  workspace.model.script(script, tenSteps(pause, last));
-  const conversation = await openConversation(caller);
+  workspace.model.script(script, tenSteps(pause, last, script));
+  const conversation = chat ?? (await openConversation(caller));
   const stream = await conversation.send(`[script:${script}]`);
   if (where.where === "command") {
-    await expect.poll(() => effectsOf(workspace, conversation)).toContain(String(where.step));
+    await expect
+      .poll(() => effectsOf(workspace, conversation, script))
+      .toContain(String(where.step));
   } else await pause.gate.reached;
   return { script, gate: pause.gate, conversation, stream };
 }
@@ -84,7 +94,12 @@ describe("a server that gets SIGTERM", () => {
       { step: 7, where: "called" },
       { step: 6, where: "command" },
     ];
-    const turns = await Promise.all(pauses.map((where, n) => holdTurn(`ends-${n}`, where, last)));
+    // A command that waits would hold those of the other turns.
+    const shared = await openChats(caller, pauses.length);
+    const chatOf = (n: number) => (pauses[n]?.where === "command" ? undefined : shared[n]);
+    const turns = await Promise.all(
+      pauses.map((where, n) => holdTurn(`ends-${n}`, where, last, chatOf(n))),
+    );
     const leaving = workspace.server;
     const other = await workspace.startServer();
     await startDraining(leaving);
@@ -108,7 +123,7 @@ describe("a server that gets SIGTERM", () => {
       // Nothing was cut: no model call was repeated, and no command interrupted.
       expect(modelCallsOf(turn.script)).toBe(STEPS + 1);
       expect(whole.filter(({ chunk }) => chunk.type === "reset-step")).toEqual([]);
-      expect(await effectsOf(workspace, conversation)).toEqual(steps);
+      expect(await effectsOf(workspace, conversation, turn.script)).toEqual(steps);
       if (turn !== turns.at(-1)) expect(leaving.logs()).not.toContain("exited");
     }
     expect(await leaving.died).toContain("(0)");
@@ -170,6 +185,8 @@ describe("a server that gets SIGTERM", () => {
   });
 
   it("cuts a step that does not end within DRAIN_SECONDS, and another server repeats it", async () => {
+    // The one that the test before has started.
+    const other = workspace.server;
     const leaving = await workspace.startServer({ env: { DRAIN_SECONDS: "1" } });
     caller = clientAt(leaving.url, caller);
     const lasts = [gate(), gate()] as const;
@@ -177,7 +194,6 @@ describe("a server that gets SIGTERM", () => {
       holdTurn("cut-text", { step: 3, where: "text" }, lasts[0]),
       holdTurn("cut-command", { step: 5, where: "command" }, lasts[1]),
     ]);
-    const other = await workspace.startServer();
     leaving.kill("SIGTERM");
     expect(await leaving.died).toContain("(0)");
     for (const [n, turn] of turns.entries()) {
@@ -194,7 +210,7 @@ describe("a server that gets SIGTERM", () => {
       const resets = whole.filter(({ chunk }) => chunk.type === "reset-step");
       expect(resets).toHaveLength(isCommand ? 0 : 1);
       expect(modelCallsOf(turn.script)).toBe(STEPS + (isCommand ? 1 : 2));
-      expect(await effectsOf(workspace, conversation)).toEqual(steps);
+      expect(await effectsOf(workspace, conversation, turn.script)).toEqual(steps);
     }
   });
 });
