@@ -7,6 +7,8 @@ import { conversationOf, startedOf, startRun, waitForRun } from "../support/harn
 import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 
 const PRICE = { input: 2, output: 10 };
+/** A call of a tool that starts no process. */
+const plan = { tool: "todo", input: { todos: [] } };
 
 let workspace: Workspace;
 let caller: Client;
@@ -56,7 +58,7 @@ async function ask(script: string) {
 
 it("each call of a turn with tools and a subagent counts once", async () => {
   workspace.model.script("sub", function* ({ step }) {
-    if (step < 2) yield { tool: "bash", input: { command: "echo hi" } };
+    if (step < 2) yield plan;
     else yield { text: "A report" };
   });
   workspace.model.script("whole", function* ({ step }) {
@@ -112,7 +114,7 @@ it("a call that is stopped counts with an estimate", async () => {
 it("of a step that a crash repeats, only the answer that was stored counts", async () => {
   const inAnswer = gate();
   workspace.model.script("crashed", async function* ({ step }) {
-    if (step === 0) yield { tool: "bash", input: { command: "echo hi" } };
+    if (step === 0) yield plan;
     else {
       yield { text: "Done." };
       await inAnswer.pass();
@@ -191,7 +193,7 @@ it("twenty runs at once exceed a small budget by at most one call", async () => 
   await account.patch("/api/accounts/me", { monthly_budget_usd: budget });
   workspace.model.script("greedy", function* ({ step }) {
     yield { text: `Step ${step}. ` };
-    yield { tool: "bash", input: { command: "echo hi" } };
+    yield plan;
   });
   const start = () => account.post("/api/chat/runs", { prompt: "[script:greedy]" });
   const answers = await Promise.all(Array.from({ length: 20 }, start));
