@@ -58,10 +58,22 @@ async function choose(page: Page, list: Locator, title: string, action: string):
 const titlesIn = (list: Locator) => list.getByRole("link").allTextContents();
 
 describeInBrowser("the list of chats", (browsing) => {
-  it("lists a new chat, also when its page shows it first", async () => {
+  it("gives a menu its focus back, and lists a new chat, also when its page shows it first", async () => {
     const { page, list } = await openList(browsing, 2);
     await page.goto("/chat");
-    await list.getByRole("link", { name: "Chat 1", exact: true }).waitFor();
+    // When a dialog of a chat's menu is closed, the focus is on the button of the menu again.
+    const actions = list.getByRole("button", { name: "Actions for Chat 1" });
+    const cancel = page.getByRole("alertdialog").getByRole("button", { name: "Cancel" });
+    for (const key of ["Enter", "Escape"]) {
+      await actions.focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("menuitem", { name: "Delete" }).press("Enter");
+      await expect.poll(() => cancel.evaluate(isFocused)).toBe(true);
+      await page.keyboard.press(key);
+      await cancel.waitFor({ state: "detached" });
+      await expect.poll(() => actions.evaluate(isFocused)).toBe(true);
+    }
+
     const shown = Promise.withResolvers<void>();
     let requests = 0;
     await page.route("**/api/sessions/*/chats?limit=100", async (route) => {
@@ -199,22 +211,6 @@ describeInBrowser("the list of chats", (browsing) => {
     expect(left?.sessions).toBe(9_997);
   });
 
-  it("gives the focus back to the button of a chat's menu when a dialog of it is closed", async () => {
-    const { page, list } = await openList(browsing, 1);
-    await page.goto("/chat");
-    const actions = list.getByRole("button", { name: "Actions for Chat 1" });
-    const cancel = page.getByRole("alertdialog").getByRole("button", { name: "Cancel" });
-    for (const key of ["Enter", "Escape"]) {
-      await actions.focus();
-      await page.keyboard.press("Enter");
-      await page.getByRole("menuitem", { name: "Delete" }).press("Enter");
-      await expect.poll(() => cancel.evaluate(isFocused)).toBe(true);
-      await page.keyboard.press(key);
-      await cancel.waitFor({ state: "detached" });
-      await expect.poll(() => actions.evaluate(isFocused)).toBe(true);
-    }
-  });
-
   it("shares a chat as it is now, until the link is revoked, and exports it", async () => {
     const { page, bearer, id, list } = await openList(browsing, 1);
     const { id: chatId, session_id: sessionId, href } = await chatTitled(id, "Chat 1");
@@ -282,7 +278,9 @@ describeInBrowser("the list of chats", (browsing) => {
     await expect.poll(() => visibleRows(list)).toBeGreaterThanOrEqual(12);
     await sql`update chats set pinned = true where account_id = ${id} and title = 'Chat 2'`;
     await page.goto("/chat");
-    await expectGood(page);
+    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
+    // Without the list, which is beside the page of a desktop.
+    await expectGood(page, [360]);
     for (const width of [1280, 360] as const) {
       await page.setViewportSize({ width, height: 740 });
       if (width === 360) {
