@@ -15,7 +15,8 @@ import {
   signInByCode,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
-import { openChat } from "../support/harness/conversation.ts";
+import { createPerson } from "../support/harness/clients.ts";
+import { openChat, openConversation } from "../support/harness/conversation.ts";
 
 const place = provideChatServer();
 
@@ -209,17 +210,6 @@ describeInBrowser("the chat", (browsing) => {
     await jump.waitFor({ state: "detached" });
   });
 
-  it("keeps a draft for each chat", async () => {
-    const { page, caller, conversation } = await openChatPage(browsing, place.server);
-    const other = await openChat(conversation, caller);
-    await messageBox(page).fill("half a thought");
-    await page.goto(`/chat/${other.sessionId}/${other.chatId}`);
-    await messageBox(page).waitFor();
-    expect(await messageBox(page).inputValue()).toBe("");
-    await page.goBack();
-    await expect.poll(() => messageBox(page).inputValue()).toBe("half a thought");
-  });
-
   it("lists, renames and deletes chats, and marks one that runs", async () => {
     const held = gate();
     place.model.script("marked", async function* () {
@@ -265,7 +255,6 @@ describeInBrowser("the chat", (browsing) => {
       .getByRole("option", { name: /^fake-model(?! \(default)/ });
     // What the provider tells of a model.
     await option.getByText("128K", { exact: true }).waitFor();
-    await expectGood(page);
     await page.keyboard.type("no such");
     await page.getByText("No model matches “no such”.").waitFor();
     await page.keyboard.press("ControlOrMeta+A");
@@ -293,9 +282,20 @@ describeInBrowser("the chat", (browsing) => {
     expect(place.model.callsOf("small").at(-1)?.model).toBe("fake-small");
   });
 
-  it("says of a chat that is not there what to do", async () => {
-    const { page, caller } = await openChatPage(browsing, place.server, { expected: /404/ });
-    const { conversation: foreign } = await openChatPage(browsing, place.server);
+  it("keeps a draft for each chat, and says of a chat that is not there what to do", async () => {
+    const { page, caller, conversation } = await openChatPage(browsing, place.server, {
+      expected: /404/,
+    });
+    const second = await openChat(conversation, caller);
+    await messageBox(page).fill("half a thought");
+    await page.goto(`/chat/${second.sessionId}/${second.chatId}`);
+    await messageBox(page).waitFor();
+    expect(await messageBox(page).inputValue()).toBe("");
+    await page.goBack();
+    await expect.poll(() => messageBox(page).inputValue()).toBe("half a thought");
+
+    const other = await createPerson(place.server.url);
+    const foreign = await openConversation(other.withBearer);
     await page.goto(`/chat/${foreign.sessionId}/${foreign.chatId}`);
     await page.getByRole("heading", { name: "Chat not found" }).waitFor();
     await page.getByRole("link", { name: "Start a new chat" }).click();
