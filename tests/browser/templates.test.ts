@@ -17,7 +17,7 @@ import {
 import { type Client, client, createPerson } from "../support/harness/clients.ts";
 
 describeInBrowser("the page of templates", ({ newTab }) => {
-  it("makes a template, changes it and deletes it", async () => {
+  it("makes a template, changes it and deletes it, and makes it public only when told to", async () => {
     const tab = await newTab();
     const { caller, id } = await open(tab);
     const { page } = tab;
@@ -30,6 +30,7 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await form.getByLabel("Prompt").fill(validTemplate.prompt);
     await form.getByLabel("Tags").pressSequentially("spring,tour");
     expect(await form.getByRole("switch", { name: "Private" }).isChecked()).toBe(true);
+    await form.getByText("Only you and the people you share it with").waitFor();
     await form.getByLabel("Share with").fill("Friend@Example.com");
     await form.getByRole("button", { name: "Model: Default model" }).click();
     await page.getByRole("option").nth(1).click();
@@ -70,55 +71,18 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     await expect.poll(() => templatesOf(caller, id)).toEqual([]);
     await page.getByRole("alertdialog").waitFor({ state: "detached" });
     await cardOf(page, changed).waitFor({ state: "detached" });
-  });
 
-  it("is private unless its maker makes it public, and says what that means", async () => {
-    const tab = await newTab();
-    const { caller, id } = await open(tab);
-    const { page } = tab;
-    const [kept, shown] = [newTitle(), newTitle()];
-    for (const title of [kept, shown]) {
-      await newTemplate(page).click();
-      const form = page.getByRole("dialog", { name: "New template" });
-      await form.getByLabel("Title").fill(title);
-      await form.getByLabel("Description").fill(validTemplate.description);
-      await form.getByLabel("Prompt").fill(validTemplate.prompt);
-      await form.getByText("Only you and the people you share it with").waitFor();
-      if (title === shown) {
-        await form.getByRole("switch", { name: "Private" }).uncheck();
-        await form.getByText("everyone who uses this service can see this template").waitFor();
-        expect(await form.getByLabel("Share with").count()).toBe(0);
-      }
-      await form.getByRole("button", { name: "Create template" }).click();
-      await cardOf(page, title).waitFor();
-    }
-    const made = (await templatesOf(caller, id)).map((one) => [one.title, one.is_private]);
-    expect(Object.fromEntries(made)).toEqual({ [kept]: true, [shown]: false });
-  });
-
-  it("says at each field what is wrong with it", async () => {
-    const tab = await newTab({ expected: /status of 400/ });
-    await open(tab);
-    const { page } = tab;
+    const shown = newTitle();
     await newTemplate(page).click();
-    const form = page.getByRole("dialog");
-    await form.getByLabel("Title").fill("ab");
+    await form.getByLabel("Title").fill(shown);
     await form.getByLabel("Description").fill(validTemplate.description);
-    await form.getByLabel("Output schema").fill("{type: object}");
-    await form.getByLabel("Share with").fill("a@example.com,nobody");
+    await form.getByLabel("Prompt").fill(validTemplate.prompt);
+    await form.getByRole("switch", { name: "Private" }).uncheck();
+    await form.getByText("everyone who uses this service can see this template").waitFor();
+    expect(await form.getByLabel("Share with").count()).toBe(0);
     await form.getByRole("button", { name: "Create template" }).click();
-
-    const title = form.getByLabel("Title");
-    await expect.poll(() => noteOf(page, title)).toBe("Enter 3 to 50 characters.");
-    for (const label of ["Title", "Prompt", "Output schema", "Share with"]) {
-      expect(await form.getByLabel(label).getAttribute("aria-invalid")).toBe("true");
-    }
-    expect(await form.getByLabel("Description").getAttribute("aria-invalid")).toBeNull();
-
-    // What was written is there again after the dialog was left.
-    await page.keyboard.press("Escape");
-    await newTemplate(page).click();
-    expect(await form.getByLabel("Title").inputValue()).toBe("ab");
+    await cardOf(page, shown).waitFor();
+    expect(await templatesOf(caller, id)).toMatchObject([{ title: shown, is_private: false }]);
   });
 
   it("starts a chat that has the prompt with the values of its variables in the box", async () => {
@@ -230,23 +194,42 @@ describeInBrowser("the page of templates", ({ newTab }) => {
     expect(await sidewaysScroll(page)).toBe(0);
   });
 
-  it("has no findings", async () => {
-    const tab = await newTab();
+  it("has no findings, and says at each field of the form what is wrong with it", async () => {
+    const tab = await newTab({ expected: /status of 400/ });
     const { page } = tab;
-    const title = newTitle();
-    await open(tab, (caller) => createTemplate(caller, { title, is_private: true }));
+    const existing = newTitle();
+    await open(tab, (caller) => createTemplate(caller, { title: existing, is_private: true }));
     // Without those of other tests, which can be a hundred.
-    await page.getByRole("main").getByRole("searchbox").fill(title);
-    const card = await find(page, title);
+    await page.getByRole("main").getByRole("searchbox").fill(existing);
+    const card = await find(page, existing);
     await expect.poll(() => page.getByRole("article").count()).toBe(1);
     await expectGood(page);
-    await card.getByRole("button", { name: title, exact: true }).click();
+    await card.getByRole("button", { name: existing, exact: true }).click();
     await page.getByRole("dialog").waitFor();
     await expectGood(page);
     await page.getByRole("button", { name: "Close" }).click();
     await newTemplate(page).click();
-    await page.getByRole("dialog").waitFor();
+    const form = page.getByRole("dialog");
+    await form.waitFor();
     await expectGood(page);
+
+    await form.getByLabel("Title").fill("ab");
+    await form.getByLabel("Description").fill(validTemplate.description);
+    await form.getByLabel("Output schema").fill("{type: object}");
+    await form.getByLabel("Share with").fill("a@example.com,nobody");
+    await form.getByRole("button", { name: "Create template" }).click();
+
+    const title = form.getByLabel("Title");
+    await expect.poll(() => noteOf(page, title)).toBe("Enter 3 to 50 characters.");
+    for (const label of ["Title", "Prompt", "Output schema", "Share with"]) {
+      expect(await form.getByLabel(label).getAttribute("aria-invalid")).toBe("true");
+    }
+    expect(await form.getByLabel("Description").getAttribute("aria-invalid")).toBeNull();
+
+    // What was written is there again after the dialog was left.
+    await page.keyboard.press("Escape");
+    await newTemplate(page).click();
+    expect(await form.getByLabel("Title").inputValue()).toBe("ab");
   });
 });
 
