@@ -81,7 +81,7 @@ describeInBrowser("the playground", (browsing) => {
     await page.getByRole("row", { name: "Status" }).getByText("Completed").nth(1).waitFor();
   });
 
-  it("shows a chat as code, by the keyboard", async () => {
+  it("shows a chat as code, by the keyboard, and a run", async () => {
     const { page, conversation, caller } = await openChatPage(browsing);
     const { sessionId, chatId } = conversation;
     await caller.request("PUT", `/api/sessions/${sessionId}/chats/${chatId}/connectors`, {
@@ -98,12 +98,9 @@ describeInBrowser("the playground", (browsing) => {
     expect(await copied(page)).toContain(`chat_id = "${chatId}"`);
     await page.keyboard.press("Escape");
     await expect.poll(() => button.evaluate((one) => one === document.activeElement)).toBe(true);
-  });
 
-  it("shows a run as code", async () => {
-    const { page, bearer } = await browsing.signedIn();
     const body = { prompt: "Check the tour budget" };
-    const started = await client({ bearer }).post("/api/chat/runs", body);
+    const started = await caller.post("/api/chat/runs", body);
     const { runId } = z.object({ runId: z.string() }).parse(started.body);
     await page.goto(`/runs/${runId}`);
     await page.getByRole("button", { name: "View as code" }).click();
