@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { makeArtist } from "../support/fixtures/people.ts";
-import { describeInBrowser, expectGood, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { statesOf } from "../support/harness/connections.ts";
 import { sql } from "../support/harness/stack.ts";
 
-describeInBrowser("the connectors", ({ newTab, signedIn }) => {
+describeInBrowser("the connectors", ({ signedIn }) => {
   it("a service is chosen, agreed to at its page, linked back here, and disconnected", async () => {
     const { page, email, bearer } = await signedIn();
     await page.goto("/connectors");
@@ -61,9 +61,21 @@ describeInBrowser("the connectors", ({ newTab, signedIn }) => {
     expect(await statesOf(client({ bearer }))).toEqual([]);
   });
 
-  it("one that is refused at the service is not linked, and says so", async () => {
-    const { page } = await signedIn();
-    await page.goto("/connectors");
+  it("one that is refused at the service, unknown or badly named is not linked, and says so", async () => {
+    const { page } = await signedIn({ expected: /status of 40[04]/ });
+    // An outcome in the address is shown as text.
+    const hostile = "<img src=x onerror=alert(1)>";
+    await page.goto(`/connectors?status=success&connector=${encodeURIComponent(hostile)}`);
+    await page.getByText(`Connected to ${hostile}`).waitFor();
+
+    // What the provider does not know, or no name at all, is told in the form.
+    await page.getByLabel("Service").fill("nothing-of-that-name");
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await page.getByText("This service is not available").waitFor();
+    await page.getByLabel("Service").fill(`"><img src=x onerror=alert(1)>`);
+    await page.getByRole("button", { name: "Connect", exact: true }).click();
+    await page.getByText("Enter the short name of a service").waitFor();
+
     await page.getByLabel("Service").fill("slack");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("button", { name: "Deny" }).click();
@@ -84,25 +96,6 @@ describeInBrowser("the connectors", ({ newTab, signedIn }) => {
     expect(await statesOf(client({ bearer }), artist)).toEqual(["youtube active"]);
     await page.getByLabel("Connections of").selectOption({ label: "My account" });
     await card.getByRole("button", { name: "Connect YouTube", exact: true }).waitFor();
-  });
-
-  it("what the provider does not know, or no name at all, is told in the form", async () => {
-    const { page } = await signedIn({ expected: /status of 40[04]/ });
-    await page.goto("/connectors");
-    await page.getByLabel("Service").fill("nothing-of-that-name");
-    await page.getByRole("button", { name: "Connect", exact: true }).click();
-    await page.getByText("This service is not available").waitFor();
-    await page.getByLabel("Service").fill(`"><img src=x onerror=alert(1)>`);
-    await page.getByRole("button", { name: "Connect", exact: true }).click();
-    await page.getByText("Enter the short name of a service").waitFor();
-  });
-
-  it("an outcome in the address is shown as text", async () => {
-    const tab = await newTab();
-    await signIn(tab);
-    const hostile = "<img src=x onerror=alert(1)>";
-    await tab.page.goto(`/connectors?status=success&connector=${encodeURIComponent(hostile)}`);
-    await tab.page.getByText(`Connected to ${hostile}`).waitFor();
   });
 });
 
