@@ -86,10 +86,31 @@ describeInBrowser("the page of content", ({ newTab, signedIn }) => {
     await expect.poll(() => lengthOf(result(page).locator("video"))).toBeCloseTo(1, 0);
   });
 
-  it("asks in each mode for the inputs of that mode, and says in its words what is missing", async () => {
-    const tab = await newTab({ expected: /status of 400/ });
+  it("asks in each mode for its inputs, and sends what got no answer again under the same key", async () => {
+    const tab = await newTab({ expected: /ERR_FAILED|status of 400/ });
     const { page } = tab;
     await open(tab);
+    const keys: (string | undefined)[] = [];
+    await page.route("**/api/content/image", (route) => {
+      keys.push(route.request().headers()["idempotency-key"]);
+      if (keys.length === 1) return route.abort();
+      return route.fulfill({ json: { imageUrl: "https://example.com/i.png", images: [] } });
+    });
+    await field(page, "Prompt").fill("A roof");
+    const make = page.getByRole("button", { name: "Generate image" });
+    await make.click();
+    await page.getByText("The service cannot be reached").waitFor();
+    for (const count of [2, 3]) {
+      await make.click();
+      await expect.poll(() => keys.length).toBe(count);
+      await expect.poll(() => make.isEnabled()).toBe(true);
+    }
+    expect(keys[0]).toMatch(/^[\w-]{36}$/);
+    expect(keys[1]).toBe(keys[0]);
+    // The next request has a key of its own.
+    expect(keys[2]).not.toBe(keys[0]);
+
+    // Each mode has the inputs of that mode, and says in its words what is missing.
     await page.getByRole("tab", { name: "Video" }).click();
     const image = "Choose an image, or enter the public https URL of one.";
     const video = "Choose a video of at most 8 seconds, or enter the public https URL of one.";
@@ -113,39 +134,22 @@ describeInBrowser("the page of content", ({ newTab, signedIn }) => {
     }
   });
 
-  it("sends a request that got no answer again under the same key, and the next under its own", async () => {
-    const tab = await newTab({ expected: /ERR_FAILED/ });
-    const { page } = tab;
-    await open(tab);
-    const keys: (string | undefined)[] = [];
-    await page.route("**/api/content/image", (route) => {
-      keys.push(route.request().headers()["idempotency-key"]);
-      if (keys.length === 1) return route.abort();
-      return route.fulfill({ json: { imageUrl: "https://example.com/i.png", images: [] } });
-    });
-    await field(page, "Prompt").fill("A roof");
-    const make = page.getByRole("button", { name: "Generate image" });
-    await make.click();
-    await page.getByText("The service cannot be reached").waitFor();
-    for (const count of [2, 3]) {
-      await make.click();
-      await expect.poll(() => keys.length).toBe(count);
-      await expect.poll(() => make.isEnabled()).toBe(true);
-    }
-    expect(keys[0]).toMatch(/^[\w-]{36}$/);
-    expect(keys[1]).toBe(keys[0]);
-    expect(keys[2]).not.toBe(keys[0]);
-  });
-
-  it("offers earlier results as inputs", async () => {
+  it("offers earlier results as inputs, and has no findings", async () => {
     const { tab, page, ...account } = await signedIn({ expected: /status of 400/ });
     const image = await storeMedia(account.id, await makeImage(), "image/png");
     await insertRun(account.id, imageRun(account.id, "A blue wall", image));
     await goto(page);
+    await result(page).getByRole("img", { name: "A blue wall" }).waitFor();
+    await expectGood(page);
     await page.getByRole("tab", { name: "Video" }).click();
+    await page.getByText("More options").click();
+    await expectGood(page);
     await page.getByRole("radio", { name: "First and last" }).check();
     await page.getByRole("button", { name: "Last frame: choose from your results" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "A blue wall" }).click();
+    const earlier = page.getByRole("dialog").getByRole("button", { name: "A blue wall" });
+    await earlier.waitFor();
+    await expectGood(page);
+    await earlier.click();
     expect(await field(page, "Last frame").inputValue()).toBe(image);
 
     // A file of the computer: chosen, dropped, and one that is no image.
@@ -196,21 +200,6 @@ describeInBrowser("the page of content", ({ newTab, signedIn }) => {
       expect(await sidewaysScroll(page)).toBe(0);
     }
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);
-  });
-
-  it("has no findings", async () => {
-    const { tab, page, ...account } = await signedIn();
-    const image = await storeMedia(account.id, await makeImage(), "image/png");
-    await insertRun(account.id, imageRun(account.id, "A blue wall", image));
-    await goto(page);
-    await result(page).getByRole("img", { name: "A blue wall" }).waitFor();
-    await expectGood(page);
-    await page.getByRole("tab", { name: "Video" }).click();
-    await page.getByText("More options").click();
-    await expectGood(page);
-    await page.getByRole("button", { name: "Image: choose from your results" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "A blue wall" }).waitFor();
-    await expectGood(page);
   });
 });
 
