@@ -103,7 +103,7 @@ describe("an account whose sandboxes are full", () => {
     server = await startServer({
       env: {
         ACCOUNT_SANDBOX_BYTES: String(LIMIT),
-        TEST_CONSTANTS: '{"RETENTION_INTERVAL_SECONDS":0}',
+        TEST_CONSTANTS: '{"SANDBOXES_START_AHEAD":1}',
       },
     });
   });
