@@ -4,14 +4,7 @@ import { gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import {
-  effectsOf,
-  expectSurvived,
-  openChats,
-  type PausePoint,
-  STEPS,
-  tenSteps,
-} from "./ten-steps.ts";
+import { effectsOf, expectSurvived, holdTurns, type Place, STEPS } from "./ten-steps.ts";
 
 let workspace: Workspace;
 let caller: Client;
@@ -40,23 +33,14 @@ async function cutEverySession(servers: number): Promise<void> {
 /** Cuts the sessions of so many servers in the middle of turns, which go on, exactly. */
 async function expectUnharmed(servers: number): Promise<void> {
   const last = gate();
-  const pauses: Omit<PausePoint, "gate">[] = [
+  const places: Place[] = [
     { step: 0, where: "text" },
     { step: 3, where: "before" },
     { step: 5, where: "input" },
     { step: 7, where: "called" },
     { step: STEPS, where: "text" },
   ];
-  const chats = await openChats(caller, pauses.length);
-  const turns = await Promise.all(
-    chats.map(async (conversation, n) => {
-      const pause = { step: 0, where: "text" as const, ...pauses[n], gate: gate() };
-      workspace.model.script(`cut-${n}`, tenSteps(pause, last, `effects-${n}`));
-      const stream = await conversation.send(`[script:cut-${n}]`);
-      await pause.gate.reached;
-      return { pause, conversation, stream };
-    }),
-  );
+  const turns = await holdTurns(workspace, caller, "cut", places, last);
   await cutEverySession(servers);
   for (const { pause } of turns) pause.gate.open();
   // Whoever asks meanwhile may be told to come back; then the chat is read as ever.
@@ -68,19 +52,17 @@ async function expectUnharmed(servers: number): Promise<void> {
             ({ isStreaming }) => isStreaming,
             () => "later",
           ),
-        {
-          interval: 100,
-        },
+        { interval: 100 },
       )
       .toBe(true);
   }
   const readers = await Promise.all(turns.map(({ conversation }) => conversation.resume()));
   last.open();
-  for (const [n, { conversation }] of turns.entries()) {
+  for (const [n, { script, conversation }] of turns.entries()) {
     const after = (await readers[n]?.ended) ?? [];
     expect(readers[n]?.isDone).toBe(true);
     await expectSurvived(workspace, { conversation, before: [], after });
-    const effects = await effectsOf(workspace, conversation, `effects-${n}`);
+    const effects = await effectsOf(workspace, conversation, script);
     expect(effects.length).toBeGreaterThan(0);
     expect(new Set(effects).size).toBe(effects.length);
   }

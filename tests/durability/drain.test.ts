@@ -8,17 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type Gate, gate } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
-import { type Conversation, openConversation } from "../support/harness/conversation.ts";
-import type { TurnStream } from "../support/harness/turn-stream.ts";
+import { openConversation } from "../support/harness/conversation.ts";
 import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import {
-  effectsOf,
-  expectSurvived,
-  openChats,
-  type PausePoint,
-  STEPS,
-  tenSteps,
-} from "./ten-steps.ts";
+import { effectsOf, expectSurvived, type Held, holdTurns, type Place, STEPS } from "./ten-steps.ts";
 
 let workspace: Workspace;
 let caller: Client;
@@ -31,31 +23,8 @@ afterAll(() => workspace.stop());
 
 const steps = Array.from({ length: STEPS }, (_, step) => String(step));
 
-interface Held {
-  readonly script: string;
-  readonly gate: Gate;
-  readonly conversation: Conversation;
-  readonly stream: TurnStream;
-}
-
-/** Starts a ten-step turn that stands still at `where`, in a session of its own unless `chat` is given. */
-async function holdTurn(
-  script: string,
-  where: Omit<PausePoint, "gate">,
-  last: Gate,
-  chat?: Conversation,
-): Promise<Held> {
-  const pause = { ...where, gate: gate() };
-  workspace.model.script(script, tenSteps(pause, last, script));
-  const conversation = chat ?? (await openConversation(caller));
-  const stream = await conversation.send(`[script:${script}]`);
-  if (where.where === "command") {
-    await expect
-      .poll(() => effectsOf(workspace, conversation, script))
-      .toContain(String(where.step));
-  } else await pause.gate.reached;
-  return { script, gate: pause.gate, conversation, stream };
-}
+const hold = (name: string, places: readonly Place[], last: Gate) =>
+  holdTurns(workspace, caller, name, places, last);
 
 /** Sends SIGTERM, and waits until the server accepts no further connection. */
 async function startDraining(server: RunningNext): Promise<void> {
@@ -87,26 +56,21 @@ const modelCallsOf = (script: string) => workspace.model.callsOf(script).length;
 describe("a server that gets SIGTERM", () => {
   it("lets each step end, then hands its turn over, while other steps still run", async () => {
     const last = gate();
-    const pauses: Omit<PausePoint, "gate">[] = [
+    const places: Place[] = [
       { step: 0, where: "before" },
       { step: 2, where: "text" },
       { step: 4, where: "input" },
       { step: 7, where: "called" },
       { step: 6, where: "command" },
     ];
-    // A command that waits would hold those of the other turns.
-    const shared = await openChats(caller, pauses.length);
-    const chatOf = (n: number) => (pauses[n]?.where === "command" ? undefined : shared[n]);
-    const turns = await Promise.all(
-      pauses.map((where, n) => holdTurn(`ends-${n}`, where, last, chatOf(n))),
-    );
+    const turns = await hold("ends", places, last);
     const leaving = workspace.server;
     const other = await workspace.startServer();
     await startDraining(leaving);
     last.open();
 
     for (const turn of turns) {
-      turn.gate.open();
+      turn.pause.gate.open();
       // The command waits for this file; the others do not look for it.
       const folder = join(
         workspace.env.DATA_DIR ?? "",
@@ -132,7 +96,8 @@ describe("a server that gets SIGTERM", () => {
   it("takes no new turn, and says that it is not ready", async () => {
     caller = clientAt(workspace.server.url, caller);
     const last = gate();
-    const held = await holdTurn("refuses", { step: 1, where: "text" }, last);
+    const [held] = await hold("refuses", [{ step: 1, where: "text" }], last);
+    if (!held) throw new Error("no turn stands still");
     const fresh = await openConversation(caller);
     const leaving = workspace.server;
     // Requests that are under way when the signal comes.
@@ -173,14 +138,14 @@ describe("a server that gets SIGTERM", () => {
     expect(readiness).toContain('"name":"durableRuns","adapter":"postgres","ready":false');
 
     // The turn that waits for its step was not disturbed; the next start goes on with it.
-    expect(modelCallsOf("refuses")).toBe(2);
-    held.gate.open();
+    expect(modelCallsOf(held.script)).toBe(2);
+    held.pause.gate.open();
     last.open();
     await leaving.died;
     const next = await workspace.startServer();
     const { conversation, before, rest } = await resumeAt(next, held);
     await expectSurvived(workspace, { conversation, before, after: await rest.ended });
-    expect(modelCallsOf("refuses")).toBe(STEPS + 1);
+    expect(modelCallsOf(held.script)).toBe(STEPS + 1);
     expect((await fresh.through(clientAt(next.url, caller)).read()).messages).toEqual([]);
   });
 
@@ -190,14 +155,15 @@ describe("a server that gets SIGTERM", () => {
     const leaving = await workspace.startServer({ env: { DRAIN_SECONDS: "1" } });
     caller = clientAt(leaving.url, caller);
     const lasts = [gate(), gate()] as const;
-    const turns = await Promise.all([
-      holdTurn("cut-text", { step: 3, where: "text" }, lasts[0]),
-      holdTurn("cut-command", { step: 5, where: "command" }, lasts[1]),
+    const held = await Promise.all([
+      hold("cut-text", [{ step: 3, where: "text" }], lasts[0]),
+      hold("cut-command", [{ step: 5, where: "command" }], lasts[1]),
     ]);
+    const turns = held.flat();
     leaving.kill("SIGTERM");
     expect(await leaving.died).toContain("(0)");
     for (const [n, turn] of turns.entries()) {
-      turn.gate.open();
+      turn.pause.gate.open();
       const { conversation, before, rest } = await resumeAt(other, turn);
       lasts[n]?.open();
       const { whole } = await expectSurvived(workspace, {
@@ -205,7 +171,7 @@ describe("a server that gets SIGTERM", () => {
         before,
         after: await rest.ended,
       });
-      const isCommand = turn.script === "cut-command";
+      const isCommand = turn.pause.where === "command";
       // The text is said again, after a chunk that withdraws it; a command is not run again.
       const resets = whole.filter(({ chunk }) => chunk.type === "reset-step");
       expect(resets).toHaveLength(isCommand ? 0 : 1);

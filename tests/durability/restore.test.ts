@@ -31,8 +31,6 @@ import {
 import { runScript } from "../support/harness/run-script.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
-/** Has the functions `idle_sandboxes` and `unfinished_turns`. */
-
 /** A folder that a command has closed to everybody. */
 const CLOSED = "sandboxes/7e0cf0a5-b3f4-4ab0-9d6c-5ad6f4a5e5b1/home/closed";
 

@@ -1,18 +1,26 @@
 /** The ten-step turn that crash tests cut, and what must be true of it afterwards. */
 import { expect } from "vitest";
-import type { Gate, Script, ScriptPart } from "../support/fakes/openai.ts";
+import { type Gate, gate, type Script, type ScriptPart } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
 import { type Conversation, openChat, openConversation } from "../support/harness/conversation.ts";
-import { assemble, expectCompleteTurn, type Frame } from "../support/harness/turn-stream.ts";
+import {
+  assemble,
+  expectCompleteTurn,
+  type Frame,
+  type TurnStream,
+} from "../support/harness/turn-stream.ts";
 import type { Workspace } from "../support/harness/workspace.ts";
 import { readStream } from "../support/harness/worlds.ts";
 
 export const STEPS = 10;
 
-/** Where the script waits for the test, if it gets there. `step` counts from 0. */
-export interface PausePoint {
+/** Where a script waits for the test, if it gets there. `step` counts from 0. */
+export interface Place {
   readonly step: number;
   readonly where: "before" | "text" | "input" | "called" | "command";
+}
+
+export interface PausePoint extends Place {
   readonly gate: Gate;
 }
 
@@ -62,6 +70,45 @@ export async function openChats(caller: Client, count: number): Promise<Conversa
   const first = await openConversation(caller);
   const others = Array.from({ length: count - 1 }, () => openChat(first, caller));
   return [first, ...(await Promise.all(others))];
+}
+
+/** A turn that stands still. Its commands add their numbers to a file that is named like its script. */
+export interface Held {
+  readonly script: string;
+  readonly pause: PausePoint;
+  readonly conversation: Conversation;
+  readonly stream: TurnStream;
+}
+
+/**
+ * Starts a ten-step turn for each place and waits until all of them stand there. Their scripts are `<name>-0`,
+ * `<name>-1` and further. They share a session, except for turns that stand at a command, which other commands
+ * of their session would wait for.
+ */
+export async function holdTurns(
+  workspace: Workspace,
+  caller: Client,
+  name: string,
+  places: readonly Place[],
+  last: Gate,
+): Promise<Held[]> {
+  const shared = await openChats(caller, places.length);
+  return Promise.all(
+    places.map(async (place, n) => {
+      const script = `${name}-${n}`;
+      const pause = { ...place, gate: gate() };
+      workspace.model.script(script, tenSteps(pause, last, script));
+      const own = place.where === "command" ? undefined : shared[n];
+      const conversation = own ?? (await openConversation(caller));
+      const stream = await conversation.send(`[script:${script}]`);
+      if (place.where === "command") {
+        await expect
+          .poll(() => effectsOf(workspace, conversation, script), { timeout: 50_000, interval: 20 })
+          .toContain(String(place.step));
+      } else await pause.gate.reached;
+      return { script, pause, conversation, stream };
+    }),
+  );
 }
 
 /** Everything that was ever streamed of a chat's newest turn, as the engine keeps it. */

@@ -1,22 +1,21 @@
 /** The claim on a chat: one run at a time, and no chat that stays blocked. */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { INTRODUCTION } from "../../../lib/agent/models/adapters/embedded/identity.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
 import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 import { stack } from "../../support/harness/stack.ts";
 import { expectCompleteTurn, type TurnStream, textOf } from "../../support/harness/turn-stream.ts";
-import { startWorkspace, type Workspace } from "../../support/harness/workspace.ts";
+import { startWorkspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
 
 /** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
 export function claimsSuite(world?: World): void {
   let workspace: SharedWorkspace;
-  let ofWorld: Workspace | undefined;
   let caller: Client;
   beforeAll(async () => {
-    ofWorld = world && (await startWorkspace({}, world));
-    workspace = ofWorld ?? (await joinWorkspace());
+    workspace = world ? await startWorkspace({}, world) : await joinWorkspace();
     caller = await workspace.createCaller();
   });
   afterAll(() => workspace.stop());
@@ -199,8 +198,7 @@ export function claimsSuite(world?: World): void {
       await stream.until((chunk) => chunk.type === "text-delta");
       // As after the loss of the engine's data.
       await workspace.sql`update engine.runs set status = 'failed' where run_id = ${stream.runId}`;
-      const other = ofWorld ? await ofWorld.startServer() : stack;
-      const next = await fetch(`${other.url}/api/chat`, {
+      const next = await fetch(`${stack.url}/api/chat`, {
         method: "POST",
         headers: { ...caller.headers, "content-type": "application/json" },
         body: JSON.stringify({
@@ -217,8 +215,8 @@ export function claimsSuite(world?: World): void {
         "[script:claim-gone]",
         "half",
         "and now",
-        // The server that all tests share has a model of its own.
-        ofWorld ? "You said: and now" : expect.stringContaining("the embedded rule-based model"),
+        // The other server has a model of its own.
+        INTRODUCTION,
       ]);
     });
   });

@@ -19,9 +19,10 @@ import type { World } from "../../support/harness/worlds.ts";
 import {
   effectsOf,
   expectSurvived,
+  holdTurns,
   logOf,
   openChats,
-  type PausePoint,
+  type Place,
   STEPS,
   tenSteps,
 } from "../ten-steps.ts";
@@ -113,7 +114,7 @@ export function crashSuite(world?: World): void {
   }
 
   describe("a server that is killed while its turns stand at", () => {
-    const pauses: Record<string, Omit<PausePoint, "gate">> = {
+    const places: Record<string, Place> = {
       "the first model call, before its first word": { step: 0, where: "before" },
       "the first word": { step: 0, where: "text" },
       "the first call's input": { step: 0, where: "input" },
@@ -126,36 +127,17 @@ export function crashSuite(world?: World): void {
       "the last answer": { step: STEPS, where: "text" },
     };
 
-    const places = [...Object.keys(pauses), "one of two commands of a step"];
-    it(`${places.join("; ")}: all go on by themselves, exactly`, async () => {
+    const names = Object.keys(places);
+    it(`${names.join("; ")}; one of two commands of a step: all go on by themselves, exactly`, async () => {
       const last = gate();
-      const shared = await openChats(caller, Object.keys(pauses).length);
-      const turns = await Promise.all(
-        Object.entries(pauses).map(async ([what, where], n) => {
-          const pause = { ...where, gate: gate() };
-          const file = `effects-${n}`;
-          workspace.model.script(`pause-${n}`, tenSteps(pause, last, file));
-          // A command that waits would hold those of the other turns.
-          const own = pause.where === "command" ? undefined : shared[n];
-          const conversation = own ?? (await openConversation(caller));
-          const stream = await conversation.send(`[script:pause-${n}]`);
-          if (pause.where === "command") {
-            await expect
-              .poll(() => effectsOf(workspace, conversation, file), {
-                timeout: 50_000,
-                interval: 20,
-              })
-              .toContain(String(pause.step));
-          } else await pause.gate.reached;
-          // What the model had said before the pause has reached the client.
-          const texts = pause.where === "before" ? pause.step * 2 : pause.step * 2 + 1;
-          if (texts > 0) {
-            let seen = 0;
-            await stream.until((chunk) => chunk.type === "text-delta" && ++seen === texts);
-          }
-          return { what, pause, file, conversation, stream };
-        }),
-      );
+      const turns = await holdTurns(workspace, caller, "pause", Object.values(places), last);
+      for (const { pause, stream } of turns) {
+        // What the model had said before the pause has reached the client.
+        const texts = pause.where === "before" ? pause.step * 2 : pause.step * 2 + 1;
+        if (texts === 0) continue;
+        let seen = 0;
+        await stream.until((chunk) => chunk.type === "text-delta" && ++seen === texts);
+      }
 
       const pair = await startPair();
       const [ofPair, ...back] = await restart([pair, ...turns]);
@@ -164,14 +146,15 @@ export function crashSuite(world?: World): void {
       for (const [n, { conversation, before, rest }] of back.entries()) {
         const turn = turns[n];
         if (!turn) throw new Error("no such turn");
-        const { what, pause, file, stream } = turn;
+        const { script, pause, stream } = turn;
+        const what = names[n];
         expect(rest.status, what).toBe(200);
         expect(rest.runId, what).toBe(stream.runId);
         const after = await rest.ended;
         expect(rest.isDone, what).toBe(true);
         const { stored, whole } = await expectSurvived(workspace, { conversation, before, after });
         expect(whole.length, what).toBe(before.length + after.length);
-        expect(await effectsOf(workspace, conversation, file), what).toEqual(steps);
+        expect(await effectsOf(workspace, conversation, script), what).toEqual(steps);
 
         const outputs = stored.parts.flatMap((part) =>
           part.type === "tool-bash" ? [JSON.stringify(part)] : [],
@@ -181,7 +164,7 @@ export function crashSuite(world?: World): void {
         if (pause.where === "command") {
           // The model was told, in the call right after it, and went on.
           const received = workspace.model
-            .callsOf(`pause-${n}`)
+            .callsOf(script)
             .filter((call) => call.toolResults.some((text) => text.includes("outcome is unknown")));
           expect(received[0]?.step, what).toBe(pause.step + 1);
         }

@@ -14,14 +14,7 @@ import {
   type Workspace,
 } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
-import {
-  effectsOf,
-  expectSurvived,
-  openChats,
-  type PausePoint,
-  STEPS,
-  tenSteps,
-} from "../ten-steps.ts";
+import { effectsOf, expectSurvived, holdTurns, type Place, STEPS } from "../ten-steps.ts";
 
 /** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
 export function twoServersSuite(world?: World): void {
@@ -106,33 +99,18 @@ export function twoServersSuite(world?: World): void {
   describe.skipIf(world?.cannot.takeover)("when the server that runs them is killed", () => {
     it("the other takes its turns over, and a stop ends one that nobody has taken over yet", async () => {
       const last = gate();
-      const pauses: Omit<PausePoint, "gate">[] = [
+      const places: Place[] = [
         { step: 0, where: "before" },
         { step: 2, where: "text" },
         { step: 4, where: "input" },
         { step: 6, where: "command" },
         { step: 9, where: "called" },
       ];
-      const shared = await openChats(caller, pauses.length);
+      const held = await holdTurns(workspace, caller, "orphan", places, last);
       const turns = await Promise.all(
-        pauses.map(async (where, n) => {
-          const pause = { ...where, gate: gate() };
-          const file = `effects-${n}`;
-          workspace.model.script(`orphan-${n}`, tenSteps(pause, last, file));
-          // A command that waits would hold those of the other turns.
-          const own = pause.where === "command" ? undefined : shared[n];
-          const conversation = own ?? (await openConversation(caller));
-          const doomed = await conversation.send(`[script:orphan-${n}]`);
-          if (pause.where === "command") {
-            await expect
-              .poll(() => effectsOf(workspace, conversation, file), {
-                timeout: 50_000,
-                interval: 20,
-              })
-              .toContain(String(pause.step));
-          } else await pause.gate.reached;
-          const survivor = conversation.through(clientAt(other.url, caller));
-          return { pause, file, conversation: survivor, doomed, reader: await survivor.resume() };
+        held.map(async (turn) => {
+          const survivor = turn.conversation.through(clientAt(other.url, caller));
+          return { ...turn, conversation: survivor, reader: await survivor.resume() };
         }),
       );
       workspace.model.script("stop-orphan", async function* () {
@@ -154,15 +132,15 @@ export function twoServersSuite(world?: World): void {
 
       for (const { pause } of turns) pause.gate.open();
       last.open();
-      for (const { pause, file, conversation, doomed, reader } of turns) {
+      for (const { script, pause, conversation, stream, reader } of turns) {
         // A reader at the other server sees the turn go on to the end.
         const whole = await reader.ended;
         expect(reader.isDone, pause.where).toBe(true);
         expectCompleteTurn(whole);
-        const before = await doomed.ended;
+        const before = await stream.ended;
         expect(whole.slice(0, before.length)).toEqual(before);
         await expectSurvived(workspace, { conversation, before: [], after: whole });
-        const effects = await effectsOf(workspace, conversation, file);
+        const effects = await effectsOf(workspace, conversation, script);
         expect(effects, pause.where).toEqual(Array.from({ length: STEPS }, (_, n) => String(n)));
       }
       // The chat is free, at whichever server.

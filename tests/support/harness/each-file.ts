@@ -3,7 +3,7 @@
  * back what one file may leave to the next.
  */
 import { join } from "node:path";
-import { afterAll, afterEach, expect, inject, vi } from "vitest";
+import { afterEach, expect, inject, vi } from "vitest";
 import { setBuiltPrograms } from "../../../lib/platform/isolation/program.ts";
 import { projectRoot } from "../../../scripts/project-root.ts";
 import { inherited, takeFaults } from "./observe-answers.ts";
@@ -13,6 +13,7 @@ import { servers } from "./servers.ts";
 for (const name of Object.keys(process.env)) if (!(name in inherited)) delete process.env[name];
 Object.assign(process.env, inherited);
 globalThis.agentPlatform?.clear();
+vi.useRealTimers();
 // The port of a server that has ended may be one of a fake now.
 servers.clear();
 servers.add(inject("stack").url);
@@ -23,8 +24,4 @@ if (inject("published")) setBuiltPrograms(join(projectRoot, inject("stack").dist
 
 afterEach(() => {
   expect(takeFaults(), "answers that are not as published").toEqual([]);
-});
-
-afterAll(() => {
-  vi.useRealTimers();
 });

@@ -1,6 +1,4 @@
 /** The shared database and sandbox folder as a workspace with a scripted model: for tests that kill no server. */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { inject } from "vitest";
 import type { SharedServer } from "../fakes/model-router.ts";
 import { type FakeOpenAI, startFakeOpenAI } from "../fakes/openai.ts";
@@ -8,7 +6,7 @@ import { type Client, createPerson } from "./clients.ts";
 import { startServer } from "./server.ts";
 import { servers } from "./servers.ts";
 import { sql, stack } from "./stack.ts";
-import type { Workspace } from "./workspace.ts";
+import { readHomeFile, type Workspace } from "./workspace.ts";
 
 export type SharedWorkspace = Pick<
   Workspace,
@@ -43,10 +41,7 @@ export async function joinWorkspace(
     sql,
     server,
     createCaller: async (url = server.url): Promise<Client> => (await createPerson(url)).withKey,
-    readSandboxFile: (sessionId, path) =>
-      readFile(join(stack.env.DATA_DIR ?? "", "sandboxes", sessionId, "home", path), "utf8").catch(
-        () => "",
-      ),
+    readSandboxFile: (sessionId, path) => readHomeFile(stack.env, sessionId, path),
     stop: async () => {
       await model.close();
       await own?.stop();

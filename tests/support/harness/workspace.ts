@@ -82,10 +82,7 @@ export async function startWorkspace(
       return client({ key: await createKey() }, url ?? this.server.url);
     },
     /** Returns a file of a session's sandbox as it is on disk; empty when there is none. */
-    readSandboxFile: (sessionId: string, path: string) =>
-      readFile(join(parts.env.DATA_DIR ?? "", "sandboxes", sessionId, "home", path), "utf8").catch(
-        () => "",
-      ),
+    readSandboxFile: (sessionId: string, path: string) => readHomeFile(parts.env, sessionId, path),
     stop: async () => {
       await model.close();
       await Promise.all(servers.map((server) => server.stop()));
@@ -95,6 +92,14 @@ export async function startWorkspace(
     },
   };
 }
+
+/** Returns a file of a session's sandbox as it is on disk; empty when there is none. */
+export const readHomeFile = (
+  { DATA_DIR = "" }: Environment,
+  sessionId: string,
+  path: string,
+): Promise<string> =>
+  readFile(join(DATA_DIR, "sandboxes", sessionId, "home", path), "utf8").catch(() => "");
 
 /** The same caller at another server. */
 export const clientAt = (url: string, caller: Client): Client => {
