@@ -21,6 +21,12 @@ export type RunningNext = {
 };
 
 /**
+ * A server keeps almost everything that it allocates until it listens, so looking for garbage before only costs
+ * time: a seventh of the start. Later these make no difference.
+ */
+const HEAP = ["--initial-old-space-size=256", "--min-semi-space-size=16"];
+
+/**
  * Starts one Next server process, or several that share the port, and waits until `GET /api/health` answers.
  *
  * @param options.processes the number of server processes of `start`, which are then replaced when they
@@ -47,7 +53,7 @@ export async function runNext(options: {
   await assertFree(host, port);
   const child = spawn(
     process.execPath,
-    mode === "dev" ? dev : ["--disable-warning=ExperimentalWarning", program],
+    mode === "dev" ? dev : ["--disable-warning=ExperimentalWarning", ...HEAP, program],
     {
       cwd: projectRoot,
       // Its own process group, so its helper processes stop with it and Ctrl-C reaches them through us,
