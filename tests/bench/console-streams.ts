@@ -34,13 +34,18 @@ export async function benchStreams(browser: Browser, context: BenchContext): Pro
   const server = await runNext({ mode: "start", port, distDir, env, output: "collect" });
   try {
     const session = await signIn(context, "streams@example.com");
-    const plain = await streamInto(browser, url, session, "plain");
-    const rich = await streamInto(browser, url, session, "rich");
+    const plain = await streamInto(browser, url, session, "[script:plain]");
+    const rich = await streamInto(browser, url, session, "[script:rich]");
+    const long = await streamInto(browser, url, session, "[deltas:2000]");
     const what = `answer of ${Math.ceil(RICH_TEXT.length / 6)} chunks, ${PER_SECOND} a second`;
     report(`${what}: main thread, rich against plain`, "ms", rich.busy, plain.busy);
-    for (const [name, { longTasks }] of Object.entries({ plain, rich })) {
+    for (const [name, { longTasks }] of [
+      [`${what}, plain`, plain],
+      [`${what}, rich`, rich],
+      ["answer of 2000 deltas at once", long],
+    ] as const) {
       const longest = Math.max(0, ...longTasks).toFixed(0);
-      console.log(`${what}, ${name}: ${longTasks.length} tasks over 50 ms, longest ${longest} ms`);
+      console.log(`${name}: ${longTasks.length} tasks over 50 ms, longest ${longest} ms`);
     }
   } finally {
     await server.stop();
@@ -60,7 +65,7 @@ async function streamInto(
   browser: Browser,
   url: string,
   session: AuthSession,
-  script: string,
+  message: string,
 ): Promise<Cost> {
   const context = await newContext(browser, { session, url });
   const page = await context.newPage();
@@ -77,8 +82,10 @@ async function streamInto(
   const before = await spent();
   const trace = process.env.BENCH_TRACE_DIR;
   if (trace !== undefined) await browser.startTracing(page);
-  await send(page, `[script:${script}]`);
-  if (trace !== undefined) writeFileSync(`${trace}/${script}.json`, await browser.stopTracing());
+  await send(page, message);
+  if (trace !== undefined) {
+    writeFileSync(`${trace}/${message.replace(/\W+/g, "-")}.json`, await browser.stopTracing());
+  }
   const cost = { busy: (await spent()) - before, longTasks: (await seenBy(page)).longTasks };
   await context.close();
   return cost;
