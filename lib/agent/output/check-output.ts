@@ -27,6 +27,8 @@ export interface OutputValidation {
   readonly schema: JsonSchema;
   readonly accountId: string;
   readonly queue: FairQueue;
+  /** Of each check. Default: 5,000. */
+  readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 5_000;
@@ -46,13 +48,15 @@ export async function checkSchema({ schema, ...work }: OutputValidation): Promis
 
 /** Returns the problem of each schema, as `checkSchema` does. */
 export async function checkSchemas(
-  { queue, accountId }: Omit<OutputValidation, "schema">,
+  { queue, accountId, timeoutMs }: Omit<OutputValidation, "schema">,
   schemas: readonly JsonSchema[],
 ): Promise<(string | null)[]> {
   const faults = schemas.map(faultOfSchema);
   const sound = schemas.filter((_, place) => faults[place] === null);
   if (sound.length === 0) return faults;
-  const errors = await queue.run(accountId, undefined, () => runWorker({ schemas: sound }));
+  const errors = await queue.run(accountId, undefined, () =>
+    runWorker({ schemas: sound }, timeoutMs),
+  );
   let next = 0;
   return faults.map((fault) => {
     if (fault !== null) return fault;
@@ -68,7 +72,7 @@ export async function checkSchemas(
  * @throws QueueRefusal; the reason of `signal`
  */
 export async function checkOutput(
-  { queue, accountId, schema }: OutputValidation,
+  { queue, accountId, schema, timeoutMs }: OutputValidation,
   { value, root }: Extract<OutputCheck, { submitted: unknown }>["submitted"],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
@@ -76,7 +80,7 @@ export async function checkOutput(
     return [`The output must be at most ${MAX_OUTPUT_BYTES / 1024} kB of JSON`];
   }
   const check = { schema, submitted: { value, root } };
-  const errors = await queue.run(accountId, signal, () => runWorker(check, signal));
+  const errors = await queue.run(accountId, signal, () => runWorker(check, timeoutMs, signal));
   signal.throwIfAborted();
   return errors ?? ["The output could not be validated in time. Submit a smaller one"];
 }
@@ -87,6 +91,7 @@ export async function checkOutput(
  */
 async function runWorker(
   check: OutputCheck,
+  timeoutMs = TIMEOUT_MS,
   signal?: AbortSignal,
 ): Promise<readonly string[] | null> {
   // The bundler recognizes this form and bundles the worker too; it requires `workerData` to be an
@@ -104,6 +109,6 @@ async function runWorker(
     found = errors ?? found;
     return isFinal;
   };
-  await superviseWorker(worker, keep, { timeoutMs: TIMEOUT_MS, signal });
+  await superviseWorker(worker, keep, { timeoutMs, signal });
   return found;
 }

@@ -9,6 +9,7 @@ import { FairQueue } from "../../../lib/platform/fair-queue.ts";
 import { hostileSchemas, outputSchemas } from "../../support/fixtures/output-schemas.ts";
 
 const queue = new FairQueue({ name: "test", slots: 2, waitersPerAccount: 10, maxWaitMs: 60_000 });
+const work = { queue, accountId: "a", timeoutMs: 1_000 };
 const { signal } = new AbortController();
 
 const errorsOf = (schema: Readonly<Record<string, unknown>>, value: unknown) => {
@@ -50,23 +51,23 @@ it.each(outputSchemas)("$name: as the input of a tool it says the same", ({ sche
 });
 
 it.each(hostileSchemas)("%s is refused", async (_, schema, reason) => {
-  const fault = await checkSchema({ queue, accountId: "a", schema });
+  const fault = await checkSchema({ ...work, schema });
   expect(fault).toContain(reason);
 });
 
 it("stops a validation that takes too long, and no one waits for it", async () => {
   const schema = { type: "string", pattern: "((a{0,30}){0,30})$" };
-  expect(await checkSchema({ queue, accountId: "a", schema })).toBeNull();
+  expect(await checkSchema({ ...work, schema })).toBeNull();
   const value = `${"a".repeat(200_000)}b`;
   let turns = 0;
   const timer = setInterval(() => turns++, 20);
   const submitted = { value, root: "" };
-  const errors = await checkOutput({ queue, accountId: "a", schema }, submitted, signal);
+  const errors = await checkOutput({ ...work, schema }, submitted, signal);
   clearInterval(timer);
   expect(errors).toEqual(["The output could not be validated in time. Submit a smaller one"]);
   // The event loop has not been blocked.
-  expect(turns).toBeGreaterThan(20);
-}, 60_000);
+  expect(turns).toBeGreaterThan(5);
+});
 
 it("matches each of several patterns", () => {
   const schema = {
@@ -80,7 +81,7 @@ it("matches each of several patterns", () => {
 it("fails if the worker does, because that is no fault of the output", async () => {
   const submitted = { value: 1, root: "" };
   const schema = { type: "nothing that checkSchema accepts" };
-  await expect(checkOutput({ queue, accountId: "a", schema }, submitted, signal)).rejects.toThrow();
+  await expect(checkOutput({ ...work, schema }, submitted, signal)).rejects.toThrow();
 });
 
 it("stops unions that take exponential time", async () => {
@@ -91,13 +92,13 @@ it("stops unions that take exponential time", async () => {
       required: ["end"],
     })),
   };
-  expect(await checkSchema({ queue, accountId: "a", schema })).toBeNull();
+  expect(await checkSchema({ ...work, schema })).toBeNull();
   let value: object = { end: 7 };
   for (let depth = 0; depth < 40; depth++) value = { next: value, end: 7 };
   const submitted = { value, root: "" };
-  const errors = await checkOutput({ queue, accountId: "a", schema }, submitted, signal);
+  const errors = await checkOutput({ ...work, schema }, submitted, signal);
   expect(errors).not.toEqual([]);
-}, 60_000);
+});
 
 it("names the place and the problem of each error", async () => {
   const schema = {
@@ -110,7 +111,7 @@ it("names the place and the problem of each error", async () => {
     additionalProperties: false,
   };
   const submitted = { value: { lines: ["a", "c"], more: 1 }, root: "/output" };
-  expect(await checkOutput({ queue, accountId: "a", schema }, submitted, signal)).toEqual([
+  expect(await checkOutput({ ...work, schema }, submitted, signal)).toEqual([
     "/output must have required property 'total'",
     '/output must NOT have additional properties: "more"',
     '/output/lines/1 must be equal to one of the allowed values: ["a","b"]',
@@ -119,6 +120,6 @@ it("names the place and the problem of each error", async () => {
 
 it("refuses an output that is too large", async () => {
   const submitted = { value: "x".repeat(300 * 1024), root: "" };
-  const errors = await checkOutput({ queue, accountId: "a", schema: {} }, submitted, signal);
+  const errors = await checkOutput({ ...work, schema: {} }, submitted, signal);
   expect(errors).toEqual(["The output must be at most 256 kB of JSON"]);
 });

@@ -53,6 +53,25 @@ while True: f.write(bytes(1_000_000))'`,
   "a tar bomb": "mkdir out && cd out && tar xzf ../bomb.tgz",
 };
 
+/** Those that another one does in other words; with `SOAK=1` they are made, too. */
+const repeated = new Set([
+  "a nested loop in awk",
+  "an endless loop in sed",
+  "endless recursion in the shell",
+  "an endless list in jq",
+  "strings that fill an array of awk",
+  "a wide number",
+  "an endless error output",
+  "an endless awk output",
+  "a file that is copied",
+  "a great allocation in Python",
+  "a database that grows",
+]);
+
+export const madeAttacks = Object.entries(attacks).filter(
+  ([name]) => process.env.SOAK === "1" || !repeated.has(name),
+);
+
 /** Those that use nothing but time. */
 export const endless: ReadonlySet<string> = new Set([
   "an endless loop in awk",
