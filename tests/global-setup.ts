@@ -103,6 +103,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await models.close();
     await Promise.all([server?.stop(), scripted?.stop()]);
+    if (project.vitest.state.getCountOfFailedTests() > 0) showErrors(server, scripted);
     const search = new StorageSearch(records);
     const traces = [
       ...search.log("log of the shared server", server?.logs() ?? ""),
@@ -122,3 +123,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 const readOpenApi = async (url: string): Promise<OpenApi> =>
   openApi.parse(await (await fetch(`${url}/api/openapi.json`)).json());
+
+/** Prints the errors that shared servers have logged, which may say why a test failed. */
+function showErrors(...shared: readonly (RunningNext | undefined)[]): void {
+  const lines = shared.flatMap((server) => server?.logs().split("\n") ?? []);
+  const errors = lines.filter((line) => line.startsWith('{"level":50')).slice(-100);
+  console.error(`Errors of the shared servers, of which tests expect some:\n${errors.join("\n")}`);
+}
