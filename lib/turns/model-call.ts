@@ -112,8 +112,11 @@ export class ModelCall {
     write: (chunk: UIMessageChunk) => void,
     signal: AbortSignal,
   ): Promise<StepResult | FailedCall> {
-    if (signal.aborted) this.cancel();
-    else signal.addEventListener("abort", () => this.cancel(), { once: true });
+    const cancel = () => this.cancel();
+    if (signal.aborted) cancel();
+    signal.addEventListener("abort", cancel);
+    const forget = () => signal.removeEventListener("abort", cancel);
+    this.#answer.then(forget, forget);
     try {
       for (const chunk of this.#kept) write(chunk);
     } catch (error) {

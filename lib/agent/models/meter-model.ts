@@ -135,12 +135,14 @@ export function meterModel(
         let hasBegun = false;
         let isOver = false;
         const end = (wasAborted: boolean): void => {
+          params.abortSignal?.removeEventListener("abort", stop);
           if (isOver) return;
           isOver = true;
           if (wasAborted || hasBegun) void addEstimate(params.prompt, writtenChars, answeredBy);
         };
         // A caller that aborts may leave the stream unread.
-        params.abortSignal?.addEventListener("abort", () => end(true), { once: true });
+        const stop = () => end(true);
+        params.abortSignal?.addEventListener("abort", stop);
         const map = (part: LanguageModelV4StreamPart): LanguageModelV4StreamPart => {
           if (part.type === "response-metadata") answeredBy = part.modelId ?? answeredBy;
           if ("delta" in part) writtenChars += part.delta.length;

@@ -31,9 +31,13 @@ export function shareModel(
       wrapGenerate: ({ doGenerate, params }) =>
         queue.run(accountId, params.abortSignal, async () => doGenerate()),
       async wrapStream({ doStream, params }) {
-        const release = await queue.acquire(accountId, params.abortSignal);
+        const leave = await queue.acquire(accountId, params.abortSignal);
+        const release = () => {
+          params.abortSignal?.removeEventListener("abort", release);
+          leave();
+        };
         // A caller that aborts may leave the stream unread.
-        params.abortSignal?.addEventListener("abort", release, { once: true });
+        params.abortSignal?.addEventListener("abort", release);
         try {
           const { stream, ...rest } = await doStream();
           return { ...rest, stream: watchStream(stream, { end: release }) };
@@ -86,12 +90,17 @@ function traceModel(model: LanguageModelV4): LanguageModelV4 {
       async wrapStream({ doStream, params }) {
         const call = openCall(model, params);
         // A caller that aborts may leave the stream unread.
-        params.abortSignal?.addEventListener("abort", () => call.end("aborted"), { once: true });
+        const stop = () => end("aborted");
+        const end = (error?: unknown) => {
+          params.abortSignal?.removeEventListener("abort", stop);
+          call.end(error);
+        };
+        params.abortSignal?.addEventListener("abort", stop);
         try {
           const { stream, ...rest } = await call.run(async () => doStream());
-          return { ...rest, stream: watchStream(stream, { part: call.part, end: call.end }) };
+          return { ...rest, stream: watchStream(stream, { part: call.part, end }) };
         } catch (error) {
-          call.end(error);
+          end(error);
           throw error;
         }
       },

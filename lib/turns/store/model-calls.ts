@@ -66,11 +66,12 @@ export class ModelCalls {
       this.#last = asked.catch(() => {});
       if (await asked) return;
       const { signal } = reservation;
-      const aborted = new Promise((resolve) => {
-        signal.addEventListener("abort", resolve, { once: true });
-      });
       signal.throwIfAborted();
+      const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
+      const stop = () => abort();
+      signal.addEventListener("abort", stop);
       await Promise.race([changed, aborted]);
+      signal.removeEventListener("abort", stop);
       signal.throwIfAborted();
     }
   }
