@@ -21,8 +21,8 @@ export type RunningNext = {
 };
 
 /**
- * A server keeps almost everything that it allocates until it listens, so looking for garbage before only costs
- * time: a seventh of the start. Later these make no difference.
+ * A server keeps almost everything that it allocates until it listens, so collecting garbage before that only
+ * costs time.
  */
 const HEAP = ["--initial-old-space-size=256", "--min-semi-space-size=16"];
 

@@ -104,7 +104,7 @@ export class ModelCall {
   }
 
   /**
-   * Writes the chunks of the answer, those that have arrived first.
+   * Writes the chunks of the answer, starting with the ones that have already arrived.
    * @returns as `callModel`, also when `signal` aborts
    * @throws only errors of `write`
    */

@@ -15,14 +15,14 @@ import type { ModelPrice } from "../../platform/model-price.ts";
 import { pdfTokens } from "../pdf-tokens.ts";
 import type { ModelProvider } from "./port.ts";
 import { gatewayCost } from "./share-model.ts";
-import { watchStream } from "./watch-stream.ts";
+import { endWith, watchStream } from "./watch-stream.ts";
 
 /** The usage of one model call. */
 export interface ModelUse {
   /** The model that answered, or the requested one if the answer does not name it. */
   readonly modelId: string;
   readonly inputTokens: number;
-  /** Those of `inputTokens` that the provider had cached. */
+  /** The part of `inputTokens` that the provider had cached. */
   readonly cachedInputTokens: number;
   readonly outputTokens: number;
   /** Null when no price is known. */
@@ -134,15 +134,12 @@ export function meterModel(
         let answeredBy: string | undefined;
         let hasBegun = false;
         let isOver = false;
-        const end = (wasAborted: boolean): void => {
-          params.abortSignal?.removeEventListener("abort", stop);
+        const end = endWith(params.abortSignal, (reason) => {
           if (isOver) return;
           isOver = true;
+          const wasAborted = reason === "aborted";
           if (wasAborted || hasBegun) void addEstimate(params.prompt, writtenChars, answeredBy);
-        };
-        // A caller that aborts may leave the stream unread.
-        const stop = () => end(true);
-        params.abortSignal?.addEventListener("abort", stop);
+        });
         const map = (part: LanguageModelV4StreamPart): LanguageModelV4StreamPart => {
           if (part.type === "response-metadata") answeredBy = part.modelId ?? answeredBy;
           if ("delta" in part) writtenChars += part.delta.length;
@@ -157,9 +154,9 @@ export function meterModel(
         };
         try {
           const { stream, ...rest } = await doStream();
-          return { ...rest, stream: watchStream(stream, { map, end: () => end(false) }) };
+          return { ...rest, stream: watchStream(stream, { map, end: () => end() }) };
         } catch (error) {
-          end(false);
+          end();
           throw error;
         }
       },

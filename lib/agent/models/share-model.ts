@@ -12,7 +12,7 @@ import type { FairQueue } from "../../platform/fair-queue.ts";
 import { count, record, startTimer } from "../../platform/telemetry/metrics.ts";
 import { isObserved, recordsContent, toContent } from "../../platform/telemetry/providers.ts";
 import { errorType, openSpan } from "../../platform/telemetry/spans.ts";
-import { watchStream } from "./watch-stream.ts";
+import { endWith, watchStream } from "./watch-stream.ts";
 
 /**
  * Returns the model with calls that share the slots of `queue` fairly between accounts. A call holds
@@ -31,18 +31,13 @@ export function shareModel(
       wrapGenerate: ({ doGenerate, params }) =>
         queue.run(accountId, params.abortSignal, async () => doGenerate()),
       async wrapStream({ doStream, params }) {
-        const leave = await queue.acquire(accountId, params.abortSignal);
-        const release = () => {
-          params.abortSignal?.removeEventListener("abort", release);
-          leave();
-        };
-        // A caller that aborts may leave the stream unread.
-        params.abortSignal?.addEventListener("abort", release);
+        const release = await queue.acquire(accountId, params.abortSignal);
+        const end = endWith(params.abortSignal, release);
         try {
           const { stream, ...rest } = await doStream();
-          return { ...rest, stream: watchStream(stream, { end: release }) };
+          return { ...rest, stream: watchStream(stream, { end }) };
         } catch (error) {
-          release();
+          end();
           throw error;
         }
       },
@@ -89,13 +84,7 @@ function traceModel(model: LanguageModelV4): LanguageModelV4 {
       },
       async wrapStream({ doStream, params }) {
         const call = openCall(model, params);
-        // A caller that aborts may leave the stream unread.
-        const stop = () => end("aborted");
-        const end = (error?: unknown) => {
-          params.abortSignal?.removeEventListener("abort", stop);
-          call.end(error);
-        };
-        params.abortSignal?.addEventListener("abort", stop);
+        const end = endWith(params.abortSignal, call.end);
         try {
           const { stream, ...rest } = await call.run(async () => doStream());
           return { ...rest, stream: watchStream(stream, { part: call.part, end }) };

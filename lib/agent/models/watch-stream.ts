@@ -32,3 +32,21 @@ export function watchStream<T>(
     },
   });
 }
+
+/**
+ * Returns `end`, which is also called with "aborted" when the signal aborts: a caller that aborts may leave the
+ * stream unread. Once a call has ended, nothing of it is left on the signal, because Node.js keeps a signal of
+ * `AbortSignal.any` for as long as it has listeners.
+ */
+export function endWith(
+  signal: AbortSignal | undefined,
+  end: (error?: unknown) => void,
+): (error?: unknown) => void {
+  const abort = () => ended("aborted");
+  const ended = (error?: unknown) => {
+    signal?.removeEventListener("abort", abort);
+    end(error);
+  };
+  signal?.addEventListener("abort", abort);
+  return ended;
+}

@@ -27,7 +27,7 @@ export interface OutputValidation {
   readonly schema: JsonSchema;
   readonly accountId: string;
   readonly queue: FairQueue;
-  /** Of each check. Default: 5,000. */
+  /** The deadline of each check. Default: 5,000. */
   readonly timeoutMs?: number;
 }
 

@@ -67,11 +67,10 @@ export class ModelCalls {
       if (await asked) return;
       const { signal } = reservation;
       signal.throwIfAborted();
-      const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
-      const stop = () => abort();
-      signal.addEventListener("abort", stop);
+      const { promise: aborted, resolve: abort } = Promise.withResolvers<unknown>();
+      signal.addEventListener("abort", abort);
       await Promise.race([changed, aborted]);
-      signal.removeEventListener("abort", stop);
+      signal.removeEventListener("abort", abort);
       signal.throwIfAborted();
     }
   }

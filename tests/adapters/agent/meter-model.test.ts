@@ -1,9 +1,12 @@
 /** What model calls are recorded to have used, whatever the server says of them. */
+import { getEventListeners } from "node:events";
 import { generateText, streamText } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { meterModel } from "@/lib/agent/models/meter-model.ts";
+import { shareModel } from "@/lib/agent/models/share-model.ts";
 import { createModels } from "@/lib/app.ts";
 import { parseConfig } from "@/lib/platform/config.ts";
+import { FairQueue } from "@/lib/platform/fair-queue.ts";
 import { type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 
 let server: FakeOpenAI;
@@ -79,4 +82,18 @@ test.each([
 test("fractions of tokens are rounded", async () => {
   const { uses } = await measure("fake-model", { usage: { ...usage, prompt_tokens: 99.5 } });
   expect(uses).toMatchObject([{ inputTokens: 100 }, { inputTokens: 100 }]);
+});
+
+test("a call that has ended leaves no listener on the signal of its caller", async () => {
+  const models = await modelsAt({});
+  const queue = new FairQueue({ name: "test", slots: 1, waitersPerAccount: 1, maxWaitMs: 1_000 });
+  const resolve = () => shareModel(queue, models.resolve("fake-model"), "an-account");
+  const { model } = meterModel({ ...models, resolve }, "fake-model");
+  const { signal } = new AbortController();
+  const { stream } = await model.doStream({
+    prompt: [{ role: "user", content: [{ type: "text", text: "[deltas:3]" }] }],
+    abortSignal: signal,
+  });
+  for await (const _ of stream);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
 });

@@ -60,13 +60,13 @@ it("stops a validation that takes too long, and no one waits for it", async () =
   expect(await checkSchema({ ...work, schema })).toBeNull();
   const value = `${"a".repeat(200_000)}b`;
   let turns = 0;
-  const timer = setInterval(() => turns++, 20);
+  const timer = setInterval(() => turns++, 4);
   const submitted = { value, root: "" };
   const errors = await checkOutput({ ...work, schema }, submitted, signal);
   clearInterval(timer);
   expect(errors).toEqual(["The output could not be validated in time. Submit a smaller one"]);
   // The event loop has not been blocked.
-  expect(turns).toBeGreaterThan(5);
+  expect(turns).toBeGreaterThan(20);
 });
 
 it("matches each of several patterns", () => {

@@ -53,7 +53,7 @@ while True: f.write(bytes(1_000_000))'`,
   "a tar bomb": "mkdir out && cd out && tar xzf ../bomb.tgz",
 };
 
-/** Those that another one does in other words; with `SOAK=1` they are made, too. */
+/** Attacks of the same kind as another one, which are made only with `SOAK=1`. */
 const repeated = new Set([
   "a nested loop in awk",
   "an endless loop in sed",
@@ -72,7 +72,7 @@ export const madeAttacks = Object.entries(attacks).filter(
   ([name]) => process.env.SOAK === "1" || !repeated.has(name),
 );
 
-/** Those that use nothing but time. */
+/** Attacks that use nothing but time. */
 export const endless: ReadonlySet<string> = new Set([
   "an endless loop in awk",
   "a nested loop in awk",
