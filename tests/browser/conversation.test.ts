@@ -223,3 +223,41 @@ it.each([402, 409, 413, 429, 500])(
     conversation.close();
   },
 );
+
+it("a message that is sent before the turn of the last one is read waits for that turn", async () => {
+  const ended = Promise.withResolvers<void>();
+  const sent: Promise<void>[] = [];
+  const posts: unknown[] = [];
+  let isStreaming = true;
+  handlers.unshift(
+    http.get(`*${CHAT}`, () =>
+      HttpResponse.json({ chat: { id: "c", title: "Plan" }, isStreaming, messages: [] }),
+    ),
+    http.get("*/api/chat/c/stream", async () => {
+      if (posts.length > 0) isStreaming = false;
+      else {
+        void conversation.send("Then this");
+        await ended.promise;
+      }
+      return new HttpResponse(null, { status: 204 });
+    }),
+    http.post("*/api/chat", async ({ request }) => {
+      posts.push(await request.json());
+      // It came too late for the first turn, and begins the next one.
+      const isBegun = posts.length === 1;
+      return new HttpResponse(null, isBegun ? { headers: { "x-workflow-run-id": "next" } } : {});
+    }),
+  );
+  const conversation = open();
+  conversation.subscribe(() => {
+    const { queued, isReading } = conversation.getView();
+    if (queued.length > 0) ended.resolve();
+    if (posts.length === 1 && queued.length === 0 && !isReading && sent.length === 0) {
+      sent.push(conversation.send("And that"));
+    }
+  });
+  await conversation.refresh();
+  await Promise.all(sent);
+  expect(posts).toMatchObject([{ onBusy: "steer" }, { onBusy: "steer" }]);
+  conversation.close();
+});

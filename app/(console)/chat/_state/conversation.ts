@@ -104,6 +104,8 @@ export class Conversation {
   #onStored = () => {};
   #isOutdated = false;
   #isRefreshing = false;
+  /** True between the response that says that a turn is active and the request that reads it. */
+  #isUnread = false;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -175,6 +177,7 @@ export class Conversation {
       if (this.isReading) break;
       const stored = await this.#loadStored();
       if (stored) this.#returnLost(stored);
+      this.#isUnread = stored?.isStreaming === true && askingRun(this.chat.lastMessage) === null;
       if (this.chat.isOutdated) break;
       // The turn of the first message that waits starts in a moment.
       if (!stored || !(stored.isStreaming || this.#isWaiting) || this.isReading) continue;
@@ -184,6 +187,7 @@ export class Conversation {
         // A turn that waits for an approval has no more to read.
         if (await this.#isStillAsking(stored)) continue;
         await this.#read((reader) => this.#join(reader));
+        this.#isUnread = false;
         if (askingRun(this.chat.lastMessage) !== null) continue;
         const { error } = this.chat;
         if (error instanceof ApiError && error.status >= 500) break;
@@ -328,7 +332,7 @@ export class Conversation {
   }
 
   get #isWaiting(): boolean {
-    return this.#view.queued.length > 0;
+    return this.#view.queued.length > 0 || this.#isUnread;
   }
 
   /**

@@ -95,14 +95,11 @@ export class MessageQueue {
     if (!response.ok) return toChatError(await toApiError(response));
     // A message that waits gets the stream of the turn that answers it, which the page reads anyway.
     await response.body?.cancel();
-    if (response.headers.has("x-workflow-run-id")) {
-      this.#drop(message.id);
-      this.#options.onBegun();
-    } else {
-      this.#show(
-        this.#messages.map((one) => (one.id === message.id ? { ...one, state: "waiting" } : one)),
-      );
-    }
+    // One that has begun a turn waits until the page has read that.
+    this.#show(
+      this.#messages.map((one) => (one.id === message.id ? { ...one, state: "waiting" } : one)),
+    );
+    if (response.headers.has("x-workflow-run-id")) this.#options.onBegun();
     return null;
   }
 
