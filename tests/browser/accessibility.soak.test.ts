@@ -8,7 +8,13 @@ import { endCopies, newFolder, npmRun } from "../adapters/supabase/copies.ts";
 import { makeArtist, makeOrganization } from "../support/fixtures/people.ts";
 import { createTask } from "../support/fixtures/tasks.ts";
 import { createTemplate } from "../support/fixtures/templates.ts";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import {
+  describeInBrowser,
+  expectGood,
+  hideNavigation,
+  isPhone,
+  showNavigation,
+} from "../support/harness/browser.ts";
 import { client, createKey } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { untilLoaded } from "../support/harness/page-costs.ts";
@@ -116,15 +122,16 @@ describeInBrowser("axe has no finding", ({ newTab, signedIn }) => {
     await turn.ended;
     await page.goto(`/chat/${conversation.sessionId}/${conversation.chatId}`);
     await page.getByRole("article", { name: "Agent" }).waitFor();
-    await openMenu(page, /^Actions for /);
-    await expectGood(page, [1280]);
-    await page.keyboard.press("Escape");
-    await openMenu(page, "Chat list");
-    await expectGood(page, [1280]);
-    await page.keyboard.press("Escape");
+    await showNavigation(page);
+    for (const menu of [/^Actions for /, "Chat list"]) {
+      await openMenu(page, menu);
+      await expectGood(page, [isPhone(page) ? 360 : 1280]);
+      await page.keyboard.press("Escape");
+    }
+    await hideNavigation(page);
     await page.getByRole("button", { name: "Files", exact: true }).click();
     await page.getByRole("button", { name: /^File dates.txt/ }).click();
-    await page.getByRole("region", { name: "Content of dates.txt" }).waitFor();
+    await page.getByLabel("Content of dates.txt").waitFor();
     await expectGood(page);
     await page.goto(`/chat/${crypto.randomUUID()}/${crypto.randomUUID()}`);
     await page.getByRole("heading", { name: "Chat not found" }).waitFor();

@@ -2,7 +2,12 @@ import { expect, it } from "vitest";
 import { makeImage, storeMedia } from "../support/fixtures/media.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
 import { insertRun, plainRun } from "../support/fixtures/task-runs.ts";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import {
+  describeInBrowser,
+  expectGood,
+  hideNavigation,
+  showNavigation,
+} from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { sql } from "../support/harness/stack.ts";
 
@@ -31,11 +36,14 @@ describeInBrowser("artists and the catalog", ({ signedIn }) => {
     await page.getByRole("button", { name: "New chat about Velvet Harbor" }).click();
     await page.waitForURL("**/chat");
     await page.reload();
+    await showNavigation(page);
     await page.getByRole("button", { name: /Working for: Velvet Harbor/ }).waitFor();
+    await hideNavigation(page);
     await page.getByRole("textbox", { name: "Message" }).fill("count to 3");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/chat\/.+\/.+/);
     await page.getByText("1 2 3").first().waitFor();
+    await showNavigation(page);
     await page.getByRole("link", { name: "Artists", exact: true }).click();
     await page.getByRole("link", { name: /Velvet Harbor/ }).click();
     await page.getByRole("tab", { name: "Chats" }).click();
@@ -59,12 +67,15 @@ describeInBrowser("artists and the catalog", ({ signedIn }) => {
     await page.getByRole("main").getByText("For Velvet Harbor").waitFor();
     await page.goto("/chat");
     await page.getByRole("heading", { name: "What would you like to do for Velvet" }).waitFor();
+    await showNavigation(page);
     await page.getByRole("link", { name: "count to 3" }).waitFor();
     await page.getByRole("button", { name: "Work for all artists" }).click();
-    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
     await page.getByRole("button", { name: /Working for: All artists/ }).waitFor();
+    await hideNavigation(page);
+    await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
     await page.goto(`/artists/${artist}`);
     await page.getByRole("button", { name: "New chat about Velvet Harbor" }).click();
+    await showNavigation(page);
     await page.getByRole("link", { name: "Artists", exact: true }).click();
     await page.getByRole("link", { name: /Velvet Harbor/ }).click();
 
@@ -82,12 +93,15 @@ describeInBrowser("artists and the catalog", ({ signedIn }) => {
       .fill("https://covers.example/velvet.png");
     await change.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Velvet Harbour", level: 1 }).waitFor();
+    await showNavigation(page);
     await page.getByRole("button", { name: /Working for: Velvet Harbour/ }).waitFor();
+    await hideNavigation(page);
     await page.locator('header img[src^="blob:"]').waitFor();
     expect(proxied).toEqual(["?url=https%3A%2F%2Fcovers.example%2Fvelvet.png&width=320"]);
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Delete permanently" }).click();
     await page.getByRole("heading", { name: "No artists yet" }).waitFor();
+    await showNavigation(page);
     await page.getByRole("button", { name: /Working for: All artists/ }).waitFor();
   });
 

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, showNavigation } from "../support/harness/browser.ts";
 import {
   answers,
   openChatPage,
@@ -62,6 +62,7 @@ describeInBrowser("the chat", (browsing) => {
 
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain("<img src=x");
     const list = page.getByRole("navigation", { name: "Chats" });
+    await showNavigation(page);
     await list.getByRole("link", { name: /^<img src=x/ }).waitFor();
     expect(await page.locator("img").count()).toBe(0);
     expect(await page.title()).toContain("<img src=x");
@@ -71,6 +72,7 @@ describeInBrowser("the chat", (browsing) => {
       title: "w".repeat(200),
     });
     await page.reload();
+    await showNavigation(page);
     await list.getByRole("link", { name: /^www/ }).waitFor();
     await expectNoSideScroll(page);
   });

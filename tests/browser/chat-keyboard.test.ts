@@ -1,7 +1,7 @@
 /** The chat by the keyboard alone. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeInBrowser } from "../support/harness/browser.ts";
+import { describeInBrowser, isPhone, showNavigation } from "../support/harness/browser.ts";
 import {
   messageBox,
   openChatPage,
@@ -64,7 +64,11 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     await page.keyboard.press("Escape");
     await files.waitFor({ state: "detached" });
 
-    // The menu of a chat, and out of it again.
+    // The menu of a chat, and out of it again. On a phone, it is in the drawer.
+    if (isPhone(page)) {
+      await tabTo(page, "Open navigation", "Shift+Tab");
+      await page.keyboard.press("Enter");
+    }
     await tabTo(page, "Actions for [script:keys] second line", "Shift+Tab");
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Rename" }).waitFor();
@@ -72,6 +76,8 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     await page.getByLabel("New name for [script:keys] second line").waitFor();
     await page.keyboard.type("By keys");
     await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "By keys" }).waitFor();
+    if (isPhone(page)) await page.keyboard.press("Escape");
     await page.getByRole("heading", { level: 1, name: "By keys" }).waitFor();
   });
 
@@ -80,6 +86,7 @@ describeInBrowser("the chat, by keyboard", (browsing) => {
     await sendMessage(page, "[deltas:1] Slow menu");
     await waitUntilIdle(page);
     await page.reload();
+    await showNavigation(page);
     const row = page.getByRole("link", { name: "[deltas:1] Slow menu" });
     await row.waitFor();
     await untilLoaded(page);

@@ -12,6 +12,8 @@ import {
   type Browsing,
   describeInBrowser,
   expectGood,
+  hideNavigation,
+  showNavigation,
   signIn,
   type TabOptions,
 } from "../support/harness/browser.ts";
@@ -61,6 +63,7 @@ describeInBrowser("the list of chats", (browsing) => {
   it("gives a menu its focus back, and lists a new chat, also when its page shows it first", async () => {
     const { page, list } = await openList(browsing, 2);
     await page.goto("/chat");
+    await showNavigation(page);
     // When a dialog of a chat's menu is closed, the focus is on the button of the menu again.
     const actions = list.getByRole("button", { name: "Actions for Chat 1" });
     const cancel = page.getByRole("alertdialog").getByRole("button", { name: "Cancel" });
@@ -76,6 +79,7 @@ describeInBrowser("the list of chats", (browsing) => {
 
     const shown = Promise.withResolvers<void>();
     let requests = 0;
+    await hideNavigation(page);
     await page.route("**/api/sessions/*/chats?limit=100", async (route) => {
       requests++;
       if (requests === 1) await shown.promise;
@@ -85,6 +89,7 @@ describeInBrowser("the list of chats", (browsing) => {
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/chat\/.+\/.+/);
     shown.resolve();
+    await showNavigation(page);
     await list.getByRole("heading", { name: "Open chat" }).waitFor({ state: "detached" });
     await expect.poll(() => titlesIn(list)).toContain("Plan the tour");
   });
@@ -117,6 +122,7 @@ describeInBrowser("the list of chats", (browsing) => {
       if (/\/sessions\/[^/]+\/chats\?/.test(request.url())) bySession.push(request.url());
     });
     await page.goto("/chat");
+    await showNavigation(page);
     const marks = list.getByRole("img", { name: "(answering)" });
     await expect.poll(() => marks.count()).toBe(3);
     await expect.poll(() => marks.count(), { timeout: 20_000 }).toBe(2);
@@ -133,6 +139,7 @@ describeInBrowser("the list of chats", (browsing) => {
 
     // The open chat is shown, although its page is far away; and only what is in view is rendered.
     await page.goto(old.href);
+    await showNavigation(page);
     await list.getByRole("heading", { name: "Open chat" }).waitFor();
     const opened = list.getByRole("link", { name: "Chat 9000" });
     expect(await opened.getAttribute("aria-current")).toBe("page");
@@ -160,6 +167,7 @@ describeInBrowser("the list of chats", (browsing) => {
     const first = page.getByRole("article").first();
     const top = () => first.evaluate((one) => one.getBoundingClientRect().top);
     await expect.poll(top).toBeGreaterThan(0);
+    await showNavigation(page);
     await search.fill("no such words");
     await list.getByText("No chat has “no such words”").waitFor();
     await search.fill("");
@@ -172,6 +180,7 @@ describeInBrowser("the list of chats", (browsing) => {
       .poll(async () => (await titlesIn(list)).slice(0, 4))
       .toEqual(["Chat 9000", "Chat 3", "Chat 1", "Chat 2"]);
     await page.reload();
+    await showNavigation(page);
     await list.getByRole("heading", { name: "Pinned" }).waitFor();
     await choose(page, list, "Chat 3", "Unpin");
     await list.getByRole("heading", { name: "Pinned" }).waitFor({ state: "detached" });
@@ -205,6 +214,7 @@ describeInBrowser("the list of chats", (browsing) => {
       .toBe(true);
     await dialog.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
+    await showNavigation(page);
     await expect.poll(async () => (await titlesIn(list)).slice(0, 2)).toEqual(["Chat 2", "Chat 4"]);
     const [left] =
       await sql`select count(*)::int as sessions from sessions where account_id = ${id}`;
@@ -221,6 +231,7 @@ describeInBrowser("the list of chats", (browsing) => {
     await say(chatId, "user", texts[0] ?? "", 0);
     for (const [second, text] of texts.entries()) await say(chatId, "assistant", text, second + 1);
     await page.goto(href);
+    await showNavigation(page);
     await choose(page, list, "Chat 1", "Share…");
     const dialog = page.getByRole("dialog", { name: "Share chat" });
     await dialog.getByLabel("workspace/tour.csv").check();
@@ -266,6 +277,7 @@ describeInBrowser("the list of chats", (browsing) => {
     await dialog.getByRole("button", { name: "Close" }).click();
 
     const download = page.waitForEvent("download");
+    await showNavigation(page);
     await choose(page, list, "Chat 1", "Export as Markdown");
     const file = await download;
     expect(file.suggestedFilename()).toBe("Chat 1.md");
@@ -284,7 +296,7 @@ describeInBrowser("the list of chats", (browsing) => {
     for (const width of [1280, 360] as const) {
       await page.setViewportSize({ width, height: 740 });
       if (width === 360) {
-        await page.getByRole("button", { name: "Open navigation" }).click();
+        await showNavigation(page);
         await expect.poll(() => visibleRows(list)).toBeGreaterThanOrEqual(6);
       }
       await list.getByRole("link", { name: "Chat 1", exact: true }).waitFor();

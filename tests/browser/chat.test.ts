@@ -4,7 +4,12 @@
  */
 import { expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import {
+  describeInBrowser,
+  expectGood,
+  hideNavigation,
+  showNavigation,
+} from "../support/harness/browser.ts";
 import {
   answers,
   expectShown,
@@ -43,8 +48,10 @@ describeInBrowser("the chat", (browsing) => {
     // Who answered, at what cost.
     await answer.getByText(/^embedded\/rules · [\d.]+ m?s$/).waitFor();
     // The chat is in the list, under the words it began with.
+    await showNavigation(page);
     const list = page.getByRole("navigation", { name: "Chats" });
     await list.getByRole("link", { name: "run `echo first-answer`" }).waitFor();
+    await hideNavigation(page);
     await page.getByRole("heading", { level: 1, name: "run `echo first-answer`" }).waitFor();
   });
 
@@ -57,6 +64,7 @@ describeInBrowser("the chat", (browsing) => {
     await expect.poll(() => page.title()).toBe("Plan a tour · Agent Platform");
     const announced = page.locator("next-route-announcer").getByRole("alert");
     for (const name of ["Artists", "Content", "Schedules"]) {
+      await showNavigation(page);
       await page.getByRole("link", { name, exact: true }).click();
       await page.getByRole("heading", { level: 1, name }).waitFor();
       await expect.poll(() => announced.textContent()).toMatch(new RegExp(`^${name}`));
@@ -220,6 +228,7 @@ describeInBrowser("the chat", (browsing) => {
     const list = page.getByRole("navigation", { name: "Chats" });
 
     await sendMessage(page, "[script:marked]");
+    await showNavigation(page);
     const mine = list.getByRole("link", { name: "[script:marked]" });
     await mine.getByRole("img", { name: "(answering)" }).waitFor();
     held.open();
@@ -230,6 +239,7 @@ describeInBrowser("the chat", (browsing) => {
     await page.getByRole("menuitem", { name: "Rename" }).click();
     await list.getByLabel("New name for [script:marked]").fill("Better name");
     await page.keyboard.press("Enter");
+    await hideNavigation(page);
     await page.getByRole("heading", { level: 1, name: "Better name" }).waitFor();
     expect((await conversation.read()).chat.title).toBe("Better name");
 
@@ -241,6 +251,7 @@ describeInBrowser("the chat", (browsing) => {
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { name: "What would you like to work on?" }).waitFor();
+    await showNavigation(page);
     await list.getByRole("link", { name: "Better name" }).waitFor({ state: "detached" });
     expect((await caller.get(`/api/sessions/${conversation.sessionId}`)).status).toBe(404);
   });

@@ -3,7 +3,7 @@ import type { Locator, Page, Route } from "playwright-core";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { sessionFor } from "../support/harness/auth-session.ts";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, showNavigation } from "../support/harness/browser.ts";
 import {
   messageBox,
   openChatPage,
@@ -112,6 +112,7 @@ describeInBrowser("the message box", (browsing) => {
     await expect.poll(() => attachments(page).getByRole("listitem").count()).toBe(5);
     await expect.poll(() => attachments(page).locator("img").count()).toBe(1);
     expect(await messageBox(page).inputValue()).toBe("Sum the statement");
+    await showNavigation(page);
     await page.getByRole("link", { name: "Artists", exact: true }).click();
     await page.getByRole("heading", { level: 1, name: "Artists" }).waitFor();
     await page.goBack();

@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
 import { makeArtist } from "../support/fixtures/people.ts";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import {
+  describeInBrowser,
+  expectGood,
+  hideNavigation,
+  showNavigation,
+} from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { statesOf } from "../support/harness/connections.ts";
 import { sql } from "../support/harness/stack.ts";
@@ -87,8 +92,10 @@ describeInBrowser("the connectors", ({ signedIn }) => {
     const { page, bearer } = await signedIn();
     const artist = await makeArtist(client({ bearer }));
     await page.goto("/connectors");
+    await showNavigation(page);
     await page.getByRole("button", { name: /Working for/ }).click();
     await page.getByRole("menuitem", { name: "Hana Mizuki Trio" }).click();
+    await hideNavigation(page);
     await page.getByRole("button", { name: "Connect YouTube", exact: true }).click();
     await page.getByRole("button", { name: "Allow" }).click();
     const card = page.getByRole("article", { name: "YouTube" });

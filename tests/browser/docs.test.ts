@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { describeInBrowser } from "../support/harness/browser.ts";
+import { describeInBrowser, isPhone, showNavigation } from "../support/harness/browser.ts";
 import { countScripts, untilLoaded } from "../support/harness/page-costs.ts";
 import { stack } from "../support/harness/stack.ts";
 
@@ -26,6 +26,7 @@ describeInBrowser("the documentation", ({ newTab, signedIn }) => {
     await page.getByRole("heading", { name: "Quickstart", level: 1 }).waitFor();
     // Highlighted on the server, in the colors of the policy.
     await page.locator(".code-function", { hasText: "curl" }).first().waitFor();
+    if (isPhone(page)) await page.getByRole("button", { name: /^All pages/ }).click();
     const navigation = page.getByRole("navigation", { name: "Documentation" });
     expect(
       await navigation.getByRole("link", { name: "Quickstart" }).getAttribute("aria-current"),
@@ -99,10 +100,12 @@ describeInBrowser("the documentation", ({ newTab, signedIn }) => {
     const { page } = await signedIn();
     await page.goto("/keys");
     const loaded = page.waitForResponse((one) => new URL(one.url()).pathname === "/docs");
+    await showNavigation(page);
     await page.getByRole("button", { name: "Developers" }).click();
     await page.getByRole("link", { name: "Docs", exact: true }).click();
     expect((await loaded).request().resourceType()).toBe("fetch");
     await page.getByRole("heading", { name: "Documentation", level: 1 }).waitFor();
+    await showNavigation(page);
     await page.getByRole("link", { name: "API keys" }).click();
     await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { inviteTo, makeArtist, makeOrganization } from "../support/fixtures/people.ts";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, showNavigation } from "../support/harness/browser.ts";
 import { createPerson } from "../support/harness/clients.ts";
 
 describeInBrowser("the invitations", ({ signedIn }) => {
@@ -13,6 +13,7 @@ describeInBrowser("the invitations", ({ signedIn }) => {
     await inviteTo(withKey, joined, email);
     await inviteTo(withKey, other, email);
     await page.goto("/artists");
+    await showNavigation(page);
     await page.getByRole("link", { name: "2 invitations" }).click();
     await page.getByRole("button", { name: "Decline Night Drive" }).waitFor();
     await expectGood(page);
@@ -28,6 +29,7 @@ describeInBrowser("the invitations", ({ signedIn }) => {
     expect(text).toContain(email);
     await page.getByRole("button", { name: "Switch organization" }).click();
     await page.getByRole("heading", { name: "Artists", level: 1 }).waitFor();
+    await showNavigation(page);
     await page.getByRole("button", { name: "Working for: All artists Velvet Harbor" }).waitFor();
   });
 });

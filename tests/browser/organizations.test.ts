@@ -5,7 +5,12 @@ import {
   makeArtist,
   makeOrganization,
 } from "../support/fixtures/people.ts";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import {
+  describeInBrowser,
+  expectGood,
+  hideNavigation,
+  showNavigation,
+} from "../support/harness/browser.ts";
 import { client, createPerson } from "../support/harness/clients.ts";
 
 describeInBrowser("organizations", ({ signedIn }) => {
@@ -64,7 +69,9 @@ describeInBrowser("organizations", ({ signedIn }) => {
     await inviteTo(owner, id, "manager@example.com");
     await inviteTo(other.withKey, await makeOrganization(other.withKey, "Night Drive"), email);
     await page.goto("/settings/organizations");
+    await showNavigation(page);
     await page.getByRole("link", { name: "1 invitation" }).waitFor();
+    await hideNavigation(page);
     await page.getByRole("list", { name: "Organizations" }).waitFor();
     await expectGood(page);
     await page.getByRole("link", { name: /Velvet Harbor/ }).click();

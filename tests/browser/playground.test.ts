@@ -5,7 +5,7 @@ import { z } from "zod";
 import { agentTools } from "../../app/(console)/playground/agent-tools.ts";
 import { toolSchemas } from "../../lib/agent/tools/index.ts";
 import { runOptions } from "../../lib/contract/run-options.ts";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, isPhone } from "../support/harness/browser.ts";
 import {
   messageBox,
   openChatPage,
@@ -31,6 +31,7 @@ describeInBrowser("the playground", (browsing) => {
   it("sets an agent up, streams its answer, and shows the same as code", async () => {
     const { page } = await browsing.signedIn();
     await page.goto("/playground");
+    if (isPhone(page)) await page.getByRole("button", { name: "Setup" }).click();
     await page.getByLabel("Instructions to the agent").fill("Answer in one line.");
     await page.getByLabel("Context limit").fill("0");
     await page.getByText("Enter a whole number from 1 to 10,000,000.").waitFor();

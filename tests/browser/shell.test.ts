@@ -1,13 +1,14 @@
 import { expect, it } from "vitest";
-import { describeInBrowser, signIn } from "../support/harness/browser.ts";
+import { describeInBrowser, showNavigation, signIn } from "../support/harness/browser.ts";
 
 describeInBrowser("the console shell", ({ newTab, signedIn }) => {
   it("shows who is signed in and the way to every page", async () => {
     const tab = await newTab();
     const { email } = await signIn(tab);
     await tab.page.goto("/keys");
-    await tab.page.getByText(email).waitFor();
     await tab.page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+    await showNavigation(tab.page);
+    await tab.page.getByText(email).filter({ visible: true }).waitFor();
     const icon = await tab.page.request.get("/favicon.ico");
     expect(icon.headers()["content-type"]).toBe("image/x-icon");
     const main = tab.page.getByRole("navigation", { name: "Main" });

@@ -3,7 +3,12 @@ import { randomUUID } from "node:crypto";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { sessionFor } from "../support/harness/auth-session.ts";
-import { describeInBrowser, expectGood, restoreSession } from "../support/harness/browser.ts";
+import {
+  describeInBrowser,
+  expectGood,
+  restoreSession,
+  showNavigation,
+} from "../support/harness/browser.ts";
 import { mailsTo } from "../support/harness/mailbox.ts";
 import { stack } from "../support/harness/stack.ts";
 
@@ -37,7 +42,8 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await keysHeading(page).waitFor();
     expect(new URL(page.url()).pathname).toBe("/keys");
-    await page.getByText(email).waitFor();
+    await showNavigation(page);
+    await page.getByText(email).filter({ visible: true }).waitFor();
   });
 
   it("is offered without a password anywhere", async () => {
@@ -48,6 +54,7 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
     const other = await newTab();
     await restoreSession(other, await sessionFor());
     await other.page.goto("/chat");
+    await showNavigation(other.page);
     await other.page.getByRole("button", { name: "Sign out" }).waitFor();
     expect(await other.page.getByRole("button", { name: /password/i }).count()).toBe(0);
   });
@@ -71,6 +78,7 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
       keysHeading(tab.page).waitFor(),
       other.page.getByRole("heading", { name: "Connectors", level: 1 }).waitFor(),
     ]);
+    await showNavigation(tab.page);
     await tab.page.getByRole("button", { name: "Sign out" }).click();
     await signInHeading(tab.page).waitFor();
     await signInHeading(other.page).waitFor();

@@ -1,7 +1,7 @@
 /** Commands by keyboard, the settings of an account, and notices of answers. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeInBrowser, expectGood } from "../support/harness/browser.ts";
+import { describeInBrowser, expectGood, showNavigation } from "../support/harness/browser.ts";
 import { stack } from "../support/harness/stack.ts";
 
 const palette = (page: Page) => page.getByRole("dialog", { name: "Search and commands" });
@@ -98,6 +98,7 @@ describeInBrowser("the speed of hand", ({ newTab, signedIn }) => {
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/chat\/.+\/.+/);
     const chat = new URL(page.url()).pathname;
+    await showNavigation(page);
     await page.getByRole("link", { name: "Artists" }).click();
     await page.getByRole("heading", { name: "Artists", level: 1 }).waitFor();
     const notice = page.getByRole("status").getByRole("link", { name: "Open chat" });

@@ -1,6 +1,9 @@
 /**
  * A real browser at the console: Chromium, by playwright-core. Where there is none the tests are
- * left out and say what to install, unless `CI` asks for them.
+ * left out and say what to install, unless `CI` asks for them. Flows are at the width of a desktop, with
+ * `SOAK=1` at the width of a phone.
+ *
+ * This file is long because a browser test needs all of it: a tab, a person, and the judgement of a page.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -38,6 +41,9 @@ const withoutFeatures = [
   ...["WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess"],
 ].join();
 
+const VIEWPORT =
+  process.env.SOAK === "1" ? { width: 390, height: 844 } : { width: 1280, height: 800 };
+
 let launched: Browser | undefined;
 
 /** The browser of this process, which ends with it: the files that run here one after another share it. */
@@ -60,6 +66,7 @@ export interface Tab {
 }
 
 export interface TabOptions {
+  /** Default: a desktop, with `SOAK=1` a phone. */
   readonly width?: number;
   readonly height?: number;
   /** Of another server than the one that all tests share. */
@@ -111,7 +118,7 @@ export function describeInBrowser(title: string, body: (browsing: Browsing) => v
       return tab;
     };
     const newTab = async (options: TabOptions = {}) => {
-      const { width = 1280, height = 800 } = options;
+      const { width = VIEWPORT.width, height = VIEWPORT.height } = options;
       const context = await browser.newContext({
         baseURL: options.url ?? stack.url,
         colorScheme: "light",
@@ -178,6 +185,27 @@ export async function restoreSession({ context }: Tab, session: object, url = st
   );
 }
 
+/** Whether the page has the width of a phone, where its sidebar is a drawer. */
+export const isPhone = (page: Page): boolean => (page.viewportSize()?.width ?? 0) < 768;
+
+// Hidden from assistive technology while a dialog is above it.
+const drawer = (page: Page) =>
+  page.getByRole("dialog", { name: "Navigation", includeHidden: true });
+
+/** Shows the navigation and the list of chats: on a phone, opens the drawer. */
+export async function showNavigation(page: Page): Promise<void> {
+  if (!isPhone(page) || (await drawer(page).isVisible())) return;
+  await page.getByRole("button", { name: "Open navigation" }).click();
+  await drawer(page).waitFor();
+}
+
+/** Shows the page again: on a phone, closes the drawer. */
+export async function hideNavigation(page: Page): Promise<void> {
+  if (!isPhone(page)) return;
+  await page.getByRole("button", { name: "Close navigation" }).click();
+  await drawer(page).waitFor({ state: "detached" });
+}
+
 type Width = 1280 | 360;
 
 /** Whose outcome depends on the color scheme. */
@@ -206,10 +234,13 @@ const LAYERS = "[role=dialog], [role=alertdialog], [role=menu], [role=listbox]";
  * do not depend on the width: they are judged, light and dark, at the first; with `SOAK=1` at each. The
  * tab shows one appearance after the other and ends with the one that it had.
  *
- * @param widths where the state exists. Default: both
+ * @param widths where the state exists. Default: both, or only that of a phone while the drawer is open
  */
-export async function expectGood(page: Page, widths: readonly Width[] = [1280, 360]) {
-  const viewport = page.viewportSize() ?? { width: 1280, height: 800 };
+export async function expectGood(page: Page, widths?: readonly Width[]) {
+  if (widths === undefined) {
+    return expectGood(page, (await drawer(page).isVisible()) ? [360] : [1280, 360]);
+  }
+  const viewport = page.viewportSize() ?? VIEWPORT;
   const layers = page.locator(LAYERS).filter({ visible: true });
   const opened = await layers.count();
   const faults: string[] = [];
