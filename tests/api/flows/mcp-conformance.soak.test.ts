@@ -1,24 +1,25 @@
-/** The client scenarios of the Model Context Protocol's conformance suite, with this service as the client. */
-import { execFile } from "node:child_process";
+/**
+ * The client scenarios of the Model Context Protocol's conformance suite, with this service as the client. npm
+ * installs the suite: `npm run soak -- tests/api/flows/mcp-conformance.soak.test.ts`.
+ */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { projectRoot } from "../../../scripts/project-root.ts";
+import { installPackages, MAX_OUTPUT_BYTES, run } from "../../support/harness/install-packages.ts";
 import { startWorkspace, type Workspace } from "../../support/harness/workspace.ts";
 
-const run = promisify(execFile);
-const program = join(projectRoot, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+const SUITE = "@modelcontextprotocol/conformance";
 
 let folder: string;
 let workspace: Workspace;
 beforeAll(async () => {
   // An https address, at which authorization servers could read what this service says of itself.
   const env = { PUBLIC_URL: "https://agents.example.com", LOOPBACK_URLS: "mcp" };
-  workspace = await startWorkspace(env);
-  folder = await mkdtemp(join(tmpdir(), "mcp-conformance-"));
+  [folder, workspace] = await Promise.all([
+    installPackages({ [SUITE]: "0.1.16" }),
+    startWorkspace(env),
+  ]);
   await writeFile(join(folder, "drive.mjs"), DRIVER);
   workspace.model.script("conformance", function* ({ step, tools, userText, toolResults }) {
     const tool = tools.find((name) => name.startsWith("mcp__"));
@@ -26,7 +27,7 @@ beforeAll(async () => {
     if (step === 0 && tool) yield { tool, input };
     else yield { text: `Result: ${toolResults.join(" ")}` };
   });
-});
+}, 600_000);
 afterAll(async () => {
   await workspace?.stop();
   await rm(folder, { recursive: true, force: true });
@@ -110,6 +111,7 @@ it.each(SCENARIOS)("passes the conformance scenario %s", async (scenario) => {
   const results = join(folder, "results", randomUUID());
   const key = await workspace.createKey();
   const args = ["client", "--command", `"${process.execPath}" drive.mjs`, "--scenario", scenario];
+  const program = join(folder, "node_modules", SUITE, "dist/index.js");
   const { stdout } = await run(process.execPath, [program, ...args, "--output-dir", results], {
     cwd: folder,
     env: {
@@ -118,7 +120,7 @@ it.each(SCENARIOS)("passes the conformance scenario %s", async (scenario) => {
       API: workspace.server.url,
       KEY: key,
     },
-    maxBuffer: 64 * 1024 ** 2,
+    maxBuffer: MAX_OUTPUT_BYTES,
   }).catch((error: unknown) => Object(error));
   const files = await readdir(results, { recursive: true });
   const found = files.find((file) => basename(file) === "checks.json") ?? "";
