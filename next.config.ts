@@ -75,6 +75,10 @@ const config: NextConfig = {
     preloadEntriesOnStart: false,
     // What it keeps on disk between starts can be broken by a start that was killed: the next one panics.
     turbopackFileSystemCacheForDev: false,
+    // It would write 200 MB that few later builds read.
+    turbopackFileSystemCacheForBuild: false,
+    // Node reads them only with an option that no server here has.
+    turbopackSourceMaps: process.env.NODE_ENV !== "production",
     // It answers any request with `rsc: 1`, those of the API too, with a redirect that saves shared
     // caches from mixing up pages; no page of ours may be cached.
     validateRSCRequestHeaders: false,
