@@ -211,6 +211,11 @@ type Width = 1280 | 360;
 /** Whose outcome depends on the color scheme. */
 const colorRules = ["color-contrast", "link-in-text-block"];
 
+/** Whose outcome depends on the width. */
+const widthRules = ["target-size", "scrollable-region-focusable"];
+
+const only = (values: string[]): RunOptions => ({ runOnly: { type: "rule", values } });
+
 /**
  * Without transitions, colors are at once those of another scheme. Otherwise each element takes frames
  * to get there, and those that inherit its color begin when it has arrived.
@@ -222,17 +227,13 @@ function setTransitions(on: boolean): void {
   document.adoptedStyleSheets = on ? kept : [...kept, off];
 }
 
-const withoutRules = (rules: readonly string[]): RunOptions => ({
-  rules: Object.fromEntries(rules.map((rule) => [rule, { enabled: false }])),
-});
-
 /** What floats above a page: whoever opened one wants it to be judged, too. */
 const LAYERS = "[role=dialog], [role=alertdialog], [role=menu], [role=listbox]";
 
 /**
- * Expects no finding of axe and no scrolling sideways, at the width of a desktop and of a phone. Colors
- * do not depend on the width: they are judged, light and dark, at the first; with `SOAK=1` at each. The
- * tab shows one appearance after the other and ends with the one that it had.
+ * Expects no finding of axe and no scrolling sideways, at the width of a desktop and of a phone. Most of
+ * axe's rules do not depend on the width: they are judged, light and dark, at the first; with `SOAK=1` at
+ * each. The tab shows one appearance after the other and ends with the one that it had.
  *
  * @param widths where the state exists. Default: both, or only that of a phone while the drawer is open
  */
@@ -248,12 +249,12 @@ export async function expectGood(page: Page, widths?: readonly Width[]) {
   for (const width of widths) {
     if (page.viewportSize()?.width !== width) await page.setViewportSize({ ...viewport, width });
     expect(await layers.count(), "dialogs and menus that stay open").toBe(opened);
-    const withColors = width === widths[0] || process.env.SOAK === "1";
-    const found = await findings(page, withColors ? {} : withoutRules(colorRules));
-    if (withColors) {
+    const isWhole = width === widths[0] || process.env.SOAK === "1";
+    const found = await findings(page, isWhole ? {} : only(widthRules));
+    if (isWhole) {
       await page.emulateMedia({ colorScheme: "dark" });
       // Names, roles and sizes do not depend on colors.
-      const dark = await findings(page, { runOnly: { type: "rule", values: [...colorRules] } });
+      const dark = await findings(page, only(colorRules));
       found.push(...dark.map((finding) => `dark: ${finding}`));
       await page.emulateMedia({ colorScheme: "light" });
     }
