@@ -58,10 +58,16 @@ export async function decodeFrames(path: string): Promise<readonly Uint8Array[]>
   const size = width * height;
   return Array.from({ length: frames.length / size / 3 }, (_, at) => {
     const rgb = frames.subarray(at * size * 3, (at + 1) * size * 3);
-    return Uint8Array.from({ length: size }, (_, pixel) => {
-      const [red = 0, green = 0, blue = 0] = rgb.subarray(pixel * 3, pixel * 3 + 3);
-      return (red + green + blue) / 3;
-    });
+    const grey = new Uint8Array(size);
+    for (let pixel = 0; pixel < size; pixel++) {
+      const [red = 0, green = 0, blue = 0] = [
+        rgb[pixel * 3],
+        rgb[pixel * 3 + 1],
+        rgb[pixel * 3 + 2],
+      ];
+      grey[pixel] = (red + green + blue) / 3;
+    }
+    return grey;
   });
 }
 
