@@ -72,16 +72,25 @@ export const madeAttacks = Object.entries(attacks).filter(
   ([name]) => process.env.SOAK === "1" || !repeated.has(name),
 );
 
-/** Attacks that use nothing but time. */
+/** Attacks that have reached no limit when the deadline of the tests ends them. */
 export const endless: ReadonlySet<string> = new Set([
   "an endless loop in awk",
   "a nested loop in awk",
   "an endless loop in sed",
+  "a growing loop in sed",
   "an endless loop in Python",
   "an endless query of SQLite",
   "an endless loop in the shell",
   "an endless sleep",
   "a slow regular expression",
+  "a fork bomb of shells",
+  "strings that fill an array",
+  "an endless output",
+  "an endless error output",
+  "an endless awk output",
+  "an endless output of Python",
+  "files without end",
+  "folders without end",
 ]);
 
 /** Each is 1 GiB of zeros in about a megabyte, of many members so that it is quickly made. */

@@ -378,7 +378,7 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
     });
 
     test("a large folder is cut at the most entries, and says so", async () => {
-      await shell(`mkdir big && cd big && seq 10000 ${10_000 + MAX_LISTED_ENTRIES} | xargs touch`);
+      await shell(`mkdir big && touch big/{10000..${10_000 + MAX_LISTED_ENTRIES}}`);
       const { entries, truncated } = await openFiles().listFolder("big");
       expect([entries.length, entries[0]?.path, truncated]).toEqual([
         MAX_LISTED_ENTRIES,

@@ -3,6 +3,7 @@
  * each start of Python takes time, so a test makes many attempts in one script.
  */
 import { randomUUID } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
 import {
   link,
   mkdir,
@@ -72,117 +73,207 @@ async function python(script: string, timeoutMs?: number) {
 }
 
 describe("python3", () => {
-  test("shows its lines while it runs, unless they go elsewhere", async () => {
-    await sandbox.writeFile(
-      "ends.py",
-      'import os\nos.write(1, b"\\xc3"); os.write(1, b"\\xbc\\n")\n',
-    );
-    await sandbox.writeFile(
-      "waits.py",
-      'import sys, time\nprint("a"); print("b", file=sys.stderr); time.sleep(600)\n',
-    );
-    const stop = new AbortController();
-    const seen = { stdout: "", stderr: "" };
-    const running = sandbox.run(
-      `python3 ends.py > f; x=$(python3 ends.py); python3 ends.py | tr -d '\\n' | wc -l
-      python3 ends.py; timeout 60 python3 waits.py`,
-      {
-        timeoutMs: 60_000,
-        maxOutputChars: 1_000,
-        signal: stop.signal,
-        onOutput: (stream, text) => {
-          seen[stream] += text;
-        },
-      },
-    );
-    await expect
-      .poll(() => seen, { timeout: 30_000 })
-      .toEqual({ stdout: expect.stringMatching(/^\s*0\nü\na\n$/), stderr: "b\n" });
-    stop.abort();
-    expect(await running).toMatchObject({ exitCode: 137 });
-  });
+  describe("in a process that goes on", () => {
+    /** What it has loaded for one script, it need not load for the next. */
+    let opened: Awaited<ReturnType<typeof openSandbox>>;
+    beforeAll(async () => {
+      opened = await openSandbox();
+    });
+    afterAll(() => opened.close());
+    beforeEach(() => {
+      ({ sandbox } = opened);
+    });
 
-  test("is started like any other", async () => {
-    await sandbox.writeFile("args.py", "import sys\nprint(sys.argv, __name__)\n");
-    const { stdout, stderr, exitCode } = await shell(`python3 --version
+    test("is started like any other", async () => {
+      await sandbox.writeFile("args.py", "import sys\nprint(sys.argv, __name__)\n");
+      const { stdout, stderr, exitCode } = await shell(`python3 --version
       python -c 'import sys; print(sys.argv, sys.executable)' a 'b c'
       python3 args.py x; echo 'print("stdin")' | python3; echo 'print("dash")' | python3 - y
       python3 -m json.tool --compact <<< '{"ü": 1}'
       mkdir deep; cd deep; X='a b' python3 -c 'import os; print(os.getcwd(), os.environ["X"], os.environ["TMPDIR"], "UNSET" in os.environ)'
       python3 -c 'import tempfile; print(tempfile.gettempdir())'
       python3 -c 'print(input(), "ü€")' <<< 'wörd'`);
-    expect(stdout.split("\n")).toEqual([
-      "Python 3.13.2",
-      "['-c', 'a', 'b c'] /usr/bin/python3",
-      "['args.py', 'x'] __main__",
-      "stdin",
-      "dash",
-      '{"ü":1}'.replace("ü", "\\u00fc"),
-      "/home/agent/deep a b /tmp False",
-      "/tmp",
-      "wörd ü€",
-      "",
-    ]);
-    expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
-  });
+      expect(stdout.split("\n")).toEqual([
+        "Python 3.13.2",
+        "['-c', 'a', 'b c'] /usr/bin/python3",
+        "['args.py', 'x'] __main__",
+        "stdin",
+        "dash",
+        '{"ü":1}'.replace("ü", "\\u00fc"),
+        "/home/agent/deep a b /tmp False",
+        "/tmp",
+        "wörd ü€",
+        "",
+      ]);
+      expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+    });
 
-  test("ends with the status and the traceback of the script", async () => {
-    await sandbox.writeFile("fails.py", "def f():\n    raise ValueError('no')\n\nf()\n");
-    const failed = await shell("python3 fails.py; echo $?");
-    expect(failed.stdout).toBe("1\n");
-    expect(failed.stderr).toMatch(/^Traceback .*\n {2}File "\/home\/agent\/fails\.py", line 4/);
-    expect(failed.stderr).toMatch(/\nValueError: no\n$/);
-    const { stdout, stderr } =
-      await shell(`python3 -c 'exit(7)'; echo $?; python3 -c 'exit(-1)'; echo $?
+    test("ends with the status and the traceback of the script", async () => {
+      await sandbox.writeFile("fails.py", "def f():\n    raise ValueError('no')\n\nf()\n");
+      const failed = await shell("python3 fails.py; echo $?");
+      expect(failed.stdout).toBe("1\n");
+      expect(failed.stderr).toMatch(/^Traceback .*\n {2}File "\/home\/agent\/fails\.py", line 4/);
+      expect(failed.stderr).toMatch(/\nValueError: no\n$/);
+      const { stdout, stderr } =
+        await shell(`python3 -c 'exit(7)'; echo $?; python3 -c 'exit(-1)'; echo $?
       python3 -c 'exit("words")'; echo $?; python3 missing.py; echo $?; python3 -c 'f('; echo $?
       python3 -c 'import os; os.abort()'; echo $?`);
-    expect(stdout).toBe("7\n255\n1\n2\n1\n134\n");
-    expect(stderr).toMatch(/^words\n.*can't open file '\/home\/agent\/missing\.py'.*\n/);
-    expect(stderr).toContain("SyntaxError: '(' was never closed");
-  });
+      expect(stdout).toBe("7\n255\n1\n2\n1\n134\n");
+      expect(stderr).toMatch(/^words\n.*can't open file '\/home\/agent\/missing\.py'.*\n/);
+      expect(stderr).toContain("SyntaxError: '(' was never closed");
+    });
 
-  test("adds decimals of a large file exactly, from standard input and by its name", async () => {
-    const made = await python(`
+    test("adds decimals of a large file exactly, from standard input and by its name", async () => {
+      const made = await python(`
 with open("rows.csv", "w") as f:
-    for n in range(100_000): f.write(f"{n},{'Track number ' + str(n):>220},0.{n % 10}0000001\\n")
+    for n in range(10_000): f.write(f"{n},{'Track number ' + str(n):>2300},0.{n % 10}0000001\\n")
 `);
-    expect(made).toMatchObject({ exitCode: 0, stderr: "" });
-    expect((await stat(join(home, "rows.csv"))).size).toBeGreaterThan(22 * MIB);
-    const sum = `
+      expect(made).toMatchObject({ exitCode: 0, stderr: "" });
+      expect((await stat(join(opened.home, "rows.csv"))).size).toBeGreaterThan(22 * MIB);
+      const sum = `
 import csv, decimal, sys
 rows = csv.reader(sys.stdin if len(sys.argv) < 2 else open(sys.argv[1], newline=""))
 amounts = [decimal.Decimal(row[2]) for row in rows]
 print(len(amounts), sum(amounts))
 `;
-    await sandbox.writeFile("sum.py", sum);
-    const { stdout } = await shell("python3 sum.py < rows.csv; python3 sum.py rows.csv");
-    expect(stdout).toBe("100000 45000.00100000\n".repeat(2));
-  });
-
-  test("passes the output of one script on to the next", async () => {
-    await sandbox.writeFile("in.txt", "b\na\nc\n");
-    await sandbox.writeFile(
-      "a.py",
-      "import sys\nfor l in sorted(sys.stdin): print(l.strip() * 2)\n",
-    );
-    await sandbox.writeFile("b.py", "import sys\nprint(sys.stdin.read().split())\n");
-    expect(await shell("cat in.txt | python3 a.py | python3 b.py")).toMatchObject({
-      stdout: "['aa', 'bb', 'cc']\n",
-      exitCode: 0,
+      await sandbox.writeFile("sum.py", sum);
+      const { stdout } = await shell("python3 sum.py < rows.csv; python3 sum.py rows.csv");
+      expect(stdout).toBe("10000 4500.00010000\n".repeat(2));
     });
-    const compared = await shell(
-      "python3 -c 'import sys; print(*[open(a).read() for a in sys.argv[1:]])' <(echo one) <(echo two)",
-    );
-    expect(compared).toMatchObject({ stdout: "one\n two\n\n", stderr: "" });
-    const discarded = "python3 -c 'print(\"x\" * 2_000_000)' > /dev/null; wc -c < /dev/null";
-    expect(await shell(discarded)).toMatchObject({ stdout: "0\n", stderr: "" });
-    const bytes = await shell(
-      "python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256)))' | tee copy | wc -c",
-    );
-    expect(bytes.stdout.trim()).toBe("256");
-    expect(await readFile(join(home, "copy"))).toEqual(
-      Buffer.from(Array.from({ length: 256 }, (_, n) => n)),
-    );
+
+    test("passes the output of one script on to the next", async () => {
+      await sandbox.writeFile("in.txt", "b\na\nc\n");
+      await sandbox.writeFile(
+        "a.py",
+        "import sys\nfor l in sorted(sys.stdin): print(l.strip() * 2)\n",
+      );
+      await sandbox.writeFile("b.py", "import sys\nprint(sys.stdin.read().split())\n");
+      expect(await shell("cat in.txt | python3 a.py | python3 b.py")).toMatchObject({
+        stdout: "['aa', 'bb', 'cc']\n",
+        exitCode: 0,
+      });
+      const compared = await shell(
+        "python3 -c 'import sys; print(*[open(a).read() for a in sys.argv[1:]])' <(echo one) <(echo two)",
+      );
+      expect(compared).toMatchObject({ stdout: "one\n two\n\n", stderr: "" });
+      const discarded = "python3 -c 'print(\"x\" * 2_000_000)' > /dev/null; wc -c < /dev/null";
+      expect(await shell(discarded)).toMatchObject({ stdout: "0\n", stderr: "" });
+      const bytes = await shell(
+        "python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256)))' | tee copy | wc -c",
+      );
+      expect(bytes.stdout.trim()).toBe("256");
+      expect(await readFile(join(opened.home, "copy"))).toEqual(
+        Buffer.from(Array.from({ length: 256 }, (_, n) => n)),
+      );
+    });
+
+    test("gets a MemoryError at the limit, and leaves memory to the next command", async () => {
+      const attempt = (code: string) => `
+try:
+    ${code}
+except MemoryError: print("MemoryError")
+`;
+      const { stdout } = await python(
+        [
+          ...["bytearray(2**30)", "l = []\n    while True: l.append(bytes(1_000_000))"].map(
+            attempt,
+          ),
+          "del l; print(len(bytes(150_000_000)))\n",
+        ].join(""),
+      );
+      expect(stdout).toBe("MemoryError\nMemoryError\n150000000\n");
+      // Together they would exceed the limit of the process.
+      const thrice = await shell(
+        "for n in 1 2 3; do python3 -c 'print(len(bytes(200_000_000)))'; done",
+      );
+      expect(thrice).toMatchObject({ stdout: "200000000\n".repeat(3), exitCode: 0 });
+    });
+
+    test("survives recursion, as its own limit promises", async () => {
+      const { stdout, stderr } = await python(`
+import json
+def depth(n): return 0 if n == 0 else 1 + depth(n - 1)
+print(depth(900), len(str(json.loads("[" * 900 + "]" * 900))))
+for work in (lambda: depth(10**6), lambda: json.loads("[" * 100_000)):
+    try: work()
+    except RecursionError: print("RecursionError")
+`);
+      expect({ stdout, stderr }).toEqual({
+        stdout: "900 1800\nRecursionError\nRecursionError\n",
+        stderr: "",
+      });
+    });
+
+    test("has no output without end", async () => {
+      const cut = await shell("python3 -c 'while True: print(\"y\" * 99)' | head -n 2");
+      expect(cut.stdout).toBe(`${"y".repeat(99)}\n`.repeat(2));
+      expect(cut.stderr).toMatch(/^python3: stopped after \d+ bytes of output\n$/);
+      const errors = await shell(
+        `python3 -uc 'import sys\nwhile True:\n  try: sys.stderr.write("n" * 999)\n  except BaseException: pass'`,
+      );
+      expect(errors).toMatchObject({ exitCode: 1, truncated: true });
+    });
+
+    test("has no processes, threads, network, native code or JavaScript", async () => {
+      const { stdout, stderr } = await python(
+        `import os, signal, socket, _socket, subprocess, threading, urllib.request\n${failing([
+          ...["os.system('ls')", "os.popen('ls')", "os.fork()", "os.execv('/bin/sh', ['sh'])"],
+          ...["subprocess.run(['ls'])", "os.pipe()", "os.posix_spawn('/bin/sh', ['sh'], {})"],
+          ...["threading.Thread(target=print).start()", "__import__('multiprocessing').Pool(2)"],
+          ...[
+            "socket.socket()",
+            "_socket.socket.__base__()",
+            "socket.getaddrinfo('localhost', 80)",
+          ],
+          ...["urllib.request.urlopen('http://127.0.0.1:1/')", "socket.gethostbyname('localhost')"],
+          ...["__import__('ctypes')", "__import__('js')", "__import__('pyodide_js')"],
+          ...["__import__('emscripten').run_script('1')", "__import__('_emscripten')"],
+          ...["signal.setitimer(0, 0.1)", "os.kill(1, 9) or 1/0"],
+        ])}`,
+      );
+      expect({ stdout, stderr }).toEqual({ stdout: "", stderr: "" });
+      const words = await shell(
+        `python3 -c 'import urllib.request as u; u.urlopen("http://127.0.0.1")'; python3 -c 'import os; os.system("ls")'; python3 -c 'import sqlite3'`,
+      );
+      expect(words.stderr).toContain("Python has no network in this sandbox: use curl");
+      expect(words.stderr).toContain("Python cannot start programs in this sandbox");
+      expect(words.stderr).toContain("use the command sqlite3");
+    });
+
+    test("shows its lines while it runs, unless they go elsewhere", async () => {
+      await sandbox.writeFile(
+        "ends.py",
+        'import os\nos.write(1, b"\\xc3"); os.write(1, b"\\xbc\\n")\n',
+      );
+      await sandbox.writeFile(
+        "waits.py",
+        'import sys, time\nprint("a"); print("b", file=sys.stderr); time.sleep(600)\n',
+      );
+      const stop = new AbortController();
+      const seen = { stdout: "", stderr: "" };
+      const running = sandbox.run(
+        `python3 ends.py > f; x=$(python3 ends.py); python3 ends.py | tr -d '\\n' | wc -l
+      python3 ends.py; timeout 60 python3 waits.py`,
+        {
+          timeoutMs: 60_000,
+          maxOutputChars: 1_000,
+          signal: stop.signal,
+          onOutput: (stream, text) => {
+            seen[stream] += text;
+          },
+        },
+      );
+      await expect
+        .poll(() => seen, { timeout: 30_000 })
+        .toEqual({ stdout: expect.stringMatching(/^\s*0\nü\na\n$/), stderr: "b\n" });
+      stop.abort();
+      expect(await running).toMatchObject({ exitCode: 137 });
+    });
+
+    test("ends at the deadline", async () => {
+      expect(await shell("python3 -c 'while True: pass'", 500)).toMatchObject({ exitCode: 124 });
+      expect(await shell("python3 -c 'print(1)'")).toMatchObject({ stdout: "1\n" });
+    });
   });
 
   test("changes files as the shell does", async () => {
@@ -209,6 +300,10 @@ shutil.rmtree("a/b"); print(os.path.exists("a/b"), os.listdir("/tmp"))
   });
 
   test("cannot exceed the quota", async () => {
+    await mkdir(join(home, "many"));
+    for (let index = 0; index < 19_000; index++) {
+      closeSync(openSync(join(home, "many", String(index)), "w"));
+    }
     const { stdout } = await python(`
 import os
 def attempt(work):
@@ -221,34 +316,14 @@ def stretch(): os.truncate("sparse", 2**31 - 1)
 def jump():
     with open("sparse", "r+b", buffering=0) as f: f.seek(2**31 - 2); f.write(b"x")
 def clutter():
-    for n in range(30_000): os.mkdir(f"d{n}")
+    for n in range(2_000): os.mkdir(f"d{n}")
 attempt(fill); print(os.path.getsize("full") > 60_000_000); os.remove("full")
 open("sparse", "w").close(); attempt(stretch); attempt(jump); print(os.path.getsize("sparse"))
 open("again", "wb").write(bytes(50_000_000)); attempt(clutter)
 `);
     const full = "No space left on device";
     expect(stdout.split("\n")).toEqual([full, "True", full, full, "0", full, ""]);
-    expect((await readdir(home)).length).toBeLessThan(20_000);
-  });
-
-  test("gets a MemoryError at the limit, and leaves memory to the next command", async () => {
-    const attempt = (code: string) => `
-try:
-    ${code}
-except MemoryError: print("MemoryError")
-`;
-    const { stdout } = await python(
-      [
-        ...["bytearray(2**30)", "l = []\n    while True: l.append(bytes(1_000_000))"].map(attempt),
-        "del l; print(len(bytes(150_000_000)))\n",
-      ].join(""),
-    );
-    expect(stdout).toBe("MemoryError\nMemoryError\n150000000\n");
-    // Together they would exceed the limit of the process.
-    const thrice = await shell(
-      "for n in 1 2 3; do python3 -c 'print(len(bytes(200_000_000)))'; done",
-    );
-    expect(thrice).toMatchObject({ stdout: "200000000\n".repeat(3), exitCode: 0 });
+    expect((await readdir(home, { recursive: true })).length).toBeLessThan(20_000);
   });
 
   test("keeps no other session waiting", async () => {
@@ -277,36 +352,6 @@ while True:
       stderr: expect.stringContaining("stopped"),
     });
     await other.close();
-  });
-
-  test("survives recursion, as its own limit promises", async () => {
-    const { stdout, stderr } = await python(`
-import json
-def depth(n): return 0 if n == 0 else 1 + depth(n - 1)
-print(depth(900), len(str(json.loads("[" * 900 + "]" * 900))))
-for work in (lambda: depth(10**6), lambda: json.loads("[" * 100_000)):
-    try: work()
-    except RecursionError: print("RecursionError")
-`);
-    expect({ stdout, stderr }).toEqual({
-      stdout: "900 1800\nRecursionError\nRecursionError\n",
-      stderr: "",
-    });
-  });
-
-  test("has no output without end", async () => {
-    const cut = await shell("python3 -c 'while True: print(\"y\" * 99)' | head -n 2");
-    expect(cut.stdout).toBe(`${"y".repeat(99)}\n`.repeat(2));
-    expect(cut.stderr).toMatch(/^python3: stopped after \d+ bytes of output\n$/);
-    const errors = await shell(
-      `python3 -uc 'import sys\nwhile True:\n  try: sys.stderr.write("n")\n  except BaseException: pass'`,
-    );
-    expect(errors).toMatchObject({ exitCode: 1, truncated: true });
-  });
-
-  test("ends at the deadline", async () => {
-    expect(await shell("python3 -c 'while True: pass'", 1_000)).toMatchObject({ exitCode: 124 });
-    expect(await shell("python3 -c 'print(1)'")).toMatchObject({ stdout: "1\n" });
   });
 
   test("reaches nothing outside of the session's folders", async () => {
@@ -363,28 +408,6 @@ ${failing(['open("folder/canary.txt").read()', 'open("folder/canary.txt", "w")',
     await writeFile(join(home, "go"), "");
     expect(await running).toMatchObject({ stdout: "its own\n", stderr: "", exitCode: 0 });
     expect(await readFile(canary, "utf8")).toBe(SECRET);
-  });
-
-  test("has no processes, threads, network, native code or JavaScript", async () => {
-    const { stdout, stderr } = await python(
-      `import os, signal, socket, _socket, subprocess, threading, urllib.request\n${failing([
-        ...["os.system('ls')", "os.popen('ls')", "os.fork()", "os.execv('/bin/sh', ['sh'])"],
-        ...["subprocess.run(['ls'])", "os.pipe()", "os.posix_spawn('/bin/sh', ['sh'], {})"],
-        ...["threading.Thread(target=print).start()", "__import__('multiprocessing').Pool(2)"],
-        ...["socket.socket()", "_socket.socket.__base__()", "socket.getaddrinfo('localhost', 80)"],
-        ...["urllib.request.urlopen('http://127.0.0.1:1/')", "socket.gethostbyname('localhost')"],
-        ...["__import__('ctypes')", "__import__('js')", "__import__('pyodide_js')"],
-        ...["__import__('emscripten').run_script('1')", "__import__('_emscripten')"],
-        ...["signal.setitimer(0, 0.1)", "os.kill(1, 9) or 1/0"],
-      ])}`,
-    );
-    expect({ stdout, stderr }).toEqual({ stdout: "", stderr: "" });
-    const words = await shell(
-      `python3 -c 'import urllib.request as u; u.urlopen("http://127.0.0.1")'; python3 -c 'import os; os.system("ls")'; python3 -c 'import sqlite3'`,
-    );
-    expect(words.stderr).toContain("Python has no network in this sandbox: use curl");
-    expect(words.stderr).toContain("Python cannot start programs in this sandbox");
-    expect(words.stderr).toContain("use the command sqlite3");
   });
 });
 
@@ -451,11 +474,10 @@ describe("sqlite3", () => {
   });
 
   test("cannot exceed the quota", async () => {
-    const rows = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 3000)";
+    const rows = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1000)";
     const insert = `sqlite3 a.db 'CREATE TABLE t(x)' '${rows} INSERT INTO t SELECT randomblob(9999) FROM n'`;
-    const { stderr, stdout } = await shell(
-      `python3 -c 'open("fill", "wb").write(bytes(50_000_000))'; ${insert}; ls -A`,
-    );
+    await writeFile(join(home, "fill"), new Uint8Array(DISK_QUOTA - 5 * MIB));
+    const { stderr, stdout } = await shell(`${insert}; ls -A`);
     expect({ stderr, stdout }).toEqual({
       stderr: "Error: ENOSPC: /home/agent/a.db\n",
       stdout: "fill\n",
