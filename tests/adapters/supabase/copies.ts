@@ -39,11 +39,11 @@ export function newDataDir(): string {
   return folder;
 }
 
-/** `npm start` or `npm run dev` on a free port. */
+/** `npm start` or `npm run dev` on a free port, with more settings. */
 export async function npmRun(
   script: "start" | "dev",
   dataDir: string,
-  host?: string,
+  more: Readonly<{ HOST?: string; WEB_CONCURRENCY?: string }> = {},
 ): Promise<Copy> {
   const port = await freePort();
   const { distDir } = inject("stack");
@@ -56,7 +56,7 @@ export async function npmRun(
         DATA_DIR: dataDir,
         NEXT_DIST_DIR: distDir,
         LOG_LEVEL: "error",
-        HOST: host,
+        ...more,
       },
       script,
     ),
@@ -70,7 +70,7 @@ export async function npmRun(
   }
   const copy: Copy = {
     npm,
-    url: `http://${host ?? "127.0.0.1"}:${port}`,
+    url: `http://${more.HOST ?? "127.0.0.1"}:${port}`,
     output: () => output,
     exit: new Promise((resolve) => npm.once("exit", resolve)),
     ready: () =>
@@ -131,7 +131,7 @@ export function interrupt({ npm }: Copy): void {
   }
 }
 
-/** For `afterEach`: ends what a test has left running and removes its data. */
+/** Ends what the tests have left running and removes its data. */
 export async function endCopies(): Promise<void> {
   for (const copy of copies) {
     interrupt(copy);

@@ -1,5 +1,5 @@
 import { platform } from "node:os";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { client } from "../../support/harness/clients.ts";
 import { startRun, waitForRun } from "../../support/harness/runs.ts";
 import {
@@ -19,7 +19,12 @@ import { familyOf, stillRunning } from "./processes.ts";
 // Each starts whole copies, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 450_000, hookTimeout: 450_000 });
 
-afterEach(endCopies);
+afterAll(endCopies);
+
+const dataDir = newFolder();
+/** What the first test has started: the second one goes on with it. */
+let one: Copy;
+let keyOfOne = "";
 
 async function createSession(copy: Copy, key: string, title: string): Promise<string> {
   const response = await fetch(`${copy.url}/api/sessions`, {
@@ -33,7 +38,6 @@ async function createSession(copy: Copy, key: string, title: string): Promise<st
 }
 
 test("no key comes by itself; Ctrl-C ends every process; the next start has the keys and data, at HOST alone", async () => {
-  const dataDir = newFolder();
   const first = await npmRun("start", dataDir);
   await first.ready();
   await vi.waitFor(() => expect(first.output()).toContain("npm run key -- --email"), {
@@ -69,40 +73,41 @@ test("no key comes by itself; Ctrl-C ends every process; the next start has the 
   const offline = await npmRunKey(dataDir, ["--email", "ada@example.com"]);
   expect(offline.exit, offline.output).toBe(0);
   // On Linux alone, 127.0.0.2 stands for an address of this machine.
-  const host = platform() === "linux" ? "127.0.0.2" : undefined;
-  const second = await npmRun("start", dataDir, host);
-  const output = await second.ready();
+  const isLinux = platform() === "linux";
+  one = await npmRun("start", dataDir, isLinux ? { HOST: "127.0.0.2" } : {});
+  keyOfOne = offline.key ?? "";
+  const output = await one.ready();
   expect(output).not.toContain("npm run key");
-  const callerOf = (key: string | undefined) => client({ key: key ?? "" }, second.url);
+  const callerOf = (key: string | undefined) => client({ key: key ?? "" }, one.url);
   expect((await callerOf(made.key).get("/api/keys")).status).toBe(401);
   expect((await callerOf(kept).get("/api/keys")).status).toBe(200);
-  const ada = callerOf(offline.key);
+  const ada = callerOf(keyOfOne);
   expect((await ada.get(`/api/sessions/${session}`)).body).toMatchObject({
     session: { title: "Kept" },
   });
-  if (host === undefined) return;
-  expect(await listens("127.0.0.2", second.url)).toBe(true);
-  expect(await listens("127.0.0.1", second.url)).toBe(false);
+  if (isLinux) {
+    expect(await listens("127.0.0.2", one.url)).toBe(true);
+    expect(await listens("127.0.0.1", one.url)).toBe(false);
+  }
   const run = await startRun(ada, { prompt: "Hello" });
   expect((await waitForRun(ada, run)).status).toBe("completed");
 });
 
 test("two copies run side by side, a third on the data of one is refused, and no one's crash hurts another", async () => {
-  const dataDir = newDataDir();
   const otherDir = newDataDir();
-  const [one, two] = await Promise.all([npmRun("start", dataDir), npmRun("start", otherDir)]);
-  const [keyOfOne, keyOfTwo] = await Promise.all([makeKey(one, dataDir), makeKey(two, otherDir)]);
+  const two = await npmRun("start", otherDir, { WEB_CONCURRENCY: "1" });
+  const keyOfTwo = await makeKey(two, otherDir);
   expect(keyOfOne).not.toBe(keyOfTwo);
-  await createSession(one, keyOfOne, "One");
   const foreign = await fetch(`${two.url}/api/sessions`, { headers: { "x-api-key": keyOfOne } });
   expect(foreign.status).toBe(401);
 
   const third = await npmRun("start", dataDir);
   expect(await third.exit).toBe(1);
   expect(third.output()).toContain(`is using the data in ${dataDir}`);
+  await createSession(one, keyOfOne, "One");
 
   const family = familyOf(one.npm.pid ?? 0);
-  for (const pid of familyOf(one.npm.pid ?? 0).slice(0, 4)) process.kill(pid, "SIGKILL");
+  for (const pid of family.slice(0, 4)) process.kill(pid, "SIGKILL");
   await vi.waitFor(() => expect(stillRunning(family)).toEqual([]), { timeout: 60_000 });
   await createSession(two, keyOfTwo, "Two");
 });
