@@ -37,6 +37,18 @@ const of = (page: z.output<typeof itemPage> | undefined) => page?.items.map(({ i
 const newSearch = () => `/api/catalog/search?q=${randomUUID()}&type=artist`;
 const newAlbums = () => `/api/catalog/artist/albums?id=${randomUUID().replaceAll("-", "")}`;
 
+const askFifty = () =>
+  Promise.all(Array.from({ length: 50 }, async () => (await caller.get(newSearch())).status));
+const all200 = Array.from({ length: 50 }, () => 200);
+
+// The first test, because the server must not have a token.
+test("a token is fetched once for 50 concurrent requests, and reused by the next 50", async () => {
+  const before = fake.count("/api/token");
+  expect(await askFifty()).toEqual(all200);
+  expect(await askFifty()).toEqual(all200);
+  expect(fake.count("/api/token")).toBe(before + 1);
+});
+
 const unavailable = [502, "upstream_error", "The catalog is not available"] as const;
 const late = [504, "upstream_timeout", "The catalog did not answer in time"] as const;
 const limited = [429, "rate_limited", "Too many requests"] as const;
@@ -178,25 +190,11 @@ describe("answers", () => {
 });
 
 describe("the token", () => {
-  const fifty = (asking: Client) =>
-    Promise.all(Array.from({ length: 50 }, async () => (await asking.get(newSearch())).status));
-  const all200 = Array.from({ length: 50 }, () => 200);
-
-  test("is fetched once for 50 concurrent requests, and reused by the next 50", async () => {
-    const fresh = await startServer({ env: fake.env });
-    const asking = client(null, fresh.url);
-    const before = fake.count("/api/token");
-    expect(await fifty(asking)).toEqual(all200);
-    expect(await fifty(asking)).toEqual(all200);
-    expect(fake.count("/api/token")).toBe(before + 1);
-    await fresh.stop();
-  });
-
   test("that is refused is replaced once for 50 concurrent requests", async () => {
     await caller.get(newSearch());
     fake.revokeTokens();
     const before = fake.count("/api/token");
-    expect(await fifty(caller)).toEqual(all200);
+    expect(await askFifty()).toEqual(all200);
     expect(fake.count("/api/token")).toBe(before + 1);
   });
 
@@ -227,18 +225,21 @@ describe("the token", () => {
 });
 
 describe("a token of a short life", () => {
+  afterAll(() => {
+    fake.issueTokensFor(3600);
+    fake.revokeTokens();
+  });
+
   test("is replaced before it ends", async () => {
-    const brief = await startFakeCatalog(sql, { tokenSeconds: 0.001 });
-    const server = await startServer({ env: brief.env });
-    try {
-      const asking = client(null, server.url);
-      const before = brief.count("/api/token");
-      for (let round = 0; round < 3; round++) await asking.get(newSearch());
-      expect(brief.count("/api/token")).toBe(before + 3);
-    } finally {
-      await server.stop();
-      await brief.close();
-    }
+    fake.revokeTokens();
+    fake.issueTokensFor(0.001);
+    await caller.get(newSearch());
+    const refused = fake.count("/v1/search");
+    const before = fake.count("/api/token");
+    for (let round = 0; round < 3; round++) await caller.get(newSearch());
+    expect(fake.count("/api/token")).toBe(before + 3);
+    // None of them was sent with a token that had ended.
+    expect(fake.count("/v1/search")).toBe(refused + 3);
   });
 });
 
@@ -272,26 +273,22 @@ describe("a page of more items than the web API sends at once", () => {
   });
 });
 
-test("items without the fields that apps in development mode do not get are there", async () => {
-  const bare = await startFakeCatalog(sql);
-  bare.omitRemovedFields();
-  const server = await startServer({ env: bare.env });
-  try {
-    const asking = client(null, server.url);
+describe("items without the fields that apps in development mode do not get", () => {
+  beforeAll(() => fake.omitRemovedFields(true));
+  afterAll(() => fake.omitRemovedFields(false));
+
+  test("are there", async () => {
     const kinds = "artist,album,track,playlist,show,episode,audiobook";
     const idsOf = (body: unknown) => Object.values(searchBody.parse(body)).map(of);
     for (const q of ["velvet", "quiet"]) {
       const path = `/api/catalog/search?q=${q}&type=${kinds}&limit=50`;
-      const found = await asking.get(path);
+      const found = await caller.get(path);
       expect(found.status, found.text).toBe(200);
       expectPublished(found, searchCatalogContract);
       expect(idsOf(found.body)).toEqual(idsOf((await client().get(path)).body));
       expect(found.text).not.toMatch(/"(popularity|followers|available_markets|album_group)"/);
     }
-    const { body } = await asking.get("/api/catalog/search?q=quiet&type=playlist");
+    const { body } = await caller.get("/api/catalog/search?q=quiet&type=playlist");
     expect(searchBody.parse(body).playlists?.items[0]).toMatchObject({ tracks: { total: 12 } });
-  } finally {
-    await server.stop();
-    await bare.close();
-  }
+  });
 });

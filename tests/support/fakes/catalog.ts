@@ -24,11 +24,12 @@ const REMOVED_FIELDS = [
   "tracks",
 ];
 
-export async function startFakeCatalog(sql: Sql, { tokenSeconds = 3600 } = {}) {
+export async function startFakeCatalog(sql: Sql) {
   const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString("base64");
   let tokens = new Set<string>();
   let lastSearch: Record<string, string> = {};
   let omitsFields = false;
+  let tokenSeconds = 3600;
   const present = (kind: string, item: CatalogItem): object => {
     const complete = addVendorFields(kind, item);
     return omitsFields ? withoutRemoved(complete) : complete;
@@ -96,9 +97,13 @@ export async function startFakeCatalog(sql: Sql, { tokenSeconds = 3600 } = {}) {
     revokeTokens() {
       tokens = new Set();
     },
-    /** Omits from now on the fields that apps in development mode do not get. */
-    omitRemovedFields() {
-      omitsFields = true;
+    /** Sets how long the tokens last that are issued from now on. Default: an hour. */
+    issueTokensFor(seconds: number) {
+      tokenSeconds = seconds;
+    },
+    /** Sets whether the fields that apps in development mode do not get are omitted. Default: they are sent. */
+    omitRemovedFields(omitted: boolean) {
+      omitsFields = omitted;
     },
     /** Returns the query of the newest search. */
     lastSearch: () => lastSearch,
