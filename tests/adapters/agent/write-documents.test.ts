@@ -180,7 +180,7 @@ describe("a statement as CSV", () => {
         const { bytes } = writeSpreadsheet(csv, "S");
         expect(parseSpreadsheet("XLSX", bytes).sheets[0]?.csv).toBe(csv);
       }),
-      { numRuns: 100 },
+      { numRuns: process.env.SOAK === "1" ? 1_000 : 30 },
     );
   });
 });
@@ -208,7 +208,7 @@ describe("a hostile text", () => {
   });
 
   it("of one endless word has lines and pages", async () => {
-    const word = "x".repeat(400_000);
+    const word = "x".repeat(100_000);
     expect(await write("word.pdf", `${word}\n\n| a |\n|---|\n| ${word} |`)).toMatchObject({
       format: "PDF",
     });

@@ -4,10 +4,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { albumPage, searchResult } from "../../../lib/catalog/present.ts";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { client } from "../../support/harness/clients.ts";
+import { copyTemplate } from "../../support/harness/database-template.ts";
 import { startServer } from "../../support/harness/server.ts";
 import { startOwnParts } from "../../support/harness/stack.ts";
 
@@ -201,7 +202,7 @@ describe("npm run catalog:import", () => {
   });
 
   test("takes ids and thousands of tracks", async () => {
-    const count = 5_000;
+    const count = 2_000;
     const lines = Array.from({ length: count }, (_, index) =>
       JSON.stringify({
         artist: `Artist ${index % 100}`,
@@ -223,11 +224,12 @@ describe("npm run catalog:import", () => {
     expect(page.items.map(({ id }) => id).sort()).toEqual(
       ["album107", "album207", "album307", "album407", "album7"].sort(),
     );
-    expect(page.items.every((item) => item.total_tracks === 10)).toBe(true);
+    expect(page.items.every((item) => item.total_tracks === 4)).toBe(true);
   });
 
   test("works when no server runs, on data that is then there for the next", async () => {
     const own = await mkdtemp(join(tmpdir(), "catalog-import-data-"));
+    copyTemplate(inject("stack").template, own);
     const file = join(folder, "catalog.csv");
     await writeFile(file, csv);
     const output = await new Promise<string>((resolve) => {
