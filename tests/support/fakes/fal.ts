@@ -191,7 +191,8 @@ function encodeVideo(input: Job["input"]): Promise<Buffer> {
   const seconds = Number.parseInt(String(input.duration ?? "3"), 10);
   const size = input.aspect_ratio === "9:16" ? "720x1280" : "1280x720";
   const sound = input.generate_audio || input.audio_url ? [...TONE, "-c:a", "aac"] : [];
-  const options = ["-f", "lavfi", "-i", `testsrc=size=${size}:rate=24`, ...sound, ...H264];
+  // Few frames a second: what they cost is this fake's alone.
+  const options = ["-f", "lavfi", "-i", `testsrc=size=${size}:rate=6`, ...sound, ...H264];
   const name = [seconds, ...options].join(" ");
   const video = videos.get(name) ?? encode("mp4", seconds, [...options, "-movflags", "+faststart"]);
   videos.set(name, video);
