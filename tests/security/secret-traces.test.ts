@@ -155,6 +155,46 @@ describe("in files", () => {
     expect(found.map((finding) => finding.split(":")[0]).sort()).toEqual(["changed", "new"]);
   });
 
+  test("a secret is found in a changed page, and where it reaches into one that has not changed", async () => {
+    const copied = join(dataDir, "copied-pages");
+    const original = join(dataDir, "original-pages");
+    await mkdir(original);
+    const page = 8192;
+    const noise = Buffer.concat([Buffer.alloc(20 * page), randomBytes(20 * page)]);
+    const end = noise.length;
+    const last = key.length - 1;
+    /** Where the secret is, and what of it the original lacks: of one across two pages, either half. */
+    const places = [
+      { at: 0, from: 0, to: page },
+      { at: 9_000, from: page, to: 2 * page },
+      { at: 3 * page - 1, from: 2 * page, to: 3 * page },
+      { at: 3 * page - last, from: 3 * page, to: 4 * page },
+      { at: 30 * page - last, from: 29 * page, to: 30 * page },
+      { at: 30 * page - 1, from: 30 * page, to: 31 * page },
+      { at: end - key.length, from: end - page, to: end },
+    ];
+    const name = (n: number) => `place-${n}`;
+    const withKey = (at: number) => {
+      const bytes = Buffer.from(noise);
+      bytes.write(key, at);
+      return bytes;
+    };
+    for (const [n, { at, from, to }] of places.entries()) {
+      const known = withKey(at);
+      noise.copy(known, from, from, to);
+      await writeFile(join(original, name(n)), known);
+    }
+    await writeFile(join(original, "unchanged"), key);
+    execFileSync("cp", ["-a", original, copied]);
+    for (const [n, { at }] of places.entries()) {
+      await writeFile(join(copied, name(n)), withKey(at));
+    }
+    const found = await new StorageSearch(records).folder(copied, original);
+    expect(new Set(found.map((finding) => finding.split(":")[0]))).toEqual(
+      new Set(places.keys().map(name)),
+    );
+  });
+
   test("a secret that a test has disguised is looked for in clear alone", () => {
     const reversed = [...key].reverse().join("");
     const find = (text: string) => new StorageSearch(records).log("log", text);

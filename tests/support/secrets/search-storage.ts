@@ -1,5 +1,5 @@
 /** Everything that the service keeps or tells its operator, searched for the secrets of the tests. */
-import { createReadStream, statSync } from "node:fs";
+import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import postgres, { type Sql } from "postgres";
@@ -7,6 +7,10 @@ import { type KnownCode, readKnown } from "./known.ts";
 import { TraceSearch } from "./trace-search.ts";
 
 const ROWS_AT_ONCE = 500;
+const BYTES_AT_ONCE = 1 << 20;
+/** Of PostgreSQL, and longer than any form of a secret. */
+const PAGE = 8192;
+const ZEROS = Buffer.alloc(PAGE);
 
 /** Of a data directory: where embedded secrets are kept, and mail, which is to bring codes. */
 const MEANT_TO_HOLD = new Set(["secrets.json", "mailbox"]);
@@ -74,8 +78,8 @@ export class StorageSearch {
   /**
    * Every file below a data directory: sandboxes, media, logs, and PostgreSQL's own files.
    *
-   * @param template the directory it is a copy of, whose files hold no secret: those that have not
-   * changed since are left out
+   * @param template the directory it is a copy of, whose files hold no secret: files and pages that have
+   * not changed since are left out
    */
   async folder(root: string, template?: string): Promise<string[]> {
     const findings: string[] = [];
@@ -85,7 +89,8 @@ export class StorageSearch {
       const name = relative(root, path);
       if (!entry.isFile() || MEANT_TO_HOLD.has(name.split("/")[0] ?? "")) continue;
       if (template !== undefined && isUnchanged(path, join(template, name))) continue;
-      const found = await this.#search.findIn(createReadStream(path));
+      const original = template === undefined ? undefined : join(template, name);
+      const found = await this.#search.findIn(changedPages(path, original));
       for (const label of found) findings.push(`${name}: ${label}`);
     }
     return findings;
@@ -105,4 +110,29 @@ function isUnchanged(path: string, original: string): boolean {
   const now = statSync(path);
   const before = statSync(original, { throwIfNoEntry: false });
   return before?.mtimeMs === now.mtimeMs && before.size === now.size;
+}
+
+/**
+ * The pages of a file that are neither empty nor as in the original, and their neighbours, into which a trace
+ * may reach. Almost all of PostgreSQL's log is empty.
+ */
+async function* changedPages(path: string, original: string | undefined) {
+  const before = original && existsSync(original) ? readFileSync(original) : Buffer.alloc(0);
+  let at = 0;
+  let skipped: Uint8Array | undefined;
+  let hasChanged = false;
+  for await (const bytes of createReadStream(path, { highWaterMark: BYTES_AT_ONCE })) {
+    for (let start = 0; start < bytes.length; start += PAGE) {
+      const page: Buffer = bytes.subarray(start, start + PAGE);
+      const end = at + page.length;
+      const follows = hasChanged;
+      hasChanged = !(
+        page.equals(before.subarray(at, end)) || page.equals(ZEROS.subarray(0, page.length))
+      );
+      at = end;
+      if (hasChanged && skipped) yield skipped;
+      if (hasChanged || follows) yield page;
+      skipped = hasChanged || follows ? undefined : page;
+    }
+  }
 }
