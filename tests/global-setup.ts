@@ -10,6 +10,7 @@ import { startParts } from "../scripts/start-parts.ts";
 import { startModelRouter } from "./support/fakes/model-router.ts";
 import { copyDataDir, createTemplate } from "./support/harness/database-template.ts";
 import { type OpenApi, openApi } from "./support/harness/open-api.ts";
+import { priced } from "./support/harness/priced.ts";
 import { noteSettings } from "./support/secrets/known.ts";
 import { StorageSearch } from "./support/secrets/search-storage.ts";
 
@@ -38,7 +39,7 @@ declare module "vitest" {
 
 /**
  * One embedded Supabase in a directory of its own and one production server on it, for all files; and
- * one with scripted models for those that ask for it.
+ * those with scripted models for the files that ask for them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const distDir = process.env.NEXT_DIST_DIR || ".next";
@@ -90,10 +91,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
         throw error;
       })
     : undefined;
-  let scripted: RunningNext | undefined;
-  const models = await startModelRouter(async (modelUrl) => {
-    scripted = await start(await freePort(), { OPENAI_BASE_URL: modelUrl });
-    return scripted;
+  const scripted: RunningNext[] = [];
+  const models = await startModelRouter(async (name, modelUrl) => {
+    const more = { OPENAI_BASE_URL: modelUrl, ...(name === "priced" ? priced : {}) };
+    const joined = await start(await freePort(), more);
+    scripted.push(joined);
+    return joined;
   });
 
   noteSettings(records, env);
@@ -102,12 +105,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("models", models.origin);
   return async () => {
     await models.close();
-    await Promise.all([server?.stop(), scripted?.stop()]);
-    if (project.vitest.state.getCountOfFailedTests() > 0) showErrors(server, scripted);
+    await Promise.all([server, ...scripted].map((one) => one?.stop()));
+    if (project.vitest.state.getCountOfFailedTests() > 0) showErrors(server, ...scripted);
     const search = new StorageSearch(records);
     const traces = [
       ...search.log("log of the shared server", server?.logs() ?? ""),
-      ...search.log("log of the server with scripted models", scripted?.logs() ?? ""),
+      ...scripted.flatMap((one) => search.log("log of a server with scripted models", one.logs())),
       ...(await search.folder(join(records, "logs"))),
       ...(await search.database(parts.env.DATABASE_URL ?? "")),
     ];

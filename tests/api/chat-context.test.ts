@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { unpricedModel } from "../../lib/contract/quota.ts";
-import { type FakeOpenAI, gate, startFakeOpenAI } from "../support/fakes/openai.ts";
+import { type FakeOpenAI, gate } from "../support/fakes/openai.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { type Answer, createPerson } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { expectAsSent } from "../support/harness/model-calls.ts";
-import { startServer } from "../support/harness/server.ts";
+import { joinWorkspace, type SharedWorkspace } from "../support/harness/shared-workspace.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const kind = z.enum(["system", "skills", "messages", "tool_results", "summary"]);
@@ -31,19 +31,16 @@ const compacted = context.extend({
     .nullable(),
 });
 
+let workspace: SharedWorkspace;
 let model: FakeOpenAI;
-let server: Awaited<ReturnType<typeof startServer>>;
 beforeAll(async () => {
-  model = await startFakeOpenAI();
-  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
+  workspace = await joinWorkspace();
+  model = workspace.model;
 });
-afterAll(async () => {
-  await model?.close();
-  await server?.stop();
-});
+afterAll(() => workspace?.stop());
 
 async function open() {
-  const person = await createPerson(server.url);
+  const person = await createPerson(workspace.server.url);
   const { withKey: caller } = person;
   const conversation = await openConversation(caller);
   const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
@@ -109,8 +106,11 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId}/context 200", () => {
     await opened.caller.patch(opened.path, { instructions: "Be brief. ".repeat(400) });
     const instructed = await opened.context();
     expect(tokensOf(instructed, "system") - tokensOf(before, "system")).toBeGreaterThan(900);
-    await opened.say("hello");
-    const sent = model.calls.findLast(({ userText }) => userText === "hello")?.usage?.prompt_tokens;
+    model.script(opened.script, function* () {
+      yield { text: "Done." };
+    });
+    await opened.say(`[script:${opened.script}]`);
+    const sent = model.callsOf(opened.script).at(-1)?.usage?.prompt_tokens;
     expect(Math.abs((sent ?? 0) - instructed.tokens) / instructed.tokens).toBeLessThan(0.2);
   });
 });

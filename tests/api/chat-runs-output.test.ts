@@ -1,32 +1,22 @@
 /** Runs with an `output_schema`, whose model submits the output. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OUTPUT_REQUEST } from "../../lib/turns/structured-output.ts";
-import {
-  type FakeOpenAI,
-  type Script,
-  type ScriptPart,
-  startFakeOpenAI,
-} from "../support/fakes/openai.ts";
+import type { FakeOpenAI, Script, ScriptPart } from "../support/fakes/openai.ts";
 import { startWebhookEndpoint } from "../support/fakes/webhook-endpoint.ts";
-import { type Client, createPerson } from "../support/harness/clients.ts";
+import type { Client } from "../support/harness/clients.ts";
 import { conversationOf, startRun, waitForRun } from "../support/harness/runs.ts";
-import { startServer } from "../support/harness/server.ts";
+import { joinWorkspace, type SharedWorkspace } from "../support/harness/shared-workspace.ts";
 import { sql } from "../support/harness/stack.ts";
 
+let workspace: SharedWorkspace;
 let model: FakeOpenAI;
-let server: Awaited<ReturnType<typeof startServer>>;
 let caller: Client;
 beforeAll(async () => {
-  model = await startFakeOpenAI();
-  server = await startServer({
-    env: { OPENAI_BASE_URL: model.url, LOOPBACK_URLS: "webhooks" },
-  });
-  caller = (await createPerson(server.url)).withKey;
+  workspace = await joinWorkspace();
+  model = workspace.model;
+  caller = await workspace.createCaller();
 });
-afterAll(async () => {
-  await model?.close();
-  await server?.stop();
-});
+afterAll(() => workspace?.stop());
 
 const invoice = {
   type: "object",

@@ -27,7 +27,7 @@ let server: Awaited<ReturnType<typeof startServer>>;
 let caller: Client;
 beforeAll(async () => {
   model = await startFakeOpenAI();
-  server = await startServer({ env: { OPENAI_BASE_URL: model.url } });
+  server = await startServer({ env: { OPENAI_BASE_URL: model.url, PROMPT_CACHE_KEY: "true" } });
   caller = (await createPerson(server.url)).withKey;
 });
 afterAll(async () => {
@@ -291,7 +291,7 @@ describe("files of a message", () => {
 });
 
 describe("one entry", () => {
-  it("is the new turn after the stored history", async () => {
+  it("is the new turn after the stored history, and every request names its chat", async () => {
     const conversation = await openConversation(caller);
     await (await conversation.send("one")).ended;
     await (await conversation.send("two")).ended;
@@ -303,6 +303,9 @@ describe("one entry", () => {
       ["assistant", "You said: two"],
       ["user", "three"],
     ]);
+    expect(model.calls.slice(-3).map(({ cacheKey }) => cacheKey)).toEqual(
+      Array.from({ length: 3 }, () => conversation.chatId),
+    );
     const { messages } = await conversation.read();
     expect(messages.map((message) => textOf(message))).toEqual([
       "one",

@@ -5,17 +5,9 @@ import { conversationOf, startRun, waitForRun } from "../../support/harness/runs
 import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 import { assemble, textOf } from "../../support/harness/turn-stream.ts";
 
-const PRICES = { "main-costly": { input: 1_000, output: 1_000 }, spare: { input: 1, output: 1 } };
-/** Each test has a main model of its own, because a server remembers which ones have failed. */
-const MAIN = ["subagent", "summary", "template", "signed", "full", "costly", "stopped"];
-
 let workspace: SharedWorkspace;
 beforeAll(async () => {
-  workspace = await joinWorkspace({
-    MODELS: ["fake-64k", "spare", ...MAIN.map((name) => `main-${name}`)].join(","),
-    FALLBACK_MODELS: "spare",
-    MODEL_PRICES: JSON.stringify(PRICES),
-  });
+  workspace = await joinWorkspace("priced");
 });
 afterAll(() => workspace?.stop());
 
@@ -23,17 +15,17 @@ const gone = { fail: 404 };
 
 it("a subagent falls back like its turn, with the turn's effort", async () => {
   const caller = await workspace.createCaller();
-  workspace.model.script("delegates", function* ({ model, step }) {
+  workspace.model.script("parts-delegates", function* ({ model, step }) {
     if (model !== "spare") yield gone;
     else if (step > 0) yield { text: "Reported." };
-    else yield { tool: "task", input: { task: "Look", instructions: "[script:looks]" } };
+    else yield { tool: "task", input: { task: "Look", instructions: "[script:parts-looks]" } };
   });
-  workspace.model.script("looks", function* ({ model }) {
+  workspace.model.script("parts-looks", function* ({ model }) {
     if (model === "spare") yield { text: "Seen." };
     else yield gone;
   });
   const started = await startRun(caller, {
-    prompt: "[script:delegates]",
+    prompt: "[script:parts-delegates]",
     model: "main-subagent",
     effort: "high",
   });
@@ -41,7 +33,7 @@ it("a subagent falls back like its turn, with the turn's effort", async () => {
   const answer = await conversationOf(caller, started).answer();
   const [part] = answer.parts.filter(({ type }) => type === "tool-task");
   expect(Object(part).output).toEqual({ result: "Seen.", steps: 1 });
-  const calls = workspace.model.callsOf("looks");
+  const calls = workspace.model.callsOf("parts-looks");
   expect(calls.at(-1)).toMatchObject({ model: "spare", effort: "high" });
   const { body } = await caller.get(`/api/chat/runs/${started.runId}/steps`);
   const [{ tool_calls: toolCalls }] = Object(body).steps;
@@ -52,7 +44,7 @@ it("a summary is written by the fallback", async () => {
   const caller = await workspace.createCaller();
   // Steps that are part of the summary no longer count for the script.
   let commands = 0;
-  workspace.model.script("long", function* ({ model, tools }) {
+  workspace.model.script("parts-long", function* ({ model, tools }) {
     if (tools.length === 0 && model === "main-summary") yield gone;
     else if (tools.length === 0) yield { text: "## Goal\nWritten by the spare model." };
     else if (commands++ < 24)
@@ -60,13 +52,13 @@ it("a summary is written by the fallback", async () => {
     else yield { text: "Done." };
   });
   const started = await startRun(caller, {
-    prompt: "[script:long]",
+    prompt: "[script:parts-long]",
     model: "main-summary",
     fallback_models: ["spare", "fake-64k"],
   });
   const ended = await waitForRun(caller, started);
   expect(ended.status, String(ended.error)).toBe("completed");
-  const calls = workspace.model.callsOf("long");
+  const calls = workspace.model.callsOf("parts-long");
   const [last] = calls.slice(-1);
   expect(JSON.stringify(last?.messages)).toContain("Written by the spare model.");
   expect(last?.model).toBe("main-summary");
@@ -84,15 +76,15 @@ it("another account's template chooses neither models nor effort", async () => {
     fallback_models: ["fake-64k"],
     effort: "high",
   });
-  workspace.model.script("template", function* ({ model }) {
+  workspace.model.script("parts-template", function* ({ model }) {
     if (model === "main-template") yield gone;
     else yield { text: "ok" };
   });
   const template_id = Object(made.body).template.id;
-  const body = { prompt: "[script:template]", model: "main-template", template_id };
+  const body = { prompt: "[script:parts-template]", model: "main-template", template_id };
   for (const person of [caller, author]) await waitForRun(person, await startRun(person, body));
   const answers = workspace.model
-    .callsOf("template")
+    .callsOf("parts-template")
     .filter(({ model }) => model !== "main-template");
   expect(answers.map(({ model, effort, messages }) => [model, effort, messages.length])).toEqual([
     ["spare", undefined, 2],
@@ -104,7 +96,7 @@ it("another account's template chooses neither models nor effort", async () => {
 
 it("what a model has thought and signed is returned to it, and to no other", async () => {
   const caller = await workspace.createCaller();
-  workspace.model.script("signed", function* ({ model, step, userText }) {
+  workspace.model.script("parts-signed", function* ({ model, step, userText }) {
     if (step === 1 && model !== "spare" && userText.includes("first")) yield gone;
     else {
       yield { reasoning: `thought of ${model}` };
@@ -117,11 +109,11 @@ it("what a model has thought and signed is returned to it, and to no other", asy
   const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
   await caller.patch(path, { modelId: "main-signed" });
   for (const which of ["first", "second"]) {
-    const stream = await conversation.send(`[script:signed] ${which}`);
+    const stream = await conversation.send(`[script:parts-signed] ${which}`);
     await stream.ended;
     expect(await assemble(stream.chunks)).toEqual(await conversation.answer());
   }
-  const calls = workspace.model.callsOf("signed");
+  const calls = workspace.model.callsOf("parts-signed");
   expect(calls.map(({ model }) => model)).toContain("spare");
   for (const { model, messages } of calls) {
     const text = JSON.stringify(messages);
@@ -138,7 +130,7 @@ it("an answer that fills the window in its middle is made again, and not repeate
   const caller = await workspace.createCaller();
   const full = "This model's maximum context length is 20000 tokens";
   let isFull = true;
-  workspace.model.script("full", function* ({ step, tools }) {
+  workspace.model.script("parts-full", function* ({ step, tools }) {
     if (tools.length === 0) yield { text: "## Goal\nTo count." };
     else if (step < 8) yield { tool: "bash", input: { command: `seq ${step} 1500` } };
     else {
@@ -152,7 +144,7 @@ it("an answer that fills the window in its middle is made again, and not repeate
   const conversation = await openConversation(caller);
   const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
   await caller.patch(path, { modelId: "main-full" });
-  const stream = await conversation.send("[script:full]");
+  const stream = await conversation.send("[script:parts-full]");
   await stream.ended;
   expect(textOf(await conversation.answer())).toBe("It is done.");
   expect(await assemble(stream.chunks)).toEqual(await conversation.answer());
@@ -161,26 +153,33 @@ it("an answer that fills the window in its middle is made again, and not repeate
 it("a stop ends the wait for a model that fails, and calls no other", async () => {
   const caller = await workspace.createCaller();
   const called = Promise.withResolvers<void>();
-  workspace.model.script("stopped", function* () {
+  workspace.model.script("parts-stopped", function* () {
     called.resolve();
     yield { fail: 503, headers: { "retry-after-ms": "4900" } };
   });
-  const started = await startRun(caller, { prompt: "[script:stopped]", model: "main-stopped" });
+  const started = await startRun(caller, {
+    prompt: "[script:parts-stopped]",
+    model: "main-stopped",
+  });
   await called.promise;
   await caller.post(`/api/chat/runs/${started.runId}/cancel`);
   expect((await waitForRun(caller, started)).status).toBe("cancelled");
-  expect(workspace.model.callsOf("stopped").map(({ model }) => model)).toEqual(["main-stopped"]);
+  expect(workspace.model.callsOf("parts-stopped").map(({ model }) => model)).toEqual([
+    "main-stopped",
+  ]);
 });
 
 it("the cost of a call that broke counts before its fallback is called", async () => {
   const caller = await workspace.createCaller();
   expect((await caller.patch("/api/accounts/me", { monthly_budget_usd: 0.001 })).status).toBe(200);
-  workspace.model.script("costly", function* ({ model }) {
+  workspace.model.script("parts-costly", function* ({ model }) {
     yield { text: `${model} says` };
     if (model !== "spare") yield { cut: true };
   });
-  const started = await startRun(caller, { prompt: "[script:costly]", model: "main-costly" });
+  const started = await startRun(caller, { prompt: "[script:parts-costly]", model: "main-costly" });
   const ended = await waitForRun(caller, started);
   expect(ended).toMatchObject({ status: "failed", error: expect.stringContaining("budget") });
-  expect(workspace.model.callsOf("costly").map(({ model }) => model)).toEqual(["main-costly"]);
+  expect(workspace.model.callsOf("parts-costly").map(({ model }) => model)).toEqual([
+    "main-costly",
+  ]);
 });

@@ -1,6 +1,6 @@
 /**
  * Models that fail, the ones that answer in their place, and the effort of models that think.
- * This file is long because its tests share one server with models of their own. A crash of their server is in
+ * This file is long because its tests share one server. A crash of their server is in
  * tests/durability/crash-flows.test.ts.
  */
 import { randomUUID } from "node:crypto";
@@ -8,22 +8,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gate, type ScriptPart } from "../../support/fakes/openai.ts";
 import type { Answer, Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
+import { PRICES } from "../../support/harness/priced.ts";
 import { conversationOf, startedOf, startRun, waitForRun } from "../../support/harness/runs.ts";
 import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 import { assemble, expectCompleteTurn, textOf } from "../../support/harness/turn-stream.ts";
 
-const PRICES = { spare: { input: 1, output: 2 }, "main-middle": { input: 10, output: 20 } };
-/** Each test has a main model of its own, because a server remembers which ones have failed. */
-const MAIN = ["start", "tenth", "middle", "skipped", "limited", "gone", "wrong", "small"];
-
 let workspace: SharedWorkspace;
 let caller: Client;
 beforeAll(async () => {
-  workspace = await joinWorkspace({
-    MODELS: ["fake-model", "fake-64k", "spare", ...MAIN.map((name) => `main-${name}`)].join(","),
-    FALLBACK_MODELS: "spare",
-    MODEL_PRICES: JSON.stringify(PRICES),
-  });
+  workspace = await joinWorkspace("priced");
   caller = await workspace.createCaller();
 });
 afterAll(() => workspace?.stop());
@@ -32,11 +25,12 @@ const soon = { "retry-after-ms": "1" };
 const overloaded: ScriptPart = { fail: 503, headers: soon };
 
 /** The models that a script was requested from, in order. */
-const modelsOf = (script: string) => workspace.model.callsOf(script).map(({ model }) => model);
+const modelsOf = (script: string) =>
+  workspace.model.callsOf(`fallback-${script}`).map(({ model }) => model);
 
 async function run(script: string, body: object = {}) {
   const started = await startRun(caller, {
-    prompt: `[script:${script}]`,
+    prompt: `[script:fallback-${script}]`,
     model: `main-${script}`,
     ...body,
   });
@@ -54,7 +48,7 @@ const usageOf = ({ runId }: { runId: string }) => workspace.sql`
 
 describe("a model that fails", () => {
   it("at the start is called twice, then its fallback answers", async () => {
-    workspace.model.script("start", function* ({ model }) {
+    workspace.model.script("fallback-start", function* ({ model }) {
       if (model === "spare") yield { text: "here" };
       else yield { fail: 529, headers: soon };
     });
@@ -71,7 +65,7 @@ describe("a model that fails", () => {
   });
 
   it("at the tenth call leaves the rest of the run to the fallback of the installation", async () => {
-    workspace.model.script("tenth", function* ({ model, step }) {
+    workspace.model.script("fallback-tenth", function* ({ model, step }) {
       if (model !== "spare" && step >= 9) yield overloaded;
       else if (step < 11) yield { tool: "todo", input: { todos: [] } };
       else yield { text: "Done." };
@@ -91,7 +85,7 @@ describe("a model that fails", () => {
   });
 
   it("in mid-answer is replaced after a reset-step chunk, and both are counted and priced", async () => {
-    workspace.model.script("middle", function* ({ model }) {
+    workspace.model.script("fallback-middle", function* ({ model }) {
       yield { text: `${model} says ` };
       yield model === "spare" ? { text: "all" } : { cut: true };
     });
@@ -119,7 +113,7 @@ describe("a model that fails", () => {
   });
 
   it("twice in a row is skipped, unless there is no other", async () => {
-    workspace.model.script("skipped", function* ({ model }) {
+    workspace.model.script("fallback-skipped", function* ({ model }) {
       if (model === "spare") yield { text: "here" };
       else yield overloaded;
     });
@@ -133,7 +127,7 @@ describe("a model that fails", () => {
 
   it("with a rate limit of a few seconds is waited for, and else replaced at once", async () => {
     let calls = 0;
-    workspace.model.script("limited", function* ({ model }) {
+    workspace.model.script("fallback-limited", function* ({ model }) {
       if (model === "spare") yield { text: "here" };
       else if (calls++ === 0) yield { fail: 429, headers: soon };
       else if (calls === 2) yield { text: "waited" };
@@ -150,7 +144,7 @@ describe("a model that fails", () => {
   });
 
   it("because it is gone is replaced at once", async () => {
-    workspace.model.script("gone", function* ({ model }) {
+    workspace.model.script("fallback-gone", function* ({ model }) {
       if (model === "spare") yield { text: "here" };
       else yield { fail: 404 };
     });
@@ -160,7 +154,7 @@ describe("a model that fails", () => {
 
   it.each([400, 401, 402, 403, 422])("with %i is not replaced", async (fail) => {
     const before = modelsOf("wrong").length;
-    workspace.model.script("wrong", function* () {
+    workspace.model.script("fallback-wrong", function* () {
       yield { fail };
     });
     expect((await run("wrong")).ended.status).toBe("failed");
@@ -168,7 +162,7 @@ describe("a model that fails", () => {
   });
 
   it("has a fallback with a smaller window, which all requests fit into", async () => {
-    workspace.model.script("small", function* ({ model, step, tools }) {
+    workspace.model.script("fallback-small", function* ({ model, step, tools }) {
       if (tools.length === 0) yield { text: "## Goal\nTo count." };
       else if (step < 12)
         yield { tool: "bash", input: { command: `seq ${step * 4_000} ${step * 4_000 + 3_999}` } };
@@ -182,7 +176,8 @@ describe("a model that fails", () => {
   });
 });
 
-const effortsOf = (script: string) => workspace.model.callsOf(script).map(({ effort }) => effort);
+const effortsOf = (script: string) =>
+  workspace.model.callsOf(`fallback-${script}`).map(({ effort }) => effort);
 
 async function templateWith(options: object): Promise<string> {
   const made = await caller.post("/api/agents/templates", {
@@ -200,7 +195,7 @@ async function templateWith(options: object): Promise<string> {
 
 describe("options", () => {
   it("of a run reach the request, and are left out of it where none are set", async () => {
-    workspace.model.script("effort", function* () {
+    workspace.model.script("fallback-effort", function* () {
       yield { text: "ok" };
     });
     const body = { model: "fake-model" };
@@ -210,7 +205,7 @@ describe("options", () => {
     const settings = { temperature: 0.5, max_output_tokens: 300 };
     await run("effort", { ...body, ...settings, tools: ["read"] });
     await run("effort", { ...body, temperature: 0, tools: [] });
-    expect(workspace.model.callsOf("effort").slice(-3)).toMatchObject([
+    expect(workspace.model.callsOf("fallback-effort").slice(-3)).toMatchObject([
       { temperature: undefined, maxTokens: undefined },
       { temperature: 0.5, maxTokens: 300, tools: ["read"] },
       { temperature: 0, maxTokens: undefined, tools: [] },
@@ -219,7 +214,7 @@ describe("options", () => {
 
   it("of a chat go before those of its template, and a turn keeps the ones it has started with", async () => {
     const held = gate();
-    workspace.model.script("chat-options", async function* ({ model, step }) {
+    workspace.model.script("fallback-chat-options", async function* ({ model, step }) {
       if (model === "main-start") yield { fail: 404 };
       else if (step === 0) yield { tool: "todo", input: { todos: [] } };
       else yield { text: "ok" };
@@ -232,17 +227,17 @@ describe("options", () => {
     const changes = { title, modelId: "main-start", templateId, effort: "high" };
     const patched = await caller.patch(path, changes);
     expect(Object(patched.body).chat).toMatchObject({ effort: "high" });
-    const stream = await conversation.send("[script:chat-options]");
+    const stream = await conversation.send("[script:fallback-chat-options]");
     await held.reached;
     const removed = await caller.patch(path, { effort: "", fallback_models: ["spare"] });
     expect(Object(removed.body).chat).toMatchObject({ fallback_models: ["spare"] });
     expect(Object(removed.body).chat).not.toHaveProperty("effort");
     held.open();
     await stream.ended;
-    const next = await conversation.send("[script:chat-options]");
+    const next = await conversation.send("[script:fallback-chat-options]");
     await next.ended;
     const answers = workspace.model
-      .callsOf("chat-options")
+      .callsOf("fallback-chat-options")
       .filter(({ model }) => model !== "main-start");
     expect(answers.map(({ model, effort }) => [model, effort])).toEqual([
       ...[
@@ -257,14 +252,14 @@ describe("options", () => {
   });
 
   it("of a task apply to its runs", async () => {
-    workspace.model.script("task-options", function* ({ model }) {
+    workspace.model.script("fallback-task-options", function* ({ model }) {
       if (model === "main-gone") yield { fail: 404 };
       else yield { text: "ok" };
     });
     const options = { fallback_models: ["fake-64k"], effort: "medium" };
     const made = await caller.post("/api/tasks", {
       title: "Count",
-      prompt: "[script:task-options]",
+      prompt: "[script:fallback-task-options]",
       schedule: "0 9 * * MON",
       model: "main-gone",
       ...options,
@@ -276,7 +271,7 @@ describe("options", () => {
     const ran = await caller.post(`${path}/run`);
     const { run_id: runId, chat_id: chatId, session_id: sessionId } = Object(ran.body);
     expect((await waitForRun(caller, { runId, chatId, sessionId })).status).toBe("completed");
-    const [last] = workspace.model.callsOf("task-options").slice(-1);
+    const [last] = workspace.model.callsOf("fallback-task-options").slice(-1);
     expect(last).toMatchObject({ model: "fake-64k", effort: "high" });
   });
 
@@ -326,12 +321,12 @@ describe("options", () => {
   });
 
   it("name models in any order and at most once", async () => {
-    workspace.model.script("twice", function* () {
+    workspace.model.script("fallback-twice", function* () {
       yield overloaded;
     });
     const started = startedOf(
       await caller.post("/api/chat/runs", {
-        prompt: "[script:twice]",
+        prompt: "[script:fallback-twice]",
         model: "spare",
         fallback_models: ["spare", "fake-64k", "fake-64k"],
       }),

@@ -18,10 +18,7 @@ const oneDollar: ScriptPart = { claims: { usage } };
 let workspace: SharedWorkspace;
 let caller: Client;
 beforeAll(async () => {
-  workspace = await joinWorkspace({
-    MODELS: "priced,fake-model,fake-64k",
-    MODEL_PRICES: JSON.stringify({ priced: { input: 500, output: 500 } }),
-  });
+  workspace = await joinWorkspace("priced");
   caller = await workspace.createCaller();
 });
 afterAll(() => workspace?.stop());
@@ -51,8 +48,8 @@ const endless = (name: string, command?: (step: number) => string) =>
 
 describe("a run that reaches", () => {
   it("its cost fails with the limit, and keeps its answer and its files", async () => {
-    endless("cost", (step) => `echo ${step} >> done`);
-    const started = await run({ prompt: "[script:cost]", limits: { max_cost_usd: 2.5 } });
+    endless("limit-cost", (step) => `echo ${step} >> done`);
+    const started = await run({ prompt: "[script:limit-cost]", limits: { max_cost_usd: 2.5 } });
     expect(await waitForRun(caller, started)).toMatchObject(limitError("max_cost_usd"));
     expect(await costOf(started)).toBe(3);
     expect(textOf(await conversationOf(caller, started).answer())).toBe("Step 0. Step 1. Step 2. ");
@@ -60,22 +57,22 @@ describe("a run that reaches", () => {
   });
 
   it("its steps fails, and one that needs no more completes", async () => {
-    workspace.model.script("steps", function* ({ step }) {
+    workspace.model.script("limit-steps", function* ({ step }) {
       if (step < 3) yield plan;
       else yield { text: "Done." };
     });
     const start = (max_steps: number) =>
-      run({ prompt: "[script:steps]", model: "fake-model", limits: { max_steps } });
+      run({ prompt: "[script:limit-steps]", model: "fake-model", limits: { max_steps } });
     expect(await waitForRun(caller, await start(3))).toMatchObject(limitError("max_steps"));
-    expect(workspace.model.callsOf("steps")).toHaveLength(3);
+    expect(workspace.model.callsOf("limit-steps")).toHaveLength(3);
     expect(await waitForRun(caller, await start(4))).toMatchObject({ status: "completed" });
   });
 
   it("its duration in a slow tool fails before the next model call, after the tool", async () => {
-    endless("slow", () => "sleep 1.1; echo slept >> done");
-    const started = await run({ prompt: "[script:slow]", limits: { max_duration_s: 1 } });
+    endless("limit-slow", () => "sleep 1.1; echo slept >> done");
+    const started = await run({ prompt: "[script:limit-slow]", limits: { max_duration_s: 1 } });
     expect(await waitForRun(caller, started)).toMatchObject(limitError("max_duration_s"));
-    expect(workspace.model.callsOf("slow")).toHaveLength(1);
+    expect(workspace.model.callsOf("limit-slow")).toHaveLength(1);
     expect(await workspace.readSandboxFile(started.sessionId, "done")).toBe("slept\n");
     const [part] = (await conversationOf(caller, started).answer()).parts.slice(-2);
     expect(part).toMatchObject({ type: "tool-bash", state: "output-available" });
@@ -84,7 +81,7 @@ describe("a run that reaches", () => {
   it("its cost before a summary fails without the summary", async () => {
     const tokens = [1_000, 1_000, 1_000, 1_000, 40_000];
     let step = 0;
-    workspace.model.script("summary", function* ({ tools }) {
+    workspace.model.script("limit-summary", function* ({ tools }) {
       const prompt_tokens = tokens[step];
       if (tools.length === 0) yield { text: "## Goal\nTo count." };
       else if (prompt_tokens === undefined) yield { text: "Done." };
@@ -96,9 +93,9 @@ describe("a run that reaches", () => {
     const withLimit = async (max_cost_usd: number) => {
       step = 0;
       const options = { fallback_models: ["fake-64k"], limits: { max_cost_usd } };
-      const started = await run({ prompt: "[script:summary]", ...options });
+      const started = await run({ prompt: "[script:limit-summary]", ...options });
       const summaries = () =>
-        workspace.model.callsOf("summary").filter(({ tools }) => tools.length === 0).length;
+        workspace.model.callsOf("limit-summary").filter(({ tools }) => tools.length === 0).length;
       const before = summaries();
       return { ended: await waitForRun(caller, started), summaries: summaries() - before };
     };
@@ -110,18 +107,21 @@ describe("a run that reaches", () => {
   });
 
   it("its cost with four subagents exceeds it by at most one call", async () => {
-    workspace.model.script("delegates", function* ({ step }) {
+    workspace.model.script("limit-delegates", function* ({ step }) {
       yield oneDollar;
-      const work = { task: "Work", instructions: "[script:works]" };
+      const work = { task: "Work", instructions: "[script:limit-works]" };
       if (step === 0) for (let n = 0; n < 4; n++) yield { tool: "task", input: work };
       else yield { text: "Done." };
     });
-    endless("works");
-    const started = await run({ prompt: "[script:delegates]", limits: { max_cost_usd: 7.5 } });
+    endless("limit-works");
+    const started = await run({
+      prompt: "[script:limit-delegates]",
+      limits: { max_cost_usd: 7.5 },
+    });
     expect(await waitForRun(caller, started)).toMatchObject(limitError("max_cost_usd"));
     expect(await costOf(started)).toBe(8);
-    expect(workspace.model.callsOf("delegates")).toHaveLength(1);
-    expect(workspace.model.callsOf("works")).toHaveLength(7);
+    expect(workspace.model.callsOf("limit-delegates")).toHaveLength(1);
+    expect(workspace.model.callsOf("limit-works")).toHaveLength(7);
     const { parts } = await conversationOf(caller, started).answer();
     const reports = parts.flatMap((part) =>
       part.type === "tool-task" ? [Object(part).output] : [],
@@ -130,36 +130,40 @@ describe("a run that reaches", () => {
   });
 
   it("its steps with four subagents makes no more", async () => {
-    workspace.model.script("delegates-steps", function* ({ step }) {
-      const work = { task: "Work", instructions: "[script:steps-of-subagents]" };
+    workspace.model.script("limit-delegates-steps", function* ({ step }) {
+      const work = { task: "Work", instructions: "[script:limit-steps-of-subagents]" };
       if (step === 0) for (let n = 0; n < 4; n++) yield { tool: "task", input: work };
       else yield { text: "Done." };
     });
-    endless("steps-of-subagents");
-    const started = await run({ prompt: "[script:delegates-steps]", limits: { max_steps: 8 } });
+    endless("limit-steps-of-subagents");
+    const started = await run({
+      prompt: "[script:limit-delegates-steps]",
+      limits: { max_steps: 8 },
+    });
     expect(await waitForRun(caller, started)).toMatchObject(limitError("max_steps"));
-    expect(workspace.model.callsOf("steps-of-subagents")).toHaveLength(7);
+    expect(workspace.model.callsOf("limit-steps-of-subagents")).toHaveLength(7);
   });
 
   it("its cost in a model without a price says why", async () => {
     const limits = { max_cost_usd: 1 };
-    const started = await run({ prompt: "Hello", model: "fake-model", limits });
+    endless("limit-unpriced");
+    const started = await run({ prompt: "[script:limit-unpriced]", model: "fake-model", limits });
     const ended = await waitForRun(caller, started);
     expect(ended.error).toMatch(/^unpriced_model: /);
-    expect(workspace.model.calls.filter(({ userText }) => userText === "Hello")).toEqual([]);
+    expect(workspace.model.callsOf("limit-unpriced")).toEqual([]);
   });
 });
 
 describe("a limit", () => {
   it("applies to each turn of a chat, whose stream ends with the error", async () => {
-    endless("chat");
+    endless("limit-chat");
     const conversation = await openConversation(caller);
     const path = `/api/sessions/${conversation.sessionId}/chats/${conversation.chatId}`;
     const limits = { max_steps: 2 };
     const changed = await caller.patch(path, { modelId: "priced", limits });
     expect(Object(changed.body).chat).toMatchObject({ limits });
     for (let turn = 0; turn < 2; turn++) {
-      const stream = await conversation.send(`[script:chat] ${turn}`);
+      const stream = await conversation.send(`[script:limit-chat] ${turn}`);
       await stream.ended;
       expectCompleteTurn(stream.frames);
       const [error] = stream.chunks.slice(-2);
@@ -173,7 +177,7 @@ describe("a limit", () => {
   });
 
   it("is the narrowest of a template's and the run's, and a task's applies to its runs", async () => {
-    endless("narrow");
+    endless("limit-narrow");
     const made = await caller.post("/api/agents/templates", {
       title: "Counter",
       description: "Counts without an end",
@@ -183,14 +187,14 @@ describe("a limit", () => {
       limits: { max_steps: 2, max_cost_usd: 50 },
     });
     const template_id = Object(made.body).template.id;
-    const calls = () => workspace.model.callsOf("narrow").length;
+    const calls = () => workspace.model.callsOf("limit-narrow").length;
     const limits = { max_steps: 5, max_cost_usd: 0.5 };
-    const narrow = await run({ prompt: "[script:narrow]", template_id, limits });
+    const narrow = await run({ prompt: "[script:limit-narrow]", template_id, limits });
     expect(await waitForRun(caller, narrow)).toMatchObject(limitError("max_cost_usd"));
     expect(calls()).toBe(1);
     const task = await caller.post("/api/tasks", {
       title: "Count",
-      prompt: "[script:narrow]",
+      prompt: "[script:limit-narrow]",
       schedule: "0 9 * * MON",
       model: "priced",
       template_id,
@@ -205,10 +209,10 @@ describe("a limit", () => {
   });
 
   it("is told to the model once, at the end of the request, when three quarters are used", async () => {
-    endless("told");
-    const started = await run({ prompt: "[script:told]", limits: { max_steps: 8 } });
+    endless("limit-told");
+    const started = await run({ prompt: "[script:limit-told]", limits: { max_steps: 8 } });
     await waitForRun(caller, started);
-    const requests = workspace.model.callsOf("told").map(({ messages }) => messages);
+    const requests = workspace.model.callsOf("limit-told").map(({ messages }) => messages);
     for (const [place, request] of requests.entries()) {
       const next = requests[place + 1];
       if (next) expect(next.slice(0, request.length)).toEqual(request);

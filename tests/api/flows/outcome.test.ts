@@ -1,34 +1,21 @@
 /** Runs whose work is checked and judged: `outcome` of `POST /api/chat/runs`, and of chats. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  type FakeOpenAI,
-  type Script,
-  type ScriptPart,
-  startFakeOpenAI,
-} from "../../support/fakes/openai.ts";
-import { type Client, createPerson } from "../../support/harness/clients.ts";
+import type { FakeOpenAI, Script, ScriptPart } from "../../support/fakes/openai.ts";
+import type { Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { conversationOf, startRun, waitForRun } from "../../support/harness/runs.ts";
-import { startServer } from "../../support/harness/server.ts";
+import { joinWorkspace, type SharedWorkspace } from "../../support/harness/shared-workspace.ts";
 import { assemble } from "../../support/harness/turn-stream.ts";
 
+let workspace: SharedWorkspace;
 let model: FakeOpenAI;
-let server: Awaited<ReturnType<typeof startServer>>;
 let caller: Client;
 beforeAll(async () => {
-  model = await startFakeOpenAI();
-  server = await startServer({
-    env: {
-      OPENAI_BASE_URL: model.url,
-      MODEL_PRICES: JSON.stringify({ "fake-model": { input: 10, output: 20 } }),
-    },
-  });
-  caller = (await createPerson(server.url)).withKey;
+  workspace = await joinWorkspace("priced");
+  model = workspace.model;
+  caller = await workspace.createCaller();
 });
-afterAll(async () => {
-  await model?.close();
-  await server?.stop();
-});
+afterAll(() => workspace?.stop());
 
 /** Gives one answer after the other, and one reply as the judge after the other. */
 function worker(answers: readonly ScriptPart[][], replies: readonly ScriptPart[] = []): Script {
@@ -50,7 +37,7 @@ const reply = (satisfied: boolean, ...missing: string[]) => ({
 async function run(script: string, outcome: object, more: object = {}) {
   const started = await startRun(caller, {
     prompt: `[script:${script}] Add up the statement.`,
-    model: "fake-model",
+    model: "priced",
     outcome,
     ...more,
   });
@@ -66,9 +53,12 @@ async function run(script: string, outcome: object, more: object = {}) {
 
 describe("a run with an outcome", () => {
   it("continues with what a check misses, until it is there", async () => {
-    model.script("sums", worker([says("It is a lot."), says("The total is 1.234,50 EUR.")]));
+    model.script(
+      "outcome-sums",
+      worker([says("It is a lot."), says("The total is 1.234,50 EUR.")]),
+    );
     const checks = [{ type: "answer_number", value: 1234.5 }];
-    const { ended, conversation, requests, judged } = await run("sums", { checks });
+    const { ended, conversation, requests, judged } = await run("outcome-sums", { checks });
     const missing = ["The answer must give the number 1234.5"];
     expect(ended).toMatchObject({
       status: "completed",
@@ -95,25 +85,25 @@ describe("a run with an outcome", () => {
     expect(Object(body).run.verdicts).toEqual(ended.verdicts);
 
     // A client sends the answer back as it has received it.
-    model.script("thanks", worker([says("You are welcome.")]));
+    model.script("outcome-thanks", worker([says("You are welcome.")]));
     const { id, parts: received } = await conversation.answer();
     const held = [
       { id: "asked", role: "user" as const, parts: [{ type: "text", text: "Add up." }] },
       { id, role: "assistant" as const, parts: received },
-      { id: "thanks", content: "[script:thanks] Thanks." },
+      { id: "thanks", content: "[script:outcome-thanks] Thanks." },
     ];
     const next = await conversation.send(held);
     expect(next.status).toBe(200);
     await next.ended;
-    const given = JSON.stringify(model.callsOf("thanks")[0]?.messages);
+    const given = JSON.stringify(model.callsOf("outcome-thanks")[0]?.messages);
     expect(given).toContain("1.234,50 EUR");
     expect(given).not.toContain("unsatisfied");
   });
 
   it("that is never satisfied ends after its iterations, and says so", async () => {
-    model.script("never", worker([says("No.")]));
+    model.script("outcome-never", worker([says("No.")]));
     const checks = [{ type: "answer_contains", text: "Yes" }];
-    const { ended, requests } = await run("never", { checks, max_iterations: 2 });
+    const { ended, requests } = await run("outcome-never", { checks, max_iterations: 2 });
     expect(ended.status).toBe("completed");
     expect(ended.verdicts.map(({ verdict }) => verdict)).toEqual(["unsatisfied", "unsatisfied"]);
     expect(requests).toHaveLength(2);
@@ -122,13 +112,13 @@ describe("a run with an outcome", () => {
   it("is judged by a separate call, which gets the answer and the files and is counted", async () => {
     const write = { tool: "write", input: { filePath: "total.csv", content: "total\n12\n" } };
     model.script(
-      "judged",
+      "outcome-judged",
       worker(
         [[write], says("Almost done."), says("All done.")],
         [reply(false, "The currency is missing"), reply(true)],
       ),
     );
-    const { ended, requests, judged } = await run("judged", {
+    const { ended, requests, judged } = await run("outcome-judged", {
       rubric: "It names total and currency.",
     });
     expect(ended.verdicts).toEqual([
@@ -152,8 +142,8 @@ describe("a run with an outcome", () => {
     ["rambles", { text: "I like it." }],
     ["refuses", { fail: 400 }],
   ] as const)("is not judged when its judge %s", async (name, answer) => {
-    model.script(`judge-${name}`, worker([says("Done.")], [answer]));
-    const { ended, requests } = await run(`judge-${name}`, { rubric: "It is right." });
+    model.script(`outcome-judge-${name}`, worker([says("Done.")], [answer]));
+    const { ended, requests } = await run(`outcome-judge-${name}`, { rubric: "It is right." });
     expect(ended.status).toBe("completed");
     expect(ended.verdicts).toEqual([{ iteration: 1, verdict: "not_judged", missing: [] }]);
     expect(requests).toHaveLength(1);
@@ -161,10 +151,10 @@ describe("a run with an outcome", () => {
 
   it("submits its output again when that is incomplete", async () => {
     const submit = (n: number) => [{ tool: "submit_output", input: { n } }];
-    model.script("submits", worker([submit(1), says("Hm."), submit(2)]));
+    model.script("outcome-submits", worker([submit(1), says("Hm."), submit(2)]));
     const schema = { type: "object", properties: { n: { minimum: 2 } } };
     const { ended } = await run(
-      "submits",
+      "outcome-submits",
       { checks: [{ type: "output_matches", schema }] },
       { output_schema: { type: "object", properties: { n: { type: "integer" } } } },
     );
@@ -187,7 +177,7 @@ describe("a run with an outcome", () => {
       { type: "tool_called", tool: "write" },
       { type: "tool_not_called", tool: "bash" },
       { type: "max_steps", value: 2 },
-      { type: "max_cost_usd", value: 10 },
+      { type: "max_cost_usd", value: 100 },
     ];
     const failing = [
       { type: "answer_contains", text: "UPC" },
@@ -206,10 +196,10 @@ describe("a run with an outcome", () => {
     const content = "\ufeffisrc,amount\r\nDE1234567890,10\r\n";
     const write = { tool: "write", input: { filePath: path, content } };
     const answer = says("3 tracks of this ISRC have \u221212.50.");
-    model.script("checked", worker([[write], answer, [write], answer]));
-    const met = await run("checked", { checks: passing, max_iterations: 1 });
+    model.script("outcome-checked", worker([[write], answer, [write], answer]));
+    const met = await run("outcome-checked", { checks: passing, max_iterations: 1 });
     expect(met.ended.verdicts).toEqual([{ iteration: 1, verdict: "satisfied", missing: [] }]);
-    const unmet = await run("checked", { checks: failing, max_iterations: 1 });
+    const unmet = await run("outcome-checked", { checks: failing, max_iterations: 1 });
     expect(unmet.ended.verdicts[0]?.missing).toHaveLength(failing.length);
     expect(unmet.ended.verdicts[0]?.missing).toContain("The answer must contain: UPC");
   });
@@ -244,8 +234,8 @@ describe("a chat with an outcome", () => {
     const outcome = { checks: [{ type: "answer_contains", text: "Regards" }], max_iterations: 2 };
     const path = `/api/sessions/${sessionId}/chats/${chatId}`;
     expect((await caller.patch(path, { outcome })).status).toBe(200);
-    model.script("letter", worker([says("Hello."), says("Hello. Regards")]));
-    const stream = await conversation.send("[script:letter] Write a letter.");
+    model.script("outcome-letter", worker([says("Hello."), says("Hello. Regards")]));
+    const stream = await conversation.send("[script:outcome-letter] Write a letter.");
     await stream.ended;
     const verdicts = stream.chunks.flatMap((chunk) =>
       chunk.type === "data-outcome" ? [Object(chunk.data).verdict] : [],

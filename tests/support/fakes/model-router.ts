@@ -1,5 +1,5 @@
 /**
- * The model of a server that test files share: it hands a call whose newest user text names a script
+ * The model of the servers that test files share: it hands a call whose newest user text names a script
  * to the file that has this script, and follows the built-in scripts for all others.
  */
 import { HttpResponse, http } from "msw";
@@ -15,14 +15,16 @@ interface LoggingServer extends SharedServer {
   logs(): string;
 }
 
-/** @param startServer is called when the first file joins, with the address of the model */
-export async function startModelRouter(startServer: (modelUrl: string) => Promise<LoggingServer>) {
+/** @param startServer is called when the first file joins the server of this name, with the address of the model */
+export async function startModelRouter(
+  startServer: (name: string, modelUrl: string) => Promise<LoggingServer>,
+) {
   const builtIn = await startFakeOpenAI();
   /** Origins of the models of the files. */
   const files = new Set<string>();
   /** Scripts that were called, and the models that have them, also of files that have ended. */
   const owners = new Map<string, string>();
-  let server: Promise<LoggingServer> | undefined;
+  const servers = new Map<string, Promise<LoggingServer>>();
 
   /**
    * Returns who follows a script. The model of a file that has ended refuses connections.
@@ -40,13 +42,18 @@ export async function startModelRouter(startServer: (modelUrl: string) => Promis
   };
 
   const router = await serveHandlers([
-    http.post("/files", async ({ request }) => {
+    http.post("/files/:server", async ({ request, params }) => {
       files.add(await request.text());
-      server ??= startServer(`${router.origin}/v1`);
+      const name = String(params.server);
+      const server = servers.get(name) ?? startServer(name, `${router.origin}/v1`);
+      servers.set(name, server);
       const { url, port } = await server;
       return HttpResponse.json({ url, port });
     }),
-    http.get("/logs", async () => HttpResponse.text((await server)?.logs())),
+    http.get("/logs", async () => {
+      const all = await Promise.all(servers.values());
+      return HttpResponse.text(all.map((server) => server.logs()).join("\n"));
+    }),
     http.get("/v1/models", () => fetch(`${builtIn.url}/models`)),
     http.post("/v1/chat/completions", async ({ request }) => {
       const body = await request.text();

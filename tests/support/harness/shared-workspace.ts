@@ -3,7 +3,6 @@ import { inject } from "vitest";
 import type { SharedServer } from "../fakes/model-router.ts";
 import { type FakeOpenAI, startFakeOpenAI } from "../fakes/openai.ts";
 import { type Client, createPerson } from "./clients.ts";
-import { startServer } from "./server.ts";
 import { servers } from "./servers.ts";
 import { sql, stack } from "./stack.ts";
 import { readHomeFile, type Workspace } from "./workspace.ts";
@@ -13,28 +12,26 @@ export type SharedWorkspace = Pick<
   "env" | "model" | "sql" | "createCaller" | "readSandboxFile" | "stop"
 > & { readonly server: { readonly url: string } };
 
-/** Has the server with scripted models that files share follow the scripts of this model, too. */
-export async function joinServer(model: FakeOpenAI): Promise<SharedServer> {
+/** Has a server with scripted models that files share follow the scripts of this model, too. */
+export async function joinServer(
+  model: FakeOpenAI,
+  name: "plain" | "priced" = "plain",
+): Promise<SharedServer> {
   const joined = { method: "POST", body: model.origin };
-  const server: SharedServer = await (await fetch(`${inject("models")}/files`, joined)).json();
+  const path = `/files/${name}`;
+  const server: SharedServer = await (await fetch(`${inject("models")}${path}`, joined)).json();
   servers.add(server.url);
   return server;
 }
 
-/** What the server with scripted models that files share has logged. */
+/** What the servers with scripted models that files share have logged. */
 export const sharedLogs = async (): Promise<string> =>
   (await fetch(`${inject("models")}/logs`)).text();
 
-/**
- * @param env settings for a server of its own, which `stop` ends; without them, the server is the one with
- * scripted models that files share: then the names of scripts are unique among all files.
- */
-export async function joinWorkspace(
-  env?: Readonly<Record<string, string>>,
-): Promise<SharedWorkspace> {
+/** @param name which of the servers with scripted models: the names of scripts are unique among all files */
+export async function joinWorkspace(name: "plain" | "priced" = "plain"): Promise<SharedWorkspace> {
   const model = await startFakeOpenAI();
-  const own = env && (await startServer({ env: { OPENAI_BASE_URL: model.url, ...env } }));
-  const server = own ?? (await joinServer(model));
+  const server = await joinServer(model, name);
   return {
     env: stack.env,
     model,
@@ -42,9 +39,6 @@ export async function joinWorkspace(
     server,
     createCaller: async (url = server.url): Promise<Client> => (await createPerson(url)).withKey,
     readSandboxFile: (sessionId, path) => readHomeFile(stack.env, sessionId, path),
-    stop: async () => {
-      await model.close();
-      await own?.stop();
-    },
+    stop: async () => void (await model.close()),
   };
 }
