@@ -1,5 +1,5 @@
 /** Turns that wait for an approval: no process has them, and kill -9 of any process runs no call without or twice. */
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { Script } from "../../support/fakes/openai.ts";
 import { blockUpdates } from "../../support/harness/block-updates.ts";
 import type { Client } from "../../support/harness/clients.ts";
@@ -13,13 +13,9 @@ import {
   waitForRun,
 } from "../../support/harness/runs.ts";
 import { assemble, expectCompleteTurn } from "../../support/harness/turn-stream.ts";
-import {
-  clientAt,
-  crash,
-  startWorkspace,
-  type Workspace,
-} from "../../support/harness/workspace.ts";
+import { clientAt, crash, type Workspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
+import type { ProvideWorkspace } from "./provide-workspace.ts";
 
 /** Runs one command, which must be approved. */
 const running =
@@ -28,14 +24,13 @@ const running =
     step === 0 ? [{ tool: "bash", id: "ask", input: { command } }] : [{ text: "Done" }];
 
 /** @param world the World that runs the turns; without one, our own engine. */
-export function approvalsSuite(world?: World): void {
+export function approvalsSuite(provide: ProvideWorkspace, world?: World): void {
   let workspace: Workspace;
   let caller: Client;
   beforeAll(async () => {
-    workspace = await startWorkspace({}, world);
+    workspace = await provide();
     caller = await workspace.createCaller();
   });
-  afterAll(() => workspace?.stop());
 
   const here = () => clientAt(workspace.server.url, caller);
   const start = (script: string, command = "echo run >> effects") => {

@@ -17,13 +17,9 @@ import {
   waitForRun,
 } from "../../support/harness/runs.ts";
 import { assemble, expectCompleteTurn } from "../../support/harness/turn-stream.ts";
-import {
-  clientAt,
-  crash,
-  startWorkspace,
-  type Workspace,
-} from "../../support/harness/workspace.ts";
+import { clientAt, crash, type Workspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
+import type { ProvideWorkspace } from "./provide-workspace.ts";
 
 const play = {
   name: "play",
@@ -41,19 +37,16 @@ const twice: Script = function* ({ step, toolResults }) {
 };
 
 /** @param world the World that runs the turns; without one, our own engine. */
-export function clientToolsSuite(world?: World): void {
+export function clientToolsSuite(provide: ProvideWorkspace, world?: World): void {
   let workspace: Workspace;
   let caller: Client;
   let endpoint: WebhookEndpoint;
   beforeAll(async () => {
     endpoint = await startWebhookEndpoint();
-    workspace = await startWorkspace({ LOOPBACK_URLS: "webhooks" }, world);
+    workspace = await provide();
     caller = await workspace.createCaller();
   });
-  afterAll(async () => {
-    await workspace?.stop();
-    await endpoint?.stop();
-  });
+  afterAll(() => endpoint?.stop());
 
   /** As `expect.poll`, which no hook may call. */
   const until = (check: () => Promise<void>) =>

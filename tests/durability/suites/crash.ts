@@ -1,5 +1,5 @@
 /** kill -9 of the server in a ten-step turn; the same database and folder; a new server. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { gate } from "../../support/fakes/openai.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
@@ -9,12 +9,7 @@ import {
   type Frame,
   type TurnStream,
 } from "../../support/harness/turn-stream.ts";
-import {
-  clientAt,
-  crash,
-  startWorkspace,
-  type Workspace,
-} from "../../support/harness/workspace.ts";
+import { clientAt, crash, type Workspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
 import {
   effectsOf,
@@ -26,16 +21,16 @@ import {
   STEPS,
   tenSteps,
 } from "../ten-steps.ts";
+import type { ProvideWorkspace } from "./provide-workspace.ts";
 
 /** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
-export function crashSuite(world?: World): void {
+export function crashSuite(provide: ProvideWorkspace, world?: World): void {
   let workspace: Workspace;
   let caller: Client;
   beforeAll(async () => {
-    workspace = await startWorkspace({}, world);
+    workspace = await provide();
     caller = await workspace.createCaller();
   });
-  afterAll(() => workspace.stop());
 
   const steps = Array.from({ length: STEPS }, (_, step) => String(step));
 

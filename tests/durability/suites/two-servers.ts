@@ -1,5 +1,5 @@
 /** Two server processes on one database and one sandbox folder. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../../scripts/run-next.ts";
 import { gate } from "../../support/fakes/openai.ts";
 import { createTask } from "../../support/fixtures/tasks.ts";
@@ -7,28 +7,22 @@ import { acceptedOf, createTrigger, sendEvent } from "../../support/fixtures/tri
 import type { Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn } from "../../support/harness/turn-stream.ts";
-import {
-  clientAt,
-  crash,
-  startWorkspace,
-  type Workspace,
-} from "../../support/harness/workspace.ts";
+import { clientAt, crash, type Workspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
 import { effectsOf, expectSurvived, holdTurns, type Place, STEPS } from "../ten-steps.ts";
+import { type ProvideWorkspace, twoServers } from "./provide-workspace.ts";
 
 /** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
-export function twoServersSuite(world?: World): void {
+export function twoServersSuite(provide: ProvideWorkspace, world?: World): void {
   let workspace: Workspace;
   let one: RunningNext;
   let other: RunningNext;
   let caller: Client;
   beforeAll(async () => {
-    workspace = await startWorkspace({}, world);
-    one = workspace.server;
-    other = await workspace.startServer();
+    workspace = await provide();
+    [one, other] = await twoServers(workspace);
     caller = await workspace.createCaller(one.url);
   });
-  afterAll(() => workspace.stop());
 
   it("an event that both servers receive at once is one run", async () => {
     workspace.model.script("event", async function* () {

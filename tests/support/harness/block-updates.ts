@@ -1,17 +1,18 @@
 /** Holds writes back where a test wants it, as if their process were slow or dead. */
 import postgres from "postgres";
 
-/** Makes updates of a table wait. @param when the condition on the row that would be, `new` */
+/** Makes updates of a table, or inserts, wait. @param when the condition on the row that would be, `new` */
 export async function blockUpdates(
   databaseUrl: string,
-  { lock, table, when }: { lock: number; table: string; when: string },
+  blocked: { lock: number; table: string; when: string; change?: "update" | "insert" },
 ) {
+  const { lock, table, when, change = "update" } = blocked;
   const holder = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   await holder`select pg_advisory_lock(${lock})`;
   await holder.unsafe(`
     create function block_${lock}() returns trigger language plpgsql as $$
       begin perform pg_advisory_xact_lock(${lock}); return new; end $$;
-    create trigger block_${lock} before update on ${table}
+    create trigger block_${lock} before ${change} on ${table}
       for each row when (${when}) execute function block_${lock}()`);
   const waiting = () => holder`
     select pid from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted`;

@@ -40,12 +40,15 @@ export async function startWorkspace(
   const model = await startFakeOpenAI();
   const sql = postgres(parts.env.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
   const servers: RunningNext[] = [];
+  const running = new Set<RunningNext>();
   const start = async (options: ServerOptions = {}) => {
     const defaults = { OPENAI_BASE_URL: model.url, LOG_LEVEL: "info", CHECK_RESPONSES: "true" };
     const given = typeof env === "function" ? await env(parts.env) : env;
     const settings = { ...parts.env, ...defaults, ...ofWorld, ...given, ...options.env };
     const server = await startServer({ ...options, env: settings });
     servers.push(server);
+    running.add(server);
+    void server.died.then(() => running.delete(server));
     return server;
   };
   const createAccount = async () => {
@@ -67,6 +70,15 @@ export async function startWorkspace(
     /** The newest server. */
     get server() {
       return servers.at(-1) ?? first;
+    },
+    /** Leaves so many servers running, and returns them: the newest, and further ones if they are too few. */
+    async keepServers(count: number) {
+      for (const server of [...running].slice(0, -count)) {
+        await server.stop();
+        running.delete(server);
+      }
+      while (running.size < count) await start();
+      return [...running];
     },
     /** Starts one more server on the same database and folder. */
     startServer: start,

@@ -1,4 +1,0 @@
-/** Turns that wait for an approval, on the engine of this project. */
-import { approvalsSuite } from "./suites/approvals.ts";
-
-approvalsSuite();
