@@ -13,8 +13,18 @@ import { sql, stack } from "../support/harness/stack.ts";
 
 let person: Person;
 let organization: Organization;
+let composio: Awaited<ReturnType<typeof startFakeComposio>>;
+/** With a provider, and with a list of origins. */
+let server: RunningNext;
 beforeAll(async () => {
   [person, organization] = await Promise.all([createPerson(), createOrganization()]);
+  composio = await startFakeComposio();
+  const CONNECTOR_CALLBACK_ORIGINS = "https://app.example.com, http://localhost:5173/";
+  server = await startServer({ env: { ...composio.env, CONNECTOR_CALLBACK_ORIGINS } });
+});
+afterAll(async () => {
+  await server?.stop();
+  await composio?.close();
 });
 
 const post = (caller: Client, body: object) => caller.post("/api/connectors", body);
@@ -91,14 +101,8 @@ describe("400", () => {
   });
 
   describe("with CONNECTOR_CALLBACK_ORIGINS", () => {
-    let server: RunningNext;
-    beforeAll(async () => {
-      const origins = "https://app.example.com, http://localhost:5173/";
-      server = await startServer({ env: { CONNECTOR_CALLBACK_ORIGINS: origins } });
-    });
-    afterAll(() => server?.stop());
-
-    it("a callback of another origin", async () => {
+    it("a callback of another origin, and nothing is missing among the settings", async () => {
+      expect(server.logs()).not.toContain("CONNECTOR_CALLBACK_ORIGINS is not set");
       const { withKey } = await createPerson(server.url);
       for (const callback_url of [
         "https://app.example.com/back",
@@ -139,17 +143,10 @@ describe("403", () => {
   });
 });
 
-describe("a provider that fails", async () => {
-  const composio = await startFakeComposio();
-  let server: RunningNext;
+describe("a provider that fails", () => {
   let caller: Client;
   beforeAll(async () => {
-    server = await startServer({ env: composio.env });
     caller = (await createPerson(server.url)).withKey;
-  });
-  afterAll(async () => {
-    await server?.stop();
-    await composio.close();
   });
 
   const both = () =>

@@ -12,14 +12,14 @@ import { sentenceOf } from "../support/fixtures/shapes.ts";
 import { createTemplate, templateIn } from "../support/fixtures/templates.ts";
 import { type Client, client, createBearer } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
+import { joinWorkspace, type SharedWorkspace } from "../support/harness/shared-workspace.ts";
 import type { TurnStream } from "../support/harness/turn-stream.ts";
-import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { registerDisguised } from "../support/secrets/register.ts";
 
-let workspace: Workspace;
+let workspace: SharedWorkspace;
 let attacker: Client;
 beforeAll(async () => {
-  workspace = await startWorkspace();
+  workspace = await joinWorkspace();
   attacker = await workspace.createCaller();
 });
 afterAll(() => workspace.stop());
