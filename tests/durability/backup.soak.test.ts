@@ -19,7 +19,7 @@ import { textOf } from "../support/harness/turn-stream.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { registerSecret } from "../support/secrets/register.ts";
 import { StorageSearch } from "../support/secrets/search-storage.ts";
-import { STEPS, tenSteps } from "./ten-steps.ts";
+import { STEPS, sixSteps } from "./six-steps.ts";
 
 const CHATS_UNDER_LOAD = 6;
 const steps = Array.from({ length: STEPS }, (_, step) => String(step));
@@ -151,7 +151,7 @@ test("everything works in the copy, turns in flight finish, and the server notic
   const paused = await Promise.all(
     (["text", "command"] as const).map(async (where) => {
       const pause = { step: 4, where, gate: gate() };
-      workspace.model.script(`pause-${where}`, tenSteps(pause, last));
+      workspace.model.script(`pause-${where}`, sixSteps(pause, last));
       const conversation = await openConversation(caller);
       const stream = await conversation.send(`[script:pause-${where}]`);
       if (where === "text") await pause.gate.reached;

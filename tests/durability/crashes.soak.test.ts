@@ -9,13 +9,13 @@ import type { Client } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import { expectCompleteTurn, type Frame, type TurnStream } from "../support/harness/turn-stream.ts";
 import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
+import { effectsOf, expectSurvived, STEPS, sixSteps } from "./six-steps.ts";
 
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 40);
 const SEED = Number(process.env.SOAK_SEED ?? randomInt(1_000_000));
 const TURNS = 6;
-/** About as many chunks as a ten-step turn has. */
-const CHUNKS = 125;
+/** About as many chunks as a six-step turn has. */
+const CHUNKS = 75;
 
 let workspace: Workspace;
 let caller: Client;
@@ -56,7 +56,7 @@ describe(`seed ${SEED}`, () => {
     async (round) => {
       const name = `soak-${round}`;
       const held = gate();
-      workspace.model.script(name, tenSteps(null, held));
+      workspace.model.script(name, sixSteps(null, held));
       const doomed = await workspace.startServer();
       const survivor = random(2) === 0 ? await workspace.startServer() : null;
       caller = clientAt(doomed.url, caller);

@@ -5,7 +5,7 @@ import type { Client } from "../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn } from "../support/harness/turn-stream.ts";
 import { clientAt, crash, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import { logOf } from "./ten-steps.ts";
+import { logOf } from "./six-steps.ts";
 
 let workspace: Workspace;
 let caller: Client;

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from "vitest";
 import { gate } from "../support/fakes/openai.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import { effectsOf, expectSurvived, STEPS, tenSteps } from "./ten-steps.ts";
+import { effectsOf, expectSurvived, STEPS, sixSteps } from "./six-steps.ts";
 
 /** Stands before the REST interface, and refuses every connection while it is `away`. */
 let door: Server;
@@ -48,7 +48,7 @@ async function start(installation?: string): Promise<void> {
 async function turnUntil(step: number) {
   const last = gate();
   const pause = { step, where: "called", gate: gate() } as const;
-  workspace.model.script("rest", tenSteps(pause, last));
+  workspace.model.script("rest", sixSteps(pause, last));
   const conversation = await openConversation(await workspace.createCaller());
   const stream = await conversation.send("[script:rest]");
   await pause.gate.reached;

@@ -1,4 +1,4 @@
-/** The ten-step turn that crash tests cut, and what must be true of it afterwards. */
+/** The six-step turn that crash tests cut, and what must be true of it afterwards. */
 import { expect } from "vitest";
 import { type Gate, gate, type Script, type ScriptPart } from "../support/fakes/openai.ts";
 import type { Client } from "../support/harness/clients.ts";
@@ -12,7 +12,7 @@ import {
 import type { Workspace } from "../support/harness/workspace.ts";
 import { readStream } from "../support/harness/worlds.ts";
 
-export const STEPS = 10;
+export const STEPS = 6;
 
 /** Where a script waits for the test, if it gets there. `step` counts from 0. */
 export interface Place {
@@ -25,11 +25,11 @@ export interface PausePoint extends Place {
 }
 
 /**
- * Ten steps, each with some text and one command that adds its number to a file; then an answer.
+ * Six steps, each with some text and one command that adds its number to a file; then an answer.
  * At `command` the command itself waits in the sandbox, after its effect, until the file `go` is
  * there; other commands of its session wait for it.
  */
-export function tenSteps(pause: PausePoint | null, last: Gate, file = "effects"): Script {
+export function sixSteps(pause: PausePoint | null, last: Gate, file = "effects"): Script {
   return async function* ({ step }): AsyncGenerator<ScriptPart> {
     const at = async (where: PausePoint["where"]) => {
       if (pause?.step === step && pause.where === where) await pause.gate.pass();
@@ -81,7 +81,7 @@ export interface Held {
 }
 
 /**
- * Starts a ten-step turn for each place and waits until all of them stand there. Their scripts are `<name>-0`,
+ * Starts a six-step turn for each place and waits until all of them stand there. Their scripts are `<name>-0`,
  * `<name>-1` and further. They share a session, except for turns that stand at a command, which other commands
  * of their session would wait for.
  */
@@ -97,7 +97,7 @@ export async function holdTurns(
     places.map(async (place, n) => {
       const script = `${name}-${n}`;
       const pause = { ...place, gate: gate() };
-      workspace.model.script(script, tenSteps(pause, last, script));
+      workspace.model.script(script, sixSteps(pause, last, script));
       const own = place.where === "command" ? undefined : shared[n];
       const conversation = own ?? (await openConversation(caller));
       const stream = await conversation.send(`[script:${script}]`);

@@ -18,7 +18,7 @@ import {
   type TurnStream,
 } from "../support/harness/turn-stream.ts";
 import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
-import { effectsOf, logOf } from "./ten-steps.ts";
+import { effectsOf, logOf } from "./six-steps.ts";
 
 const TURNS = Number(process.env.STORM_TURNS ?? 200);
 const SECONDS = Number(process.env.STORM_SECONDS ?? 120);

@@ -191,7 +191,7 @@ describe("in files", () => {
     }
     const found = await new StorageSearch(records).folder(copied, original);
     expect(new Set(found.map((finding) => finding.split(":")[0]))).toEqual(
-      new Set(places.keys().map(name)),
+      new Set(places.map((_, n) => name(n))),
     );
   });
 

@@ -1,4 +1,4 @@
-/** kill -9 of the server in a ten-step turn; the same database and folder; a new server. */
+/** kill -9 of the server in a six-step turn; the same database and folder; a new server. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { gate } from "../../support/fakes/openai.ts";
 import type { Client } from "../../support/harness/clients.ts";
@@ -19,8 +19,8 @@ import {
   openChats,
   type Place,
   STEPS,
-  tenSteps,
-} from "../ten-steps.ts";
+  sixSteps,
+} from "../six-steps.ts";
 import type { ProvideWorkspace } from "./provide-workspace.ts";
 
 /** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
@@ -114,11 +114,11 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
       "the first word": { step: 0, where: "text" },
       "the first call's input": { step: 0, where: "input" },
       "the first command": { step: 0, where: "command" },
-      "a later model call, before its first word": { step: 4, where: "before" },
-      "a later text": { step: 5, where: "text" },
-      "a later call's input": { step: 6, where: "input" },
-      "the end of a call, before it runs": { step: 7, where: "called" },
-      "a later command": { step: 8, where: "command" },
+      "a later model call, before its first word": { step: 2, where: "before" },
+      "a later text": { step: 3, where: "text" },
+      "a later call's input": { step: 4, where: "input" },
+      "the end of a call, before it runs": { step: 5, where: "called" },
+      "a later command": { step: 5, where: "command" },
       "the last answer": { step: STEPS, where: "text" },
     };
 
@@ -193,7 +193,7 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
         // The others are wherever they happen to be.
         const turns = await Promise.all(
           (await openChats(caller, 4)).map(async (conversation, n) => {
-            workspace.model.script(`${name}-${n}`, tenSteps(null, last, `${name}-${n}`));
+            workspace.model.script(`${name}-${n}`, sixSteps(null, last, `${name}-${n}`));
             return { conversation, stream: await conversation.send(`[script:${name}-${n}]`) };
           }),
         );

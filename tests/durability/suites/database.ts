@@ -4,7 +4,7 @@ import { gate } from "../../support/fakes/openai.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
 import { clientAt, type Workspace } from "../../support/harness/workspace.ts";
-import { effectsOf, expectSurvived, holdTurns, type Place, STEPS } from "../ten-steps.ts";
+import { effectsOf, expectSurvived, holdTurns, type Place, STEPS } from "../six-steps.ts";
 import type { ProvideWorkspace } from "./provide-workspace.ts";
 
 export function databaseSuite(provide: ProvideWorkspace): void {
@@ -37,8 +37,8 @@ export function databaseSuite(provide: ProvideWorkspace): void {
     const places: Place[] = [
       { step: 0, where: "text" },
       { step: 3, where: "before" },
-      { step: 5, where: "input" },
-      { step: 7, where: "called" },
+      { step: 4, where: "input" },
+      { step: 5, where: "called" },
       { step: STEPS, where: "text" },
     ];
     const turns = await holdTurns(workspace, caller, "cut", places, last);

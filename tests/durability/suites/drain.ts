@@ -17,7 +17,7 @@ import {
   holdTurns,
   type Place,
   STEPS,
-} from "../ten-steps.ts";
+} from "../six-steps.ts";
 import type { ProvideWorkspace } from "./provide-workspace.ts";
 
 export function drainSuite(provide: ProvideWorkspace): void {
@@ -67,8 +67,8 @@ export function drainSuite(provide: ProvideWorkspace): void {
         { step: 0, where: "before" },
         { step: 2, where: "text" },
         { step: 4, where: "input" },
-        { step: 7, where: "called" },
-        { step: 6, where: "command" },
+        { step: 5, where: "called" },
+        { step: 3, where: "command" },
       ];
       const turns = await hold("ends", places, last);
       const leaving = workspace.server;
@@ -164,7 +164,7 @@ export function drainSuite(provide: ProvideWorkspace): void {
       const lasts = [gate(), gate()] as const;
       const held = await Promise.all([
         hold("cut-text", [{ step: 3, where: "text" }], lasts[0]),
-        hold("cut-command", [{ step: 5, where: "command" }], lasts[1]),
+        hold("cut-command", [{ step: 4, where: "command" }], lasts[1]),
       ]);
       const turns = held.flat();
       leaving.kill("SIGTERM");

@@ -9,7 +9,7 @@ import { openConversation } from "../../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn } from "../../support/harness/turn-stream.ts";
 import { clientAt, crash, type Workspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
-import { effectsOf, expectSurvived, holdTurns, type Place, STEPS } from "../ten-steps.ts";
+import { effectsOf, expectSurvived, holdTurns, type Place, STEPS } from "../six-steps.ts";
 import { type ProvideWorkspace, twoServers } from "./provide-workspace.ts";
 
 /** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
@@ -97,8 +97,8 @@ export function twoServersSuite(provide: ProvideWorkspace, world?: World): void 
         { step: 0, where: "before" },
         { step: 2, where: "text" },
         { step: 4, where: "input" },
-        { step: 6, where: "command" },
-        { step: 9, where: "called" },
+        { step: 3, where: "command" },
+        { step: 5, where: "called" },
       ];
       const held = await holdTurns(workspace, caller, "orphan", places, last);
       const turns = await Promise.all(
