@@ -54,9 +54,8 @@ const run = (name: string, input: unknown) =>
     },
   });
 
-/** Runs the call twice, so that what is measured is neither the start of the sandbox nor a compiler's. */
+/** What the start of a sandbox and a compiler add to the first measurement is not in the next attempt. */
 async function measure(name: string, input: unknown) {
-  await run(name, input);
   let output: unknown;
   await expectNoStall(async () => {
     output = await run(name, input);
