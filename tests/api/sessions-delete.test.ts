@@ -38,6 +38,25 @@ describe("DELETE /api/sessions/{sessionId} 200", () => {
     ]);
   });
 
+  test("a deletion that PostgreSQL ends to resolve a deadlock is repeated", async () => {
+    const { person, session, chat } = await createPersonWithSession();
+    const { deletion } = await sql.begin(async (transaction) => {
+      // The deletion is to be the one that PostgreSQL ends, not this.
+      await transaction`set local deadlock_timeout = '1min'`;
+      const [own] = await transaction`
+        select pg_backend_pid() as pid from sessions where id = ${session.id} for update`;
+      const deletion = person.withKey.delete(`/api/sessions/${session.id}`);
+      await expect
+        .poll(
+          () => sql`select from pg_stat_activity where ${own?.pid} = any(pg_blocking_pids(pid))`,
+        )
+        .toHaveLength(1);
+      await transaction`select from chats where id = ${chat.id} for update`;
+      return { deletion };
+    });
+    expect((await deletion).status).toBe(200);
+  });
+
   test("a deletion while the sandbox is provisioned leaves neither row nor files", async () => {
     const person = await createPerson();
     for (let round = 0; round < 10; round++) {

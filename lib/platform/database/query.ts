@@ -10,6 +10,9 @@ import { DatabaseUnavailable, isOutage } from "./unavailable.ts";
 
 /** A call takes about a millisecond. */
 const MIN_CONNECTIONS = 2;
+/** PostgreSQL ends one of two transactions that wait for each other. It has changed nothing. */
+const DEADLOCK = "40P01";
+const MAX_ATTEMPTS = 3;
 
 /** A rule that a SQL function enforced with `raise … using errcode = 'PT4xx'`. */
 export interface Raised {
@@ -32,7 +35,13 @@ export async function rpc<N extends FunctionName, S extends z.ZodType>(
   args: Arguments<N>,
   schema: S,
 ): Promise<z.output<S> | Raised> {
-  const { data, error, status } = await (await database()).call(name, args);
+  const selected = await database();
+  let answer = await selected.call(name, args);
+  for (let attempt = 1; answer.error?.code === DEADLOCK && attempt < MAX_ATTEMPTS; attempt++) {
+    log().warn({ function: name }, "deadlock");
+    answer = await selected.call(name, args);
+  }
+  const { data, error, status } = answer;
   if (!error) return schema.parse(data);
   const code = error.code ?? "";
   const raised = /^PT(4\d\d)$/.exec(code);
