@@ -42,7 +42,27 @@ start();
 
 function start(): void {
   if (stopping) return;
-  startedAt.set(cluster.fork(hasListened ? { CHECK_START: "false" } : {}), Date.now());
+  const worker = cluster.fork(hasListened ? { CHECK_START: "false" } : {});
+  startedAt.set(worker, Date.now());
+  closeUntaken(worker);
+}
+
+/**
+ * Closes the connections that a process was given and has not taken when it exits. Node would keep them open:
+ * their clients would wait for an answer forever, instead of asking again.
+ */
+function closeUntaken({ process: child }: Worker): void {
+  const given = new Map<unknown, { close(): void }>();
+  const send = child.send.bind(child) as (...args: unknown[]) => boolean;
+  child.send = (...args: unknown[]) => {
+    const [message, connection] = args as [{ act?: string; seq?: number }, { close(): void }];
+    if (message.act === "newconn") given.set(message.seq, connection);
+    return send(...args);
+  };
+  child.on("internalMessage", ({ ack }: { ack?: number }) => given.delete(ack));
+  child.on("exit", () => {
+    for (const connection of given.values()) connection.close();
+  });
 }
 
 function stop(): void {

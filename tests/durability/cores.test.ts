@@ -106,6 +106,23 @@ describe("a server with several processes", () => {
     for (const pid of processes) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
+  it("closes the connections that a killed process was given and has not taken", async () => {
+    const one = await startServer({ processes: PROCESSES });
+    await expect.poll(() => processesOf(one.pid).length).toBe(PROCESSES);
+    const [stopped = 0] = processesOf(one.pid);
+    process.kill(stopped, "SIGSTOP");
+    // Each on a connection of its own; every other one goes to the process that has stopped.
+    const ask = () => fetch(`${one.url}/api/health`, { headers: { connection: "close" } });
+    let answered = 0;
+    const asked = Array.from({ length: 8 }, () => ask().then(() => answered++));
+    const settled = Promise.allSettled(asked);
+    await expect.poll(() => answered).toBeGreaterThan(0);
+    process.kill(stopped, "SIGKILL");
+    const refused = (await settled).filter(({ status }) => status === "rejected");
+    expect(refused.length).toBeGreaterThan(0);
+    await one.stop();
+  });
+
   it("does not start again and again with settings that no process can start with", async () => {
     const start = startServer({ processes: 2, env: { API_KEY_SECRET: "too short" } });
     await expect(start).rejects.toThrow("The server exited (1) before it answered");
