@@ -256,8 +256,8 @@ describe("a run with an output schema", () => {
 
   it("is not offered to a run without a schema, nor to the next turn of the chat", async () => {
     const { started } = await run("output-then-chat", invoice, answers([submit(valid)]));
-    const plain = await startRun(caller, { prompt: "hello [script:output-none]" });
     model.script("output-none", answers([{ text: "Hello." }]));
+    const plain = await startRun(caller, { prompt: "hello [script:output-none]" });
     expect(await waitForRun(caller, plain)).toMatchObject({ status: "completed", output: null });
     expect(model.callsOf("output-none")[0]?.tools).not.toContain("submit_output");
     model.script("output-next", answers([{ text: "It was 19.99." }]));
