@@ -1128,6 +1128,9 @@ declare
   v_turn public.turns;
   v_id bigint;
 begin
+  -- The account and the chat before the turn, as everywhere: the other order deadlocks.
+  perform from public.accounts where id = p_account_id for key share;
+  perform public.lock_chat_of_turn(p_turn_id);
   -- Usage counts, even if another process has loaded the turn since.
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return jsonb_build_object('superseded', true);
@@ -1352,6 +1355,9 @@ create function public.end_title(
 ) returns boolean
 language plpgsql volatile set search_path = '' as $$
 begin
+  -- The account and the chat before the turn, as everywhere: the other order deadlocks.
+  perform from public.accounts where id = p_account_id for key share;
+  perform public.lock_chat_of_turn(p_turn_id);
   if not public.record_turn_usage(p_account_id, p_turn_id, p_usage) then
     return false;
   end if;

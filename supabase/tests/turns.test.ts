@@ -248,6 +248,14 @@ describe.each([
   ],
   ["assign_run", { run_id: "" }],
   ["store_file_parts", { messages: [], history: [] }],
+  ["end_title", { former: "", title: "Plan", usage: [] }],
+  [
+    "record_compaction",
+    {
+      ...{ load: 0, message_id: "m", kind: "cleared", state: {}, tokens_before: 2 },
+      ...{ tokens_after: 1, usage: [], tool_call_id: null },
+    },
+  ],
 ])("%s", (name, args) => {
   test.each(["session", "chat"] as const)(
     "does not deadlock with the deletion of the %s",
@@ -269,7 +277,8 @@ describe.each([
         ...args,
         turn_id: ids.turn,
         ...("run_id" in args && { run_id: ids.run }),
-        ...("load" in args && { account_id: account }),
+        ...(("load" in args || "former" in args) && { account_id: account }),
+        ...("former" in args && { chat_id: ids.chat }),
       };
       const inTransaction = (called: string, values: Parameters<Transaction["call"]>[1]) =>
         sql.begin((transaction) => new Transaction(transaction).call(called, values));
