@@ -39,7 +39,7 @@ declare module "vitest" {
 
 /**
  * One embedded Supabase in a directory of its own and one production server on it, for all files; and
- * those with scripted models for the files that ask for them.
+ * servers with scripted models for the files that ask for them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const distDir = process.env.NEXT_DIST_DIR || ".next";

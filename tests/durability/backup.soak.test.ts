@@ -19,10 +19,9 @@ import { textOf } from "../support/harness/turn-stream.ts";
 import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { registerSecret } from "../support/secrets/register.ts";
 import { StorageSearch } from "../support/secrets/search-storage.ts";
-import { STEPS, sixSteps } from "./six-steps.ts";
+import { EFFECTS, sixSteps } from "./six-steps.ts";
 
 const CHATS_UNDER_LOAD = 6;
-const steps = Array.from({ length: STEPS }, (_, step) => String(step));
 
 let folder: string;
 let workspace: Workspace;
@@ -238,7 +237,7 @@ test("everything works in the copy, turns in flight finish, and the server notic
     await stream.ended;
     expect(stream.isDone).toBe(true);
     const { messages } = await conversation.through(there).read();
-    expect(await effectsIn(dataDir, conversation)).toEqual(steps);
+    expect(await effectsIn(dataDir, conversation)).toEqual(EFFECTS);
     const unknown = commandsOf(messages as UIMessage[]).filter((one) => one === null);
     expect(unknown).toHaveLength(where === "command" ? 1 : 0);
     expect(textOf(messages.at(-1))).toMatch(/All done\.$/);
@@ -264,7 +263,7 @@ test("everything works in the copy, turns in flight finish, and the server notic
   for (const { conversation, stream } of paused) {
     await stream.ended;
     expect(stream.isDone).toBe(true);
-    expect(await effectsIn(workspace.env.DATA_DIR ?? "", conversation)).toEqual(steps);
+    expect(await effectsIn(workspace.env.DATA_DIR ?? "", conversation)).toEqual(EFFECTS);
     expect(commandsOf((await conversation.read()).messages as UIMessage[])).not.toContain(null);
   }
 });

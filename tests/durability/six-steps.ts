@@ -14,6 +14,9 @@ import { readStream } from "../support/harness/worlds.ts";
 
 export const STEPS = 6;
 
+/** What the commands of all steps have written, as `effectsOf` returns it. */
+export const EFFECTS: readonly string[] = Array.from({ length: STEPS }, (_, step) => String(step));
+
 /** Where a script waits for the test, if it gets there. `step` counts from 0. */
 export interface Place {
   readonly step: number;

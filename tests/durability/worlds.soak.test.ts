@@ -1,13 +1,12 @@
 /** The turn suites on the Worlds of the Workflow SDK, through the generic adapter. */
-import { afterAll, describe } from "vitest";
-import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
+import { describe } from "vitest";
 import { worlds } from "../support/harness/worlds.ts";
 import { approvalsSuite } from "./suites/approvals.ts";
 import { claimsSuite } from "./suites/claims.ts";
 import { clientToolsSuite } from "./suites/client-tools.ts";
 import { crashSuite } from "./suites/crash.ts";
 import { paidGenerationsSuite } from "./suites/paid-generations.ts";
-import { paidBy, provideWorkspace } from "./suites/provide-workspace.ts";
+import { providePaidWorkspace, provideWorkspace } from "./suites/provide-workspace.ts";
 import { resumeSuite } from "./suites/resume.ts";
 import { stopSuite } from "./suites/stop.ts";
 import { twoServersSuite } from "./suites/two-servers.ts";
@@ -21,13 +20,8 @@ describe.each(worlds)("$name", (world) => {
     clientToolsSuite(provideWorkspace({ LOOPBACK_URLS: "webhooks" }, world), world));
   describe("approvals", () => approvalsSuite(provideWorkspace({}, world), world));
   describe("paid generations", () => {
-    let fal: FakeFal;
-    afterAll(() => fal?.close());
-    const provide = provideWorkspace(async () => {
-      fal ??= await startFakeFal();
-      return paidBy(fal);
-    }, world);
-    paidGenerationsSuite(provide, () => fal);
+    const { provide, fal } = providePaidWorkspace(world);
+    paidGenerationsSuite(provide, fal);
   });
   describe.skipIf(world.cannot["several processes"])("two servers", () =>
     twoServersSuite(provideWorkspace({}, world), world),

@@ -12,6 +12,7 @@ import { startFakeStorage } from "../support/fakes/supabase-storage.ts";
 import { client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
 import { startRun, waitForRun } from "../support/harness/runs.ts";
+import { untilRefused } from "../support/harness/server.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 import { textOf } from "../support/harness/turn-stream.ts";
 import { registerSecret } from "../support/secrets/register.ts";
@@ -153,14 +154,7 @@ describe("a package", () => {
     const cut = await conversation.send("run: while [ ! -e go ]; do sleep 0.1; done; echo went on");
     await cut.until(({ type }) => type === "tool-input-available");
     server.child.kill("SIGTERM");
-    await expect
-      .poll(() =>
-        fetch(`${server.url}/api/health`).then(
-          () => "accepted",
-          () => "refused",
-        ),
-      )
-      .toBe("refused");
+    await untilRefused(server.url);
     const home = join(empty, ".data", "sandboxes", conversation.sessionId, "home");
     execFileSync("touch", [join(home, "go")]);
     await cut.ended;

@@ -10,7 +10,7 @@ import { DatabaseUnavailable, isOutage } from "./unavailable.ts";
 
 /** A call takes about a millisecond. */
 const MIN_CONNECTIONS = 2;
-/** PostgreSQL ends one of two transactions that wait for each other. It has changed nothing. */
+/** PostgreSQL rolls back one of two transactions that wait for each other, so the call can be repeated. */
 const DEADLOCK = "40P01";
 const MAX_ATTEMPTS = 3;
 
@@ -27,7 +27,7 @@ export function isRaised(value: unknown): value is Raised {
 }
 
 /**
- * Calls a SQL function, one round trip and one transaction.
+ * Calls a SQL function in one round trip and one transaction, which is repeated after a deadlock.
  * @throws DatabaseUnavailable when it cannot be reached; Error when the call itself is wrong.
  */
 export async function rpc<N extends FunctionName, S extends z.ZodType>(

@@ -12,6 +12,7 @@ import {
 import { clientAt, crash, type Workspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
 import {
+  EFFECTS,
   effectsOf,
   expectSurvived,
   holdTurns,
@@ -31,8 +32,6 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
     workspace = await provide();
     caller = await workspace.createCaller();
   });
-
-  const steps = Array.from({ length: STEPS }, (_, step) => String(step));
 
   interface Restarted {
     readonly conversation: Conversation;
@@ -149,7 +148,7 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
         expect(rest.isDone, what).toBe(true);
         const { stored, whole } = await expectSurvived(workspace, { conversation, before, after });
         expect(whole.length, what).toBe(before.length + after.length);
-        expect(await effectsOf(workspace, conversation, script), what).toEqual(steps);
+        expect(await effectsOf(workspace, conversation, script), what).toEqual(EFFECTS);
 
         const outputs = stored.parts.flatMap((part) =>
           part.type === "tool-bash" ? [JSON.stringify(part)] : [],

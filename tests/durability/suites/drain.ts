@@ -9,8 +9,10 @@ import type { RunningNext } from "../../../scripts/run-next.ts";
 import { type Gate, gate } from "../../support/fakes/openai.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import { openConversation } from "../../support/harness/conversation.ts";
+import { untilRefused } from "../../support/harness/server.ts";
 import { clientAt, type Workspace } from "../../support/harness/workspace.ts";
 import {
+  EFFECTS,
   effectsOf,
   expectSurvived,
   type Held,
@@ -28,22 +30,13 @@ export function drainSuite(provide: ProvideWorkspace): void {
     caller = await workspace.createCaller();
   });
 
-  const steps = Array.from({ length: STEPS }, (_, step) => String(step));
-
   const hold = (name: string, places: readonly Place[], last: Gate) =>
     holdTurns(workspace, caller, name, places, last);
 
   /** Sends SIGTERM, and waits until the server accepts no further connection. */
   async function startDraining(server: RunningNext): Promise<void> {
     server.kill("SIGTERM");
-    await expect
-      .poll(() =>
-        fetch(`${server.url}/api/health`).then(
-          () => "accepted",
-          () => "refused",
-        ),
-      )
-      .toBe("refused");
+    await untilRefused(server.url);
   }
 
   /** Reads the rest of a turn at another server, from where its stream was ended. */
@@ -94,7 +87,7 @@ export function drainSuite(provide: ProvideWorkspace): void {
         // Nothing was cut: no model call was repeated, and no command interrupted.
         expect(modelCallsOf(turn.script)).toBe(STEPS + 1);
         expect(whole.filter(({ chunk }) => chunk.type === "reset-step")).toEqual([]);
-        expect(await effectsOf(workspace, conversation, turn.script)).toEqual(steps);
+        expect(await effectsOf(workspace, conversation, turn.script)).toEqual(EFFECTS);
         if (turn !== turns.at(-1)) expect(leaving.logs()).not.toContain("exited");
       }
       expect(await leaving.died).toContain("(0)");
@@ -183,7 +176,7 @@ export function drainSuite(provide: ProvideWorkspace): void {
         const resets = whole.filter(({ chunk }) => chunk.type === "reset-step");
         expect(resets).toHaveLength(isCommand ? 0 : 1);
         expect(modelCallsOf(turn.script)).toBe(STEPS + (isCommand ? 1 : 2));
-        expect(await effectsOf(workspace, conversation, turn.script)).toEqual(steps);
+        expect(await effectsOf(workspace, conversation, turn.script)).toEqual(EFFECTS);
       }
     });
   });

@@ -1,7 +1,8 @@
 /** A workspace that the suites of a file use one after the other, because each would start the same servers. */
 import { afterAll } from "vitest";
-import type { FakeFal } from "../../support/fakes/fal.ts";
+import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import { startWorkspace, type Workspace } from "../../support/harness/workspace.ts";
+import type { World } from "../../support/harness/worlds.ts";
 
 /** Starts the workspace when the first suite asks for it. Each begins with one server, which the one before may have left. */
 export type ProvideWorkspace = () => Promise<Workspace>;
@@ -25,9 +26,14 @@ export async function twoServers(workspace: Workspace) {
   return [one, other] as const;
 }
 
-/** Settings of servers with a vendor of pictures, for whose answers nobody waits, and with webhooks on this machine. */
-export const paidBy = (fal: FakeFal) => ({
-  ...fal.env,
-  LOOPBACK_URLS: "media,webhooks",
-  TEST_CONSTANTS: '{"CONTENT_TIMEOUT_MS":1}',
-});
+/** A workspace with webhooks on this machine and a vendor of pictures, whose answers no request waits for. */
+export function providePaidWorkspace(world?: World) {
+  let fal: FakeFal;
+  afterAll(() => fal?.close());
+  const provide = provideWorkspace(async () => {
+    fal ??= await startFakeFal();
+    const TEST_CONSTANTS = '{"CONTENT_TIMEOUT_MS":1}';
+    return { ...fal.env, LOOPBACK_URLS: "media,webhooks", TEST_CONSTANTS };
+  }, world);
+  return { provide, fal: () => fal };
+}

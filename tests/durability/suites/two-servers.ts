@@ -9,7 +9,7 @@ import { openConversation } from "../../support/harness/conversation.ts";
 import { assemble, expectCompleteTurn } from "../../support/harness/turn-stream.ts";
 import { clientAt, crash, type Workspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
-import { effectsOf, expectSurvived, holdTurns, type Place, STEPS } from "../six-steps.ts";
+import { EFFECTS, effectsOf, expectSurvived, holdTurns, type Place } from "../six-steps.ts";
 import { type ProvideWorkspace, twoServers } from "./provide-workspace.ts";
 
 /** @param world the World that runs the turns, in fewer rounds; without one, our own engine. */
@@ -135,7 +135,7 @@ export function twoServersSuite(provide: ProvideWorkspace, world?: World): void 
         expect(whole.slice(0, before.length)).toEqual(before);
         await expectSurvived(workspace, { conversation, before: [], after: whole });
         const effects = await effectsOf(workspace, conversation, script);
-        expect(effects, pause.where).toEqual(Array.from({ length: STEPS }, (_, n) => String(n)));
+        expect(effects, pause.where).toEqual(EFFECTS);
       }
       // The chat is free, at whichever server.
       const next = await turns[0]?.conversation.send("and now?");

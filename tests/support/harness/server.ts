@@ -1,6 +1,6 @@
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import { inject } from "vitest";
+import { expect, inject } from "vitest";
 import { freePort } from "../../../scripts/free-port.ts";
 import { type RunningNext, runNext } from "../../../scripts/run-next.ts";
 import { noteSettings } from "../secrets/known.ts";
@@ -39,3 +39,14 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningN
   void server.died.then(keepLog);
   return { ...server, stop: () => server.stop().then(keepLog) };
 }
+
+/** Waits until the server accepts no further connection. */
+export const untilRefused = (url: string) =>
+  expect
+    .poll(() =>
+      fetch(`${url}/api/health`).then(
+        () => "accepted",
+        () => "refused",
+      ),
+    )
+    .toBe("refused");

@@ -104,7 +104,7 @@ export class Conversation {
   #onStored = () => {};
   #isOutdated = false;
   #isRefreshing = false;
-  /** True between the response that says that a turn is active and the request that reads it. */
+  /** True from the response that reports an active turn until that turn was read. */
   #isUnread = false;
 
   constructor(options: ConversationOptions) {
@@ -177,8 +177,8 @@ export class Conversation {
       if (this.isReading) break;
       const stored = await this.#loadStored();
       if (stored) this.#returnLost(stored);
-      this.#isUnread = stored?.isStreaming === true && askingRun(this.chat.lastMessage) === null;
       if (this.chat.isOutdated) break;
+      this.#isUnread = stored?.isStreaming === true && askingRun(this.chat.lastMessage) === null;
       // The turn of the first message that waits starts in a moment.
       if (!stored || !(stored.isStreaming || this.#isWaiting) || this.isReading) continue;
       // Without a delay, a turn that cannot be read would be requested in a tight loop.
