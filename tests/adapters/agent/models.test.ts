@@ -25,8 +25,6 @@ const settings = (more: Record<string, string> = {}) =>
 const withServer = (more: Record<string, string> = {}) =>
   settings({ OPENAI_BASE_URL: server.url, ...more });
 
-const modelsOf = createModels;
-
 const bash = tool({
   description: "Run a command",
   inputSchema: z.object({ command: z.string() }),
@@ -37,14 +35,14 @@ const bash = tool({
 const adapters = [
   {
     name: "embedded rules",
-    open: async () => (await modelsOf(settings())).resolve("embedded/rules"),
+    open: async () => (await createModels(settings())).resolve("embedded/rules"),
     long: "count to 200",
     longer: "count to 10000",
     command: "run `echo hi`",
   },
   {
     name: "OpenAI-compatible server",
-    open: async () => (await modelsOf(withServer())).resolve("fake-model"),
+    open: async () => (await createModels(withServer())).resolve("fake-model"),
     long: "[deltas:200]",
     longer: "[script:endless]",
     command: "[tools:1]",
@@ -115,7 +113,7 @@ describe.each(adapters)("$name", ({ open, long, longer, command }) => {
 
 describe("which models there are", () => {
   test("the embedded one where nothing is configured", async () => {
-    expect(await (await modelsOf(settings())).list()).toEqual([
+    expect(await (await createModels(settings())).list()).toEqual([
       {
         id: "embedded/rules",
         name: "Embedded rules (not an AI)",
@@ -124,19 +122,19 @@ describe("which models there are", () => {
         inputs: [],
       },
     ]);
-    expect(await isKnownModel(await modelsOf(settings()), "embedded/rules")).toBe(true);
-    expect(await isKnownModel(await modelsOf(settings()), "gpt")).toBe(false);
+    expect(await isKnownModel(await createModels(settings()), "embedded/rules")).toBe(true);
+    expect(await isKnownModel(await createModels(settings()), "gpt")).toBe(false);
   });
 
   test("those that the server lists; its first one answers where none is chosen", async () => {
-    const models = await (await modelsOf(withServer())).list();
+    const models = await (await createModels(withServer())).list();
     expect(models?.slice(0, 3).map((model) => model.id)).toEqual([
       "auto",
       "fake-model",
       "fake-small",
     ]);
     const result = streamText({
-      model: (await modelsOf(withServer())).resolve("auto"),
+      model: (await createModels(withServer())).resolve("auto"),
       prompt: "[script:who]",
     });
     await result.consumeStream();
@@ -144,15 +142,15 @@ describe("which models there are", () => {
   });
 
   test("how many tokens each takes, where the server lists it", async () => {
-    const models = await (await modelsOf(withServer())).list();
+    const models = await (await createModels(withServer())).list();
     const windows = models?.slice(0, 3).map((model) => model.contextWindow);
     expect(windows).toEqual([128_000, 128_000, null]);
-    const chosen = await (await modelsOf(withServer({ MODELS: "fake-model" }))).list();
+    const chosen = await (await createModels(withServer({ MODELS: "fake-model" }))).list();
     expect(chosen).toMatchObject([{ id: "fake-model", contextWindow: 128_000 }]);
   });
 
   test("which of them read PDFs, where the server lists it", async () => {
-    const models = await modelsOf(withServer({ MODELS: "fake-pdf, fake-small, unknown" }));
+    const models = await createModels(withServer({ MODELS: "fake-pdf, fake-small, unknown" }));
     expect(await acceptsInput(models, ["fake-pdf"], "pdf")).toBe(true);
     for (const other of ["fake-small", "unknown", "nope"]) {
       expect(await acceptsInput(models, ["fake-pdf", other], "pdf")).toBe(false);
@@ -180,16 +178,18 @@ describe("which models there are", () => {
 
   test("those of MODELS and DEFAULT_MODEL alone where they are set", async () => {
     const chosen = withServer({ MODELS: "a, b", DEFAULT_MODEL: "c" });
-    expect((await (await modelsOf(chosen)).list())?.map((model) => model.id)).toEqual([
+    expect((await (await createModels(chosen)).list())?.map((model) => model.id)).toEqual([
       "a",
       "b",
       "c",
     ]);
-    expect(await isKnownModel(await modelsOf(chosen), "fake-model")).toBe(false);
+    expect(await isKnownModel(await createModels(chosen), "fake-model")).toBe(false);
   });
 
   test("the key goes to the server", async () => {
-    const model = (await modelsOf(withServer({ OPENAI_API_KEY: "sk-test" }))).resolve("fake-model");
+    const model = (await createModels(withServer({ OPENAI_API_KEY: "sk-test" }))).resolve(
+      "fake-model",
+    );
     await streamText({ model, prompt: "[script:keyed]" }).consumeStream();
     expect(server.callsOf("keyed")[0]?.headers.authorization).toBe("Bearer sk-test");
   });
@@ -198,15 +198,29 @@ describe("which models there are", () => {
     const gone = await startFakeOpenAI();
     await gone.close();
     const away = settings({ OPENAI_BASE_URL: gone.url });
-    expect(await (await modelsOf(away)).list()).toBeNull();
-    expect(await isKnownModel(await modelsOf(away), "any")).toBe(true);
+    expect(await (await createModels(away)).list()).toBeNull();
+    expect(await isKnownModel(await createModels(away), "any")).toBe(true);
   });
 });
 
+test("a signed tool call goes back in the provider's own form, also with a cache key", async () => {
+  const call = { tool: "bash", input: { command: "echo 1" }, signature: "signature" };
+  server.script("signed-call", ({ step }) => [step > 0 ? { text: "Done." } : call]);
+  const models = await createModels(withServer({ PROMPT_CACHE_KEY: "true" }));
+  const providerOptions = models.cacheOptions?.("chat-1") ?? {};
+  const given = { model: models.resolve("fake-model"), tools: { bash }, providerOptions };
+  await streamText({ ...given, prompt: "[script:signed-call]", stopWhen: isStepCount(2) }).steps;
+  const [, last] = server.callsOf("signed-call");
+  expect(last?.cacheKey).toBe("chat-1");
+  const sent = JSON.stringify(last?.messages);
+  expect(sent).toContain('{"google":{"thought_signature":"signature"}}');
+  expect(sent).not.toContain("thoughtSignature");
+});
+
 describe("the scripted server", () => {
-  let models: Awaited<ReturnType<typeof modelsOf>>;
+  let models: Awaited<ReturnType<typeof createModels>>;
   beforeAll(async () => {
-    models = await modelsOf(withServer());
+    models = await createModels(withServer());
   });
   const ask = (
     script: string,

@@ -57,6 +57,15 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
     ...(apiKey === undefined ? {} : { apiKey }),
     includeUsage: true,
     fetch: boundFetch,
+    // The SDK sends the signature of a tool call in the provider's own form, and where the call has options of the
+    // name that `cacheOptions` uses, also as a field of call and result that no provider knows.
+    transformRequestBody: (body) => {
+      for (const message of body.messages) {
+        for (const signed of [message, ...(message.tool_calls ?? [])])
+          delete signed.thoughtSignature;
+      }
+      return body;
+    },
   });
   const cache = createTtlCache<readonly Listed[] | null>(MODEL_LIST_CACHE);
   const readList = async (): Promise<readonly Listed[] | null> => {
