@@ -75,7 +75,7 @@ describeInBrowser("the speed of hand", ({ newTab, signedIn }) => {
     await page.getByText("Enter at most 100 hosts").waitFor();
     await page.getByLabel("Hosts").fill("example.com\n*.example.org");
     await page.getByRole("button", { name: "Save network settings" }).click();
-    await page.getByText("Enter at most 100 hosts").waitFor({ state: "detached" });
+    await page.getByText("Your changes were saved.").waitFor();
     await page.reload();
     await expect
       .poll(() => page.getByLabel("Hosts").inputValue())
