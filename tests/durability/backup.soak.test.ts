@@ -163,7 +163,7 @@ test("everything works in the copy, turns in flight finish, and the server notic
     }),
   );
 
-  // What goes on while the backup is taken.
+  // What runs while the backup is taken.
   const busy = await Promise.all(
     Array.from({ length: CHATS_UNDER_LOAD }, () => openConversation(caller)),
   );
@@ -220,7 +220,7 @@ test("everything works in the copy, turns in flight finish, and the server notic
   const [asked] = workspace.model.callsOf("recall");
   expect(JSON.stringify(asked?.messages[0])).toContain("The label pays in EUR.");
 
-  // What was in flight goes on by itself, and repeats no command.
+  // What was in flight continues by itself, and repeats no command.
   const resumed = await Promise.all(
     paused.map(({ conversation }) => conversation.through(there).resume()),
   );

@@ -108,7 +108,7 @@ describe("a server with several processes", () => {
     const processes = processesOf(server.pid);
     server.kill("SIGTERM");
     expect(await server.died).toContain("(0)");
-    // That the next start goes on with what they had is asked in tests/durability/suites/drain.ts.
+    // That the next start continues what they had is asked in tests/durability/suites/drain.ts.
     for (const pid of processes) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 

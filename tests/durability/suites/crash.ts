@@ -39,7 +39,7 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
     readonly rest: TurnStream;
   }
 
-  /** Restarts, and goes on reading where each of the clients was cut. */
+  /** Restarts, and continues to read where each of the clients was cut. */
   async function restart(
     cut: readonly { conversation: Conversation; stream: TurnStream }[],
   ): Promise<Restarted[]> {

@@ -137,7 +137,7 @@ export function drainSuite(provide: ProvideWorkspace): void {
       expect(readiness).toContain("HTTP/1.1 503");
       expect(readiness).toContain('"name":"durableRuns","adapter":"postgres","ready":false');
 
-      // The turn that waits for its step was not disturbed; the next start goes on with it.
+      // The turn that waits for its step was not disturbed; the next start continues it.
       expect(modelCallsOf(held.script)).toBe(2);
       held.pause.gate.open();
       last.open();

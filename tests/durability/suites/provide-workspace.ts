@@ -4,7 +4,7 @@ import { type FakeFal, startFakeFal } from "../../support/fakes/fal.ts";
 import { startWorkspace, type Workspace } from "../../support/harness/workspace.ts";
 import type { World } from "../../support/harness/worlds.ts";
 
-/** Starts the workspace when the first suite asks for it. Each begins with one server, which the one before may have left. */
+/** Starts the workspace when the first suite asks for it. Each starts with one server, which the one before may have left. */
 export type ProvideWorkspace = () => Promise<Workspace>;
 
 /** Is called where the suites are described, at whose end the workspace is stopped. */

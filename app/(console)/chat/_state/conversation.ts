@@ -62,7 +62,7 @@ export interface ConversationOptions {
   /** Resolves when a request should be retried; `attempt` counts from 0. Rejects on abort. */
   readonly waitForRetry: (attempt: number, signal: AbortSignal) => Promise<void>;
   readonly outbox: Outbox;
-  /** Called when a turn of this chat began or ended in this tab, or was refused. */
+  /** Called when a turn of this chat started or ended in this tab, or was refused. */
   readonly onTurn: (event: "started" | "ended" | "refused") => void;
   readonly onBranch: () => void;
 }
@@ -104,7 +104,7 @@ export class Conversation {
   #onStored = () => {};
   #isOutdated = false;
   #isRefreshing = false;
-  /** True from the response that reports an active turn until that turn was read. */
+  /** True from the response that reports an active turn until that turn has been read. */
   #isUnread = false;
 
   constructor(options: ConversationOptions) {
