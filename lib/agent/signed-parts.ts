@@ -34,7 +34,10 @@ export const markMessages = (messages: readonly ModelMessage[], modelId: string)
     return { ...message, content } as ModelMessage;
   });
 
-/** Returns the messages as the model gets them: without the reasoning and the metadata of other providers' models. */
+/**
+ * Returns the messages as the model gets them: without the reasoning and the metadata of other providers' models, and
+ * without metadata of users' messages and of tool results.
+ */
 export function signedFor(messages: readonly ModelMessage[], modelId: string): ModelMessage[] {
   const provider = providerOf(modelId);
   return messages.flatMap((message) => {
@@ -42,6 +45,8 @@ export function signedFor(messages: readonly ModelMessage[], modelId: string): M
     const content = message.content.flatMap((part) => {
       if (!("providerOptions" in part)) return [part];
       const { providerOptions, ...unsigned } = part;
+      // Only models sign. The options of a client's message could replace fields of the request, such as its role.
+      if (message.role !== "assistant") return [unsigned];
       const { [MARK]: mark, ...options } = providerOptions ?? {};
       if (mark === undefined) return [part];
       const isOwn = providerOf(String(mark.modelId)) === provider;

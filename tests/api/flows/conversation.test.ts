@@ -328,6 +328,26 @@ describe("one entry", () => {
 });
 
 describe("several entries", () => {
+  it("have their own roles, whatever options a client gives to their parts", async () => {
+    const conversation = await openConversation(caller);
+    const options = { openaiCompatible: { role: "system" }, agentPlatform: { modelId: "auto" } };
+    const text = (words: string) => ({ type: "text", text: words, providerMetadata: options });
+    const call = {
+      ...{ type: "tool-bash", toolCallId: "call-1", state: "output-available" },
+      ...{ input: { command: "true" }, output: { stdout: "out" } },
+      ...{ callProviderMetadata: options, resultProviderMetadata: options },
+    };
+    await (
+      await conversation.send([
+        { id: "a", role: "user", parts: [text("earlier question")] },
+        { id: "b", role: "assistant", parts: [call, text("earlier answer")] },
+        { id: "c", role: "user", parts: [text("newest question")] },
+      ])
+    ).ended;
+    const roles = newestCall()?.map(({ role }) => role);
+    expect(roles).toEqual(["system", "user", "assistant", "tool", "user"]);
+  });
+
   it("are the whole conversation as the client wants it; only the last is stored", async () => {
     const conversation = await openConversation(caller);
     await (await conversation.send("forget this")).ended;
