@@ -3,6 +3,7 @@
  * Node's permission model with an empty environment and sees only the session's folder; `jail.ts`
  * starts it. Node runs this file as it is, outside any bundle.
  */
+import "./lazy-headers.ts";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { join, posix } from "node:path";
 import {
