@@ -22,7 +22,6 @@ import { answeringModels, type ModelCallParts } from "./model-call.ts";
 
 /** Memories of a process at a time. */
 const SLOTS = 2;
-const POLL_SECONDS = 5;
 const DEADLINE_MS = 2 * 60_000;
 /** Longer than the deadline, so only the lease of a process that has died is taken over. */
 const LEASE_SECONDS = 3 * 60;
@@ -98,5 +97,6 @@ function endOf(
 /** Starts the timer of this process for memories that are due. It exits once no model is at work, which would be paid for again. */
 export function scheduleConsolidations(app: Parts & Pick<App, "memoryWorker">): void {
   drain().add((deadline) => app.memoryWorker.untilIdle(deadline));
-  runPeriodically("consolidations", POLL_SECONDS, async () => app.memoryWorker.wake(app));
+  const intervalSeconds = config().TASK_INTERVAL_SECONDS;
+  runPeriodically("consolidations", intervalSeconds, async () => app.memoryWorker.wake(app));
 }

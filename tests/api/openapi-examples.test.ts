@@ -3,7 +3,6 @@
  * `RECORD_EXAMPLES=1` writes them down instead, and `docs/api.md` with them.
  */
 import { execFile } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -17,7 +16,7 @@ import { type ArchiveServer, startArchiveServer } from "../support/fixtures/skil
 import { contractOf } from "../support/harness/example-recorder.ts";
 import { recordExamples } from "../support/harness/record-examples.ts";
 import { startServer } from "../support/harness/server.ts";
-import { startOwnParts } from "../support/harness/stack.ts";
+import { setting, startOwnParts } from "../support/harness/stack.ts";
 
 const root = join(import.meta.dirname, "../..");
 const placeholders = new Placeholders();
@@ -29,7 +28,7 @@ let archive: ArchiveServer;
 let recorded: Awaited<ReturnType<typeof recordExamples>>;
 beforeAll(async () => {
   parts = await startOwnParts();
-  const CRON_SECRET = randomUUID();
+  const CRON_SECRET = setting("CRON_SECRET");
   archive = await startArchiveServer();
   const secrets = { CRON_SECRET, COMPOSIO_WEBHOOK_SECRET: CRON_SECRET };
   const env = { ...parts.env, ...secrets, OUTBOUND_LOOPBACK: "true" };
