@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { ensureFreshBuild } from "./ensure-build.ts";
 import { runProgram } from "./run-program.ts";
 
 const reportSchema = z.object({
@@ -26,8 +25,8 @@ const reportSchema = z.object({
 const SUITE_ENV = { tests: {}, quick: { QUICK: "1" }, soak: { SOAK: "1" } };
 
 /**
- * Builds the application, runs the tests and prints the number of passed and failed ones, and which passed
- * only when they were repeated. With `NO_SERVER=1`, and for the quick tests, it does not build: no test of such a run starts the server.
+ * Runs the tests, which build the application unless no test needs a server (`tests/global-setup.ts`), and prints the
+ * number of passed and failed ones, and which passed only when they were repeated.
  *
  * @param args are passed on to vitest
  */
@@ -36,7 +35,6 @@ export async function test(
   suite: "tests" | "quick" | "soak",
   args: string[],
 ): Promise<number> {
-  if (suite !== "quick" && process.env.NO_SERVER !== "1") await ensureFreshBuild(distDir);
   const folder = mkdtempSync(join(tmpdir(), "vitest-report-"));
   const report = join(folder, "report.json");
   try {

@@ -45,15 +45,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const distDir = process.env.NEXT_DIST_DIR || ".next";
   // For work below the server, while the application does not build.
   const withServer = process.env.NO_SERVER !== "1";
-  if (withServer) await ensureFreshBuild(distDir);
-
-  const template = await createTemplate();
-  const dataDir = copyDataDir(template);
   const records = await mkdtemp(join(tmpdir(), "agent-platform-records-"));
   await mkdir(join(records, "logs"));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const parts = await startParts({ dataDir, publicUrl: url, given: {} });
+  const startDatabase = async () => {
+    const template = await createTemplate();
+    const dataDir = copyDataDir(template);
+    return { template, dataDir, parts: await startParts({ dataDir, publicUrl: url, given: {} }) };
+  };
+  // The build leaves a processor idle at times.
+  const [{ template, dataDir, parts }] = await Promise.all([
+    startDatabase(),
+    withServer ? ensureFreshBuild(distDir) : undefined,
+  ]);
   // As if a proxy stood in front, so that a test can come from an address of its own. All other
   // requests come from this machine, which is one address: tests of its limits set them lower.
   const proxied = {
