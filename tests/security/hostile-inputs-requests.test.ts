@@ -7,6 +7,7 @@ import { parseJson, validator } from "@/lib/http/read-input.ts";
 import { contracts } from "@/lib/openapi/registry.ts";
 import { readMessages, titleOf } from "@/lib/turns/read-messages.ts";
 import { measureJson } from "../../lib/platform/measure-json.ts";
+import { unifiedDiffOfFiles } from "../../lib/platform/unified-diff.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;
@@ -146,4 +147,21 @@ test("what is measured of JSON is what is there", () => {
       expect(values).toBeLessThanOrEqual(2 * countOf(value));
     }),
   );
+});
+
+test("a new version of a skill, all of whose files have other lines", async () => {
+  const line = { path: "z.md", text: "as before\nnew" };
+  const files = (word: string, lines: number) =>
+    Array.from({ length: 99 }, (_, place) => ({
+      path: `${place}.md`,
+      text: Array.from({ length: lines }, (_, number) => `${word}${number}`).join("\n"),
+    }));
+  for (const lines of [400, 1_500]) {
+    const before = [...files("a", lines), { path: "z.md", text: "as before" }];
+    const after = [...files("b", lines), line];
+    await expectNoStall(() => unifiedDiffOfFiles(before, after));
+    const diff = unifiedDiffOfFiles(before, after);
+    expect(diff).toContain("+++ b/98.md\nThe file is replaced.");
+    expect(diff.endsWith("\n+new\n\\ No newline at end of file\n")).toBe(true);
+  }
 });
