@@ -7,7 +7,6 @@ import { log } from "../platform/log.ts";
 import type { FolderEntry, SandboxFiles } from "../sandbox/port.ts";
 import { withSandboxFiles } from "../sandbox/sandbox-files.ts";
 import { matchesPattern } from "./match-pattern.ts";
-import { singleLine } from "./render-markdown.ts";
 import type { ResultJob } from "./store.ts";
 
 const MAX_TOTAL_BYTES = 10 * 1024 * 1024;
@@ -106,3 +105,10 @@ function nameOf(path: string, files: readonly Attachment[]): string {
   const isTaken = files.some(({ filename }) => filename === name);
   return isTaken ? `${files.length + 1}-${name}` : name;
 }
+
+/** Returns a text without control characters and marks that reorder it. */
+export const singleLine = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .trim()
+    .toWellFormed();

@@ -24,7 +24,7 @@ const POLL_SECONDS = 5;
 /** Seconds between the attempts of 24 hours. */
 const RETRY_DELAYS = [10, 60, 300, 1_200, 3_600, 7_200, 14_400, 21_600] as const;
 
-type Parts = Pick<App, "deliveryWorker" | "mail" | "sandboxes">;
+type Parts = Pick<App, "deliveryWorker" | "mail" | "queues" | "sandboxes">;
 
 export class MailWorker {
   readonly #worker = new QueueWorker<DeliveryJob>();
@@ -89,7 +89,8 @@ async function deliverMail(app: Parts, job: DeliveryJob): Promise<DeliveryEnd | 
 async function render(app: Parts, job: DeliveryJob): Promise<Mail> {
   if (job.kind === "notice") return renderNotice(job);
   if (job.kind === "waiting") return renderWaiting(job);
-  return renderResult(job, await attachFiles(app, job));
+  const work = { accountId: job.accountId, queue: app.queues.documents };
+  return renderResult(work, job, await attachFiles(app, job));
 }
 
 const UNKNOWN = { outcome: "unknown", error: "outcome unknown" } as const;

@@ -9,6 +9,7 @@ import { createMailer, createSandboxes } from "../../lib/app.ts";
 import { MailWorker } from "../../lib/delivery/mail-worker.ts";
 import { claimDeliveries } from "../../lib/delivery/store.ts";
 import { config, parseConfig } from "../../lib/platform/config.ts";
+import { createQueues } from "../../lib/platform/fair-queue.ts";
 import { sweepOlder } from "../../lib/retention/store.ts";
 import { DeliveryWorker } from "../../lib/webhooks/delivery-worker.ts";
 import { type FakeSmtp, startFakeSmtp } from "../support/fakes/smtp.ts";
@@ -86,6 +87,7 @@ async function deliver(runId: string, ...workers: readonly MailWorker[]): Promis
   const app = {
     deliveryWorker: new DeliveryWorker(),
     mail: await createMailer(settings),
+    queues: createQueues(settings),
     sandboxes: await createSandboxes(settings),
   };
   for (const worker of workers) worker.wake(app);

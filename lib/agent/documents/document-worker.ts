@@ -20,7 +20,7 @@ async function answer() {
     if (error instanceof DocumentError) return { fault: error.message };
     if ("format" in task && task.kind !== "write")
       return { fault: `is damaged or no ${task.format}` };
-    if (task.kind !== "write") return { fault: "is damaged or no PDF" };
+    if (task.kind !== "write" && task.kind !== "mail") return { fault: "is damaged or no PDF" };
     if (error instanceof RangeError) return { fault: TOO_DEEP };
     throw error;
   }
@@ -30,6 +30,9 @@ async function work(): Promise<object> {
   if (task.kind === "read") return read(task);
   if (task.kind === "preview") return preview(task);
   if (task.kind === "write") return write(task);
+  if (task.kind === "mail") {
+    return { html: (await import("./write-html.ts")).writeHtml(task.content) };
+  }
   const { imagesOfPages, inspectPages } = await import("./page-images.ts");
   if (task.kind === "pages") return { images: await imagesOfPages(task.bytes, task.from, task.to) };
   return inspectPages(task.bytes);

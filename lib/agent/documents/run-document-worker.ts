@@ -42,7 +42,9 @@ export type DocumentTask =
       readonly name: string;
       /** CSV for a spreadsheet, otherwise Markdown. */
       readonly content: string;
-    };
+    }
+  /** Markdown as HTML for mail programs. */
+  | { readonly kind: "mail"; readonly content: string };
 
 const answer = z.union([
   z.object({ fault: z.string() }),

@@ -1,11 +1,13 @@
 /** The mails that are made of answers, titles and file names, which are a model's and hostile. */
 import { beforeAll, describe, expect, it } from "vitest";
+import { writeHtml } from "../../../lib/agent/documents/write-html.ts";
 import { readFiles } from "../../../lib/delivery/attach-files.ts";
 import { matchesPattern } from "../../../lib/delivery/match-pattern.ts";
 import { renderResult } from "../../../lib/delivery/render-mail.ts";
-import { renderMarkdown } from "../../../lib/delivery/render-markdown.ts";
 import type { ResultJob } from "../../../lib/delivery/store.ts";
+import { FairQueue } from "../../../lib/platform/fair-queue.ts";
 import type { FolderEntry, SandboxFiles } from "../../../lib/sandbox/port.ts";
+import { expectNoStall } from "../../support/harness/stall.ts";
 
 const job: ResultJob = {
   id: "6f1c6c1e-7a55-4a77-9e57-000000000001",
@@ -32,11 +34,18 @@ beforeAll(() => {
 });
 
 const nothing = { files: [], remarks: [] };
-const render = (values: Partial<ResultJob>) => renderResult({ ...job, ...values }, nothing);
+const queue = new FairQueue({
+  name: "documents",
+  slots: 2,
+  waitersPerAccount: 9,
+  maxWaitMs: 60_000,
+});
+const work = { accountId: job.accountId, queue };
+const render = (values: Partial<ResultJob>) => renderResult(work, { ...job, ...values }, nothing);
 
 describe("an answer as HTML", () => {
   it("has its structure", () => {
-    const html = renderMarkdown(
+    const html = writeHtml(
       "# Charts\n\n| A | B |\n|---|---|\n| 1 | **2** |\n\n[more](https://example.com/?a=1&b=2)",
     );
     expect(html).toContain("<h1>Charts</h1>");
@@ -60,44 +69,45 @@ describe("an answer as HTML", () => {
     ["<!-- --><iframe src=x>", "<iframe"],
     ["- [ ] <b onclick=x>", "<b "],
   ])("%s has no %s", (markdown, forbidden) => {
-    expect(renderMarkdown(markdown)).not.toContain(forbidden);
+    expect(writeHtml(markdown)).not.toContain(forbidden);
   });
 
   it.each([
-    ["quotes", "> ".repeat(5_000)],
-    ["nested quotes over lines", Array.from({ length: 25 }, (_, n) => ">".repeat(n)).join("\n")],
-    ["brackets", "[".repeat(50_000)],
-    ["links", "[a](".repeat(12_000)],
-    ["emphasis", "*a_ ".repeat(12_000)],
-    ["backticks", "`a``".repeat(12_000)],
-    ["tags", "<a ".repeat(16_000)],
-    ["images", "![".repeat(25_000)],
-    ["tables", `|${"a|".repeat(20_000)}\n|${"-|".repeat(20_000)}`],
-  ])("%s that a model repeats for ever take no time", (_, markdown) => {
-    const before = performance.now();
-    renderMarkdown(markdown.slice(0, 50_000));
-    expect(performance.now() - before).toBeLessThan(2_000);
+    ["brackets", "[", 50_000],
+    ["links", "[a](", 12_000],
+    ["emphasis", "*a_", 2_000],
+    ["backticks", "`a``", 12_000],
+    ["tags", "<a ", 16_000],
+    ["images", "![", 25_000],
+    ["an address", "a", 20_000],
+  ])("%s that a model repeats for ever keep nothing waiting", async (_, part, count) => {
+    await expectNoStall(() => render({ answer: `${part.repeat(count)}@` }));
+  });
+
+  it("is the text as it is when that cannot be HTML", async () => {
+    const { html } = await render({ answer: "> ".repeat(10_000) });
+    expect(html).toContain("<pre>&#62; &#62; ");
   });
 });
 
 describe("a mail", () => {
-  it("has a subject of one line, whatever the title of the chat is", () => {
-    const { subject } = render({ title: "A\r\nBcc: x@example.com\u202Egnp\u2028" });
+  it("has a subject of one line, whatever the title of the chat is", async () => {
+    const { subject } = await render({ title: "A\r\nBcc: x@example.com\u202Egnp\u2028" });
     expect(subject).toBe("A Bcc: x@example.com gnp");
-    expect(render({ title: "\n" }).subject).toBe("The result of a run");
+    expect((await render({ title: "\n" })).subject).toBe("The result of a run");
   });
 
-  it("as a summary has the first paragraph, of at most 1,000 characters", () => {
+  it("as a summary has the first paragraph, of at most 1,000 characters", async () => {
     const answer = `# Title\n\nThe first.\n\nThe second.`;
-    const { text } = render({ answer, entry: { format: "summary" } });
+    const { text } = await render({ answer, entry: { format: "summary" } });
     expect(text).toContain("The first.");
     expect(text).not.toContain("The second.");
-    const long = render({ answer: "x".repeat(5_000), entry: { format: "summary" } });
+    const long = await render({ answer: "x".repeat(5_000), entry: { format: "summary" } });
     expect(/x+…/.exec(long.text)?.[0]).toHaveLength(1_000);
   });
 
-  it("can be unsubscribed from by one click (RFC 8058)", () => {
-    const { headers, text } = render({ answer: "x" });
+  it("can be unsubscribed from by one click (RFC 8058)", async () => {
+    const { headers, text } = await render({ answer: "x" });
     expect(headers?.["List-Unsubscribe-Post"]).toBe("List-Unsubscribe=One-Click");
     const link = headers?.["List-Unsubscribe"]?.slice(1, -1) ?? "";
     expect(link).toMatch(/\/delivery\/unsubscribe\?token=[\w-]+$/);
