@@ -24,6 +24,8 @@ export function superviseWorker(
     const deadline = setTimeout(() => end("late"), timeoutMs);
     signal?.addEventListener("abort", abort, { once: true });
     worker
+      // On a busy machine, a thread may take seconds to start.
+      .once("online", () => deadline.refresh())
       .on("message", (message) => {
         if (isLast(message)) end("answered");
       })

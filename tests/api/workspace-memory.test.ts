@@ -7,6 +7,7 @@ import {
 } from "../support/fixtures/memory.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
+import { fireTasks } from "../support/fixtures/tasks.ts";
 import {
   listWorkspaceFiles,
   putFile,
@@ -101,10 +102,11 @@ describe("a memory that is nearly full", () => {
   test("gets none if the model writes nothing shorter, and loses it with its versions", async () => {
     const { id, withKey } = await createPerson();
     await putFile(withKey, "MEMORY.md", condensedMemory + "x".repeat(3_000));
-    const states = () =>
-      sql`select p.state from memory_proposals p where p.account_id = ${id}`.then((rows) =>
-        rows.map(({ state }) => state),
-      );
+    const states = async () => {
+      await fireTasks();
+      const rows = await sql`select p.state from memory_proposals p where p.account_id = ${id}`;
+      return rows.map(({ state }) => state);
+    };
     await expect.poll(states, { timeout: 20_000 }).toEqual(["failed"]);
     expect(await listProposals(withKey)).toEqual([]);
     await withKey.delete("/api/workspace/files/content?path=MEMORY.md&permanent=true");

@@ -1,10 +1,11 @@
-/** Prompts and conversations that would keep the server's one thread busy before a model answers. */
+/** Prompts and conversations that would keep the server's one thread busy, and answers that would keep a page's. */
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { UIMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { dropOldest, planCompaction, promptOf } from "@/lib/agent/context.ts";
 import { unitsOf } from "@/lib/agent/conversation.ts";
 import { decideReply } from "@/lib/agent/models/adapters/embedded/decide-reply.ts";
+import { parseMarkdown } from "../../app/(console)/_markdown/parse.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
 /** The longest text that the embedded model reads. */
@@ -75,5 +76,20 @@ describe("limiting the context", () => {
     await expectNoStall(() => dropOldest(units, {}, 1));
     const size = { tokens: 1_000_000, estimated: 1_000_000, budget: 600_000 };
     await expectNoStall(() => promptOf(units, planCompaction(units, {}, size)?.state ?? {}));
+  });
+});
+
+describe("the Markdown of an answer", () => {
+  test.each([
+    ["nested emphasis", fill("*a_", LONGEST_PLAN)],
+    ["emphasis in short paragraphs", fill(`${"**a__".repeat(200)}\n\n`, LONGEST_PLAN)],
+    ["an address", `${fill("a", LONGEST_PLAN)}@`],
+  ])("of %s is parsed at once, and the rest as usual", async (_, text) => {
+    const answer = `*Before*\n\n${text}\n\n# After`;
+    await expectNoStall(() => parseMarkdown(answer));
+    const tokens = parseMarkdown(answer);
+    expect(tokens.map(({ raw }) => raw).join("")).toBe(answer);
+    expect(tokens[0]).toMatchObject({ tokens: [{ type: "em", text: "Before" }] });
+    expect(tokens.at(-1)).toMatchObject({ type: "heading" });
   });
 });

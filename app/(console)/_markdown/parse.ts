@@ -2,11 +2,31 @@
  * Parses the Markdown of a model into tokens, never into HTML. The text is untrusted: tags stay text,
  * and links lead to web addresses only.
  */
-import { Marked } from "marked";
+import { Marked, type Tokens } from "marked";
 import { loadModule } from "../_load/load-module.ts";
 import { extensions, type MarkdownToken } from "./extensions.ts";
 
-const marked = new Marked({ extensions });
+/** How many characters a text may search for the ends of its emphasis; the rest of it has none. */
+const MAX_SEARCHED = 4_000_000;
+/** No address of a mail is as long. */
+const LONG_WORD = /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]{300}/;
+/** A text up to the next character that may have a meaning. */
+const TEXT = /^(?:`+|~+|[^`~])[^\\<![`*~_]{0,299}/;
+
+let searched = 0;
+// By itself, marked takes the square of the length of a paragraph or a word.
+const tokenizer = {
+  emStrong(src: string, paragraph: string): false | undefined {
+    if (/^[*_]/.test(src)) searched += paragraph.length;
+    return searched > MAX_SEARCHED ? undefined : false;
+  },
+  inlineText(src: string): Tokens.Text | false {
+    const [raw] = (LONG_WORD.test(src) && TEXT.exec(src)) || [];
+    return raw === undefined ? false : { type: "text", raw, text: raw, escaped: false };
+  },
+};
+
+const marked = new Marked({ extensions, tokenizer });
 
 /** Deeper nesting is shown as it is written: parsing it could exhaust the stack, or take seconds. */
 const MAX_NESTING = 40;
@@ -20,6 +40,7 @@ let closeOpenMarks = (text: string): string => text;
 let isRequested = false;
 
 export function parseMarkdown(text: string): readonly MarkdownToken[] {
+  searched = 0;
   try {
     // With these extensions, the lexer returns no other types of token.
     return marked.lexer(escapeDeepLines(text)) as unknown as MarkdownToken[];

@@ -209,10 +209,10 @@ describe("a pattern", () => {
     expect(matchesPattern(pattern, path)).toBe(matches);
   });
 
-  it("of a caller cannot keep the process busy", () => {
-    const before = performance.now();
-    expect(matchesPattern(`${"*a".repeat(100)}`, "a".repeat(4_000))).toBe(true);
-    expect(matchesPattern(`${"**/".repeat(60)}x`, "a/".repeat(2_000))).toBe(false);
-    expect(performance.now() - before).toBeLessThan(500);
+  it("of a caller cannot keep the process busy", async () => {
+    await expectNoStall(() => {
+      expect(matchesPattern(`${"*a".repeat(100)}`, "a".repeat(4_000))).toBe(true);
+      expect(matchesPattern(`${"**/".repeat(60)}x`, "a/".repeat(2_000))).toBe(false);
+    });
   });
 });
