@@ -123,7 +123,7 @@ describe("GET /api/cron/tasks 200", () => {
     const { session, chat } = await createSession(person.withKey);
     await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
         assistant_message_id, model_id)
-      select gen_random_uuid(), ${person.id}, ${session.id}, ${chat.id}, 'wrun_' || n, 'running',
+      select gen_random_uuid(), ${person.id}, ${session.id}, ${chat.id}, gen_random_uuid()::text, 'running',
         'm' || n, 'a' || n, 'auto'
       from generate_series(1, 50) n`;
     await makeDue(id);

@@ -96,7 +96,7 @@ describe("POST /api/triggers/{trigger_id} 202", () => {
       values (${session?.id}, ${id}, '', 'auto') returning id`;
     await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, message_id,
         assistant_message_id, model_id)
-      select gen_random_uuid(), ${id}, ${session?.id}, ${chat?.id}, 'wrun_' || n, 'running',
+      select gen_random_uuid(), ${id}, ${session?.id}, ${chat?.id}, gen_random_uuid()::text, 'running',
         'm' || n, 'a' || n, 'auto'
       from generate_series(1, 50) n`;
     const headers = { "webhook-id": "msg_1" };
