@@ -2,7 +2,7 @@
  * Parses the Markdown of a model into tokens, never into HTML. The text is untrusted: tags stay text,
  * and links lead to web addresses only.
  */
-import { Marked, type Tokens } from "marked";
+import { Marked } from "marked";
 import { loadModule } from "../_load/load-module.ts";
 import { extensions, type MarkdownToken } from "./extensions.ts";
 
@@ -14,19 +14,20 @@ const LONG_WORD = /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]{300}/;
 const TEXT = /^(?:`+|~+|[^`~])[^\\<![`*~_]{0,299}/;
 
 let searched = 0;
-// By itself, marked takes the square of the length of a paragraph or a word.
-const tokenizer = {
-  emStrong(src: string, paragraph: string): false | undefined {
-    if (/^[*_]/.test(src)) searched += paragraph.length;
-    return searched > MAX_SEARCHED ? undefined : false;
+const marked = new Marked({
+  extensions,
+  // By itself, marked takes the square of the length of a paragraph or a word.
+  tokenizer: {
+    emStrong(src, paragraph) {
+      if (/^[*_]/.test(src)) searched += paragraph.length;
+      return searched > MAX_SEARCHED ? undefined : false;
+    },
+    inlineText(src) {
+      const [raw = ""] = (LONG_WORD.test(src) && TEXT.exec(src)) || [];
+      return raw !== "" && { type: "text", raw, text: raw, escaped: false };
+    },
   },
-  inlineText(src: string): Tokens.Text | false {
-    const [raw] = (LONG_WORD.test(src) && TEXT.exec(src)) || [];
-    return raw === undefined ? false : { type: "text", raw, text: raw, escaped: false };
-  },
-};
-
-const marked = new Marked({ extensions, tokenizer });
+});
 
 /** Deeper nesting is shown as it is written: parsing it could exhaust the stack, or take seconds. */
 const MAX_NESTING = 40;
@@ -142,18 +143,9 @@ function decodeAddress(address: string): string {
   }
 }
 
-const NAMED_REFERENCES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: "\u00a0",
-  hellip: "…",
-  mdash: "—",
-  ndash: "–",
-  copy: "©",
-};
+const MARKS = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", copy: "©" };
+const SIGNS = { nbsp: "\u00a0", hellip: "…", mdash: "—", ndash: "–" };
+const NAMED_REFERENCES: Readonly<Record<string, string>> = { ...MARKS, ...SIGNS };
 
 /** Decodes the common character references; others are left unchanged. */
 export function decodeReferences(text: string): string {
