@@ -73,15 +73,19 @@ describe("an answer as HTML", () => {
   });
 
   it.each([
-    ["brackets", "[", 50_000],
-    ["links", "[a](", 12_000],
-    ["emphasis", "*a_", 2_000],
-    ["backticks", "`a``", 12_000],
-    ["tags", "<a ", 16_000],
-    ["images", "![", 25_000],
-    ["an address", "a", 20_000],
-  ])("%s that a model repeats for ever keep nothing waiting", async (_, part, count) => {
-    await expectNoStall(() => render({ answer: `${part.repeat(count)}@` }));
+    ["quotes", "> ".repeat(5_000)],
+    ["nested quotes over lines", Array.from({ length: 25 }, (_, n) => ">".repeat(n)).join("\n")],
+    ["brackets", "[".repeat(50_000)],
+    ["links", "[a](".repeat(12_000)],
+    ["emphasis", "*a_ ".repeat(12_000)],
+    ["nested emphasis", "*a_".repeat(2_000)],
+    ["backticks", "`a``".repeat(12_000)],
+    ["tags", "<a ".repeat(16_000)],
+    ["images", "![".repeat(25_000)],
+    ["tables", `|${"a|".repeat(20_000)}\n|${"-|".repeat(20_000)}`],
+    ["an address", `${"a".repeat(20_000)}@`],
+  ])("%s that a model repeats for ever keep nothing waiting", async (_, answer) => {
+    await expectNoStall(() => render({ answer }));
   });
 
   it("is the text as it is when that cannot be HTML", async () => {
