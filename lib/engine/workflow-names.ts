@@ -13,6 +13,8 @@ export const TURN_WORKFLOW = "workflow//./lib/turns/turn-workflow//turnWorkflow"
 export const wakeToken = (turnId: string): string => `turn ${turnId}`;
 
 type Step = (...args: never[]) => Promise<unknown>;
+/** Resolves with whether the run has ended. */
+type FirstStep = (input: never, runId: string) => Promise<boolean>;
 
 /** Where the SDK finds workflows; it exists in the workflow context only. */
 declare global {
@@ -32,8 +34,25 @@ export function nameStep<S extends Step>(name: string, step: S): S {
   // The SDK's own registries, under the symbols by which its compiled code reaches them.
   const proxyOf: unknown = Reflect.get(globalThis, Symbol.for("WORKFLOW_USE_STEP"));
   if (typeof proxyOf === "function") return proxyOf(name);
-  const key = Symbol.for("@workflow/core//registeredSteps");
-  const steps: Map<string, Step> = Reflect.get(globalThis, key) ?? new Map();
-  Reflect.set(globalThis, key, steps.set(name, step));
+  Reflect.set(globalThis, STEPS, registeredSteps().set(name, step));
   return step;
 }
+
+const STEPS = Symbol.for("@workflow/core//registeredSteps");
+const registeredSteps = (): Map<string, Step> => Reflect.get(globalThis, STEPS) ?? new Map();
+
+const firstStepName = (workflow: string) => `first step of ${workflow}`;
+
+/**
+ * Registers what the process that starts a run of the workflow does before it executes the workflow, where the
+ * engine allows that (`Engine.executesOwnRuns`). It is not repeated after a crash: the workflow then starts from its
+ * beginning, and must continue what the step has done.
+ */
+export function nameFirstStep(workflow: string, step: FirstStep): void {
+  nameStep(firstStepName(workflow), step);
+}
+
+export const firstStepOf = (workflow: string) =>
+  registeredSteps().get(firstStepName(workflow)) as
+    | ((input: unknown, runId: string) => Promise<boolean>)
+    | undefined;

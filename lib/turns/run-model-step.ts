@@ -69,9 +69,7 @@ async function runSteps(app: Parts, step: ModelSteps): Promise<NextCall | null> 
     let current = opened;
     log = current?.log;
     // The steps that were committed before a failure are not repeated.
-    let isRepeated =
-      step.attempt > 1 ||
-      (current !== null && (current.steps.length > step.index || current.hasWaited === true));
+    let isRepeated = current?.mayRepeat === true;
     while (current) {
       if (current.turn.stop_requested) stop.abort();
       const progress = isRepeated
@@ -97,12 +95,12 @@ async function runSteps(app: Parts, step: ModelSteps): Promise<NextCall | null> 
 /** Returns null when the turn has ended, or no longer belongs to this run; `waiting` while it waits. */
 async function openTurn(
   app: Parts,
-  { turnId, runId, index, attempt }: ModelSteps,
+  { turnId, runId, index, attempt, isFirst }: ModelSteps,
   signal: AbortSignal,
 ): Promise<RunningTurn | "waiting" | null> {
   const kept = app.runningTurns.take(turnId);
-  if (kept && attempt === 1 && kept.steps.length === index) return kept;
-  const isFirst = index === 0 && attempt === 1;
+  // The calls of a first step before the run are not counted by the run.
+  if (kept && attempt === 1 && (kept.steps.length === index || index === 0)) return kept;
   const call = app.runningTurns.takeFirstCall(turnId);
   let takesCall = false;
   try {
@@ -117,7 +115,7 @@ async function openTurn(
 interface Loading {
   readonly turnId: string;
   readonly runId: string;
-  /** Whether no attempt has loaded the turn before. */
+  /** As in `ModelSteps`. */
   readonly isFirst: boolean;
   /** The turn's first model call, if it has started in this process. */
   readonly call: ModelCall | undefined;
@@ -136,9 +134,7 @@ async function loadLog(
   const turn = isLoaded ? await withFiles(app, turnId, loaded, signal) : loaded;
   const log = await app.engine.openLog(turnId, runId, isFirst);
   if (turn.outcome === "active") {
-    // What the turn did before it waited is not repeated.
-    const hasWaited = turn.steps.length > 0 && (turn.client_tools !== null || turn.has_asked);
-    return { turn, steps: turn.steps, log, hasWaited, ...(claimed && call && { call }) };
+    return { turn, steps: turn.steps, log, mayRepeat: !isFirst, ...(claimed && call && { call }) };
   }
   try {
     if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);

@@ -11,8 +11,8 @@ export interface RunningTurn {
   /** The results of the steps that are committed. */
   readonly steps: readonly StepResult[];
   readonly log: TurnLog;
-  /** Whether the turn was loaded and may have waited before its next step. */
-  readonly hasWaited?: boolean;
+  /** Whether the turn was loaded, and the next step may have started before. */
+  readonly mayRepeat?: boolean;
   /** How this load of the turn has used the workspace. Default: none. */
   readonly workspaceUse?: WorkspaceUse | undefined;
   /** The model call of the next step, where it has started before the step. */

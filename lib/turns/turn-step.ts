@@ -75,6 +75,8 @@ export interface ModelSteps {
   readonly index: number;
   /** Counts from 1. It is more than 1 after a crash or a failure of the infrastructure. */
   readonly attempt: number;
+  /** Whether no other step of the turn, nor another attempt at this one, can have started before. */
+  readonly isFirst: boolean;
   /** The limit for the model calls of the turn. */
   readonly maxModelCalls: number;
   /** The trace to continue. */

@@ -4,7 +4,13 @@
  */
 import { createHook, getStepMetadata, getWorkflowMetadata, type Hook } from "workflow";
 import { retryOutage } from "../engine/retry-outage.ts";
-import { nameStep, nameWorkflow, TURN_WORKFLOW, wakeToken } from "../engine/workflow-names.ts";
+import {
+  nameFirstStep,
+  nameStep,
+  nameWorkflow,
+  TURN_WORKFLOW,
+  wakeToken,
+} from "../engine/workflow-names.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { currentApp } from "../platform/current-app.ts";
 import { endTurn } from "./end-turn.ts";
@@ -16,6 +22,7 @@ const modelStep = nameStep("step//./lib/turns/turn-workflow//modelStep", callMod
 const waitStep = nameStep("step//./lib/turns/turn-workflow//waitStep", mustWait);
 const endStep = nameStep("step//./lib/turns/turn-workflow//endStep", endFailedTurn);
 nameWorkflow(TURN_WORKFLOW, executeTurn);
+nameFirstStep(TURN_WORKFLOW, beginTurn);
 
 const MAX_MODEL_CALLS = 100;
 /** A crash counts as an attempt, so a turn that kills its process fails in the end. */
@@ -51,6 +58,12 @@ async function executeTurn(turn: TurnInput): Promise<void> {
   }
 }
 
+async function beginTurn(turn: TurnInput, runId: string): Promise<boolean> {
+  "use step";
+  const first = { index: 0, attempt: 1, isFirst: true, maxModelCalls: MAX_MODEL_CALLS };
+  return (await runModelSteps(currentApp(), { ...turn, runId, ...first })) === null;
+}
+
 async function mustWait({ turnId }: TurnInput): Promise<boolean> {
   "use step";
   return retryOutage(getStepMetadata().attempt, () => isWaiting(turnId));
@@ -65,8 +78,10 @@ async function callModel(
   "use step";
   const { attempt } = getStepMetadata();
   const { workflowRunId } = getWorkflowMetadata();
-  const step = { ...turn, runId: workflowRunId, index, attempt, maxModelCalls: MAX_MODEL_CALLS };
-  const next = await retryOutage(attempt, () => runModelSteps(currentApp(), step));
+  const app = currentApp();
+  const isFirst = index === 0 && attempt === 1 && !app.engine.executesOwnRuns;
+  const at = { runId: workflowRunId, index, attempt, isFirst, maxModelCalls: MAX_MODEL_CALLS };
+  const next = await retryOutage(attempt, () => runModelSteps(app, { ...turn, ...at }));
   return next === null ? { done: true } : { done: false, ...next };
 }
 callModel.maxRetries = MAX_ATTEMPTS;

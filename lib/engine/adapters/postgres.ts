@@ -5,7 +5,8 @@ import type { Measurements } from "../../../packages/world-postgres/src/measurem
 import { PostgresWorld } from "../../../packages/world-postgres/src/postgres-world.ts";
 import { sweepEngine } from "../../../packages/world-postgres/src/retention.ts";
 import type { Engine, TurnAddress, TurnStops } from "../port.ts";
-import { loadRoute, runState, startWorkflow, wake } from "./sdk.ts";
+import { firstStepOf } from "../workflow-names.ts";
+import { loadRoute, noOutput, runState, startWorkflow, wake } from "./sdk.ts";
 import { StopListeners } from "./stop-listeners.ts";
 
 export interface PostgresEngineOptions extends TurnStops {
@@ -33,7 +34,6 @@ const STOP_MEMORY_MS = 60_000;
 export class PostgresEngine implements Engine {
   readonly name = "postgres";
   readonly executesOwnRuns = true;
-  readonly startWorkflow = startWorkflow;
   readonly runState = runState;
   readonly wake = wake;
   readonly #options: PostgresEngineOptions;
@@ -71,6 +71,15 @@ export class PostgresEngine implements Engine {
     const { onError } = this.#options;
     setInterval(() => sweepEngine(this.#world.sql).catch(onError), SWEEP_MS).unref();
     void this.#watchStops();
+  }
+
+  startWorkflow(workflow: string, input: unknown): Promise<string> {
+    const world = this.#world.startingWith(async (runId) => {
+      await this.#loadHandler("step");
+      const hasEnded = await firstStepOf(workflow)?.(input, runId);
+      return hasEnded ? noOutput(runId) : undefined;
+    });
+    return startWorkflow(workflow, input, world);
   }
 
   async drain(deadline: AbortSignal): Promise<void> {

@@ -1,11 +1,23 @@
 /** The common part of both engines, on the Workflow SDK's public interface. */
+
+import { dehydrateWorkflowReturnValue } from "@workflow/core/serialization";
 import { HookNotFoundError, WorkflowRunNotFoundError } from "@workflow/errors";
+import type { World } from "@workflow/world";
 import { getRun, resumeHook, start } from "workflow/api";
 import type { Engine } from "../port.ts";
 import { wakeToken } from "../workflow-names.ts";
 
-export const startWorkflow: Engine["startWorkflow"] = async (workflow, input) =>
-  (await start({ workflowId: workflow }, [input])).runId;
+/** @param world the World to start the run in. Default: the one of the process. */
+export const startWorkflow = async (
+  workflow: string,
+  input: unknown,
+  world?: World,
+): Promise<string> => (await start({ workflowId: workflow }, [input], { world })).runId;
+
+/** Returns the output of a workflow that returns nothing, as the SDK stores it. */
+export async function noOutput(runId: string): Promise<Uint8Array> {
+  return (await dehydrateWorkflowReturnValue(undefined, runId, undefined)) as Uint8Array;
+}
 
 export const runState: Engine["runState"] = async (runId) => {
   try {

@@ -1,9 +1,11 @@
+import { EntityConflictError } from "@workflow/errors";
 import type { World } from "@workflow/world";
 import { Listener, openPool, type Pool } from "./database.ts";
 import { type Measurements, noMeasurements } from "./measurements.ts";
 import { Ownership } from "./ownership.ts";
 import { InProcessQueue } from "./queue.ts";
 import { RunLists } from "./run-lists.ts";
+import { SPEC_VERSION } from "./run-rows.ts";
 import { RunStore } from "./run-store.ts";
 import { FREE_RUNS } from "./run-tables.ts";
 import { Streams } from "./streams.ts";
@@ -126,6 +128,39 @@ export class PostgresWorld {
       onError,
     ).start();
     await this.ownership.start();
+  }
+
+  /**
+   * Returns the World for one `start` of the SDK. The run takes a step in this process before its workflow is
+   * replayed, which costs a fraction of a step of the workflow. It is neither recorded nor repeated: when it fails or
+   * its process dies, the workflow starts from its beginning, and must continue what the step has done.
+   * @param firstStep resolves with the run's serialized output, which ends the run, or with undefined
+   */
+  startingWith(firstStep: (runId: string) => Promise<Uint8Array | undefined>): World {
+    const first = (runId: string) =>
+      this.#takeFirstStep(runId, firstStep).catch((error: unknown) => {
+        if (!EntityConflictError.is(error)) this.#options.onError(error, runId);
+        return false;
+      });
+    return {
+      ...this.world,
+      queue: (name, message, options) => this.#queue.queue(name, message, options, first),
+    };
+  }
+
+  async #takeFirstStep(
+    runId: string,
+    firstStep: (runId: string) => Promise<Uint8Array | undefined>,
+  ): Promise<boolean> {
+    const output = (await this.runs.created(runId)) ? await firstStep(runId) : undefined;
+    if (output === undefined) return false;
+    const eventData = { output };
+    await this.runs.create(runId, {
+      eventType: "run_completed",
+      specVersion: SPEC_VERSION,
+      eventData,
+    });
+    return true;
   }
 
   /** Hands all runs over, each when its step in progress has ended or `deadline` aborts. */

@@ -24,7 +24,12 @@ interface Delivery {
   readonly runId: string | undefined;
   /** At most one message with this key is delivered at a time. */
   readonly key: string;
+  /** As in `queue`. */
+  readonly first?: FirstWork | undefined;
 }
+
+/** Work that precedes the first replay of a run. Never rejects; resolves with whether the run has ended. */
+export type FirstWork = (runId: string) => Promise<boolean>;
 
 interface Active {
   /** The latest message that came during a delivery; replays read the whole log, so one is enough. */
@@ -68,8 +73,14 @@ export class InProcessQueue implements Queue {
 
   getDeploymentId = async (): Promise<string> => "postgres";
 
-  queue: Queue["queue"] = async (queueName, message, options) => {
-    const delivery = deliveryOf(queueName, message);
+  /** @param first is done before the handler is called with a message that starts a run */
+  queue = async (
+    queueName: ValidQueueName,
+    message: QueuePayload,
+    options?: Parameters<Queue["queue"]>[2],
+    first?: FirstWork,
+  ): ReturnType<Queue["queue"]> => {
+    const delivery = { ...deliveryOf(queueName, message), first };
     const { runId, key } = delivery;
     if (isContinuation(message) && runId !== undefined && !this.#options.owns(runId)) {
       await this.#options.forward(runId);
@@ -134,11 +145,13 @@ export class InProcessQueue implements Queue {
     await this.#options.onIdle(runId).catch((error) => this.#options.onError(error, runId));
   }
 
-  async #deliver(delivery: Delivery, attempt: number): Promise<void> {
+  async #deliver({ first, ...delivery }: Delivery, attempt: number): Promise<void> {
     if (this.#whenHandled) return;
-    const { runId } = delivery;
+    const { runId, key } = delivery;
     if (runId !== undefined) this.#handling.set(runId, (this.#handling.get(runId) ?? 0) + 1);
-    await this.#handle(delivery, attempt);
+    if (first && runId !== undefined && (await first(runId))) this.#active.delete(key);
+    // This process may have begun to drain.
+    else if (!this.#whenHandled) await this.#handle(delivery, attempt);
     if (runId !== undefined) await this.#handled(runId);
   }
 

@@ -48,6 +48,12 @@ export class RunStore {
     return this.#owned.has(runId) || this.#creating.has(runId);
   }
 
+  /** Resolves with whether this process owns the run, as soon as the run is created. */
+  async created(runId: string): Promise<boolean> {
+    await this.#creating.get(runId)?.catch(() => {});
+    return this.#owned.has(runId);
+  }
+
   ownedIds(): string[] {
     return this.#owned.ids();
   }
@@ -179,9 +185,8 @@ export class RunStore {
   }
 
   async #startRun(runId: string, request: EventOf<"run_started">): Promise<EventResult> {
-    await this.#creating.get(runId)?.catch(() => {});
     const data = request.eventData;
-    if (!this.#owned.has(runId) && data?.input && data.workflowName && data.deploymentId) {
+    if (!(await this.created(runId)) && data?.input && data.workflowName && data.deploymentId) {
       // The SDK accepted the run although its creation failed; the message has the required data.
       await this.#createRunOnce(runId, {
         input: data.input,

@@ -29,7 +29,8 @@ async function inspect(...args: string[]): Promise<unknown> {
 describe("npx workflow", () => {
   it("lists the runs of the server, and shows one with its steps", async () => {
     const { withKey } = await createPerson();
-    const turn = await (await openConversation(withKey)).send("count to 3");
+    // The first second of a turn is not a step of its run.
+    const turn = await (await openConversation(withKey)).send("run: sleep 1.1\nrun: echo done");
     await turn.ended;
     const { runId } = turn;
     const completed = { runId, status: "completed" };
