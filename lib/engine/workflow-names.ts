@@ -46,7 +46,7 @@ const firstStepName = (workflow: string) => `first step of ${workflow}`;
 /**
  * Registers what the process that starts a run of the workflow does before it executes the workflow, where the
  * engine allows that (`Engine.executesOwnRuns`). It is not repeated after a crash: the workflow then starts from its
- * beginning, and must continue what the step has done.
+ * beginning, and must continue the work of the step.
  */
 export function nameFirstStep(workflow: string, step: FirstStep): void {
   nameStep(firstStepName(workflow), step);

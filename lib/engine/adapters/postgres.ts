@@ -6,7 +6,7 @@ import { PostgresWorld } from "../../../packages/world-postgres/src/postgres-wor
 import { sweepEngine } from "../../../packages/world-postgres/src/retention.ts";
 import type { Engine, TurnAddress, TurnStops } from "../port.ts";
 import { firstStepOf } from "../workflow-names.ts";
-import { loadRoute, noOutput, runState, startWorkflow, wake } from "./sdk.ts";
+import { loadRoute, runState, startWorkflow, wake } from "./sdk.ts";
 import { StopListeners } from "./stop-listeners.ts";
 
 export interface PostgresEngineOptions extends TurnStops {
@@ -76,8 +76,7 @@ export class PostgresEngine implements Engine {
   startWorkflow(workflow: string, input: unknown): Promise<string> {
     const world = this.#world.startingWith(async (runId) => {
       await this.#loadHandler("step");
-      const hasEnded = await firstStepOf(workflow)?.(input, runId);
-      return hasEnded ? noOutput(runId) : undefined;
+      return (await firstStepOf(workflow)?.(input, runId)) ?? false;
     });
     return startWorkflow(workflow, input, world);
   }

@@ -1,6 +1,5 @@
 /** The common part of both engines, on the Workflow SDK's public interface. */
 
-import { dehydrateWorkflowReturnValue } from "@workflow/core/serialization";
 import { HookNotFoundError, WorkflowRunNotFoundError } from "@workflow/errors";
 import type { World } from "@workflow/world";
 import { getRun, resumeHook, start } from "workflow/api";
@@ -13,11 +12,6 @@ export const startWorkflow = async (
   input: unknown,
   world?: World,
 ): Promise<string> => (await start({ workflowId: workflow }, [input], { world })).runId;
-
-/** Returns the output of a workflow that returns nothing, as the SDK stores it. */
-export async function noOutput(runId: string): Promise<Uint8Array> {
-  return (await dehydrateWorkflowReturnValue(undefined, runId, undefined)) as Uint8Array;
-}
 
 export const runState: Engine["runState"] = async (runId) => {
   try {

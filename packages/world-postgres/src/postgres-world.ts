@@ -3,7 +3,7 @@ import type { World } from "@workflow/world";
 import { Listener, openPool, type Pool } from "./database.ts";
 import { type Measurements, noMeasurements } from "./measurements.ts";
 import { Ownership } from "./ownership.ts";
-import { InProcessQueue } from "./queue.ts";
+import { type FirstStep, InProcessQueue } from "./queue.ts";
 import { RunLists } from "./run-lists.ts";
 import { SPEC_VERSION } from "./run-rows.ts";
 import { RunStore } from "./run-store.ts";
@@ -132,11 +132,11 @@ export class PostgresWorld {
 
   /**
    * Returns the World for one `start` of the SDK. The run takes a step in this process before its workflow is
-   * replayed, which costs a fraction of a step of the workflow. It is neither recorded nor repeated: when it fails or
-   * its process dies, the workflow starts from its beginning, and must continue what the step has done.
-   * @param firstStep resolves with the run's serialized output, which ends the run, or with undefined
+   * replayed, at a fraction of the cost of a step of the workflow. It is neither recorded nor repeated: when it fails or
+   * its process dies, the workflow starts from its beginning, and must continue the work of the step.
+   * @param firstStep resolves with whether it has completed the run, which then has no output
    */
-  startingWith(firstStep: (runId: string) => Promise<Uint8Array | undefined>): World {
+  startingWith(firstStep: FirstStep): World {
     const first = (runId: string) =>
       this.#takeFirstStep(runId, firstStep).catch((error: unknown) => {
         if (!EntityConflictError.is(error)) this.#options.onError(error, runId);
@@ -148,18 +148,10 @@ export class PostgresWorld {
     };
   }
 
-  async #takeFirstStep(
-    runId: string,
-    firstStep: (runId: string) => Promise<Uint8Array | undefined>,
-  ): Promise<boolean> {
-    const output = (await this.runs.created(runId)) ? await firstStep(runId) : undefined;
-    if (output === undefined) return false;
-    const eventData = { output };
-    await this.runs.create(runId, {
-      eventType: "run_completed",
-      specVersion: SPEC_VERSION,
-      eventData,
-    });
+  async #takeFirstStep(runId: string, firstStep: FirstStep): Promise<boolean> {
+    if (!(await this.runs.created(runId)) || !(await firstStep(runId))) return false;
+    const end = { eventType: "run_completed" as const, specVersion: SPEC_VERSION, eventData: {} };
+    await this.runs.create(runId, end);
     return true;
   }
 

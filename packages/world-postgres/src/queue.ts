@@ -25,11 +25,11 @@ interface Delivery {
   /** At most one message with this key is delivered at a time. */
   readonly key: string;
   /** As in `queue`. */
-  readonly first?: FirstWork | undefined;
+  readonly first?: FirstStep | undefined;
 }
 
-/** Work that precedes the first replay of a run. Never rejects; resolves with whether the run has ended. */
-export type FirstWork = (runId: string) => Promise<boolean>;
+/** A step of a run before its first replay. Resolves with whether the run has ended. */
+export type FirstStep = (runId: string) => Promise<boolean>;
 
 interface Active {
   /** The latest message that came during a delivery; replays read the whole log, so one is enough. */
@@ -73,12 +73,12 @@ export class InProcessQueue implements Queue {
 
   getDeploymentId = async (): Promise<string> => "postgres";
 
-  /** @param first is done before the handler is called with a message that starts a run */
+  /** @param first is taken before the handler is called with a message that starts a run. Never rejects. */
   queue = async (
     queueName: ValidQueueName,
     message: QueuePayload,
     options?: Parameters<Queue["queue"]>[2],
-    first?: FirstWork,
+    first?: FirstStep,
   ): ReturnType<Queue["queue"]> => {
     const delivery = { ...deliveryOf(queueName, message), first };
     const { runId, key } = delivery;

@@ -5,7 +5,7 @@
  * the reads of a replay from memory, and combines writes that the SDK would do one by one: it creates and
  * starts a run in one statement, and likewise a step. The SDK sees no difference, and a model call costs
  * two statements instead of ten. Input from other processes (payloads of hooks, waits that are ended
- * early) goes through the run's inbox; a cancellation needs no owner.
+ * early) goes through the run's inbox; a cancellation needs no owner. This file is long because it has all writes to a run.
  */
 import {
   EntityConflictError,
@@ -118,7 +118,8 @@ export class RunStore {
       case "run_completed":
         return this.#endRun(runId, request, {
           status: "completed",
-          output: toBytes(request.eventData.output),
+          // A run that its first step ends has none.
+          output: request.eventData.output === undefined ? null : toBytes(request.eventData.output),
         });
       case "run_failed":
         return this.#endRun(runId, request, {

@@ -13,7 +13,7 @@ import {
 
 export interface RunEnd {
   readonly status: "completed" | "failed" | "cancelled";
-  readonly output?: Uint8Array;
+  readonly output?: Uint8Array | null;
   readonly error?: StructuredError;
 }
 

@@ -1,4 +1,6 @@
-/** What processes that share a database tell each other through the PostgreSQL World. */
+/**
+ * Processes that share a database through the PostgreSQL World. This file is long because its tests share them.
+ */
 import { EntityConflictError, HookNotFoundError } from "@workflow/errors";
 import type { World } from "@workflow/world";
 import postgres from "postgres";
@@ -7,6 +9,7 @@ import { PostgresWorld } from "../../../packages/world-postgres/src/postgres-wor
 import { createEngineDatabase } from "../../support/harness/engine-database.ts";
 
 type Request = Parameters<World["events"]["create"]>[1];
+type FirstStep = Parameters<PostgresWorld["startingWith"]>[0];
 type Result = Awaited<ReturnType<World["events"]["create"]>>;
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -38,7 +41,16 @@ function openProcess() {
     const { data } = await world.events.list({ runId, pagination: { sortOrder: "asc" } });
     return data.map(({ eventType }) => eventType);
   };
-  return { world, replayed, create, types };
+  /** Starts a run as the SDK does: creates it, and queues its first message at the same time. */
+  const startRun = async (runId: string, firstStep: FirstStep) => {
+    const starting = opening.startingWith(firstStep);
+    const creating = create(runId, "run_created", undefined, newRun);
+    const runInput = { ...newRun, specVersion: 2 };
+    await starting.queue(`${PREFIX}flow`, { runId, runInput });
+    await creating;
+  };
+  const drain = () => opening.drain(AbortSignal.timeout(10_000));
+  return { world, replayed, create, types, startRun, drain };
 }
 
 const servers: ReturnType<typeof openProcess>[] = [];
@@ -173,6 +185,42 @@ test("a run that a tool creates is executed by a process that executes runs", as
   await expect.poll(() => servers.flatMap(({ replayed }) => replayed)).toContain(runId);
   expect(tool.replayed).toEqual([]);
   expect(await server.world.runs.get(runId)).toMatchObject({ status: "running" });
+});
+
+test("a run ends with its first step, and its workflow is not executed", async () => {
+  const [owner, runId] = [await startProcess(), newRunId()];
+  await owner.startRun(runId, async () => true);
+  await expect.poll(async () => (await owner.world.runs.get(runId)).status).toBe("completed");
+  expect(await owner.types(runId)).toEqual(["run_created", "run_started", "run_completed"]);
+  expect(owner.replayed).not.toContain(runId);
+});
+
+test("the workflow of a run is executed after a first step that fails or leaves the rest to it", async () => {
+  const owner = await startProcess();
+  for (const firstStep of [async () => false, () => Promise.reject(new Error("No"))]) {
+    const runId = newRunId();
+    await owner.startRun(runId, firstStep);
+    await expect.poll(() => owner.replayed).toContain(runId);
+    expect(await owner.world.runs.get(runId)).toMatchObject({ status: "running" });
+  }
+});
+
+test("a process that drains hands a run over after its first step", async () => {
+  const [leaving, other, runId] = [openProcess(), await startProcess(), newRunId()];
+  await leaving.world.start?.();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<boolean>();
+  await leaving.startRun(runId, () => {
+    begin();
+    return ended;
+  });
+  await begun;
+  const drained = leaving.drain();
+  end(false);
+  await drained;
+  await expect.poll(() => servers.flatMap(({ replayed }) => replayed)).toContain(runId);
+  expect(leaving.replayed).toEqual([]);
+  await other.create(runId, "run_cancelled");
 });
 
 test("runs and steps are listed in pages, filtered, with and without their data", async () => {
