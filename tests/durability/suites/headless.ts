@@ -94,14 +94,16 @@ export function headlessSuite(provide: ProvideWorkspace): void {
     });
 
     it("a run that has not begun is queued, and says so everywhere", async () => {
-      const caller = await workspace.createCaller(one.url);
-      const holder = await workspace.sql.reserve();
-      // The run's first step cannot be written.
-      await holder.unsafe("begin; lock table engine.steps in exclusive mode");
+      const caller = await someone();
+      const blocked = await blockUpdates(databaseUrl(), {
+        lock: 7_004,
+        table: "turns",
+        when: `new.account_id = '${caller.accountId}' and new.status = 'running'`,
+      });
       const run = await startRun(caller, { prompt: "hello" });
+      await expect.poll(blocked.waiting, { interval: 20 }).toBe(1);
       expect((await readRun(clientAt(other.url, caller), run)).status).toBe("queued");
-      await holder.unsafe("commit");
-      holder.release();
+      await blocked.release();
       expect((await waitForRun(caller, run)).status).toBe("completed");
     });
   });
