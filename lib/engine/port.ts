@@ -99,4 +99,6 @@ export interface TurnAddress {
   readonly turnId: string;
   /** Null while the turn is claimed but has no run yet. */
   readonly runId: string | null;
+  /** Whether this process has just started the run, whose log is empty. */
+  readonly isNew?: boolean;
 }

@@ -98,8 +98,8 @@ export class PostgresEngine implements Engine {
     return this.#log.open(turnId, runId, fresh);
   }
 
-  read({ turnId, runId }: TurnAddress, startIndex: number, signal: AbortSignal) {
-    return this.#log.read(turnId, runId, startIndex, signal);
+  read({ turnId, runId, isNew }: TurnAddress, startIndex: number, signal: AbortSignal) {
+    return this.#log.read(turnId, runId, startIndex, signal, isNew);
   }
 
   tailIndex({ turnId }: TurnAddress): Promise<number> {

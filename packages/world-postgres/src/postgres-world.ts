@@ -5,7 +5,6 @@ import { type Measurements, noMeasurements } from "./measurements.ts";
 import { Ownership } from "./ownership.ts";
 import { type FirstStep, InProcessQueue } from "./queue.ts";
 import { RunLists } from "./run-lists.ts";
-import { SPEC_VERSION } from "./run-rows.ts";
 import { RunStore } from "./run-store.ts";
 import { FREE_RUNS } from "./run-tables.ts";
 import { Streams } from "./streams.ts";
@@ -150,8 +149,7 @@ export class PostgresWorld {
 
   async #takeFirstStep(runId: string, firstStep: FirstStep): Promise<boolean> {
     if (!(await this.runs.created(runId)) || !(await firstStep(runId))) return false;
-    const end = { eventType: "run_completed" as const, specVersion: SPEC_VERSION, eventData: {} };
-    await this.runs.create(runId, end);
+    await this.runs.complete(runId);
     return true;
   }
 

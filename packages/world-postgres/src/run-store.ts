@@ -118,8 +118,7 @@ export class RunStore {
       case "run_completed":
         return this.#endRun(runId, request, {
           status: "completed",
-          // A run that its first step ends has none.
-          output: request.eventData.output === undefined ? null : toBytes(request.eventData.output),
+          output: toBytes(request.eventData.output),
         });
       case "run_failed":
         return this.#endRun(runId, request, {
@@ -204,6 +203,15 @@ export class RunStore {
     if (!owned) throw new RunExpiredError(`Run "${runId}" has ended, or another process owns it`);
     const events = [...owned.events];
     return { run: owned.run, events, hasMore: false, cursor: events.at(-1)?.eventId ?? null };
+  }
+
+  /** Ends a run that its first step has completed. */
+  complete(runId: string): Promise<void> {
+    return this.#owned.inOrder(runId, async () => {
+      const event = this.#owned.newEvent(runId, "run_completed", undefined, {});
+      if (!(await this.#tables.completeRun(event))) throw this.#owned.lost(runId);
+      this.#owned.drop(runId);
+    });
   }
 
   #endRun(runId: string, request: CreateEventRequest, end: RunEnd): Promise<EventResult> {

@@ -1,4 +1,5 @@
 import type { Event, Step, WorkflowRun } from "@workflow/world";
+import { Batches } from "./batches.ts";
 import type { Sql } from "./database.ts";
 import { encodeEventData } from "./event-data.ts";
 import {
@@ -13,8 +14,14 @@ import {
 
 export interface RunEnd {
   readonly status: "completed" | "failed" | "cancelled";
-  readonly output?: Uint8Array | null;
+  readonly output?: Uint8Array;
   readonly error?: StructuredError;
+}
+
+interface NewRun {
+  readonly run: WorkflowRun;
+  readonly created: Event;
+  readonly started: Event;
 }
 
 export interface StepChange {
@@ -37,6 +44,8 @@ const NO_OWNER = "00000000-0000-0000-0000-000000000000";
 export class RunTables {
   readonly #sql: Sql;
   readonly #owner: string;
+  readonly #insertions = new Batches((news: readonly NewRun[]) => this.#insertRuns(news));
+  readonly #completions = new Batches((events: readonly Event[]) => this.#completeRuns(events));
 
   constructor(sql: Sql, owner: string) {
     this.#sql = sql;
@@ -105,30 +114,79 @@ export class RunTables {
   }
 
   /** A run that is created by a process without a row in `engine.instances` has no owner. */
-  async insertRun(
+  insertRun(
     run: WorkflowRun,
     created: Event,
     started: Event,
   ): Promise<"owned" | "free" | "exists"> {
-    const now = run.createdAt;
-    const [row] = await this.#sql`
+    return this.#insertions.add({ run, created, started });
+  }
+
+  async #insertRuns(news: readonly NewRun[]): Promise<("owned" | "free" | "exists")[]> {
+    const column = <T>(value: (each: NewRun) => T): T[] => news.map(value);
+    const rows = await this.#sql`
       with instance as (select id from engine.instances where id = ${this.#owner} for key share),
+      given as (
+        select * from unnest(
+          ${column(({ run }) => run.runId)}::text[],
+          ${column(({ run }) => run.workflowName)}::text[],
+          ${column(({ run }) => run.deploymentId)}::text[],
+          ${column(({ run }) => toBytes(run.input))}::bytea[],
+          ${column(({ run }) => encodeEventData(run.executionContext))}::text[],
+          ${column(({ created }) => created.eventId)}::text[],
+          ${column(({ created }) => encodeEventData(dataOf(created)))}::text[],
+          ${column(({ started }) => started.eventId)}::text[],
+          ${column(({ run }) => run.createdAt)}::timestamptz[]
+        ) as run (id, workflow, deployment, input, context, created, data, started, at)),
       run as (
         insert into engine.runs (run_id, workflow_name, deployment_id, spec_version, status, input,
           execution_context, owner, created_at, started_at, updated_at)
-        values (${run.runId}, ${run.workflowName}, ${run.deploymentId}, ${SPEC_VERSION},
-          'running', ${toBytes(run.input)}, ${encodeEventData(run.executionContext)},
-          coalesce((select id from instance), ${NO_OWNER}), ${now}, ${now}, ${now})
+        select id, workflow, deployment, ${SPEC_VERSION}, 'running', input, context::jsonb,
+          coalesce((select id from instance), ${NO_OWNER}::uuid), at, at, at
+        from given
         on conflict do nothing returning run_id, owner),
       events as (
         insert into engine.events (run_id, event_id, type, data, created_at)
-        select run.run_id, event.id, event.type, event.data::jsonb, ${now}::timestamptz
-        from run, (values
-          (${created.eventId}, 'run_created', ${encodeEventData(dataOf(created))}),
-          (${started.eventId}, 'run_started', null)) as event (id, type, data))
-      select owner, case owner when ${NO_OWNER} then pg_notify(${FREE_RUNS}, '')::text end from run`;
-    if (!row) return "exists";
-    return row.owner === NO_OWNER ? "free" : "owned";
+        select run.run_id, event.id, event.type, event.data::jsonb, given.at
+        from run join given on given.id = run.run_id, lateral (values
+          (given.created, 'run_created', given.data), (given.started, 'run_started', null))
+          as event (id, type, data))
+      select run_id, owner,
+        case owner when ${NO_OWNER}::uuid then pg_notify(${FREE_RUNS}, '')::text end
+      from run`;
+    const owners = new Map(rows.map(({ run_id, owner }) => [run_id, owner]));
+    return news.map(({ run }) => {
+      const owner = owners.get(run.runId);
+      if (owner === undefined) return "exists";
+      return owner === NO_OWNER ? "free" : "owned";
+    });
+  }
+
+  /** Completes a run that this process owns, without an output. @returns whether it was running here */
+  completeRun(event: Event): Promise<boolean> {
+    return this.#completions.add(event);
+  }
+
+  async #completeRuns(events: readonly Event[]): Promise<boolean[]> {
+    const rows = await this.#sql`
+      with given as (
+        select * from unnest(
+          ${events.map(({ runId }) => runId)}::text[],
+          ${events.map(({ eventId }) => eventId)}::text[],
+          ${events.map(({ createdAt }) => createdAt)}::timestamptz[]) as event (run, id, at)),
+      run as (
+        update engine.runs r set status = 'completed', completed_at = given.at, updated_at = given.at
+        from given
+        where r.run_id = given.run and r.status = 'running' and r.owner = ${this.#owner}
+        returning r.run_id),
+      hooks as (delete from engine.hooks where run_id in (select run_id from run)),
+      events as (
+        insert into engine.events (run_id, event_id, type, data, created_at)
+        select run.run_id, given.id, 'run_completed', '{}', given.at
+        from run join given on given.run = run.run_id)
+      select run_id from run`;
+    const completed = new Set(rows.map(({ run_id }) => run_id));
+    return events.map(({ runId }) => completed.has(runId));
   }
 
   /** Ends a run and its hooks. Any process may cancel a run; only the owner completes or fails it. */
