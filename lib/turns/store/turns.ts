@@ -114,8 +114,6 @@ export interface Subagent {
 const activeTurn = turnState.extend({
   outcome: z.literal("active"),
   steps: z.array(stored<StepResult>()),
-  /** Whether it has asked for an approval. */
-  has_asked: z.boolean().default(false),
 });
 export type ActiveTurn = z.output<typeof activeTurn> &
   Pick<TurnState, "subagent"> & {
@@ -162,7 +160,7 @@ export async function beginClaimedTurn(
   claimed: TurnState,
 ): Promise<ActiveTurn | null> {
   const found = await call("begin_claimed_turn", { p_turn_id: turnId, p_run_id: runId }, begun);
-  const turn = { ...claimed, ...found, outcome: "active" as const, steps: [], has_asked: false };
+  const turn = { ...claimed, ...found, outcome: "active" as const, steps: [] };
   return found && withCalls(turnId, turn);
 }
 

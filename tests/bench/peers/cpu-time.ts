@@ -3,12 +3,16 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const TICK_MS = 10;
 
-/** Returns milliseconds of CPU time so far, and undefined where there is no `/proc`. */
-export function serversCpuMs(): number | undefined {
+/**
+ * Returns milliseconds of CPU time so far, and undefined where there is no `/proc`.
+ * @param others processes that do not count, nor do those that they have started
+ */
+export function serversCpuMs(others: readonly number[]): number | undefined {
   const processes = readProcesses();
   if (processes.size === 0) return undefined;
   const isOurs = (pid: number): boolean =>
-    pid === process.ppid || (pid > 1 && isOurs(processes.get(pid)?.parent ?? 0));
+    pid === process.ppid ||
+    (pid > 1 && !others.includes(pid) && isOurs(processes.get(pid)?.parent ?? 0));
   let ticks = 0;
   for (const [pid, found] of processes) {
     if (pid !== process.pid && pid !== process.ppid && isOurs(pid)) ticks += found.ticks;

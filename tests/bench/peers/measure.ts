@@ -100,11 +100,14 @@ async function manyAtOnce(targets: readonly Started[]) {
   for (let wave = -WARM_UP_WAVES; wave < WAVES; wave++) {
     await delay(CYCLE_PAUSE_MS);
     for (const target of targets) {
-      const before = serversCpuMs();
+      const others = targets.flatMap(({ running }) =>
+        running === target.running ? [] : (running.pid ?? []),
+      );
+      const before = serversCpuMs(others);
       const turns = conversations.get(target) ?? [];
       const took = await timed(() => Promise.all(turns.map((turn) => read(target, turn, TEXT))));
       await delay(SETTLE_MS);
-      const after = serversCpuMs();
+      const after = serversCpuMs(others);
       if (wave < 0) continue;
       rates.get(target)?.push((1000 * AT_ONCE) / took);
       if (before !== undefined && after !== undefined) {

@@ -12,6 +12,8 @@ export interface Running {
   converse(): Promise<Turn>;
   /** Ends every process of the server at once, as a crash does. */
   kill(): Promise<void>;
+  /** Its first process, which has started all others; absent without a server. */
+  readonly pid?: number | undefined;
 }
 
 export interface Target {
@@ -28,14 +30,14 @@ const START_DEADLINE_MS = 120_000;
 /**
  * Starts a server program and waits until `path` answers.
  *
- * @returns a function that ends its whole process group at once
+ * @returns its process id, and a function that ends its whole process group at once
  */
 export async function startProgram(options: {
   args: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
   ready: string;
-}): Promise<() => Promise<void>> {
+}): Promise<Pick<Running, "kill" | "pid">> {
   const child = spawn(process.execPath, options.args, {
     cwd: options.cwd,
     env: { ...options.env, NODE_ENV: "production" },
@@ -56,7 +58,7 @@ export async function startProgram(options: {
   while (child.exitCode === null && performance.now() < deadline) {
     const answer = await fetch(options.ready).catch(() => null);
     await answer?.arrayBuffer();
-    if (answer?.ok) return kill;
+    if (answer?.ok) return { kill, pid: child.pid };
     await delay(50);
   }
   throw new Error(`${options.args.join(" ")} does not answer.\n${errors}`);

@@ -61,8 +61,8 @@ const relay = (model: string): Target => ({
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const args = [join(import.meta.dirname, "relay.ts"), String(port), model];
-    const kill = await startProgram({ args, cwd: projectRoot, env: peerEnv, ready: url });
-    return { converse: async () => (text) => post(url, completion(text)), kill };
+    const program = await startProgram({ args, cwd: projectRoot, env: peerEnv, ready: url });
+    return { converse: async () => (text) => post(url, completion(text)), ...program };
   },
 });
 
@@ -85,6 +85,7 @@ const bare = (
     return {
       converse: async () => (text) => bareTurn({ bareUrl: server.url }, text, route),
       kill: async () => server.stop(),
+      pid: server.pid,
     };
   },
 });
@@ -114,6 +115,7 @@ const ours = (name: string, { env, key }: Product, model: string, processes?: nu
         server.kill("SIGKILL");
         await server.stop();
       },
+      pid: server.pid,
     };
   },
 });
@@ -126,7 +128,7 @@ const hono = (model: string): Target => ({
   async start() {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
-    const kill = await startProgram({
+    const program = await startProgram({
       args: ["server.js"],
       cwd: join(peersFolder, "hono"),
       env: { ...peerEnv, PORT: `${port}`, OPENAI_BASE_URL: model },
@@ -136,7 +138,7 @@ const hono = (model: string): Target => ({
     return {
       converse: async () => (text) =>
         post(`${url}/api/chat`, { messages: [{ id: "1", role: "user", parts: parts(text) }] }),
-      kill,
+      ...program,
     };
   },
 });
@@ -151,7 +153,7 @@ const langGraph = (model: string): Target => ({
     const url = `http://127.0.0.1:${port}`;
     const cli = join(peersFolder, "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs");
     const flags = ["--host", "127.0.0.1", "--port", `${port}`, "--no-browser"];
-    const kill = await startProgram({
+    const program = await startProgram({
       args: [cli, "dev", ...flags, "--n-jobs-per-worker", `${LANGGRAPH_JOBS}`],
       cwd: join(peersFolder, "langgraph"),
       env: { ...peerEnv, OPENAI_BASE_URL: model, LOG_LEVEL: "warn" },
@@ -169,7 +171,7 @@ const langGraph = (model: string): Target => ({
             config: { recursion_limit: 100 },
           });
       },
-      kill,
+      ...program,
     };
   },
 });
@@ -188,7 +190,7 @@ const mastra = (
     async start() {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
-      const kill = await startProgram({
+      const program = await startProgram({
         args: ["index.mjs"],
         cwd: join(peersFolder, "mastra/.mastra/output"),
         env: {
@@ -211,7 +213,7 @@ const mastra = (
               ...(storage ? { memory } : {}),
             });
         },
-        kill,
+        ...program,
       };
     },
   };
