@@ -5,7 +5,8 @@
  * the reads of a replay from memory, and combines writes that the SDK would do one by one: it creates and
  * starts a run in one statement, and likewise a step. The SDK sees no difference, and a model call costs
  * two statements instead of ten. Input from other processes (payloads of hooks, waits that are ended
- * early) goes through the run's inbox; a cancellation needs no owner. This file is long because it has all writes to a run.
+ * early) goes through the run's inbox; a cancellation needs no owner. This file is long because it has all
+ * writes to a run.
  */
 import {
   EntityConflictError,
