@@ -69,11 +69,13 @@ export interface Engine {
   /**
    * Yields the chunks from `startIndex` on, each once, until the stream ends, `signal` aborts, or
    * this process drains.
+   * @param isNew whether this process has just started the run, whose log is still empty. Default: false
    */
   read(
     turn: TurnAddress,
     startIndex: number,
     signal: AbortSignal,
+    isNew?: boolean,
   ): AsyncGenerator<ChunkBatch, ReadEnd>;
   /** Resolves with the index of the last committed chunk; -1 when there is none. */
   tailIndex(turn: TurnAddress): Promise<number>;
@@ -99,6 +101,4 @@ export interface TurnAddress {
   readonly turnId: string;
   /** Null while the turn is claimed but has no run yet. */
   readonly runId: string | null;
-  /** Whether this process has just started the run, whose log is empty. */
-  readonly isNew?: boolean;
 }

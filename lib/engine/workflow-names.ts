@@ -21,6 +21,11 @@ declare global {
   var __private_workflows: Map<string, Step> | undefined;
 }
 
+// The SDK's own registries, under the symbols by which its compiled code reaches them.
+const USE_STEP = Symbol.for("WORKFLOW_USE_STEP");
+const STEPS = Symbol.for("@workflow/core//registeredSteps");
+const registeredSteps = (): Map<string, Step> => Reflect.get(globalThis, STEPS) ?? new Map();
+
 /** Lets runs that were started under this name find the workflow. */
 export function nameWorkflow(name: string, workflow: Step): void {
   globalThis.__private_workflows?.set(name, workflow);
@@ -31,15 +36,11 @@ export function nameWorkflow(name: string, workflow: Step): void {
  * @returns the step as a workflow calls it by this name
  */
 export function nameStep<S extends Step>(name: string, step: S): S {
-  // The SDK's own registries, under the symbols by which its compiled code reaches them.
-  const proxyOf: unknown = Reflect.get(globalThis, Symbol.for("WORKFLOW_USE_STEP"));
+  const proxyOf: unknown = Reflect.get(globalThis, USE_STEP);
   if (typeof proxyOf === "function") return proxyOf(name);
   Reflect.set(globalThis, STEPS, registeredSteps().set(name, step));
   return step;
 }
-
-const STEPS = Symbol.for("@workflow/core//registeredSteps");
-const registeredSteps = (): Map<string, Step> => Reflect.get(globalThis, STEPS) ?? new Map();
 
 const firstStepName = (workflow: string) => `first step of ${workflow}`;
 

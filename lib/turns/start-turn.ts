@@ -227,7 +227,7 @@ async function startClaimed(
   });
   const stopped = new AbortController();
   const ends = AbortSignal.any([signal, stopped.signal]);
-  const rest = app.engine.read({ turnId, runId, isNew: true }, 0, ends);
+  const rest = app.engine.read({ turnId, runId }, 0, ends, true);
   const first = await rest.next();
   const stop = () => stopped.abort();
   return { turnId, runId, ...(!first.done && { opened: { first: first.value, rest, stop } }) };

@@ -143,9 +143,18 @@ function decodeAddress(address: string): string {
   }
 }
 
-const MARKS = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", copy: "©" };
-const SIGNS = { nbsp: "\u00a0", hellip: "…", mdash: "—", ndash: "–" };
-const NAMED_REFERENCES: Readonly<Record<string, string>> = { ...MARKS, ...SIGNS };
+const NAMED_REFERENCES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: "\u00a0",
+  hellip: "…",
+  mdash: "—",
+  ndash: "–",
+  copy: "©",
+};
 
 /** Decodes the common character references; others are left unchanged. */
 export function decodeReferences(text: string): string {

@@ -98,7 +98,12 @@ export class PostgresEngine implements Engine {
     return this.#log.open(turnId, runId, fresh);
   }
 
-  read({ turnId, runId, isNew }: TurnAddress, startIndex: number, signal: AbortSignal) {
+  read(
+    { turnId, runId }: TurnAddress,
+    startIndex: number,
+    signal: AbortSignal,
+    isNew: boolean | undefined,
+  ) {
     return this.#log.read(turnId, runId, startIndex, signal, isNew);
   }
 

@@ -1,5 +1,4 @@
 /** The common part of both engines, on the Workflow SDK's public interface. */
-
 import { HookNotFoundError, WorkflowRunNotFoundError } from "@workflow/errors";
 import type { World } from "@workflow/world";
 import { getRun, resumeHook, start } from "workflow/api";

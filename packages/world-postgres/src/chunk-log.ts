@@ -144,7 +144,7 @@ export class ChunkLog {
   /**
    * Yields every chunk from `startIndex` on, each once, until the stream is closed, its run has
    * ended without closing it, `signal` aborts, or this process drains and does not write it.
-   * @param isNew whether this process has just started the run, so that there is nothing to load yet
+   * @param isNew whether this process has just started the run, whose log is still empty
    */
   async *read(
     stream: string,
@@ -154,7 +154,7 @@ export class ChunkLog {
     isNew = false,
   ): AsyncGenerator<{ firstIndex: number; chunks: string[] }, "ended" | "moved"> {
     let next = startIndex;
-    if (isNew && !this.#writers.has(stream)) {
+    if (isNew && !this.#draining && !this.#writers.has(stream)) {
       await this.#readers.next(stream, signal).wait(POLL_MS);
     }
     while (!signal.aborted) {

@@ -206,13 +206,10 @@ export class RunStore {
     return { run: owned.run, events, hasMore: false, cursor: events.at(-1)?.eventId ?? null };
   }
 
-  /** Ends a run that its first step has completed. */
-  complete(runId: string): Promise<void> {
-    return this.#owned.inOrder(runId, async () => {
-      const event = this.#owned.newEvent(runId, "run_completed", undefined, {});
-      if (!(await this.#tables.completeRun(event))) throw this.#owned.lost(runId);
-      this.#owned.drop(runId);
-    });
+  /** Ends a run that its first step has completed. It has no output. */
+  async complete(runId: string): Promise<void> {
+    const request = { eventType: "run_completed" as const, eventData: {} };
+    await this.#endRun(runId, request, { status: "completed" });
   }
 
   #endRun(runId: string, request: CreateEventRequest, end: RunEnd): Promise<EventResult> {

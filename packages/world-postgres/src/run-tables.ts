@@ -24,6 +24,11 @@ interface NewRun {
   readonly started: Event;
 }
 
+interface EndedRun {
+  readonly end: RunEnd;
+  readonly event: Event;
+}
+
 export interface StepChange {
   readonly status: "running" | "pending" | "completed" | "failed";
   readonly attempt?: number;
@@ -45,7 +50,7 @@ export class RunTables {
   readonly #sql: Sql;
   readonly #owner: string;
   readonly #insertions = new Batches((news: readonly NewRun[]) => this.#insertRuns(news));
-  readonly #completions = new Batches((events: readonly Event[]) => this.#completeRuns(events));
+  readonly #ends = new Batches((ended: readonly EndedRun[]) => this.#endRuns(ended));
 
   constructor(sql: Sql, owner: string) {
     this.#sql = sql;
@@ -162,50 +167,43 @@ export class RunTables {
     });
   }
 
-  /** Completes a run that this process owns, without an output. @returns whether it was running here */
-  completeRun(event: Event): Promise<boolean> {
-    return this.#completions.add(event);
+  /**
+   * Ends a run and its hooks. Any process may cancel a run; only the owner completes or fails it.
+   * @returns the run, unless it has ended or is another process's
+   */
+  endRun(end: RunEnd, event: Event): Promise<WorkflowRun | undefined> {
+    return this.#ends.add({ end, event });
   }
 
-  async #completeRuns(events: readonly Event[]): Promise<boolean[]> {
+  async #endRuns(ended: readonly EndedRun[]): Promise<(WorkflowRun | undefined)[]> {
+    const column = <T>(value: (each: EndedRun) => T): T[] => ended.map(value);
     const rows = await this.#sql`
       with given as (
         select * from unnest(
-          ${events.map(({ runId }) => runId)}::text[],
-          ${events.map(({ eventId }) => eventId)}::text[],
-          ${events.map(({ createdAt }) => createdAt)}::timestamptz[]) as event (run, id, at)),
+          ${column(({ event }) => event.runId)}::text[],
+          ${column(({ end }) => end.status)}::text[],
+          ${column(({ end }) => end.output ?? null)}::bytea[],
+          ${column(({ end }) => encodeEventData(end.error))}::text[],
+          ${column(({ event }) => event.eventId)}::text[],
+          ${column(({ event }) => event.eventType)}::text[],
+          ${column(({ event }) => encodeEventData(dataOf(event)))}::text[],
+          ${column(({ event }) => event.createdAt)}::timestamptz[]
+        ) as ended (run_id, status, output, error, event_id, type, data, at)),
       run as (
-        update engine.runs r set status = 'completed', completed_at = given.at, updated_at = given.at
+        update engine.runs r set status = given.status, output = given.output,
+          error = given.error::jsonb, completed_at = given.at, updated_at = given.at
         from given
-        where r.run_id = given.run and r.status = 'running' and r.owner = ${this.#owner}
-        returning r.run_id),
+        where r.run_id = given.run_id and r.status = 'running'
+          and (r.owner = ${this.#owner} or given.status = 'cancelled')
+        returning r.*, given.event_id as ended_by),
       hooks as (delete from engine.hooks where run_id in (select run_id from run)),
       events as (
         insert into engine.events (run_id, event_id, type, data, created_at)
-        select run.run_id, given.id, 'run_completed', '{}', given.at
-        from run join given on given.run = run.run_id)
-      select run_id from run`;
-    const completed = new Set(rows.map(({ run_id }) => run_id));
-    return events.map(({ runId }) => completed.has(runId));
-  }
-
-  /** Ends a run and its hooks. Any process may cancel a run; only the owner completes or fails it. */
-  async endRun({ status, output, error }: RunEnd, event: Event): Promise<WorkflowRun | undefined> {
-    const now = event.createdAt;
-    const [row] = await this.#sql`
-      with run as (
-        update engine.runs set status = ${status}, output = ${output ?? null},
-          error = ${encodeEventData(error)}, completed_at = ${now}, updated_at = ${now}
-        where run_id = ${event.runId} and status = 'running'
-          and (owner = ${this.#owner} or ${status} = 'cancelled')
-        returning *),
-      hooks as (delete from engine.hooks where run_id in (select run_id from run)),
-      event as (
-        insert into engine.events (run_id, event_id, type, data, created_at)
-        select run_id, ${event.eventId}, ${event.eventType},
-          ${encodeEventData(dataOf(event))}::jsonb, ${now}::timestamptz from run)
+        select given.run_id, given.event_id, given.type, given.data::jsonb, given.at
+        from run join given on given.event_id = run.ended_by)
       select * from run`;
-    return row && toRun(row);
+    const runs = new Map(rows.map((row) => [row.ended_by, toRun(row)]));
+    return ended.map(({ event }) => runs.get(event.eventId));
   }
 
   async insertStep(step: Step, created: Event, started: Event): Promise<boolean> {

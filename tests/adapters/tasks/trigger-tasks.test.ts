@@ -17,7 +17,8 @@ let workspace: Workspace;
 beforeAll(async () => {
   [trigger, fal] = await Promise.all([startFakeTrigger(), startFakeFal()]);
   workspace = await startWorkspace({
-    ...{ ...trigger.env, ...fal.env },
+    ...trigger.env,
+    ...fal.env,
     LOOPBACK_URLS: "media,webhooks",
     CRON_SECRET: setting("CRON_SECRET"),
   });
@@ -58,6 +59,7 @@ const firingsOf = ({ id }: Person) => workspace.sql<
   from scheduled_firings f join task_runs r on r.id = f.task_run_id
   where f.account_id = ${id}`;
 
+/** Tasks are due at whole minutes. */
 async function fire(id: string): Promise<void> {
   await workspace.sql`update scheduled_prompts set next_run_at = date_trunc('minute', now()) where id = ${id}`;
   await fireTasks(workspace.server.url);

@@ -157,6 +157,17 @@ test("another process cancels a run, and its owner writes nothing more", async (
   await expect(other.create(newRunId(), "run_cancelled")).rejects.toThrow("not found");
 });
 
+test("a run that is cancelled twice in one statement is cancelled once", async () => {
+  const [owner, other] = [await startProcess(), await startProcess()];
+  const [first, twice] = [newRunId(), newRunId()];
+  for (const runId of [first, twice]) await owner.create(runId, "run_created", undefined, newRun);
+  const cancelled = await Promise.all(
+    [first, twice, twice].map((runId) => other.create(runId, "run_cancelled")),
+  );
+  expect(cancelled.map(({ run }) => run?.status)).toEqual(Array(3).fill("cancelled"));
+  expect(await owner.types(twice)).toEqual(["run_created", "run_started", "run_cancelled"]);
+});
+
 test("another process ends a wait, once", async () => {
   const [owner, other, runId] = [await startProcess(), await startProcess(), newRunId()];
   const resumeAt = new Date(Date.now() + 3_600_000);
