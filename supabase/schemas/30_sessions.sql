@@ -1136,6 +1136,8 @@ create function public.count_chat_bytes() returns trigger
 language plpgsql set search_path = '' as $$
 declare
   v_added jsonb;
+  v_chat_id uuid;
+  v_bytes bigint;
 begin
   if tg_op = 'INSERT' then
     select jsonb_object_agg(sums.chat_id, sums.bytes) into v_added
@@ -1150,10 +1152,12 @@ begin
       from (select chat_id, bytes from new_rows union all select chat_id, -bytes from old_rows) rows
       group by chat_id) sums;
   end if;
-  -- Without effect for a chat that is being deleted.
-  update public.chats c set message_bytes = greatest(0, c.message_bytes + added.value::bigint)
-  from jsonb_each_text(v_added) as added
-  where c.id = added.key::uuid and added.value::bigint <> 0;
+  for v_chat_id, v_bytes in
+    select a.key::uuid, a.value::bigint from jsonb_each_text(v_added) a where a.value <> '0'
+  loop
+    -- Without effect for a chat that is being deleted.
+    update public.chats set message_bytes = greatest(0, message_bytes + v_bytes) where id = v_chat_id;
+  end loop;
   return null;
 end
 $$;

@@ -579,6 +579,9 @@ comment on function public.chat_instructions is 'The instructions of a chat: the
 create function public.narrowest_limits(p_limits jsonb[]) returns jsonb
 language plpgsql immutable set search_path = '' as $$
 begin
+  if array_remove(p_limits, null) = '{}' then
+    return null;
+  end if;
   return (
     select jsonb_object_agg(narrowest.name, narrowest.value)
     from (

@@ -338,17 +338,19 @@ begin
         end if;
       end if;
     end if;
-    if v_claim.parent_id <> '' and not exists (
-      select from public.messages m where m.chat_id = v_chat.id and m.id = v_claim.parent_id)
-    then
-      return jsonb_build_object('outcome', 'parent_missing');
-    end if;
-    if exists (
-      select from public.messages m
-      where m.chat_id = v_chat.id and m.id = v_claim.message_id
-        and v_claim.parent_id <> public.parent_of_message(m))
-    then
-      return jsonb_build_object('outcome', 'parent_differs');
+    if v_claim.parent_id is not null then
+      if v_claim.parent_id <> '' and not exists (
+        select from public.messages m where m.chat_id = v_chat.id and m.id = v_claim.parent_id)
+      then
+        return jsonb_build_object('outcome', 'parent_missing');
+      end if;
+      if exists (
+        select from public.messages m
+        where m.chat_id = v_chat.id and m.id = v_claim.message_id
+          and v_claim.parent_id <> public.parent_of_message(m))
+      then
+        return jsonb_build_object('outcome', 'parent_differs');
+      end if;
     end if;
   end if;
 
@@ -367,8 +369,8 @@ begin
   end if;
 
   -- Who sends another message has not approved: a turn of a chat that waits for an approval is stopped.
-  if v_busy ->> 'outcome' = 'active' and p_on_busy in ('reject', 'steer') and not v_waited
-    and v_claim.parts_before is null and not v_active.headless
+  if v_busy is not null and v_busy ->> 'outcome' = 'active' and p_on_busy in ('reject', 'steer')
+    and not v_waited and v_claim.parts_before is null and not v_active.headless
     and v_busy ->> 'message_id' <> v_claim.message_id
     and public.open_approvals(v_active.id) is not null
   then
@@ -512,11 +514,13 @@ $$;
 comment on function public.active_turn is 'The turn that a chat is claimed by.';
 
 create function public.is_waiting(p_turn_id uuid) returns boolean
-language sql stable as $$
-  select exists (
-    select from public.required_actions a where a.turn_id = p_turn_id and a.wakes_at > now())
+language plpgsql stable set search_path = '' as $$
+begin
+  return exists (
+    select from public.required_actions a where a.turn_id = p_turn_id and a.wakes_at > now());
+end
 $$;
-comment on function public.is_waiting is 'Returns whether a turn waits for its client. Inlined, hence no search_path.';
+comment on function public.is_waiting is 'Returns whether a turn waits for its client.';
 
 create function public.count_active_turns(p_account_id uuid) returns bigint
 language plpgsql stable set search_path = '' as $$
@@ -1626,8 +1630,8 @@ comment on function public.finish_turn is 'Stores the assistant''s message with 
 create function public.close_turn(p_turn_id uuid, p_status text, p_error text) returns void
 language plpgsql set search_path = '' as $$
 begin
-  update public.api_keys k set revoked_at = now()
-  from public.turns t where t.id = p_turn_id and k.id = t.key_id and k.revoked_at is null;
+  update public.api_keys set revoked_at = now()
+  where id = (select key_id from public.turns where id = p_turn_id) and revoked_at is null;
   update public.turns set status = p_status, error = p_error, history = null, mcp_tools = null,
     finished_at = now()
   where id = p_turn_id and finished_at is null;

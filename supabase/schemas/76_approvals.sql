@@ -61,11 +61,14 @@ comment on column public.approval_rules.approval_id is 'The approval that was re
 -- Policies ----------------------------------------------------------------------------------------
 
 create function public.strictest_policy(p_policies text[]) returns text
-language sql immutable as $$
-  select p from unnest(p_policies) p
-  order by array_position(array['deny', 'ask', 'ask_when_untrusted', 'auto'], p) limit 1
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select p from unnest(p_policies) p
+    order by array_position(array['deny', 'ask', 'ask_when_untrusted', 'auto'], p) limit 1);
+end
 $$;
-comment on function public.strictest_policy is 'The strictest of some policies, any of which may be null. Inlined, hence no search_path.';
+comment on function public.strictest_policy is 'The strictest of some policies, any of which may be null.';
 
 create function public.default_policy(p_category text) returns text
 language sql immutable as $$
@@ -296,14 +299,17 @@ $$;
 comment on function public.ask_delivery is 'Why the result of a completed turn is not mailed, because of a policy or until it is approved; null if it is.';
 
 create function public.open_approvals(p_turn_id uuid) returns jsonb
-language sql stable as $$
-  select jsonb_agg(jsonb_build_object('id', a.id, 'tool_call_id', a.tool_call_id, 'tool', a.tool,
-    'category', a.category, 'input', a.input, 'effect', a.effect, 'sources', a.sources,
-    'expires_at', public.iso_date(a.expires_at)) order by a.requested_at, a.id)
-  from public.approvals a
-  where a.turn_id = p_turn_id and a.state = 'requested' and a.expires_at > now()
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_agg(jsonb_build_object('id', a.id, 'tool_call_id', a.tool_call_id, 'tool', a.tool,
+      'category', a.category, 'input', a.input, 'effect', a.effect, 'sources', a.sources,
+      'expires_at', public.iso_date(a.expires_at)) order by a.requested_at, a.id)
+    from public.approvals a
+    where a.turn_id = p_turn_id and a.state = 'requested' and a.expires_at > now());
+end
 $$;
-comment on function public.open_approvals is 'The calls of a turn that wait for an answer; null for none. Inlined, hence no search_path.';
+comment on function public.open_approvals is 'The calls of a turn that wait for an answer; null for none.';
 
 create function public.awaits_approval(p_turn_id uuid) returns boolean
 language plpgsql stable set search_path = '' as $$
