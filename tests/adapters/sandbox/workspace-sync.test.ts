@@ -1,20 +1,20 @@
 /** A workspace and its copy in a sandbox, while commands change files. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDiskContents } from "../../../lib/content/storage/adapters/disk.ts";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
 import { writeFile } from "../../../lib/workspace/store-content.ts";
 import { syncSandbox } from "../../../lib/workspace/sync-sandbox.ts";
-import { sql, stack } from "../../support/harness/stack.ts";
+import { setting, sql, stack } from "../../support/harness/stack.ts";
 
 Object.assign(process.env, stack.env);
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "workspace-sync-"));
+  // Contents are moved there from the data directory.
+  folder = await mkdtemp(join(setting("DATA_DIR"), "workspace-sync-"));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
