@@ -520,6 +520,9 @@ declare
   v_template public.agent_templates;
   v_version public.agent_template_versions;
 begin
+  if p_template_id is null then
+    return null;
+  end if;
   select * into v_template from public.agent_templates where id = p_template_id;
   if found and public.can_see_agent_template(p_account_id, v_template) then
     select * into v_version from public.agent_template_versions v

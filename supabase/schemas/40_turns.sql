@@ -505,6 +505,9 @@ comment on function public.may_steer is 'Returns false for a message that starts
 create function public.active_turn(p_chat public.chats) returns public.turns
 language plpgsql stable set search_path = '' as $$
 begin
+  if p_chat.active_stream_id is null then
+    return null;
+  end if;
   return (
     select t from public.turns t
     where t.chat_id = p_chat.id

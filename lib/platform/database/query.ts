@@ -1,4 +1,5 @@
 /** Calls SQL functions, parses their answers, and distinguishes outages from refusals. */
+import { setTimeout as delay } from "node:timers/promises";
 import type { z } from "zod";
 import { config, poolSize } from "../config.ts";
 import { log } from "../log.ts";
@@ -13,6 +14,8 @@ const MIN_CONNECTIONS = 2;
 /** PostgreSQL rolls back one of two transactions that wait for each other, so the call can be repeated. */
 const DEADLOCK = "40P01";
 const MAX_ATTEMPTS = 3;
+/** Repeated at once, a call can take the rows again before the transaction that waited for them is woken. */
+const PAUSE_MS = 50;
 
 /** A rule that a SQL function enforced with `raise … using errcode = 'PT4xx'`. */
 export interface Raised {
@@ -39,6 +42,7 @@ export async function rpc<N extends FunctionName, S extends z.ZodType>(
   let answer = await selected.call(name, args);
   for (let attempt = 1; answer.error?.code === DEADLOCK && attempt < MAX_ATTEMPTS; attempt++) {
     log().warn({ function: name }, "deadlock");
+    await delay(attempt * PAUSE_MS * (1 + Math.random()));
     answer = await selected.call(name, args);
   }
   const { data, error, status } = answer;
