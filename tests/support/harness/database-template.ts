@@ -24,7 +24,7 @@ export function copyTemplate(template: string, dataDir: string): void {
 
 /** Linux keeps files there in memory: a database has more than 1,500, and a run of all tests copies it 100 times. */
 const MEMORY = "/dev/shm";
-const MEMORY_BYTES = 4 << 30;
+const MEMORY_BYTES = 4 * 1024 ** 3;
 
 function hasMemory(): boolean {
   if (!existsSync(MEMORY)) return false;
