@@ -8,8 +8,7 @@ import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 import { checkModel, isKnownModel } from "./models/list-models.ts";
 import { checkSchema } from "./output/check-output.ts";
 import type { JsonSchema } from "./output/json-schema.ts";
-import type { ClientTool } from "./tools/client-tools.ts";
-import { faultOfNames } from "./tools/index.ts";
+import { type ClientTool, faultOfNames } from "./tools/client-tools.ts";
 
 /**
  * Checks the models and MCP servers that options name, and the schemas and patterns of an outcome. Errors: 400; 429 and 503

@@ -38,13 +38,23 @@ const descriptions = {
     "The limits of a turn with its subagents and summaries. They are checked before each model call. A turn that reaches a limit fails with an error such as `limit_reached: max_cost_usd`, and keeps its answer until then. Where several limits apply, such as a template's and a chat's, the narrowest does.",
 };
 
-const TOOLS = [
-  ...["bash", "read", "write", "grep", "glob", "todo", "task", "ask_user_question", "skill"],
-  ...["fetch", "web_search"],
-];
+/** The names of the agent's tools. */
+export const AGENT_TOOLS = [
+  "bash",
+  "read",
+  "write",
+  "grep",
+  "glob",
+  "todo",
+  "task",
+  "ask_user_question",
+  "skill",
+  "fetch",
+  "web_search",
+] as const;
 const tools = z
-  .array(z.enum(TOOLS))
-  .max(TOOLS.length)
+  .array(z.enum(AGENT_TOOLS))
+  .max(AGENT_TOOLS.length)
   .overwrite((names) => [...new Set(names)]);
 const temperature = z.number().min(0).max(2);
 const maxOutputTokens = z.int().min(1).max(1_000_000);

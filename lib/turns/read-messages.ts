@@ -9,7 +9,8 @@ import {
   type UIMessage,
   validateUIMessages,
 } from "ai";
-import { isServerTool, userAnswer } from "../agent/tools/index.ts";
+import { userAnswer } from "../agent/tools/ask-user-question.ts";
+import { isServerTool } from "../agent/tools/client-tools.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { ChatEntry } from "./contract.ts";
 

@@ -6,7 +6,8 @@ import type { ModelMessage, ToolModelMessage } from "ai";
 import type { JsonSchema } from "../agent/output/json-schema.ts";
 import { NOTE } from "../agent/prompt.ts";
 import type { StepResult } from "../agent/step-result.ts";
-import { isOutputAccepted, outputIn, SUBMIT_OUTPUT } from "../agent/tools/submit-output.ts";
+import { SUBMIT_OUTPUT } from "../agent/tools/client-tools.ts";
+import { isOutputAccepted, outputIn } from "../agent/tools/submit-output.ts";
 
 /** How often the model gets the errors of an invalid output. */
 const MAX_CORRECTIONS = 3;

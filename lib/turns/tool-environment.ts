@@ -15,7 +15,6 @@ import {
   type RunCredentialForm,
   runCredentialHeader,
 } from "../identity/keys/derive-run-credential.ts";
-import { callMcpTool } from "../mcp-servers/call-tool.ts";
 import { findOrganizationOfRun } from "../organizations/store.ts";
 import { config } from "../platform/config.ts";
 import { log } from "../platform/log.ts";
@@ -108,7 +107,10 @@ export async function toolEnvironment(
         app.queues.thumbnails.run(turn.account_id, signal, () => shrinkForModel(bytes)),
       maxPixels: MAX_PIXELS,
     },
-    callMcpTool: (tool, input) => callMcpTool(app, turn.account_id, tool, input, signal, sandbox),
+    callMcpTool: async (tool, input) => {
+      const { callMcpTool } = await import("../mcp-servers/call-tool.ts");
+      return callMcpTool(app, turn.account_id, tool, input, signal, sandbox);
+    },
     ...(turn.output_schema && {
       output: {
         schema: turn.output_schema,

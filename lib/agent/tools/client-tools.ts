@@ -1,5 +1,7 @@
 /** The tools that a client runs itself. Their calls stay open until it sends the results. */
 import { z } from "zod";
+import { AGENT_TOOLS } from "../../contract/run-options.ts";
+import { isMcpName } from "./mcp-tool.ts";
 
 const MAX_TOOLS = 20;
 const MAX_DESCRIPTION_CHARS = 4_000;
@@ -17,6 +19,22 @@ const clientTool = z.object({
   }),
 });
 export type ClientTool = z.output<typeof clientTool>;
+
+/** The tool with which the agent of a run with an output schema ends it. */
+export const SUBMIT_OUTPUT = "submit_output";
+
+const namesOfAgent: ReadonlySet<string> = new Set([...AGENT_TOOLS, SUBMIT_OUTPUT]);
+const isOfAgent = (name: string): boolean => namesOfAgent.has(name) || isMcpName(name);
+
+/** Returns whether the server runs calls of the tool. All others stay open until the client answers them. */
+export const isServerTool = (name: string): boolean =>
+  isOfAgent(name) && name !== ("ask_user_question" satisfies (typeof AGENT_TOOLS)[number]);
+
+/** Returns the problem of the names of a client's tools; undefined if they have none. */
+export function faultOfNames(tools: readonly ClientTool[]): string | undefined {
+  const taken = tools.findIndex(({ name }) => isOfAgent(name));
+  return taken < 0 ? undefined : `client_tools.${taken}.name is the name of a tool of the agent`;
+}
 
 export const clientTools = z
   .array(clientTool)

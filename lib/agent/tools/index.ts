@@ -1,27 +1,27 @@
 /** The ten tools of the agent, web search, the one that submits the output of a run, and tools of clients and MCP servers. */
 import { type JSONValue, jsonSchema, type ModelMessage, type ToolSet, tool, zodSchema } from "ai";
-import type { RunOptions } from "../../contract/run-options.ts";
+import type { AGENT_TOOLS, RunOptions } from "../../contract/run-options.ts";
 import { type JsonSchema, toolInputOf } from "../output/json-schema.ts";
 import { type TurnSkills, toolLimits } from "../skills/prompt-skills.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
 import { bash } from "./bash.ts";
-import type { ClientTool } from "./client-tools.ts";
+import { type ClientTool, SUBMIT_OUTPUT } from "./client-tools.ts";
 import { fetchTool } from "./fetch.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
 import { mcpAgentTool, withMcpTools } from "./mcp.ts";
-import { isMcpName, type McpTool } from "./mcp-tool.ts";
+import type { McpTool } from "./mcp-tool.ts";
 import { read } from "./read.ts";
 import { runSafely } from "./run-safely.ts";
 import { skill } from "./skill.ts";
-import { SUBMIT_OUTPUT, submitOutput, submitOutputDescription } from "./submit-output.ts";
+import { submitOutput, submitOutputDescription } from "./submit-output.ts";
 import { task } from "./task.ts";
 import { todo } from "./todo.ts";
 import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
 import { webSearch } from "./web-search.ts";
 import { write } from "./write.ts";
 
-const runnable: readonly AnyAgentTool[] = [
+const byName: Record<(typeof AGENT_TOOLS)[number], AnyAgentTool | typeof askUserQuestion> = {
   bash,
   read,
   write,
@@ -29,10 +29,14 @@ const runnable: readonly AnyAgentTool[] = [
   glob,
   todo,
   task,
+  ask_user_question: askUserQuestion,
   skill,
-  fetchTool,
-  webSearch,
-];
+  fetch: fetchTool,
+  web_search: webSearch,
+};
+const runnable = Object.values(byName).filter(
+  (one): one is AnyAgentTool => one !== askUserQuestion,
+);
 
 /** Created once, because the SDK translates a bare zod schema again at every model call. */
 const schemas = [...runnable, askUserQuestion].map(
@@ -82,7 +86,8 @@ const narrowedTools = new WeakMap<ToolSet, Map<string, ToolSet>>();
  */
 function isLeft(name: string, { skills, options }: Pick<ToolOptions, "skills" | "options">) {
   const isAgents = schemas.some(([known]) => known === name);
-  if (isAgents && options?.tools && !options.tools.includes(name)) return false;
+  const allowed: readonly string[] | undefined = options?.tools;
+  if (isAgents && allowed && !allowed.includes(name)) return false;
   if (!skills) return true;
   return toolLimits(skills, options?.skills).every(
     (limit) => limit.includes(name) || !schemas.some(([known]) => limit.includes(known)),
@@ -170,20 +175,4 @@ export async function runTool(
  */
 export const isRepeatable = (name: string): boolean => name === task.name || name === SUBMIT_OUTPUT;
 
-const serverTools: ReadonlySet<string> = new Set([
-  ...runnable.map(({ name }) => name),
-  SUBMIT_OUTPUT,
-]);
-
-/** Returns whether the server runs calls of the tool. All others stay open until the client answers them. */
-export const isServerTool = (name: string): boolean => serverTools.has(name) || isMcpName(name);
-
-/** Returns the problem of the names of a client's tools; undefined if they have none. */
-export function faultOfNames(tools: readonly ClientTool[]): string | undefined {
-  const taken = tools.findIndex(({ name }) => isServerTool(name) || name === askUserQuestion.name);
-  return taken < 0 ? undefined : `client_tools.${taken}.name is the name of a tool of the agent`;
-}
-
-export { userAnswer } from "./ask-user-question.ts";
 export type { ToolContext } from "./tool.ts";
-export { sourcesOf } from "./web-search.ts";

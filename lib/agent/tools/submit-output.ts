@@ -1,10 +1,8 @@
-/** The tool with which the agent of a run with an output schema ends it. */
 import { z } from "zod";
 import { checkOutput, type OutputValidation } from "../output/check-output.ts";
 import { isWrapped, type JsonSchema } from "../output/json-schema.ts";
+import { SUBMIT_OUTPUT } from "./client-tools.ts";
 import { type AnyAgentTool, toolFailure } from "./tool.ts";
-
-export const SUBMIT_OUTPUT = "submit_output";
 
 export const submitOutputDescription = `Submit the output of this run, which ends it. Call it exactly once, when the work is done.
 - The input is the complete output; the user gets nothing else of the run.
