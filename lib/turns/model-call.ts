@@ -73,7 +73,6 @@ const outsideOfRequests = AsyncLocalStorage.snapshot();
  */
 export class ModelCall {
   readonly measure: StepMeasure;
-  readonly turn: TurnState;
   readonly context: ContextState;
   readonly #answer: Promise<StepResult | FailedCall>;
   readonly #cancelled = new AbortController();
@@ -82,7 +81,6 @@ export class ModelCall {
 
   constructor(app: ModelCallParts, options: ModelCallOptions) {
     const { turnId, turn, context, steps, results, sandbox, earlierAttempts, reserve } = options;
-    this.turn = turn;
     this.context = context;
     const measure =
       options.measure ?? measureStep(app, steps.length, turn.model_id, earlierAttempts, reserve);
@@ -153,13 +151,13 @@ function isShort(history: TurnState["history"]): boolean {
  * in the sandbox, or may have to be compacted is left to the step.
  */
 export function startFirstCall(
-  app: ModelCallParts & Pick<App, "runningTurns">,
+  app: ModelCallParts,
   turnId: string,
   turn: TurnState,
-): void {
-  if (reservesCalls(turn) || turn.context_limit !== null) return;
-  if (hasFiles(turn.history) || !isShort(turn.history)) return;
+): ModelCall | undefined {
+  if (reservesCalls(turn) || turn.context_limit !== null) return undefined;
+  if (hasFiles(turn.history) || !isShort(turn.history)) return undefined;
   const context = turn.compaction?.state ?? {};
   const options = { turnId, turn, context, steps: [], results: [], earlierAttempts: 0 };
-  app.runningTurns.keepFirstCall(turnId, new ModelCall(app, options));
+  return new ModelCall(app, options);
 }

@@ -7,9 +7,8 @@ import { recordTurnSkill } from "../skills/store.ts";
 import { writeLastChunks } from "./finish-stream.ts";
 import { hasFiles } from "./land-files.ts";
 import { type FileParts, landMessages, meetFiles } from "./message-files.ts";
-import type { ModelCall } from "./model-call.ts";
 import { parseChunks, readProgress } from "./read-chunks.ts";
-import type { RunningTurn } from "./running-turns.ts";
+import type { ClaimedTurn, RunningTurn } from "./running-turns.ts";
 import { withSteeringFiles } from "./steer-turn.ts";
 import { type ActiveTurn, beginClaimedTurn, loadTurn, storeFileParts } from "./store/turns.ts";
 import { type ModelSteps, type StepParts, TurnStep } from "./turn-step.ts";
@@ -101,14 +100,14 @@ async function openTurn(
   const kept = app.runningTurns.take(turnId);
   // The calls of a first step before the run are not counted by the run.
   if (kept && attempt === 1 && (kept.steps.length === index || index === 0)) return kept;
-  const call = app.runningTurns.takeFirstCall(turnId);
+  const claimed = app.runningTurns.takeClaimed(turnId);
   let takesCall = false;
   try {
-    const current = await loadLog(app, { turnId, runId, isFirst, call, signal });
+    const current = await loadLog(app, { turnId, runId, isFirst, claimed, signal });
     takesCall = current !== "waiting" && current?.call !== undefined;
     return current;
   } finally {
-    if (!takesCall) call?.cancel();
+    if (!takesCall) claimed?.call?.cancel();
   }
 }
 
@@ -117,24 +116,26 @@ interface Loading {
   readonly runId: string;
   /** As in `ModelSteps`. */
   readonly isFirst: boolean;
-  /** The turn's first model call, if it has started in this process. */
-  readonly call: ModelCall | undefined;
+  /** Present in the process that has claimed the turn, for its first step. */
+  readonly claimed: ClaimedTurn | undefined;
   readonly signal: AbortSignal;
 }
 
 async function loadLog(
   app: Parts,
-  { turnId, runId, isFirst, call, signal }: Loading,
+  { turnId, runId, isFirst, claimed, signal }: Loading,
 ): Promise<RunningTurn | "waiting" | null> {
-  const claimed = isFirst && call ? await beginClaimedTurn(turnId, runId, call.turn) : null;
-  const loaded = claimed ?? (await loadTurn(turnId, runId));
+  const begun = isFirst && claimed ? await beginClaimedTurn(turnId, runId, claimed.turn) : null;
+  const loaded = begun ?? (await loadTurn(turnId, runId));
   if (loaded.outcome === "waiting") return loaded.outcome;
   if (loaded.outcome === "active" && isFirst) await recordBuiltIns(turnId, loaded);
-  const isLoaded = loaded.outcome === "active" && !claimed;
-  const turn = isLoaded ? await withFiles(app, turnId, loaded, signal) : loaded;
+  // A call that has started needs no files.
+  const call = begun ? claimed?.call : undefined;
+  const mayNeedFiles = loaded.outcome === "active" && !call;
+  const turn = mayNeedFiles ? await withFiles(app, turnId, loaded, signal) : loaded;
   const log = await app.engine.openLog(turnId, runId, isFirst);
   if (turn.outcome === "active") {
-    return { turn, steps: turn.steps, log, mayRepeat: !isFirst, ...(claimed && call && { call }) };
+    return { turn, steps: turn.steps, log, mayRepeat: !isFirst, ...(call && { call }) };
   }
   try {
     if (turn.outcome === "finished") await writeLastChunks(log, turn.error, turn.metadata);

@@ -2,7 +2,7 @@ import type { StepResult } from "../agent/step-result.ts";
 import type { TurnLog } from "../engine/port.ts";
 import { observe } from "../platform/telemetry/metrics.ts";
 import type { ModelCall } from "./model-call.ts";
-import type { ActiveTurn, KnownCall } from "./store/turns.ts";
+import type { ActiveTurn, KnownCall, TurnState } from "./store/turns.ts";
 import type { WorkspaceUse } from "./turn-workspace.ts";
 
 /** The state of a turn for its next step. */
@@ -24,16 +24,23 @@ export interface RunningTurn {
   readonly knownCalls?: readonly KnownCall[];
 }
 
+/** A turn as its claim has returned it, for its first step. */
+export interface ClaimedTurn {
+  readonly turn: TurnState;
+  /** Its first model call, if that has started before the step. */
+  readonly call: ModelCall | undefined;
+}
+
 /** The next step follows within seconds, unless another process executes it. */
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * Turns between two of their steps, so only a turn's first step in a process loads it. A turn that this
- * process does not continue within a minute is dropped.
+ * Turns between two of their steps, and between their claim and their first step, so only a process that takes a
+ * turn over loads it. A turn that this process does not continue within a minute is dropped.
  */
 export class RunningTurns {
   readonly #turns = new Map<string, { turn: RunningTurn; expiry: NodeJS.Timeout }>();
-  readonly #firstCalls = new Map<string, { call: ModelCall; expiry: NodeJS.Timeout }>();
+  readonly #claimed = new Map<string, { turn: ClaimedTurn; expiry: NodeJS.Timeout }>();
   #inStep = 0;
 
   constructor() {
@@ -60,17 +67,18 @@ export class RunningTurns {
     this.#turns.set(turnId, { turn, expiry });
   }
 
-  /** Keeps the first model call of a turn until its first step takes it, or cancels it after a minute. */
-  keepFirstCall(turnId: string, call: ModelCall): void {
-    const expiry = setTimeout(() => this.takeFirstCall(turnId)?.cancel(), MAX_PAUSE_MS).unref();
-    this.#firstCalls.set(turnId, { call, expiry });
+  /** Keeps a turn until its first step takes it. After a minute its call is cancelled. */
+  keepClaimed(turnId: string, turn: ClaimedTurn): void {
+    const drop = () => this.takeClaimed(turnId)?.call?.cancel();
+    const expiry = setTimeout(drop, MAX_PAUSE_MS).unref();
+    this.#claimed.set(turnId, { turn, expiry });
   }
 
-  takeFirstCall(turnId: string): ModelCall | undefined {
-    const kept = this.#firstCalls.get(turnId);
+  takeClaimed(turnId: string): ClaimedTurn | undefined {
+    const kept = this.#claimed.get(turnId);
     clearTimeout(kept?.expiry);
-    this.#firstCalls.delete(turnId);
-    return kept?.call;
+    this.#claimed.delete(turnId);
+    return kept?.turn;
   }
 
   /** Removes and returns the turn. A step that fails therefore leaves nothing stale behind. */

@@ -216,9 +216,9 @@ async function startClaimed(
   turn?: TurnState,
 ) {
   const started = startWorkflow(app, turnId, runCredentialForm(caller));
-  if (turn) startFirstCall(app, turnId, turn);
+  if (turn) app.runningTurns.keepClaimed(turnId, { turn, call: startFirstCall(app, turnId, turn) });
   const runId = await started.catch(async (error: unknown) => {
-    app.runningTurns.takeFirstCall(turnId)?.cancel();
+    app.runningTurns.takeClaimed(turnId)?.call?.cancel();
     // Release the claim, because the chat would stay blocked. If this fails as well, the claim expires
     // after a minute.
     await abandonTurn(turnId);

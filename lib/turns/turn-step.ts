@@ -122,6 +122,8 @@ export class TurnStep {
   /** The one that is part of the present step, with which it is reset. */
   #shownInStep: UIMessageChunk | undefined;
   readonly #reservation: Reservation;
+  /** False once tools have ended just now without a message that waits to steer the turn. */
+  #maySteer = true;
 
   constructor(
     app: StepParts,
@@ -195,7 +197,7 @@ export class TurnStep {
       this.#write({ type: "start", messageId: turn.assistant_message_id });
     }
     // A call that has started cannot be steered, and one that is repeated gets the same messages.
-    if (!call && !this.#isRestarted) await this.#steer();
+    if (!call && !this.#isRestarted && this.#maySteer) await this.#steer();
     if (turn.output_schema && previous && hasStopped(previous)) added.push(OUTPUT_REQUEST);
     const { answer, measure } = await this.#answer(await this.#withNote(added));
     const endWithout = async (end: TurnEnd, error: string | null, reason: string) =>
@@ -319,6 +321,7 @@ export class TurnStep {
       this.#meet(await markUntrusted(this.#key, met)),
     );
     this.#current = { ...this.#current, workspaceUse };
+    let hasSteering: boolean | undefined;
     const results = await runToolCalls(this.#app, {
       turnId,
       index: this.#index,
@@ -329,7 +332,8 @@ export class TurnStep {
       known: knownCalls,
       denials,
       untrusted: () => this.#current.turn.untrusted,
-      update: ({ untrusted, has_budget }) => {
+      update: ({ untrusted, has_budget, has_steering }) => {
+        hasSteering ||= has_steering;
         this.#meet(untrusted);
         this.#current = { ...this.#current, turn: { ...this.#current.turn, has_budget } };
       },
@@ -344,6 +348,7 @@ export class TurnStep {
         for (const source of sourcesOf(call.id, chunk.output)) this.#write(source);
       },
     });
+    this.#maySteer = hasSteering !== false;
     const waits = turn.headless && open.length > 0;
     const isFinished = waits || this.#isRestarted || this.#progress?.stepFinished;
     if (!isFinished && !this.#stop.aborted) this.#write({ type: "finish-step" });
@@ -368,6 +373,7 @@ export class TurnStep {
     earlier: readonly GivenVerdict[],
     output: { readonly value: unknown } | undefined,
   ): Promise<Verdict | null> {
+    this.#maySteer = true;
     const { turn, steps, log } = this.#current;
     const signal = AbortSignal.any([this.#stop, log.failed]);
     const { turnId } = this.#step;

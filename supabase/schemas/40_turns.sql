@@ -1424,12 +1424,14 @@ begin
   -- A command may have met more by the API, and a budget may have been set meanwhile.
   return (
     select jsonb_build_object('untrusted', t.untrusted,
-      'has_budget', a.monthly_budget_usd is not null)
+      'has_budget', a.monthly_budget_usd is not null,
+      'has_steering', exists (
+        select from public.queued_turns q where q.chat_id = t.chat_id and q.steers = t.id))
     from public.turns t join public.accounts a on a.id = t.account_id
     where t.id = p_turn_id and t.account_id = p_account_id);
 end
 $$;
-comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns {untrusted, has_budget} of the turn. p_account_id is null from the version before.';
+comment on function public.finish_tool is 'Records the output of a tool call, and the untrusted content [{kind, name}] that it has, null for none. Returns {untrusted, has_budget} of the turn, and as has_steering whether messages wait to steer it. p_account_id is null from the version before.';
 
 create function public.finished_tools(p_turn_id uuid, p_call_ids text[]) returns jsonb
 language sql stable set search_path = '' as $$

@@ -1,9 +1,14 @@
-/** What it costs to read a chat of 1,000 messages: the endpoint against the query under it. */
+/**
+ * What it costs to read a chat of 1,000 messages: the endpoint against the query under it. And what a history costs
+ * a turn: in a chat of 100 messages against a new one.
+ */
 import postgres from "postgres";
-import { newChat, readText } from "./chat-client.ts";
-import { type Bench, median, report, timed } from "./context.ts";
+import { type Chat, newChat, productTurn, readText, readTurn } from "./chat-client.ts";
+import { type Bench, type BenchContext, median, report, timed } from "./context.ts";
 
 const MESSAGES = 1_000;
+const MESSAGES_OF_TURN = 100;
+const TURNS = 30;
 const ROUNDS = 60;
 const WARM_UP = 15;
 
@@ -22,7 +27,7 @@ export const benchChatRead: Bench = async (context) => {
     const empty = await side(() => readText(context, path), rows);
     report("chat without messages: GET against the query", "ms", ...empty);
 
-    await fill(sql, chatId);
+    await fill(sql, chatId, MESSAGES);
     const size = (await readText(context, path)).length;
     const what = `chat of ${MESSAGES} messages, ${(size / 1e6).toFixed(1)} MB`;
     report(
@@ -33,6 +38,7 @@ export const benchChatRead: Bench = async (context) => {
     report(`${what}: of which the database's function`, "ms", ...(await side(body, rows)));
     const identity = () => readText(context, path, { "accept-encoding": "identity" });
     report(`${what}: GET without gzip`, "ms", ...(await side(identity, rows)));
+    await measureHistory(context, sql);
   } finally {
     await sql.end();
   }
@@ -53,8 +59,26 @@ async function side(
   return [median(our), median(their)];
 }
 
+async function measureHistory(context: BenchContext, sql: postgres.Sql): Promise<void> {
+  const sides = { long: [] as number[], fresh: [] as number[] };
+  // A new chat each time, because a turn adds to the history. Made before, because a sandbox warms up in the background.
+  const chats: { readonly of: keyof typeof sides; readonly chat: Chat }[] = [];
+  while (chats.length < 2 * (WARM_UP + TURNS)) {
+    const long = await newChat(context);
+    await fill(sql, long.chatId, MESSAGES_OF_TURN);
+    chats.push({ of: "long", chat: long }, { of: "fresh", chat: await newChat(context) });
+  }
+  for (const [place, { of, chat }] of chats.entries()) {
+    const startedAt = performance.now();
+    const { first } = await readTurn(await productTurn(context, chat, "Thanks"), startedAt);
+    if (place >= 2 * WARM_UP) sides[of].push(first);
+  }
+  const what = `a turn after ${MESSAGES_OF_TURN} messages against a first one: first delta, p50`;
+  report(what, "ms", median(sides.long), median(sides.fresh));
+}
+
 /** Questions of a line, answers with a tool call, its output and a paragraph. */
-async function fill(sql: postgres.Sql, chatId: string): Promise<void> {
+async function fill(sql: postgres.Sql, chatId: string, messages: number): Promise<void> {
   const call = { type: "tool-bash", toolCallId: "call_1", state: "output-available" };
   const output = { exitCode: 0, stdout: "total 12\n".repeat(30), stderr: "", truncated: false };
   const answer = [
@@ -71,5 +95,5 @@ async function fill(sql: postgres.Sql, chatId: string): Promise<void> {
       case when n % 2 = 0 then 'user' else 'assistant' end,
       case when n % 2 = 0 then ${sql.json(question)}::jsonb else ${sql.json(answer)}::jsonb end,
       case when n % 2 = 1 then ${sql.json(metadata)}::jsonb end
-    from generate_series(1, ${MESSAGES}::int) n`;
+    from generate_series(1, ${messages}::int) n`;
 }

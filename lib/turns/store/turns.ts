@@ -212,13 +212,18 @@ export function startTools(turnId: string, callIds: readonly string[]): Promise<
   return call("start_tools", { p_turn_id: turnId, p_call_ids: callIds }, knownCalls);
 }
 
-const toolEnd = z.object({ untrusted: z.array(untrustedSource), has_budget: z.boolean() });
+const toolEnd = z.object({
+  untrusted: z.array(untrustedSource),
+  has_budget: z.boolean(),
+  has_steering: z.boolean(),
+});
 export type ToolEnd = z.output<typeof toolEnd>;
 
 /**
  * Records the output of a call.
  * @param met the untrusted content of the output
- * @returns all that the turn has met, and whether its account has a budget; null if it is gone
+ * @returns all that the turn has met, whether its account has a budget, and whether messages wait to steer
+ * it; null if it is gone
  */
 export function finishTool(
   { accountId, turnId }: TurnKey,
