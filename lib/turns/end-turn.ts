@@ -34,6 +34,7 @@ export function endTurn(app: WorkspaceParts, failed: FailedTurn): Promise<void> 
 
 async function end(app: WorkspaceParts, { turnId, runId, reason }: FailedTurn): Promise<void> {
   const turn = await loadTurn(turnId, runId, true);
+  if (turn.outcome === "lost" && turn.has_other_run) return;
   const log = await app.engine.openLog(turnId, runId, false);
   try {
     if (turn.outcome === "active") {

@@ -83,7 +83,7 @@ async function runSteps(app: Parts, step: ModelSteps): Promise<NextCall | null> 
     if (!current) return null;
     // A stop that arrives while this step is being stored takes effect in the next one.
     const stop_requested = current.turn.stop_requested || stop.signal.aborted;
-    app.runningTurns.keep(step.turnId, { ...current, turn: { ...current.turn, stop_requested } });
+    app.runningTurns.keep(step.runId, { ...current, turn: { ...current.turn, stop_requested } });
     return { next: current.steps.length, waits: false };
   } finally {
     stopListening();
@@ -97,7 +97,7 @@ async function openTurn(
   { turnId, runId, index, attempt, isFirst }: ModelSteps,
   signal: AbortSignal,
 ): Promise<RunningTurn | "waiting" | null> {
-  const kept = app.runningTurns.take(turnId);
+  const kept = app.runningTurns.take(runId);
   // The calls of a first step before the run are not counted by the run.
   if (kept && attempt === 1 && (kept.steps.length === index || index === 0)) return kept;
   const claimed = app.runningTurns.takeClaimed(turnId);
@@ -128,6 +128,7 @@ async function loadLog(
   const begun = isFirst && claimed ? await beginClaimedTurn(turnId, runId, claimed.turn) : null;
   const loaded = begun ?? (await loadTurn(turnId, runId));
   if (loaded.outcome === "waiting") return loaded.outcome;
+  if (loaded.outcome === "lost" && loaded.has_other_run) return null;
   if (loaded.outcome === "active" && isFirst) await recordBuiltIns(turnId, loaded);
   // A call that has started needs no files.
   const call = begun ? claimed?.call : undefined;

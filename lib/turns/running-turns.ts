@@ -39,6 +39,7 @@ const MAX_PAUSE_MS = 60_000;
  * turn over loads it. A turn that this process does not continue within a minute is dropped.
  */
 export class RunningTurns {
+  /** By the run, because a turn can have been started twice. */
   readonly #turns = new Map<string, { turn: RunningTurn; expiry: NodeJS.Timeout }>();
   readonly #claimed = new Map<string, { turn: ClaimedTurn; expiry: NodeJS.Timeout }>();
   #inStep = 0;
@@ -61,10 +62,10 @@ export class RunningTurns {
     }
   }
 
-  keep(turnId: string, turn: RunningTurn): void {
-    this.take(turnId);
-    const expiry = setTimeout(() => this.#turns.delete(turnId), MAX_PAUSE_MS).unref();
-    this.#turns.set(turnId, { turn, expiry });
+  keep(runId: string, turn: RunningTurn): void {
+    this.take(runId);
+    const expiry = setTimeout(() => this.#turns.delete(runId), MAX_PAUSE_MS).unref();
+    this.#turns.set(runId, { turn, expiry });
   }
 
   /** Keeps a turn until its first step takes it. After a minute its call is cancelled. */
@@ -82,10 +83,10 @@ export class RunningTurns {
   }
 
   /** Removes and returns the turn. A step that fails therefore leaves nothing stale behind. */
-  take(turnId: string): RunningTurn | undefined {
-    const kept = this.#turns.get(turnId);
+  take(runId: string): RunningTurn | undefined {
+    const kept = this.#turns.get(runId);
     clearTimeout(kept?.expiry);
-    this.#turns.delete(turnId);
+    this.#turns.delete(runId);
     return kept?.turn;
   }
 }

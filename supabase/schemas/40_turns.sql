@@ -945,8 +945,10 @@ declare
 begin
   perform public.lock_chat_of_turn(p_turn_id);
   select * into v_turn from public.turns where id = p_turn_id for update;
-  if not found or coalesce(v_turn.run_id, p_run_id) <> p_run_id then
+  if not found then
     return jsonb_build_object('outcome', 'lost');
+  elsif v_turn.run_id <> p_run_id then
+    return jsonb_build_object('outcome', 'lost', 'has_other_run', true);
   end if;
   if v_turn.finished_at is not null then
     return jsonb_build_object(
@@ -992,7 +994,7 @@ begin
       from public.turn_steps s where s.turn_id = p_turn_id));
 end
 $$;
-comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost | finished | waiting | active, …}. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends). p_has_history has no effect; servers of the version before name it.';
+comment on function public.load_turn is 'Turns a claim into the run''s and answers all that the run continues with, at its start and after each crash: {outcome: lost (has_other_run) | finished | waiting | active, …}. The turn of another run has that run''s log, which the caller must leave alone. A turn that waits for its client is waiting, unless it is loaded to be ended (p_ends). p_has_history has no effect; servers of the version before name it.';
 
 create function public.record_turn_skill(p_account_id uuid, p_turn_id uuid, p_skill jsonb)
 returns void

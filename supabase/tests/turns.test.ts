@@ -88,6 +88,7 @@ describe("a turn", () => {
       });
       expect(await transaction.call("load_turn", { turn_id, run_id: "run-2" })).toEqual({
         outcome: "lost",
+        has_other_run: true,
       });
       const call_ids = ["c1"];
       expect(await transaction.call("start_tools", { turn_id, call_ids })).toEqual([]);

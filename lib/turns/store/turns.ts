@@ -123,7 +123,12 @@ export type ActiveTurn = z.output<typeof activeTurn> &
 
 const loadedTurn = z.discriminatedUnion("outcome", [
   activeTurn,
-  z.object({ outcome: z.enum(["lost", "waiting"]) }),
+  z.object({ outcome: z.literal("waiting") }),
+  z.object({
+    outcome: z.literal("lost"),
+    /** Whether the turn belongs to another run, which writes its log. */
+    has_other_run: z.boolean().default(false),
+  }),
   z.object({
     outcome: z.literal("finished"),
     error: z.string().nullable(),

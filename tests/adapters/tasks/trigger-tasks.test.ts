@@ -65,6 +65,12 @@ async function fire(id: string): Promise<void> {
   await fireTasks(workspace.server.url);
 }
 
+/** As a task at Trigger.dev asks for its run. */
+const deliver = (taskRunId: unknown) =>
+  client(null, workspace.server.url).post(`/api/cron/task-runs/${taskRunId}`, undefined, {
+    headers: { authorization: `Bearer ${setting("CRON_SECRET")}` },
+  });
+
 const untilEnded = (person: Person) =>
   expect.poll(() => firingsOf(person)).toMatchObject([{ status: "COMPLETED" }]);
 
@@ -99,6 +105,36 @@ describe("a scheduled prompt", () => {
     expect(trigger.orders.join()).not.toContain(SECRET_WORDS);
   });
 
+  test("is one run, and ends, although two deliveries start it at the same time", async () => {
+    const { person, caller } = await createCaller();
+    const { id } = await createTask(caller, { prompt: "run `sleep 1`" });
+    await fire(id);
+    const patience = workspace.sql`interval '5 minutes'`;
+    const isHandedOver = async () =>
+      (
+        await workspace.sql`select from scheduled_firings where account_id = ${person.id}
+        and attempt_at > now() + ${patience} - interval '1 minute'`
+      ).length;
+    await expect.poll(isHandedOver).toBe(1);
+    const taskRunId = trigger.startedFor(person.id)[0]?.metadata.taskRunId;
+    const deliveries: Promise<unknown>[] = [];
+    await workspace.sql.begin(async (holder) => {
+      await holder`select pg_advisory_xact_lock(hashtextextended(${person.id}, 20261163))`;
+      for (const count of [1, 2]) {
+        // As a hand-over that is recorded late leaves it.
+        await workspace.sql`update scheduled_firings set attempt_at = now() + ${patience}
+          where account_id = ${person.id}`;
+        deliveries.push(deliver(taskRunId));
+        const waiting = () => workspace.sql`select from pg_stat_activity
+          where wait_event_type = 'Lock' and query like '%"provision_run"%'`;
+        await expect.poll(waiting).toHaveLength(count);
+      }
+    });
+    await Promise.all(deliveries);
+    await untilEnded(person);
+    expect(await firingsOf(person)).toMatchObject([{ turns: 1 }]);
+  });
+
   test("that is asked for now starts at once, and is shown there", async () => {
     deploy();
     const { person, caller } = await createCaller();
@@ -125,13 +161,7 @@ describe("a scheduled prompt", () => {
     // Late, and to no effect.
     deploy();
     const taskRunId = trigger.startedFor(person.id)[0]?.metadata.taskRunId;
-    const late = await client(null, workspace.server.url).post(
-      `/api/cron/task-runs/${taskRunId}`,
-      undefined,
-      {
-        headers: { authorization: `Bearer ${setting("CRON_SECRET")}` },
-      },
-    );
+    const late = await deliver(taskRunId);
     expect(late.body).toMatchObject({ task_run: { status: "COMPLETED" } });
     expect(await firingsOf(person)).toEqual(firings);
   });
