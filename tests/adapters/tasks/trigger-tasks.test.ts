@@ -126,7 +126,8 @@ describe("a scheduled prompt", () => {
           where account_id = ${person.id}`;
         deliveries.push(deliver(taskRunId));
         const waiting = () => workspace.sql`select from pg_stat_activity
-          where wait_event_type = 'Lock' and query like '%"provision_run"%'`;
+          where datname = current_database() and wait_event_type = 'Lock'
+            and query like '%"provision_run"%'`;
         await expect.poll(waiting).toHaveLength(count);
       }
     });
