@@ -1423,7 +1423,7 @@ begin
   from public.turns t
   where r.turn_id = p_turn_id and r.tool_call_id = p_call_id
     and t.id = r.turn_id and t.account_id = coalesce(p_account_id, t.account_id);
-  -- A command may have met more by the API, and a budget may have been set meanwhile.
+  -- A command may have met more by the API, and a budget may have been set since.
   return (
     select jsonb_build_object('untrusted', t.untrusted,
       'has_budget', a.monthly_budget_usd is not null,

@@ -1,4 +1,4 @@
-/** The tools that a client runs itself. Their calls stay open until it sends the results. */
+/** Which tools the server runs, and the ones that a client runs itself: their calls stay open until it sends the results. */
 import { z } from "zod";
 import { AGENT_TOOLS } from "../../contract/run-options.ts";
 import { isMcpName } from "./mcp-tool.ts";

@@ -21,7 +21,7 @@ import { type AnyAgentTool, type ToolContext, toolFailure } from "./tool.ts";
 import { webSearch } from "./web-search.ts";
 import { write } from "./write.ts";
 
-const byName: Record<(typeof AGENT_TOOLS)[number], AnyAgentTool | typeof askUserQuestion> = {
+const byName: Record<Exclude<(typeof AGENT_TOOLS)[number], "ask_user_question">, AnyAgentTool> = {
   bash,
   read,
   write,
@@ -29,14 +29,11 @@ const byName: Record<(typeof AGENT_TOOLS)[number], AnyAgentTool | typeof askUser
   glob,
   todo,
   task,
-  ask_user_question: askUserQuestion,
   skill,
   fetch: fetchTool,
   web_search: webSearch,
 };
-const runnable = Object.values(byName).filter(
-  (one): one is AnyAgentTool => one !== askUserQuestion,
-);
+const runnable = Object.values(byName);
 
 /** Created once, because the SDK translates a bare zod schema again at every model call. */
 const schemas = [...runnable, askUserQuestion].map(
