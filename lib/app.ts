@@ -241,6 +241,7 @@ export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promis
 export async function createApp(settings: Config) {
   const queues = createQueues(settings);
   const models = await createModels(settings);
+  const media = await createMediaStorage(settings);
   return {
     engine: await createEngine(settings),
     models,
@@ -248,7 +249,7 @@ export async function createApp(settings: Config) {
     contextWindows: new ContextWindows(models, settings.DEFAULT_CONTEXT_WINDOW),
     sandboxes: await createSandboxes(settings),
     content: await createContent(settings, queues),
-    media: await createMediaStorage(settings),
+    media,
     contents: await createContentStorage(settings),
     tasks: await createTaskRunner(settings),
     catalog: await createCatalog(settings),
@@ -262,6 +263,10 @@ export async function createApp(settings: Config) {
     pdfInspections: createPdfInspections(),
     proxiedImages: createProxyCache(),
     describeApi: async () => (await import("./openapi/describe-run-api.ts")).describeRunApi(),
+    judgeRequest: async (method: string, url: URL, body: string | undefined) => {
+      const { judgeRequest } = await import("./openapi/judge-request.ts");
+      return judgeRequest(method, url, body, (one) => media.keyOf(one) !== null);
+    },
     runningTurns: new RunningTurns(),
     deliveryWorker: new DeliveryWorker(),
     mailWorker: new MailWorker(),

@@ -5,13 +5,17 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { examples } from "../lib/openapi/examples.ts";
+import { withEffects } from "./docs/describe-effects.ts";
 import { describeEndpoints } from "./docs/describe-endpoints.ts";
 import { describeEnvironment, describeSettings } from "./docs/describe-settings.ts";
+
+const read = (name: string) => readFileSync(resolve(import.meta.dirname, "..", name), "utf8");
 
 const documents = {
   "docs/api.md": describeEndpoints(examples),
   "docs/settings.md": describeSettings(),
   ".env.example": describeEnvironment(),
+  "docs/guides/approvals.md": withEffects(read("docs/guides/approvals.md")),
 };
 
 for (const [name, text] of Object.entries(documents)) {

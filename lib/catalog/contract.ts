@@ -31,11 +31,15 @@ export const MAX_SEARCH_OFFSET = 10_000;
 
 const shared = { method: "GET", tag: "Catalog", family: "catalog" } as const;
 
+/** Everyone who releases music has named something there. */
+const ofCatalog = () => [{ kind: "search", name: "catalog" } as const];
+
 export const listArtistAlbumsContract = contract({
   ...shared,
   auth: "optional",
   path: "/api/catalog/artist/albums",
   runCredential: true,
+  words: ofCatalog,
   tool: true,
   summary: "List the albums of an artist",
   description: "By group, newest first. Without a credential, a stricter rate limit applies.",
@@ -57,6 +61,7 @@ export const searchCatalogContract = contract({
   auth: "optional",
   path: "/api/catalog/search",
   runCredential: true,
+  words: ofCatalog,
   tool: true,
   summary: "Search the catalog",
   description:
@@ -82,6 +87,7 @@ export const openPageContract = contract({
   auth: "none",
   path: "/api/catalog/open",
   runCredential: true,
+  words: ofCatalog,
   summary: "Redirect to an item's page at the catalog's provider",
   description: "The target of `external_urls.catalog`, for people: it requires no credential.",
   query: z.object({ type: z.enum(kinds).describe("The type of the item"), id: catalogId }),

@@ -78,6 +78,15 @@ export interface ConnectorProvider extends Checkable {
       }
     | ConnectorFault
   >;
+  /** Describes one action of the connector. */
+  describeAction(request: { readonly connector: string; readonly action: string }): Promise<
+    | {
+        readonly kind: "action";
+        /** Whether it may delete or overwrite something, or the provider does not say. */
+        readonly isDestructive: boolean;
+      }
+    | ConnectorFault
+  >;
   /** Lists a page of the connector's events. */
   listEvents(request: {
     readonly connector: string;

@@ -14,6 +14,7 @@ export const listContentTemplatesContract = contract({
   method: "GET",
   path: "/api/content/templates",
   runCredential: true,
+  words: "own",
   tool: true,
   summary: "List content templates",
   description: "Images and videos take the id of a template as `template`.",
@@ -26,6 +27,7 @@ export const getContentTemplateContract = contract({
   method: "GET",
   path: "/api/content/templates/{id}",
   runCredential: true,
+  words: "own",
   tool: true,
   summary: "Read a content template",
   params: z.object({ id: z.string().describe("The template's `id`") }),
@@ -98,6 +100,7 @@ const generation = {
   ...shared,
   method: "POST",
   runCredential: true,
+  words: "own",
   effect: "media",
   tool: true,
   description:
@@ -121,6 +124,7 @@ const generation = {
 export const createVideoContract = contract({
   ...generation,
   path: "/api/content/video",
+  urls: ["image_url", "end_image_url", "video_url", "audio_url"],
   summary: "Generate a video",
   body: videoBody,
   responses: {
@@ -152,6 +156,7 @@ export type ImageRequest = z.output<typeof imageBody>;
 export const createImageContract = contract({
   ...generation,
   path: "/api/content/image",
+  urls: ["reference_image_url", "images"],
   summary: "Generate images",
   body: imageBody,
   responses: {
@@ -204,6 +209,7 @@ export const getMediaContract = contract({
   method: "GET",
   path: "/api/media/{accountId}/{name}",
   runCredential: true,
+  words: "own",
   summary: "Read a file",
   description:
     "The name contains 128 random bits and is the only key, so that players and other services can read " +

@@ -94,9 +94,13 @@ export async function queueGeneration<T extends object>(
   const { accountId } = caller;
   const credentialId = keyIdOf(caller);
   const { CONTENT_AT_ONCE: maxActiveRuns, ACCOUNT_MEDIA_BYTES: mediaLimitBytes } = config();
+  // The words of an order are those of the session in which it was made.
+  const session =
+    caller.credential.kind === "run" ? { sessionId: caller.credential.run.sessionId } : {};
   const begun = await beginRun({
     ...{ accountId, effectId, idempotencyKey, maxActiveRuns, mediaLimitBytes, artistId, costUsd },
-    ...{ taskIdentifier: `generate-${kind}`, payload, metadata, credentialId },
+    ...{ taskIdentifier: `generate-${kind}`, payload, credentialId },
+    metadata: { ...metadata, ...session },
     leaseSeconds: LEASE_SECONDS,
   });
   if (isAppError(begun)) return begun;

@@ -67,7 +67,44 @@ interface SuccessResponse {
   readonly bytes?: readonly string[];
 }
 
-export interface Contract {
+/** What a request and its answer say of the rows that were read. */
+export interface ReadAnswer {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Absent for streams and bytes. */
+  readonly body: unknown;
+}
+
+/**
+ * Whose words an answer can have. `own`: those of the account, its organization, the operator and its vendors,
+ * and none of a stranger. `chats`, `templates`, `skills`, `workspace`: those of rows of which the database knows
+ * whether they are a stranger's (`meet_rows` in supabase/schemas/76_approvals.sql). A function returns the
+ * strangers of this answer.
+ */
+export type Words = "own" | StrangersIn | readonly StrangersIn[];
+type StrangersIn =
+  | "chats"
+  | "templates"
+  | "skills"
+  | "workspace"
+  | ((answer: ReadAnswer) => readonly UntrustedSource[]);
+
+/** An endpoint that a run may call must say whose words it answers with: a stranger's make the run untrusted. */
+type RunAccess =
+  | { readonly runCredential?: undefined; readonly words?: undefined }
+  | {
+      /**
+       * Allows the credential of a run, which every command in the run's sandbox can use. Without it the
+       * credential is refused. An endpoint that needs no credential then refuses every request from a
+       * sandbox (lib/http/guard-run.ts).
+       */
+      readonly runCredential: true | RunRule;
+      readonly words: Words;
+    };
+
+export type Contract = Endpoint & RunAccess;
+
+interface Endpoint {
   readonly method: Method;
   /** In OpenAPI's notation: `/api/keys/{id}/rotate`. */
   readonly path: `/api/${string}`;
@@ -79,18 +116,13 @@ export interface Contract {
   readonly auth: "required" | "optional" | "none";
   /** With `auth: "none"`: counts requests towards the limit of addresses without a credential. */
   readonly addressLimit?: true;
-  /**
-   * Allows the credential of a run, which every command in the run's sandbox can use. Without it the
-   * credential is refused. An endpoint that needs no credential then refuses every request from a
-   * sandbox (lib/http/guard-run.ts).
-   */
-  readonly runCredential?: true | RunRule;
-  /**
-   * The effect of the endpoint, for which the policies of a run may require an approval (lib/http/guard-run.ts).
-   */
+  /** The effect of the endpoint, which the policies of a run may forbid or ask for (effects.ts). */
   readonly effect?: ApprovalCategory;
-  /** The stranger whose words are in the answer. They make a run untrusted that gets it. */
-  readonly meets?: (params: Readonly<Record<string, string>>) => UntrustedSource;
+  /**
+   * Fields of the body with URLs that the service connects to, or lists of them. For a run each counts as `fetch`
+   * to its host, unless it is of this service's own storage.
+   */
+  readonly urls?: readonly string[];
   /**
    * Offers the endpoint as a tool of the MCP server (`POST /api/mcp`), under its operation id. A call
    * passes the same stages as a request, so a tool can do what its endpoint allows, and no more.

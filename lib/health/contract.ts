@@ -27,6 +27,7 @@ const shared = {
   family: "error",
   auth: "none",
   runCredential: true,
+  words: "own",
 } as const;
 
 export const healthContract = contract({

@@ -39,12 +39,13 @@ export interface PlainSuccess {
 export interface Exchange {
   readonly app: App;
   readonly plan: Plan;
-  readonly request: Request;
   readonly requestId: string;
   /** Carries the request id. */
   readonly log: Logger;
   readonly query: Readonly<Record<string, unknown>> | undefined;
 
+  /** Replaced by `authorize` where it has to read a body of bytes. */
+  request: Request;
   /** Of the path; undefined where the contract declares none. */
   params: Readonly<Record<string, unknown>> | undefined;
   /** From `identify`. Null for a caller without a credential. */

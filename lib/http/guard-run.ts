@@ -6,15 +6,17 @@
 
 import { z } from "zod";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import type { Contract } from "../contract/contract.ts";
+import type { Contract, ReadAnswer } from "../contract/contract.ts";
+import { effectsOf } from "../contract/effects.ts";
 import { tooManyRequests } from "../contract/rate-limit.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import { resolveCaller, storedCredentials } from "../identity/credentials/resolve-caller.ts";
-import { APPROVED_CALL, isMarked } from "../identity/keys/approved-call.ts";
-import { call } from "../platform/database/query.ts";
+import { APPROVED_CALL, readMark } from "../identity/keys/approved-call.ts";
+import { call as callFunction } from "../platform/database/query.ts";
 import { isFromSandbox } from "../sandbox/outgoing-headers.ts";
 import { addressOf } from "./address.ts";
 import type { Exchange } from "./exchange.ts";
+import { readBytes } from "./read-input.ts";
 
 const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");
@@ -40,21 +42,31 @@ export function refuseRequest(
 }
 
 /**
- * Refuses a run's credential an effect for which its policies require an approval. The agent asks for it before
- * it makes the request itself; a command of its sandbox cannot.
+ * Refuses a run's credential an effect that its policies forbid or ask for. The agent asks for it before it makes the
+ * request itself, whose mark shows that; a command of its sandbox cannot.
  */
-export function refuseEffect({ plan, caller, request, body }: Exchange): AppError | null {
-  const { effect } = plan.contract;
-  if (effect === undefined || caller?.credential.kind !== "run") return null;
+export async function refuseEffect(exchange: Exchange): Promise<AppError | null> {
+  const { app, plan, caller, input, request } = exchange;
+  if (caller?.credential.kind !== "run") return null;
   const { run } = caller.credential;
-  if (!run.asks.includes(effect)) return null;
-  const call = {
+  const { categories } = effectsOf(
+    plan.contract,
+    input.body,
+    (url) => app.media.keyOf(url) !== null,
+  );
+  const asked = categories.filter((category) => run.asks.includes(category));
+  if (asked.length === 0) return null;
+  const header = request.headers.get(APPROVED_CALL);
+  if (header === null) return needsApproval;
+  const mark = readMark(header, {
     turnId: run.turnId,
     method: request.method,
-    path: new URL(request.url).pathname,
-    body: body && !isAppError(body) ? body.value : undefined,
-  };
-  return isMarked(request.headers.get(APPROVED_CALL), call) ? null : needsApproval;
+    url: new URL(request.url),
+    body: await bodyIn(exchange),
+  });
+  if (!mark || !asked.every((category) => mark.categories.includes(category))) return needsApproval;
+  const call = { p_account_id: caller.ownerId, p_turn_id: run.turnId, p_call_id: mark.callId };
+  return (await callFunction("use_approved_call", call, z.boolean())) ? null : needsApproval;
 }
 
 const needsApproval = appError(
@@ -62,16 +74,68 @@ const needsApproval = appError(
   "A person must approve this: make the same request with the tool fetch, which asks for it",
 );
 
-/** Notes that a run has got the words of a stranger. */
-export async function noteMet(
-  { meets }: Contract,
+/** Resolves to the body that a mark is for: the parsed JSON, or the text of bytes, which the handler reads again. */
+async function bodyIn(exchange: Exchange): Promise<unknown> {
+  const { plan, request, body } = exchange;
+  if (plan.contract.byteBodyLimit === undefined)
+    return body && !isAppError(body) ? body.value : undefined;
+  const bytes = await readBytes(request, MAX_MARKED_BYTES);
+  if (isAppError(bytes)) return undefined;
+  const { url, method, headers, signal } = request;
+  const content = Buffer.from(bytes);
+  exchange.request = new Request(url, { method, headers, signal, body: content });
+  return content.toString();
+}
+
+/** More than a model writes in a call. */
+const MAX_MARKED_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Notes that a run has got the words of a stranger, before it gets them.
+ * @param answer what was asked for, and the body of the answer unless it is a stream
+ */
+export async function noteWords(
+  { words }: Contract,
   { ownerId, credential }: Caller,
-  params: unknown,
+  answer: ReadAnswer,
 ): Promise<void> {
-  if (!meets || credential.kind !== "run") return;
-  const source = meets((params ?? {}) as Readonly<Record<string, string>>);
-  const args = { p_account_id: ownerId, p_turn_id: credential.run.turnId, p_sources: [source] };
-  await call("mark_turn_untrusted", args, z.unknown());
+  if (words === undefined || words === "own" || credential.kind !== "run") return;
+  const { run } = credential;
+  const turn = { p_account_id: ownerId, p_turn_id: run.turnId };
+  for (const each of [words].flat()) {
+    if (typeof each === "function") {
+      const sources = each(answer);
+      if (sources.length === 0) continue;
+      await callFunction("mark_turn_untrusted", { ...turn, p_sources: sources }, z.unknown());
+    } else {
+      const rows = rowsIn(each, answer);
+      if (rows.length === 0) continue;
+      const read = { ...turn, p_kind: each, p_rows: rows, p_artist_id: run.artistId };
+      await callFunction("meet_rows", read, z.unknown());
+    }
+  }
+}
+
+/** The fields that name rows, in a request, in its answer, and in each row of a list. */
+const KEYS = {
+  chats: ["sessionId", "session_id", "chatId", "chat_id", "runId", "run_id", "id"],
+  templates: ["id"],
+  skills: ["name"],
+  workspace: ["path"],
+} as const;
+
+/** Returns the keys of the rows that an answer has words of; more than were read do no harm. */
+function rowsIn(words: keyof typeof KEYS, { params, query, body }: ReadAnswer) {
+  const top = Object.values(Object(body)).flat();
+  const places = [params, query, body, ...top, ...top.map((one) => Object(one).metadata)];
+  return places.flatMap((place) => {
+    const fields: Readonly<Record<string, unknown>> = Object(place);
+    const version = typeof fields.version === "number" ? fields.version : null;
+    return KEYS[words].flatMap((name) => {
+      const key = fields[name];
+      return typeof key === "string" ? [{ key, version }] : [];
+    });
+  });
 }
 
 /**

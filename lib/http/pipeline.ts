@@ -15,7 +15,13 @@ import {
 import { config } from "../platform/config.ts";
 import { addressOf } from "./address.ts";
 import type { Exchange, PlainSuccess } from "./exchange.ts";
-import { noteMet, refuseCaller, refuseEffect, refuseRequest, refuseSandbox } from "./guard-run.ts";
+import {
+  noteWords,
+  refuseCaller,
+  refuseEffect,
+  refuseRequest,
+  refuseSandbox,
+} from "./guard-run.ts";
 import { answerOnce, readIdempotencyKey } from "./idempotency.ts";
 import { type ReadBody, readBody as readJsonBody, readZipBody } from "./read-input.ts";
 import { log, respond, trace } from "./respond.ts";
@@ -135,10 +141,10 @@ export function parse(exchange: Exchange): AppError | undefined {
  * Refuses accounts that the caller has no access to: 403, and 404 for an artist that it cannot see. A
  * contract can limit the credential of a run to certain requests, so this stage follows `parse`.
  */
-export function authorize(exchange: Exchange): AppError | undefined {
+export async function authorize(exchange: Exchange): Promise<AppError | undefined> {
   const { plan, caller, input, denied } = exchange;
   const misused = caller && refuseRequest(plan.contract, caller, input);
-  return misused ?? denied ?? refuseEffect(exchange) ?? undefined;
+  return misused ?? denied ?? (await refuseEffect(exchange)) ?? undefined;
 }
 
 const admission: readonly Stage[] = [identify, throttle, readBody, parse, authorize];
@@ -187,13 +193,22 @@ export async function handle(
     ? await app.queues.requests.run(caller.ownerId, request.signal, run)
     : await run();
   if (isAppError(result)) return result;
-  if (caller) await noteMet(plan.contract, caller, input.params);
   const response = result instanceof Response ? result : responseOf(result);
+  if (caller) {
+    const body = result instanceof Response ? undefined : result.body;
+    await noteWords(plan.contract, caller, {
+      params: fieldsOf(input.params),
+      query: fieldsOf(input.query),
+      body,
+    });
+  }
   // An error of a protocol that an endpoint carries is in the protocol's own shape.
   const isProtocolError = response.headers.has("x-error-code");
   if (config().CHECK_RESPONSES && !isProtocolError) await checkResponse(plan.contract, response);
   return response;
 }
+
+const fieldsOf = (input: unknown): Readonly<Record<string, unknown>> => Object(input);
 
 function responseOf({ status, body, headers = {} }: PlainSuccess): Response {
   const init = { status: Number(status ?? 200), headers };

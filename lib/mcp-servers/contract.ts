@@ -119,6 +119,7 @@ export const listMcpServersContract = contract({
   method: "GET",
   path: "/api/mcp-servers",
   runCredential: true,
+  words: "own",
   summary: "List MCP servers, newest first",
   query: pageQuery,
   responses: pageResponse("servers", mcpServer),
@@ -152,6 +153,11 @@ export const getMcpServerContract = contract({
   method: "GET",
   path: "/api/mcp-servers/{id}",
   runCredential: true,
+  // Its tools are described in its words.
+  words: ({ body }) => {
+    const { server } = z.object(one).parse(body);
+    return server.tools.length > 0 ? [{ kind: "mcp", name: server.name }] : [];
+  },
   summary: "Read an MCP server with its tools",
   params: byId,
   responses: successResponse("The server", one),
@@ -254,6 +260,7 @@ export const mcpClientMetadataContract = contract({
   method: "GET",
   path: "/api/mcp-servers/client-metadata",
   runCredential: true,
+  words: "own",
   summary: "Read what this service says of itself as an OAuth client",
   description: "A Client ID Metadata Document, whose URL is the client's id.",
   responses: {

@@ -103,6 +103,7 @@ export async function listTools(
       description: tool.description ?? "",
       input_schema: withoutRootKeywords(tool.inputSchema),
       read_only: tool.annotations?.readOnlyHint === true,
+      ...(tool.annotations?.destructiveHint === true && { destructive: true }),
     },
   }));
   const work = { accountId, queue: app.queues.outputChecks };

@@ -6,6 +6,7 @@ export const callMcpContract = contract({
   method: "POST",
   path: "/api/mcp",
   runCredential: true,
+  words: "own",
   summary: "Send a message to the MCP server",
   description:
     "The API as a server of the Model Context Protocol: streamable HTTP without sessions, one message " +

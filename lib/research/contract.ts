@@ -16,7 +16,7 @@ export const listTracksContract = contract({
   method: "GET",
   path: "/api/research/tracks",
   runCredential: true,
-  meets: () => ({ kind: "search", name: "research" }),
+  words: () => [{ kind: "search", name: "research" }],
   tool: true,
   summary: "List all tracks of an artist",
   description:

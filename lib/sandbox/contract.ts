@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { contract, type RunRule, successResponse } from "../contract/contract.ts";
 import { contentAs, dateTime, MAX_PATH_CHARS, uuid } from "../contract/fields.ts";
+import { strangersFile } from "../contract/strangers-file.ts";
 import { MAX_STREAMED_BYTES } from "./port.ts";
 import { sandboxStatus } from "./stored-sandbox.ts";
 
@@ -45,6 +46,7 @@ export const getSandboxContract = contract({
   ...shared,
   method: "GET",
   runCredential: ofItsOwnSession,
+  words: "own",
   tool: true,
   summary: "Read the state of a session's sandbox",
   description: "Asks the provider, so that a sandbox that has ended is reported as such.",
@@ -82,6 +84,7 @@ export const listSandboxFilesContract = contract({
   path: "/api/sandbox/files",
   method: "GET",
   runCredential: ofItsOwnSession,
+  words: "own",
   tool: true,
   summary: "List a folder of a session's sandbox",
   description:
@@ -103,6 +106,7 @@ export const readSandboxFileContract = contract({
   path: "/api/sandbox/files/content",
   method: "GET",
   runCredential: ofItsOwnSession,
+  words: strangersFile,
   tool: true,
   summary: "Read a file of a session's sandbox",
   description: "At most 10 MiB, as an attachment that browsers do not execute.",
@@ -133,6 +137,8 @@ export const writeSandboxFileContract = contract({
   path: "/api/sandbox/files/content",
   method: "PUT",
   runCredential: ofItsOwnSession,
+  words: "own",
+  effect: "write",
   summary: "Write a file of a session's sandbox",
   description:
     "The raw body, at most 100 MiB, becomes the file. Its folders are created, and a file that is " +
@@ -153,6 +159,8 @@ export const removeSandboxFileContract = contract({
   path: "/api/sandbox/files",
   method: "DELETE",
   runCredential: ofItsOwnSession,
+  words: "own",
+  effect: "write",
   summary: "Delete a file or folder of a session's sandbox",
   description:
     "A folder goes with all that is in it. Waits for a command of the session that is running.",
@@ -170,6 +178,7 @@ export const archiveSandboxContract = contract({
   path: "/api/sandbox/archive",
   method: "GET",
   runCredential: ofItsOwnSession,
+  words: "own",
   summary: "Download a folder of a session's sandbox as a ZIP archive",
   description:
     "At most 10,000 files and folders, as each is when it is read; `path` is absolute or relative to " +

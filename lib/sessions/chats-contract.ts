@@ -12,6 +12,7 @@ export const listAccountChatsContract = contract({
   method: "GET",
   path: "/api/chats",
   runCredential: true,
+  words: "chats",
   tool: true,
   summary: "List and search all chats of the account, newest first",
   query: pageQuery.extend({

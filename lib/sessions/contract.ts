@@ -68,6 +68,7 @@ export const listSessionsContract = contract({
   method: "GET",
   path: "/api/sessions",
   runCredential: true,
+  words: "chats",
   tool: true,
   summary: "List the caller's sessions, newest first",
   query: pageQuery,
@@ -80,6 +81,7 @@ export const getSessionContract = contract({
   method: "GET",
   path: "/api/sessions/{sessionId}",
   runCredential: true,
+  words: "chats",
   tool: true,
   summary: "Read a session",
   params: sessionParams,
@@ -134,6 +136,7 @@ export const listChatsContract = contract({
   method: "GET",
   path: "/api/sessions/{sessionId}/chats",
   runCredential: true,
+  words: "chats",
   tool: true,
   summary: "List the chats of a session, newest first",
   params: sessionParams,
@@ -147,6 +150,7 @@ export const getChatContract = contract({
   method: "GET",
   path: "/api/sessions/{sessionId}/chats/{chatId}",
   runCredential: true,
+  words: "chats",
   tool: true,
   summary: "Read a chat with its messages and its streaming state",
   description: "While a turn is streaming, `GET /api/chat/{chatId}/stream` has its answer.",
@@ -182,6 +186,7 @@ export const exportChatContract = contract({
   method: "GET",
   path: "/api/sessions/{sessionId}/chats/{chatId}/export",
   runCredential: true,
+  words: "chats",
   summary: "Download a chat as a file",
   description:
     "Markdown has the texts and the names of tools, for people. JSON is the chat as `GET` reads it, with " +
@@ -240,6 +245,7 @@ export const listBranchesContract = contract({
   method: "GET",
   path: "/api/sessions/{sessionId}/chats/{chatId}/branches",
   runCredential: true,
+  words: "chats",
   summary: "List the branches of a chat",
   description:
     "A chat shows one path through its messages. This lists those of its messages that are not the only ones at their place, because a message was edited or an answer repeated with `parentId` of `POST /api/chat`.",
@@ -268,6 +274,7 @@ export const listFeedbackContract = contract({
   method: "GET",
   path: "/api/sessions/{sessionId}/chats/{chatId}/feedback",
   runCredential: true,
+  words: "chats",
   summary: "List the ratings of a chat's answers",
   params: chatParams,
   responses: successResponse("Those of all branches, oldest first", {

@@ -64,6 +64,7 @@ export const listSkillsContract = contract({
   method: "GET",
   path: "/api/skills",
   runCredential: true,
+  words: "skills",
   tool: true,
   summary: "List the skills that the caller's agents can load",
   description:
@@ -78,6 +79,7 @@ export const getSkillContract = contract({
   method: "GET",
   path: "/api/skills/{name}",
   runCredential: true,
+  words: "skills",
   tool: true,
   summary: "Read a skill with its files",
   params: byName,
@@ -166,6 +168,7 @@ export const listSkillVersionsContract = contract({
   method: "GET",
   path: "/api/skills/{name}/versions",
   runCredential: true,
+  words: "skills",
   summary: "List the versions of a skill, newest first",
   params: byName,
   query: ofOwner,

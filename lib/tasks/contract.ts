@@ -40,6 +40,7 @@ export const listTaskRunsContract = contract({
   method: "GET",
   path: "/api/tasks/runs",
   runCredential: true,
+  words: "chats",
   tool: true,
   summary: "List the task runs of an account, newest first, or look up one",
   description:

@@ -56,6 +56,7 @@ export const createTemplateContract = contract({
   method: "POST",
   path: "/api/agents/templates",
   runCredential: onlyUnshared,
+  words: "own",
   tool: true,
   summary: "Create an agent template",
   description:
@@ -83,6 +84,7 @@ export const listTemplatesContract = contract({
   method: "GET",
   path: "/api/agents/templates",
   runCredential: true,
+  words: "templates",
   tool: true,
   summary: "List agent templates, newest first",
   description:
@@ -97,6 +99,7 @@ export const getTemplateContract = contract({
   method: "GET",
   path: "/api/agents/templates/{id}",
   runCredential: true,
+  words: "templates",
   tool: true,
   summary: "Read an agent template",
   params: byId,
@@ -164,6 +167,7 @@ export const listTemplateVersionsContract = contract({
   method: "GET",
   path: "/api/agents/templates/{id}/versions",
   runCredential: true,
+  words: "templates",
   summary: "List the versions of an agent template, newest first",
   description:
     "The owner sees all; the first, the newest 500, and those that chats and tasks keep are stored. Other accounts see the newest version, and those that their chats and tasks keep.",
@@ -178,6 +182,7 @@ export const getTemplateVersionContract = contract({
   method: "GET",
   path: "/api/agents/templates/{id}/versions/{version}",
   runCredential: true,
+  words: "templates",
   summary: "Read a version of an agent template, or compare it with another one",
   params: byId.extend({ version: pathVersion.describe("The number of the version") }),
   query: z.object({ compare_to: queryVersion(1, "A version to compare it with") }),

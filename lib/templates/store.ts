@@ -35,15 +35,19 @@ const refusal = (action: "change" | "delete") =>
     not_owner: appError("not_owner", `Only the owner can ${action} this template`),
   });
 
-/** Inserts a template with its shares, unless it is public. Repeating an id has no effect. */
+/**
+ * Inserts a template with its shares, unless it is public. Repeating an id has no effect.
+ * @param turnId of the run that creates it; null for a person
+ */
 export function insertTemplate(
   accountId: string,
   id: string,
   values: NewTemplate,
+  turnId: string | null,
 ): Promise<Template> {
   return call(
     "create_agent_template",
-    { ...templateArguments(accountId, values), p_id: id },
+    { ...templateArguments(accountId, values), p_id: id, p_turn_id: turnId },
     found,
   );
 }

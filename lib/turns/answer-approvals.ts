@@ -18,6 +18,10 @@ const refusals = {
   answered: appError("already_answered", "The approval has another answer already"),
   over: appError("already_answered", "The approval has expired, or its run has ended"),
   no_task: appError("invalid_request", "remember must be chat, because the run is not of a task"),
+  not_memorable: appError(
+    "invalid_request",
+    "remember must not be provided: an action that can destroy something is asked for each time",
+  ),
   too_many_turns: tooManyTurns,
 };
 

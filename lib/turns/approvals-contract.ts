@@ -27,6 +27,9 @@ export const approval = z
     sources: z.array(untrustedSource).meta({
       description: "The content of strangers in the context of the agent; empty for none",
     }),
+    is_memorable: z.boolean().meta({
+      description: "False for a call that is asked for each time, such as a destructive action",
+    }),
     state: z.enum(STATES).meta({
       description: "`cancelled` if its turn ended before an answer",
     }),
@@ -73,7 +76,7 @@ export const answerApprovalContract = contract({
     }),
     remember: z.enum(["chat", "task"]).optional().meta({
       description:
-        "Approves calls of the tool with the same recipient, host or the like, for the rest of the chat or for all runs of the task",
+        "Approves calls of the tool that are equal but for their texts, such as the body of a mail, for the rest of the chat or for all runs of the task. 400 unless `is_memorable`",
     }),
   }),
   responses: { 200: { description: "The run", headers: ["retry-after"], schema: run } },

@@ -4,8 +4,11 @@ import type { JSONValue, UIMessageChunk } from "ai";
 import type { ToolCall } from "../agent/step-result.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
+import type { JudgedRequest } from "../agent/tools/tool.ts";
+import type { App } from "../app.ts";
 import type { ApprovalCategory, UntrustedSource } from "../contract/approvals.ts";
 import type { RunOptions } from "../contract/run-options.ts";
+import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { ActiveTurn } from "./store/turns.ts";
@@ -16,12 +19,15 @@ interface Effect {
   readonly value: string;
 }
 
-/** The effect of a call that policies name. */
+/** The effects of a call that policies name. */
 export interface CallEffect {
-  readonly category: ApprovalCategory;
+  /** At least one. The first describes the call. */
+  readonly categories: readonly [ApprovalCategory, ...ApprovalCategory[]];
   readonly effect: readonly Effect[];
   /** A remembered approval applies to calls with the same fields. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /** Resolves with whether an approval may be remembered; if not, the call is asked for each time. */
+  readonly isMemorable: () => Promise<boolean>;
 }
 
 interface Asking {
@@ -37,6 +43,10 @@ const shown = (value: unknown): string => {
 
 const MAX_LINES = 20;
 const MAX_NAME_CHARS = 64;
+
+/** Fields that are shown first: whom a call reaches. */
+const ADDRESSEE =
+  /^(?:to|cc|bcc|.*(?:recipient|email|channel|user|host|url|address|account|phone|attendee|participant|guest|invitee|member|contact).*)$/i;
 
 /**
  * Returns the fields of an input as lines: first the addressees, at the end the number of fields that are left out.
@@ -56,6 +66,24 @@ function linesOf(input: Readonly<Record<string, unknown>>): Effect[] {
   return more > 0 ? [...lines, { label: "Further fields", value: String(more) }] : lines;
 }
 
+/** Fields whose texts a remembered approval does not compare. */
+const CONTENT =
+  /^(?:subject|title|summary|body|text|message|content|caption|description|comment|notes?|html|markdown|prompt|negative_prompt|(?:html|text|plain)_?(?:body|text|content)|(?:body|message)_?(?:html|text|plain))$/i;
+/** A text that a service may read as fields: JSON, markup, a form, or the headers of a mail. */
+const STRUCTURED = /^\s*[[{<]|^[\w.[\]%-]+=|^(?:to|cc|bcc|from|reply-to)\s*:/im;
+
+/** Returns an input with null for each text that is content. What is left must be equal for a remembered approval. */
+function withoutContent(value: unknown, name = ""): unknown {
+  if (typeof value === "string") {
+    return CONTENT.test(name) && !STRUCTURED.test(value) ? null : value;
+  }
+  if (Array.isArray(value)) return value.map((one) => withoutContent(one));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, withoutContent(inner, key)]),
+  );
+}
+
 /** The effects for which the default is to ask. */
 const ASKED: readonly ApprovalCategory[] = ["connectors", "mcp"];
 
@@ -69,14 +97,28 @@ export function decisionOn(
   return policy === "auto" ? "run" : policy;
 }
 
+/**
+ * Returns whether a call with several effects may run, or must be asked for, or must not run, and the effect for
+ * which that is so.
+ */
+export function decideOn({ categories }: CallEffect, asking: Asking) {
+  const decisions = categories.map((category) => ({
+    category,
+    decision: decisionOn(category, asking),
+  }));
+  const named = (wanted: "ask" | "deny") => decisions.find(({ decision }) => decision === wanted);
+  return named("deny") ?? named("ask") ?? { category: categories[0], decision: "run" as const };
+}
+
 const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 
-/** Returns the effect of a call; null for a call that no policy names. */
-export function effectOf(
+/** Returns the effects of a call; null for a call that no policy names. */
+export async function effectOf(
+  app: Pick<App, "connectors" | "judgeRequest">,
   { name, input }: ToolCall,
   { mcp_tools, options }: Pick<ActiveTurn, "mcp_tools" | "options">,
-): CallEffect | null {
+): Promise<CallEffect | null> {
   const given = record(input);
   const ofServer = mcpToolOf(mcp_tools, name);
   if (ofServer) {
@@ -84,83 +126,126 @@ export function effectOf(
     if (ofServer.readOnly && options.approvals?.mcp === undefined) return null;
     const { server, tool } = ofServer;
     return {
-      category: "mcp",
+      categories: ["mcp"],
       effect: [
         { label: "MCP server", value: server },
         { label: "Tool", value: tool },
         ...linesOf(given),
       ],
-      fields: { ...addressees(given), server, tool },
+      fields: { server, tool, input: withoutContent(given) },
+      isMemorable: async () => !ofServer.destructive,
     };
   }
   switch (name) {
     case "bash":
       return {
-        category: "bash",
+        categories: ["bash"],
         effect: [{ label: "Command", value: shown(given.command) }],
-        fields: { command: given.command },
+        fields: { command: given.command, ...(given.cwd !== undefined && { cwd: given.cwd }) },
+        isMemorable: always,
       };
     case "write":
       return {
-        category: "write",
+        categories: ["write"],
         effect: [
           { label: "File", value: shown(given.filePath) },
           { label: "Characters", value: String(shownLength(given.content)) },
         ],
         fields: { filePath: given.filePath },
+        isMemorable: always,
       };
     case "fetch":
-      return effectOfRequest(given);
+      return effectOfRequest(app, given);
     default:
       return null;
   }
 }
 
+const always = async () => true;
+
 const shownLength = (content: unknown): number =>
   typeof content === "string" ? content.length : 0;
 
-const CONNECTOR_ACTION = /^\/api\/connectors\/([^/]+)\/actions\/([^/]+)\/?$/;
-const MEDIA = /^\/api\/content\//;
-
 /** A request to the web, or to this service, which acts for the account. */
-function effectOfRequest(given: Readonly<Record<string, unknown>>): CallEffect | null {
+async function effectOfRequest(
+  app: Pick<App, "connectors" | "judgeRequest">,
+  given: Readonly<Record<string, unknown>>,
+): Promise<CallEffect | null> {
   const method = typeof given.method === "string" ? given.method : "GET";
   const url = typeof given.url === "string" ? URL.parse(given.url) : null;
   // The tool refuses it.
   if (!url) return null;
+  const body = typeof given.body === "string" ? given.body : undefined;
   if (url.origin !== serviceOrigin()) {
+    const reads = method === "GET" || method === "HEAD";
     return {
-      category: "fetch",
+      categories: ["fetch"],
       effect: [
         { label: "Host", value: url.host },
         { label: "Request", value: shown(`${method} ${url.href}`) },
-        ...(given.body === undefined ? [] : [{ label: "Content", value: shown(given.body) }]),
+        ...(body === undefined ? [] : [{ label: "Content", value: shown(body) }]),
       ],
-      fields: { host: url.host },
+      // Who lets the agent read pages of a host may let it read more of them. Anything else is one address.
+      fields: {
+        method,
+        ...(reads ? { host: url.host, protocol: url.protocol } : { url: url.href }),
+        ...(given.headers !== undefined && { headers: given.headers }),
+        ...(body !== undefined && { body: withoutContent(parsed(body) ?? body) }),
+      },
+      isMemorable: always,
     };
   }
-  if (method === "GET" || method === "HEAD" || method === "OPTIONS") return null;
-  const action = CONNECTOR_ACTION.exec(url.pathname);
-  const body = record(parsed(given.body));
-  if (action) {
-    const input = record(body.input);
-    const [, connector = "", name = ""] = action;
+  const request = await app.judgeRequest(method, url, body);
+  if (!request) return null;
+  const { contract, params, effects } = request;
+  const [category, ...more] = effects.categories;
+  if (category === undefined) return null;
+  const hosts = effects.hosts.map((host) => ({ label: "Host", value: host }));
+  const input = record(request.body);
+  const fields = {
+    method,
+    url: request.url.href,
+    body: withoutContent(request.body),
+  };
+  if (category === "connectors") {
+    const { connector = "", action = "" } = params;
     return {
-      category: "connectors",
+      categories: [category, ...more],
       effect: [
         { label: "Service", value: connector },
-        { label: "Action", value: name },
-        ...linesOf(input),
+        { label: "Action", value: action },
+        ...linesOf(record(input.input)),
+        ...(input.account_id === undefined
+          ? []
+          : [{ label: "Account", value: shown(input.account_id) }]),
       ],
-      fields: { connector, action: name, ...addressees(input) },
+      fields,
+      isMemorable: async () => !(await isDestructive(app, connector, action)),
     };
   }
-  if (!MEDIA.test(url.pathname)) return null;
   return {
-    category: "media",
-    effect: [{ label: "Request", value: `${method} ${url.pathname}` }, ...linesOf(body)],
-    fields: { path: url.pathname },
+    categories: [category, ...more],
+    effect: [
+      ...hosts,
+      { label: "Request", value: shown(`${method} ${request.url.pathname}${request.url.search}`) },
+      ...(contract.byteBodyLimit === undefined
+        ? linesOf(input)
+        : [{ label: "Characters", value: String(shownLength(body)) }]),
+    ],
+    // The content of a file is free, as with the tool `write`.
+    fields: contract.byteBodyLimit === undefined ? fields : { ...fields, body: null },
+    isMemorable: async () => contract.method !== "DELETE",
   };
+}
+
+/** Returns whether an action is annotated as destructive, or whether that cannot be found out. */
+async function isDestructive(
+  { connectors }: Pick<App, "connectors">,
+  connector: string,
+  action: string,
+): Promise<boolean> {
+  const answer = await connectors?.describeAction({ connector, action });
+  return answer?.kind !== "action" || answer.isDestructive;
 }
 
 function parsed(body: unknown): unknown {
@@ -172,13 +257,24 @@ function parsed(body: unknown): unknown {
   }
 }
 
-const ADDRESSEE =
-  /^(?:to|cc|bcc|.*(?:recipient|email|channel|user|host|url|address|account|phone|attendee|participant|guest|invitee|member|contact).*)$/i;
-
-/** Returns the fields of an input that say whom it reaches; all of it if none does. */
-function addressees(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const named = Object.entries(input).filter(([name]) => ADDRESSEE.test(name));
-  return named.length > 0 ? Object.fromEntries(named) : { input };
+/**
+ * Returns the request of a call of `fetch` to this service as it was judged, with the header that shows so; null if no
+ * operation is like that.
+ * @param call the turn, and the id under which the call is recorded
+ */
+export async function judgedRequest(
+  app: Pick<App, "judgeRequest">,
+  call: { readonly turnId: string; readonly callId: string },
+  method: string,
+  given: URL,
+  text: string | undefined,
+): Promise<JudgedRequest | null> {
+  const request = await app.judgeRequest(method, given, text);
+  if (!request) return null;
+  const { url, body, effects } = request;
+  if (effects.categories.length === 0) return { url, headers: {} };
+  const mark = markOf({ turnId: call.turnId, method, url, body }, call.callId, effects.categories);
+  return { url, headers: { [APPROVED_CALL]: mark } };
 }
 
 /** Returns the id under which a call is asked for, the same after each crash. */
@@ -205,14 +301,19 @@ export function requestChunk(
   id: string,
   runId: string,
   call: ToolCall,
-  { category, effect }: CallEffect,
+  request: Readonly<{
+    category: ApprovalCategory;
+    effect: readonly Effect[];
+    is_memorable: boolean;
+  }>,
   { untrusted }: Asking,
 ): UIMessageChunk {
+  const { category, effect, is_memorable } = request;
   return {
     type: "tool-approval-request",
     approvalId: id,
     toolCallId: call.id,
-    approvalDescriptor: { category, effect, sources: untrusted, run_id: runId },
+    approvalDescriptor: { category, effect, is_memorable, sources: untrusted, run_id: runId },
     signature: signApproval(id, call),
   };
 }

@@ -55,6 +55,7 @@ export const getChatContextContract = contract({
   method: "GET",
   path: "/api/sessions/{sessionId}/chats/{chatId}/context",
   runCredential: true,
+  words: "own",
   summary: "Read how full the context of a chat is",
   description:
     "Describes the request that the chat's next turn sends to its model, without the next message. While a turn is active, its answer is not part of it.",

@@ -24,7 +24,10 @@ import { writeSummary } from "./write-summary.ts";
 
 /** The parts of the service that model calls and tools use. */
 export type ContextParts = ModelCallParts &
-  Pick<App, "contextWindows" | "describeApi" | "sandboxes" | "search">;
+  Pick<
+    App,
+    "connectors" | "contextWindows" | "describeApi" | "judgeRequest" | "sandboxes" | "search"
+  >;
 
 export interface ContextRequest {
   readonly turnId: string;

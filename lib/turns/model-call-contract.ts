@@ -71,6 +71,7 @@ export const readModelCallContract = contract({
   method: "GET",
   path: "/api/chat/runs/{runId}/steps/{index}",
   runCredential: true,
+  words: "chats",
   summary: "Read a model call of a run",
   description:
     "The request of a step of the trace, and the answer. Each text has at most 20,000 characters, and all of them 400,000. Model calls are kept as long as the trace of their run.",

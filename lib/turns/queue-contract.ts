@@ -24,6 +24,7 @@ export const listQueuedMessagesContract = contract({
   method: "GET",
   path: "/api/chat/{chatId}/queue",
   runCredential: true,
+  words: "chats",
   summary: "List the messages that wait in a chat",
   description:
     "In the order in which their turns begin, at most 10. A message leaves the list when its turn begins, or the active turn takes it, and is in the chat from then on.",

@@ -115,6 +115,7 @@ const requiredAction = z
           effect: z.array(z.object({ label: z.string(), value: z.string() })),
           input: z.unknown(),
           sources: z.array(untrustedSource),
+          is_memorable: z.boolean(),
           expires_at: dateTime,
         }),
       )
@@ -169,6 +170,7 @@ export const getRunContract = contract({
   method: "GET",
   path: "/api/chat/runs/{runId}",
   runCredential: true,
+  words: "chats",
   tool: true,
   summary: "Read the status of a run",
   description:
@@ -225,6 +227,7 @@ export const listRunsContract = contract({
   method: "GET",
   path: "/api/chat/runs",
   runCredential: true,
+  words: "chats",
   tool: true,
   summary: "List the caller's runs, newest first",
   description: "The turns of chats, headless runs and scheduled prompts.",
@@ -365,6 +368,7 @@ export const listRunStepsContract = contract({
   method: "GET",
   path: "/api/chat/runs/{runId}/steps",
   runCredential: true,
+  words: "chats",
   tool: true,
   summary: "Read the trace of a run",
   description:

@@ -7,7 +7,7 @@ import type { SubagentWork } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
-import { decisionOn, effectOf } from "./approve-calls.ts";
+import { decideOn, effectOf, judgedRequest } from "./approve-calls.ts";
 import { type ContextParts, contextBudget } from "./fit-context.ts";
 import { liveOutput } from "./live-output.ts";
 import { runSubagent } from "./run-subagent.ts";
@@ -153,14 +153,14 @@ async function runAndRecord(
       work,
       signal: step.signal,
       show,
-      runCalls: (ofSubagent, index, calls, showOutput) =>
+      runCalls: async (ofSubagent, index, calls, showOutput) =>
         runToolCalls(app, {
           ...step,
           turn: ofSubagent,
           index,
           calls,
           known: undefined,
-          denials: new Map(calls.flatMap((call) => denialInSubagent(call, step))),
+          denials: await denialsInSubagent(app, calls, step),
           write: (chunk) => {
             if (chunk.type !== "tool-output-available" || !chunk.preliminary) return;
             showOutput(chunk.output as JSONValue);
@@ -172,6 +172,8 @@ async function runAndRecord(
   const context = {
     ...environment,
     onOutput: live?.onOutput,
+    judgedRequest: (method: string, url: URL, body: string | undefined) =>
+      judgedRequest(app, { turnId, callId }, method, url, body),
     runSubagent: runWork,
     searchWeb: (request: SearchRequest) => searchWeb(app, step, place, request),
     meet: (...sources: UntrustedSource[]) => {
@@ -210,14 +212,21 @@ async function searchWeb(
 }
 
 /** A subagent cannot wait for a person. Its agent can ask, in its own name. */
-function denialInSubagent(call: ToolCall, { turn, untrusted }: ToolCalls) {
-  const { options } = turn;
-  const asked = effectOf(call, turn);
-  if (!asked || decisionOn(asked.category, { options, untrusted: untrusted() }) === "run")
-    return [];
-  const error =
-    "A subagent cannot do this, because the user must approve it. Report what is to be done, so that the agent itself can ask.";
-  return [[call.id, { error, isAnswer: false }] as const];
+async function denialsInSubagent(
+  app: ContextParts,
+  calls: readonly ToolCall[],
+  { turn, untrusted }: ToolCalls,
+): Promise<ToolCalls["denials"]> {
+  const denials = new Map<string, { error: string; isAnswer: boolean }>();
+  for (const call of calls) {
+    const asked = await effectOf(app, call, turn);
+    const asking = { options: turn.options, untrusted: untrusted() };
+    if (!asked || decideOn(asked, asking).decision === "run") continue;
+    const error =
+      "A subagent cannot do this, because the user must approve it. Report what is to be done, so that the agent itself can ask.";
+    denials.set(call.id, { error, isAnswer: false });
+  }
+  return denials;
 }
 
 async function outputOf(turn: ActiveTurn, turnId: string, known: KnownCall): Promise<JSONValue> {

@@ -9,7 +9,6 @@ import type { App } from "../app.ts";
 import { MAX_PIXELS, shrinkForModel } from "../content/media/shrink-image.ts";
 import type { UntrustedSource } from "../contract/approvals.ts";
 import type { TurnPolicies } from "../contract/network-policy.ts";
-import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import {
   deriveRunCredential,
   type RunCredentialForm,
@@ -36,7 +35,8 @@ export interface ToolWork {
   readonly untrusted: () => readonly UntrustedSource[];
 }
 
-export interface ToolEnvironment extends Omit<ToolContext, "meet" | "runSubagent" | "searchWeb"> {
+export interface ToolEnvironment
+  extends Omit<ToolContext, "meet" | "judgedRequest" | "runSubagent" | "searchWeb"> {
   /** Whether commands can reach hosts other than the service. */
   readonly canReachWeb: boolean;
 }
@@ -120,9 +120,7 @@ export async function toolEnvironment(
     }),
     network: options.network_policies ?? [],
     serviceOrigin: serviceOrigin(),
-    markApproved: (method, path, body) => ({
-      [APPROVED_CALL]: markOf({ turnId, method, path, body }),
-    }),
+    asksForHosts: asks,
     reportFault: (tool, error) => log().error({ err: error, tool, turnId }, "tool failed"),
   };
 }

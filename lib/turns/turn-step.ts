@@ -22,7 +22,7 @@ import { config } from "../platform/config.ts";
 import { drain } from "../platform/drain.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { record } from "../platform/telemetry/metrics.ts";
-import { approvalIdOf, decisionOn, effectOf, requestChunk } from "./approve-calls.ts";
+import { approvalIdOf, decideOn, effectOf, requestChunk } from "./approve-calls.ts";
 import {
   type EndParts,
   finishStream,
@@ -46,7 +46,7 @@ import type { Verdict } from "./run-contract.ts";
 import { recordIds, runToolCalls, type ToolCalls } from "./run-tool-calls.ts";
 import type { RunningTurn } from "./running-turns.ts";
 import { steerTurn } from "./steer-turn.ts";
-import { askApprovals } from "./store/approvals.ts";
+import { type ApprovalRequest, askApprovals } from "./store/approvals.ts";
 import {
   type LoadedTurnKey,
   noteLimit,
@@ -247,9 +247,9 @@ export class TurnStep {
   }
 
   /** Returns whether the policies of the turn let the call run. */
-  #mayRun(call: ToolCall): boolean {
-    const asked = effectOf(call, this.#current.turn);
-    return asked === null || decisionOn(asked.category, this.#current.turn) === "run";
+  async #mayRun(call: ToolCall): Promise<boolean> {
+    const asked = await effectOf(this.#app, call, this.#current.turn);
+    return asked === null || decideOn(asked, this.#current.turn).decision === "run";
   }
 
   /**
@@ -261,20 +261,26 @@ export class TurnStep {
     const { turnId } = this.#step;
     const denials = new Map<string, { error: string; isAnswer: boolean }>();
     const asked = new Map<string, { call: ToolCall; chunk: UIMessageChunk }>();
-    const requests = calls.flatMap((call) => {
-      const found = this.#mayRun(call) ? null : effectOf(call, this.#current.turn);
-      if (!found) return [];
-      if (decisionOn(found.category, turn) === "deny") {
-        const error = `The policy of the account denies this (approvals.${found.category})`;
+    const requests: ApprovalRequest[] = [];
+    for (const call of calls) {
+      const found = await effectOf(this.#app, call, turn);
+      if (!found) continue;
+      const { category, decision } = decideOn(found, turn);
+      if (decision === "run") continue;
+      if (decision === "deny") {
+        const error = `The policy of the account denies this (approvals.${category})`;
         denials.set(call.id, { error, isAnswer: false });
-        return [];
+        continue;
       }
       const [call_id = ""] = recordIds(this.#index, [call]);
       const id = approvalIdOf(turnId, call_id);
-      asked.set(id, { call, chunk: requestChunk(id, this.#step.runId, call, found, turn) });
+      const { categories, effect, fields } = found;
+      const request = { category, effect, is_memorable: await found.isMemorable() };
+      asked.set(id, { call, chunk: requestChunk(id, this.#step.runId, call, request, turn) });
       const { name: tool, input } = call;
-      return [{ id, call_id, tool_call_id: call.id, tool, input, ...found }];
-    });
+      const named = { id, call_id, tool_call_id: call.id, tool, input };
+      requests.push({ ...named, ...request, categories, fields });
+    }
     if (requests.length === 0) return denials;
 
     const shown = this.#progress?.approvals ?? new Map();
@@ -499,10 +505,9 @@ export class TurnStep {
     await log.flushed();
     // Calls that are asked for have not started.
     const calls = ownCalls(answer);
+    const mayRun = await Promise.all(calls.map((call) => this.#mayRun(call)));
     const continues =
-      !drain().hasBegun &&
-      performance.now() < deadline &&
-      calls.every((call) => this.#mayRun(call));
+      !drain().hasBegun && performance.now() < deadline && mayRun.every((may) => may);
     const starting = continues ? recordIds(this.#index + 1, calls) : [];
     const completed = await completeModelCall(this.#key, measured, starting);
     this.#reservation.end();

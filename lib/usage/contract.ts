@@ -49,6 +49,7 @@ export const getUsageContract = contract({
   method: "GET",
   path: "/api/usage",
   runCredential: true,
+  words: "own",
   tool: true,
   summary: "Read what the account has used",
   description:

@@ -10,6 +10,7 @@ import {
   versionNumber,
 } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
+import { strangersFile } from "../contract/strangers-file.ts";
 import { MAX_FILE_BYTES, workspacePath, workspaceVersion } from "./workspace-file.ts";
 
 const artistId = uuid.optional().meta({
@@ -52,6 +53,7 @@ export const listWorkspaceFilesContract = contract({
   method: "GET",
   path: "/api/workspace/files",
   runCredential: reads,
+  words: "workspace",
   tool: true,
   summary: "List the files of a workspace, the last changed first",
   query: pageQuery.extend({
@@ -69,6 +71,7 @@ export const readWorkspaceFileContract = contract({
   method: "GET",
   path: "/api/workspace/files/content",
   runCredential: reads,
+  words: ["workspace", strangersFile],
   tool: true,
   summary: "Read a file of a workspace",
   description: "As an attachment that browsers do not execute.",
@@ -96,6 +99,8 @@ export const writeWorkspaceFileContract = contract({
   method: "PUT",
   path: "/api/workspace/files/content",
   runCredential: writes,
+  words: "own",
+  effect: "write",
   summary: "Write a file of a workspace",
   description:
     "The raw body, at most 100 MiB, becomes a new version of the file, when all of it has arrived. The content that the file has already makes no version. A workspace has at most 1 GiB, earlier versions included, and 10,000 files. The newest 100 versions of a file stay; one that was replaced more than 90 days ago does not.",
@@ -113,6 +118,8 @@ export const deleteWorkspaceFileContract = contract({
   method: "DELETE",
   path: "/api/workspace/files/content",
   runCredential: deletes,
+  words: "own",
+  effect: "write",
   summary: "Delete a file of a workspace",
   description: "Its versions stay for 90 days, and any of them can be restored.",
   query: ofFile.extend({
@@ -129,6 +136,7 @@ export const listWorkspaceVersionsContract = contract({
   method: "GET",
   path: "/api/workspace/versions",
   runCredential: reads,
+  words: "workspace",
   tool: true,
   summary: "List the versions of a file, newest first",
   query: pageQuery.extend({ artist_id: artistId, path }),
@@ -142,6 +150,8 @@ export const restoreWorkspaceFileContract = contract({
   path: "/api/workspace/restore",
   artistAccess: { in: "body", field: "artist_id" },
   runCredential: writes,
+  words: "own",
+  effect: "write",
   tool: true,
   summary: "Restore a version of a file",
   description: "It becomes the newest version. The file may be deleted.",
@@ -155,6 +165,7 @@ export const searchWorkspaceContract = contract({
   method: "GET",
   path: "/api/workspace/search",
   runCredential: reads,
+  words: "workspace",
   tool: true,
   summary: "Search the text files of a workspace",
   description:

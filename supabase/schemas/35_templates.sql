@@ -11,7 +11,8 @@ create table public.agent_templates (
   favorites_count integer not null default 0 check (favorites_count >= 0),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  options jsonb not null default '{}'
+  options jsonb not null default '{}',
+  untrusted boolean not null default false
 );
 
 -- Each of the three ways to see a template is a range scan in the order of the list.
@@ -23,6 +24,7 @@ alter table public.agent_templates enable row level security;
 comment on table public.agent_templates is 'Prompts that accounts save for themselves, share by e-mail address, or publish.';
 comment on column public.agent_templates.favorites_count is 'Rows of agent_template_favorites for this template, kept by a trigger.';
 comment on column public.agent_templates.options is 'The options of turns in chats with the template, as of runOptions in lib/contract/run-options.ts.';
+comment on column public.agent_templates.untrusted is 'Whether the run that has created it had met untrusted content.';
 
 -- Only a private template has shares. An address needs no account yet.
 create table public.agent_template_shares (
@@ -189,16 +191,19 @@ comment on function public.get_agent_template is 'One template: {template}, or {
 
 create function public.create_agent_template(
   p_account_id uuid, p_id uuid, p_title text, p_description text, p_prompt text,
-  p_tags text[], p_is_private boolean, p_share_emails text[], p_options jsonb default '{}'
+  p_tags text[], p_is_private boolean, p_share_emails text[], p_options jsonb default '{}',
+  p_turn_id uuid default null
 ) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
   v_template public.agent_templates;
 begin
   insert into public.agent_templates (
-    id, account_id, title, description, prompt, tags, is_private, options)
+    id, account_id, title, description, prompt, tags, is_private, options, untrusted)
   values (p_id, p_account_id, p_title, p_description, p_prompt, p_tags, p_is_private,
-    jsonb_strip_nulls(p_options))
+    jsonb_strip_nulls(p_options), exists (
+      select from public.turns t
+      where t.id = p_turn_id and t.account_id = p_account_id and t.untrusted <> '[]'))
   on conflict (id) do nothing
   returning * into v_template;
   if found then
@@ -210,7 +215,7 @@ begin
   return public.found_agent_template(p_account_id, p_id);
 end
 $$;
-comment on function public.create_agent_template is 'Creates a template: {template}. Repeated with the same id, it answers the existing one.';
+comment on function public.create_agent_template is 'Creates a template, for the run of a turn if p_turn_id is given: {template}. Repeated with the same id, it answers the existing one.';
 
 -- The row stays locked until its shares are written: two concurrent changes leave the addresses of one.
 create function public.update_agent_template(

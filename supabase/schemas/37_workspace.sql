@@ -576,7 +576,8 @@ begin
       from (
         select f.path from public.workspace_files f
         join public.workspace_versions v on v.file_id = f.id and v.number = f.version
-        where f.workspace_id = v_owner and f.content_id is not null and v.untrusted
+        where f.workspace_id = v_owner and f.content_id is not null
+          and (v.untrusted or v.account_id is distinct from p_account_id)
         order by f.path limit 20) u),
     'is_dirty', coalesce(v_known.is_dirty, false),
     'is_current',
@@ -585,7 +586,7 @@ begin
       and coalesce(v_revision, 0) <= coalesce(v_known.revision, 0));
 end
 $$;
-comment on function public.begin_workspace_use is 'Notes that a turn is about to change files of its sandbox (p_writes), and returns whether the sandbox has all files of the workspace, and none that is to be stored: {is_current, is_dirty, untrusted} | {refused: missing}. untrusted has the files that were written from untrusted content, as sources of the turn, 20 at most. is_dirty, an earlier turn may have left changes.';
+comment on function public.begin_workspace_use is 'Notes that a turn is about to change files of its sandbox (p_writes), and returns whether the sandbox has all files of the workspace, and none that is to be stored: {is_current, is_dirty, untrusted} | {refused: missing}. untrusted has the files that another account has written, or a run from untrusted content, as sources of the turn, 20 at most. is_dirty, an earlier turn may have left changes.';
 
 create function public.load_workspace_checkout(
   p_account_id uuid, p_session_id uuid, p_artist_id uuid, p_sandbox text, p_run_id text

@@ -101,11 +101,13 @@ create table public.tool_runs (
   output jsonb,
   started_at timestamptz default clock_timestamp(),
   finished_at timestamptz,
+  approval_used boolean not null default false,
   primary key (turn_id, tool_call_id)
 );
 alter table public.tool_runs enable row level security;
 comment on table public.tool_runs is 'The tool calls of a running turn, recorded before they start and when they end.';
 comment on column public.tool_runs.finished is 'False with an unknown outcome when the process died: the call is not repeated.';
+comment on column public.tool_runs.approval_used is 'Whether the call has made its request to this service that needed an approval.';
 
 create table public.subagent_steps (
   turn_id uuid not null references public.turns (id) on delete cascade,

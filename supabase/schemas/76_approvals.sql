@@ -11,6 +11,7 @@ create table public.approvals (
   input jsonb not null,
   effect jsonb not null,
   fields jsonb not null,
+  is_memorable boolean not null default true,
   sources jsonb not null,
   resume_index integer not null,
   state text not null default 'requested'
@@ -32,7 +33,8 @@ comment on table public.approvals is 'Calls that an agent has asked to make, wit
 comment on column public.approvals.call_id is 'The call, as in tool_runs.';
 comment on column public.approvals.tool_call_id is 'The call, as the model has named it.';
 comment on column public.approvals.effect is 'The description that is shown: [{label, value}].';
-comment on column public.approvals.fields is 'The fields in which a call must be equal for a remembered approval to apply: the recipient, the host and the like.';
+comment on column public.approvals.fields is 'The fields in which a call must be equal for a remembered approval to apply: all of its input but the texts, such as the body of a mail.';
+comment on column public.approvals.is_memorable is 'False for a call that is asked for each time, such as a destructive one.';
 comment on column public.approvals.sources is 'The untrusted content of the turn when it asked, as in turns.untrusted.';
 comment on column public.approvals.resume_index is 'The index of the chunk with which the stream of the turn continues after the answer.';
 comment on column public.approvals.reason is 'Why it was denied, in the words of who denied it; null for none.';
@@ -132,14 +134,16 @@ begin
     select s.untrusted || coalesce((
         select jsonb_build_array(jsonb_build_object('kind', 'template', 'name', t.title))
         from public.chats c
-        join public.agent_templates t on t.id = c.template_id and t.account_id <> c.account_id
+        join public.agent_templates t on t.id = c.template_id
+          and (t.account_id <> c.account_id or t.untrusted)
         where c.id = p_turn.chat_id and public.can_see_agent_template(c.account_id, t)), '[]')
       || coalesce((
         select '[{"kind": "memory", "name": "MEMORY.md"}]'::jsonb
         from public.workspace_files f
         join public.workspace_versions v on v.file_id = f.id and v.number = f.version
         where f.workspace_id = coalesce(p_turn.artist_id, p_turn.account_id)
-          and f.path = 'MEMORY.md' and v.untrusted
+          and f.path = 'MEMORY.md'
+          and (v.untrusted or v.account_id is distinct from p_turn.account_id)
           and p_turn.options ->> 'workspace' is distinct from 'off'), '[]')
       || coalesce((
         select jsonb_agg(jsonb_build_object('kind', 'skill', 'name', k.value -> 'name'))
@@ -151,7 +155,7 @@ begin
     from public.sessions s where s.id = p_turn.session_id));
 end
 $$;
-comment on function public.sources_of_turn is 'The untrusted content of a turn: that which it has met, and at its start that of the earlier turns of its session, another account''s template or skill, the descriptions of MCP servers'' tools, and a memory that was written from untrusted content.';
+comment on function public.sources_of_turn is 'The untrusted content of a turn: that which it has met, and at its start that of the earlier turns of its session, a template or skill of another account or from untrusted content, the descriptions of MCP servers'' tools, and a memory that another account has written, or a run from untrusted content.';
 
 create function public.is_foreign_skill(p_account_id uuid, p_name text) returns boolean
 language plpgsql stable set search_path = '' as $$
@@ -179,6 +183,67 @@ begin
 end
 $$;
 comment on function public.mark_turn_untrusted is 'Records untrusted content [{kind, name}] that a turn has met, for it and for the later turns of its session, and returns all of the turn.';
+
+create function public.meet_rows(
+  p_account_id uuid, p_turn_id uuid, p_kind text, p_rows jsonb, p_artist_id uuid default null
+) returns void
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_keys constant text[] := array(select r.value ->> 'key' from jsonb_array_elements(p_rows) r);
+  v_ids constant uuid[] := array(
+    select k::uuid from unnest(v_keys) k
+    where p_kind in ('chats', 'templates') and k ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$');
+  v_sources jsonb;
+begin
+  case p_kind
+    when 'chats' then
+      select jsonb_agg(distinct u.value) into v_sources
+      from public.sessions s, jsonb_array_elements(s.untrusted) u
+      where s.account_id = p_account_id and s.id in (
+        select unnest(v_ids)
+        union select c.session_id from public.chats c where c.id = any (v_ids)
+        union select t.session_id from public.turns t where t.run_id = any (v_keys));
+    when 'templates' then
+      select jsonb_agg(jsonb_build_object('kind', 'template', 'name', t.title) order by t.id)
+      into v_sources
+      from public.agent_templates t
+      where t.id = any (v_ids) and (t.account_id <> p_account_id or t.untrusted);
+    when 'skills' then
+      select jsonb_agg(distinct jsonb_build_object('kind', 'skill', 'name', k.name))
+      into v_sources
+      from public.known_skills(p_account_id) k
+      join public.skill_versions v on v.skill_id = k.id
+      where k.name = any (v_keys)
+        and (v.origin is not null or v.author_id is distinct from p_account_id);
+    when 'workspace' then
+      select jsonb_agg(distinct jsonb_build_object('kind', 'workspace', 'name', f.path))
+      into v_sources
+      from jsonb_to_recordset(p_rows) r (key text, version integer)
+      join public.workspace_files f
+        on f.workspace_id = coalesce(p_artist_id, p_account_id) and f.path = r.key
+      join public.workspace_versions v
+        on v.file_id = f.id and v.number = coalesce(r.version, f.version)
+      where v.untrusted or v.account_id is distinct from p_account_id;
+  end case;
+  if v_sources is not null then
+    perform public.mark_turn_untrusted(p_account_id, p_turn_id, v_sources);
+  end if;
+end
+$$;
+comment on function public.meet_rows is 'Records the untrusted content of rows that a turn has read through the API, [{key, version}]: chats by the ids of sessions, chats and runs, templates by id, skills by name, or files of the workspace by path and version. Rows of the account itself, from trusted turns, add nothing.';
+
+create function public.use_approved_call(p_account_id uuid, p_turn_id uuid, p_call_id text)
+returns boolean
+language plpgsql volatile set search_path = '' as $$
+begin
+  update public.tool_runs r set approval_used = true
+  from public.turns t
+  where r.turn_id = p_turn_id and r.tool_call_id = p_call_id and not r.approval_used
+    and not r.finished and t.id = r.turn_id and t.account_id = p_account_id;
+  return found;
+end
+$$;
+comment on function public.use_approved_call is 'Lets a call of a turn make its one request to this service that needs an approval; false if it has made it, or has ended.';
 
 create function public.run_asks(p_turn public.turns) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -218,20 +283,22 @@ begin
   update public.approvals a set state = 'expired', answered_at = clock_timestamp()
   where a.turn_id = p_turn_id and a.state = 'requested' and a.expires_at <= now();
   insert into public.approvals (id, account_id, turn_id, call_id, tool_call_id, tool, category,
-    input, effect, fields, sources, resume_index, expires_at, state, rule_id, answered_at)
+    input, effect, fields, is_memorable, sources, resume_index, expires_at, state, rule_id,
+    answered_at)
   select c.id, p_account_id, p_turn_id, c.call_id, c.tool_call_id, c.tool, c.category, c.input,
-    c.effect, c.fields, v_turn.untrusted,
+    c.effect, c.fields, coalesce(c.is_memorable, true), v_turn.untrusted,
     p_request_index + count(*) filter (where r.id is null) over (),
     now() + make_interval(days => p_days),
     case when r.id is null then 'requested' else 'approved' end, r.id,
     case when r.id is not null then clock_timestamp() end
   from rows from (jsonb_to_recordset(p_calls) as (id uuid, call_id text, tool_call_id text,
-    tool text, category text, input jsonb, effect jsonb, fields jsonb)) with ordinality
-    as c (id, call_id, tool_call_id, tool, category, input, effect, fields, place)
+    tool text, category text, input jsonb, effect jsonb, fields jsonb, is_memorable boolean))
+    with ordinality
+    as c (id, call_id, tool_call_id, tool, category, input, effect, fields, is_memorable, place)
   left join lateral (
     select r.id from public.approval_rules r
     where r.account_id = p_account_id and (r.chat_id = v_turn.chat_id or r.task_id = v_task_id)
-      and r.tool = c.tool and r.fields = c.fields
+      and r.tool = c.tool and r.fields = c.fields and c.is_memorable is not false
     order by r.created_at limit 1) r on true
   -- A call that has started was allowed, even if its turn has become untrusted since.
   where not exists (
@@ -241,8 +308,12 @@ begin
   -- What was approved, and has not started, is denied if its policy has become so since.
   update public.approvals a set state = 'denied', reason = 'Its policy denies it now'
   where a.turn_id = p_turn_id and a.state = 'approved'
-    and a.call_id in (select c.value ->> 'call_id' from jsonb_array_elements(p_calls) c)
-    and public.chat_options(p_account_id, v_turn.chat_id) -> 'approvals' ->> a.category = 'deny'
+    and exists (
+      select from jsonb_array_elements(p_calls) c,
+        jsonb_array_elements_text(
+          coalesce(c.value -> 'categories', jsonb_build_array(a.category))) k
+      where c.value ->> 'call_id' = a.call_id
+        and public.chat_options(p_account_id, v_turn.chat_id) -> 'approvals' ->> k.value = 'deny')
     and not exists (
       select from public.tool_runs u where u.turn_id = p_turn_id and u.tool_call_id = a.call_id);
   return jsonb_build_object('superseded', false, 'decisions', (
@@ -253,7 +324,7 @@ begin
       and a.call_id in (select c.value ->> 'call_id' from jsonb_array_elements(p_calls) c)));
 end
 $$;
-comment on function public.ask_approvals is 'Asks for calls [{id, call_id, tool_call_id, tool, category, input, effect, fields}] of a turn, each once, unless it has started or a remembered approval applies, and answers how each that was asked for stands: {superseded, decisions: [{id, call_id, state, reason}]}. p_request_index is the index of the chunk of the first request.';
+comment on function public.ask_approvals is 'Asks for calls [{id, call_id, tool_call_id, tool, category, categories, input, effect, fields, is_memorable}] of a turn, each once, unless it has started or a remembered approval applies, and answers how each that was asked for stands: {superseded, decisions: [{id, call_id, state, reason}]}. p_request_index is the index of the chunk of the first request.';
 
 create function public.ask_delivery(p_turn public.turns) returns text
 language plpgsql volatile set search_path = '' as $$
@@ -264,6 +335,12 @@ declare
     select jsonb_agg(recipient.value order by recipient.value)
     from jsonb_array_elements(p_turn.deliver -> 'entries') as entry,
       jsonb_array_elements_text(entry.value -> 'to') as recipient);
+  -- All but the subject: other attachments are another effect.
+  v_fields constant jsonb := jsonb_build_object('entries', (
+    select jsonb_agg(
+      e.value || case when e.value ? 'subject' then '{"subject": null}' else '{}' end::jsonb
+      order by e.ordinality)
+    from jsonb_array_elements(p_turn.deliver -> 'entries') with ordinality e));
   v_state text;
 begin
   if v_policy = 'deny' then
@@ -278,7 +355,7 @@ begin
     'delivery', p_turn.deliver -> 'entries',
     jsonb_build_array(jsonb_build_object('label', 'Mail to', 'value',
       array_to_string(array(select jsonb_array_elements_text(v_to)), ', '))),
-    jsonb_build_object('to', v_to), p_turn.untrusted, 0,
+    v_fields, p_turn.untrusted, 0,
     now() + make_interval(days => coalesce((p_turn.deliver ->> 'approval_days')::integer, 7)),
     case when r.id is null then 'requested' else 'approved' end, r.id,
     case when r.id is not null then clock_timestamp() end
@@ -286,7 +363,7 @@ begin
   left join lateral (
     select r.id from public.approval_rules r
     where r.account_id = p_turn.account_id and r.tool = 'deliver'
-      and r.fields = jsonb_build_object('to', v_to)
+      and r.fields = v_fields
       and (r.chat_id = p_turn.chat_id or r.task_id = (
         select f.task_id from public.scheduled_firings f
         where f.id = p_turn.effect_id and f.account_id = p_turn.account_id))
@@ -304,7 +381,7 @@ begin
   return (
     select jsonb_agg(jsonb_build_object('id', a.id, 'tool_call_id', a.tool_call_id, 'tool', a.tool,
       'category', a.category, 'input', a.input, 'effect', a.effect, 'sources', a.sources,
-      'expires_at', public.iso_date(a.expires_at)) order by a.requested_at, a.id)
+      'is_memorable', a.is_memorable, 'expires_at', public.iso_date(a.expires_at)) order by a.requested_at, a.id)
     from public.approvals a
     where a.turn_id = p_turn_id and a.state = 'requested' and a.expires_at > now());
 end
@@ -356,6 +433,9 @@ begin
     if v_answer.remember = 'task' and v_task_id is null then
       raise exception using errcode = 'PT403', message = 'no_task';
     end if;
+    if v_answer.remember is not null and not v_approval.is_memorable then
+      raise exception using errcode = 'PT403', message = 'not_memorable';
+    end if;
     if v_approval.state = 'requested' and v_approval.expires_at > now() then
       update public.approvals a
       set state = case when v_answer.approved then 'approved' else 'denied' end,
@@ -400,7 +480,7 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.answer_approvals is 'Records answers [{id, approved, reason, remember: chat | task}] to requests of one turn, all or none, and lets it continue after the last one: {outcome: recorded (turn_id, run_id, resume_index) | missing | answered, otherwise | over, because it has expired or its turn has ended | no_task | too_many_turns}. The same answer may be repeated. A limit of 0 is none.';
+comment on function public.answer_approvals is 'Records answers [{id, approved, reason, remember: chat | task}] to requests of one turn, all or none, and lets it continue after the last one: {outcome: recorded (turn_id, run_id, resume_index) | missing | answered, otherwise | over, because it has expired or its turn has ended | no_task | not_memorable | too_many_turns}. The same answer may be repeated. A limit of 0 is none.';
 
 create function public.list_approvals(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid, p_state text

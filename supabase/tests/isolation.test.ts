@@ -100,6 +100,20 @@ const attempts: Readonly<Record<string, Attempt>> = {
       where account_id = ${account_id} and untrusted <> '[]'`;
     return row?.marked;
   },
+  meet_rows: async (t, account_id, { turn, session }) => {
+    await t.sql`update sessions set untrusted = '[{"kind": "web", "name": "a"}]' where id = ${session}`;
+    const rows = [{ key: session, version: null }];
+    await t.call("meet_rows", { account_id, turn_id: turn, kind: "chats", rows });
+    await t.sql`update sessions set untrusted = '[]' where id = ${session}`;
+    const [row] = await t.sql`
+      select count(*)::int as marked from turns
+      where account_id = ${account_id} and untrusted <> '[]'`;
+    return row?.marked;
+  },
+  use_approved_call: async (t, account_id, { turn: turn_id }) => {
+    await t.call("start_tools", { turn_id, call_ids: ["own"] }).catch(() => {});
+    return t.call("use_approved_call", { account_id, turn_id, call_id: "own" });
+  },
   finish_tool: async (t, account_id, { turn: turn_id }) => {
     await t.call("start_tools", { turn_id, call_ids: ["own"] }).catch(() => {});
     await t.call("finish_tool", { account_id, turn_id, call_id: "own", output: {}, sources: null });

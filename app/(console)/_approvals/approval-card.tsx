@@ -10,7 +10,7 @@ export type ApprovalAnswer = Readonly<{ approved: boolean; remember?: "chat" | "
 type Variant = "ghost" | "outline" | "primary";
 
 interface ApprovalCardProps {
-  readonly call: Pick<Approval, "category" | "effect" | "sources" | "input">;
+  readonly call: Pick<Approval, "category" | "effect" | "sources" | "input" | "is_memorable">;
   /** Whether the call is of a task, whose later runs can be approved as well. */
   readonly isOfTask?: boolean;
   /** Resolves to false if the answer was not recorded. Null while it cannot be answered. */
@@ -43,7 +43,7 @@ const SOURCES: Readonly<Record<Approval["sources"][number]["kind"], string>> = {
 
 /** A call that the agent asks for: what it does, why it is asked, and the answers. */
 export function ApprovalCard({
-  call: { category, effect, sources, input },
+  call: { category, effect, sources, input, is_memorable },
   isOfTask = false,
   onAnswer,
 }: ApprovalCardProps) {
@@ -108,8 +108,10 @@ export function ApprovalCard({
         onAnswer && (
           <div className="flex flex-wrap justify-end gap-2">
             {button("Deny", { approved: false }, "ghost")}
-            {button("Always in this chat", { approved: true, remember: "chat" }, "outline")}
-            {isOfTask &&
+            {is_memorable &&
+              button("Always in this chat", { approved: true, remember: "chat" }, "outline")}
+            {is_memorable &&
+              isOfTask &&
               button("Always for this task", { approved: true, remember: "task" }, "outline")}
             {button("Approve", { approved: true }, "primary")}
           </div>

@@ -32,6 +32,7 @@ export const listModelsContract = contract({
   method: "GET",
   path: "/api/models",
   runCredential: true,
+  words: "own",
   tool: true,
   summary: "List the models that can be chosen",
   description:

@@ -14,6 +14,8 @@ export const toolDefinition = z.object({
   description: z.string(),
   input_schema: z.record(z.string(), z.unknown()),
   read_only: z.boolean(),
+  /** Absent in definitions from before it was recorded. */
+  destructive: z.boolean().optional(),
 });
 
 export interface McpTool {
@@ -27,6 +29,8 @@ export interface McpTool {
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly readOnly: boolean;
+  /** Whether the server says that the tool may destroy something. */
+  readonly destructive: boolean;
 }
 
 /** Returns the name under which agents call a tool of a server: `mcp__<server>__<tool>`. */
@@ -62,6 +66,7 @@ export const turnMcpTools = z
         description: known.description,
         inputSchema: known.input_schema,
         readOnly: known.read_only,
+        destructive: known.destructive === true,
       });
     }
     return [...byName.values()];

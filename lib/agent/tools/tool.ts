@@ -26,6 +26,14 @@ interface ImageInput {
   readonly maxPixels: number;
 }
 
+/** A request to this service that the policies of the turn have let pass. */
+export interface JudgedRequest {
+  /** With the path in its one form. */
+  readonly url: URL;
+  /** Show the service that it was judged. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 export interface ToolContext {
   readonly sandbox: Sandbox;
   /** The environment of commands, `AGENT_API_URL` and `AGENT_API_AUTH_HEADER`. It has a secret. */
@@ -42,12 +50,14 @@ export interface ToolContext {
   readonly skills: SkillLibrary;
   /** Searches the web, and records what the search has cost. */
   readonly searchWeb: (request: SearchRequest) => Promise<SearchAnswer | SearchFailure>;
-  /** Returns the header that shows this service that the policies of the turn have let a request of the agent pass. */
-  readonly markApproved: (
+  /** Resolves with a request to this service as the policies of the turn have judged it; null for no operation. */
+  readonly judgedRequest: (
     method: string,
-    path: string,
-    body: unknown,
-  ) => Readonly<Record<string, string>>;
+    url: URL,
+    body: string | undefined,
+  ) => Promise<JudgedRequest | null>;
+  /** Whether a person must approve requests to other hosts. */
+  readonly asksForHosts: boolean;
   /** Notes that the output has content of a stranger. */
   readonly meet: (...sources: UntrustedSource[]) => void;
   /** Calls a tool of an MCP server; absent in a turn without any. */

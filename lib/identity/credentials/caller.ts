@@ -25,3 +25,7 @@ export const networkOf = ({ credential }: Caller): TurnPolicies =>
 /** Returns the id of the caller's API key, or of the credential of its run; null for all others. */
 export const keyIdOf = ({ credential }: Caller): string | null =>
   "keyId" in credential ? credential.keyId : null;
+
+/** Returns the id of the turn whose run calls; null for all other callers. */
+export const turnIdOf = ({ credential }: Caller): string | null =>
+  credential.kind === "run" ? credential.run.turnId : null;

@@ -28,10 +28,14 @@ export interface ApprovalRequest {
   readonly call_id: string;
   readonly tool_call_id: string;
   readonly tool: string;
+  /** For which it is asked. */
   readonly category: string;
+  /** All that its input has effects of. */
+  readonly categories: readonly string[];
   readonly input: unknown;
   readonly effect: unknown;
   readonly fields: unknown;
+  readonly is_memorable: boolean;
 }
 
 /**
@@ -69,7 +73,9 @@ export interface ApprovalAnswer {
 }
 
 const recorded = z.discriminatedUnion("outcome", [
-  z.object({ outcome: z.enum(["missing", "answered", "over", "no_task", "too_many_turns"]) }),
+  z.object({
+    outcome: z.enum(["missing", "answered", "over", "no_task", "not_memorable", "too_many_turns"]),
+  }),
   z.object({
     outcome: z.literal("recorded"),
     turn_id: z.string(),

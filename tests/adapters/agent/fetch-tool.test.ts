@@ -217,21 +217,40 @@ describe("fetch", () => {
       expect(seen.map((request) => request.headers.host)).toEqual([hostOf(site)]);
     });
 
-    test("is not reached by a redirect from elsewhere that it led to itself", async () => {
-      const back = `${site}/?to=${encodeURIComponent(`${service}/api/keys`)}`;
-      const url = `${service}/api/x?to=${encodeURIComponent(back)}`;
-      expect(await fetchWith({ url }, own())).toHaveProperty("error");
-      expect(seen.map((request) => request.headers.host)).toEqual([hostOf(service), hostOf(site)]);
+    test.each(["/api/chats", "https://example.com/?d=SECRET"])(
+      "is called once: its redirect to %s is not followed",
+      async (to) => {
+        const url = `${service}/api/keys?to=${encodeURIComponent(to)}`;
+        expect(await fetchWith({ url }, own())).toMatchObject({
+          status: 307,
+          headers: { location: to },
+        });
+        expect(seen.map(({ path }) => path)).toEqual([expect.stringContaining("/api/keys")]);
+      },
+    );
+  });
+
+  describe("while a person must approve other hosts", () => {
+    const asking = () => ({ ...allowed(), asksForHosts: true });
+    test.each([
+      "https://example.com/?d=SECRET",
+      "//example.com/",
+      "http://localhost:1/",
+      "http://127.0.0.1:1/",
+      "\\\\example.com/",
+    ])("ends at a redirect to %s", async (to) => {
+      const from = `${site}/?to=${encodeURIComponent(to)}`;
+      const answer = Object(await fetchWith({ url: from, headers: { "x-a": "1" } }, asking()));
+      expect(seen).toHaveLength(1);
+      const location = new URL(to, site).href;
+      expect(answer).toMatchObject({ status: 302, body: "", headers: { location } });
     });
 
-    test("its credential goes nowhere else by redirect", async () => {
-      await fetchWith(
-        { url: `${service}/api/x?to=${encodeURIComponent(site)}`, headers: { "x-secret": "1" } },
-        own(),
-      );
-      expect(seen).toHaveLength(2);
-      expect(seen[1]?.headers).not.toHaveProperty("x-api-key");
-      expect(seen[1]?.headers).not.toHaveProperty("x-secret");
+    test("follows a redirect within the host", async () => {
+      expect(await fetchWith({ url: `${site}/?to=/a` }, asking())).toMatchObject({
+        status: 200,
+        url: `${site}/a`,
+      });
     });
   });
 

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { isDestructive } from "../../../lib/connectors/adapters/composio/answers.ts";
 import { ComposioConnectors } from "../../../lib/connectors/adapters/composio/provider.ts";
 import { createTrigger } from "../../../lib/triggers/create-trigger.ts";
 import type { RunningNext } from "../../../scripts/run-next.ts";
@@ -306,6 +307,29 @@ describe("with Composio", () => {
     expect(composio.executions.filter(({ user_id }) => user_id === id)).toMatchObject([
       { tool: "SLACK_FAIL", arguments: body.input },
     ]);
+  });
+
+  it("an action is destructive if its tags say so, or do not say", async () => {
+    const { COMPOSIO_API_KEY: apiKey, COMPOSIO_BASE_URL: baseUrl } = composio.env;
+    const given = { apiKey, baseUrl, receivesEvents: false, timeoutMs: 10_000 };
+    const adapter = new ComposioConnectors(given);
+    const describe = (connector: string, action: string) =>
+      adapter.describeAction({ connector, action });
+    expect(await describe("gmail", "GMAIL_SEND")).toEqual({ kind: "action", isDestructive: false });
+    expect(await describe("gmail", "GMAIL_FAIL")).toEqual({ kind: "action", isDestructive: true });
+    expect(await describe("gmail", "SLACK_SEND")).toMatchObject({ kind: "unknown_action" });
+    const tagged = (tags: string[]) =>
+      isDestructive({
+        ...{ slug: "A", description: "", input_parameters: {} },
+        toolkit: { slug: "a" },
+        tags,
+      });
+    expect([tagged([]), tagged(["important"]), tagged(["readOnlyHint"])]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(tagged(["updateHint", "destructiveHint"])).toBe(true);
   });
 
   it("an action is not repeated when the answer to it is lost", async () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Script } from "../../support/fakes/openai.ts";
+import type { Script, ScriptPart } from "../../support/fakes/openai.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
@@ -136,6 +136,65 @@ describe("a headless run", () => {
     const run = await startRun(caller, { prompt: "[script:never]", approvals });
     expect(await waitForRun(caller, run)).toMatchObject({ status: "completed" });
     expect(place.model.callsOf("never")[1]?.toolResults[1]).toContain("approvals.bash");
+  });
+});
+
+describe("files that are changed through the API", () => {
+  const path = "/api/workspace/files/content?path=plan.txt";
+  const url = () => place.server.url + path;
+  /** Tries to write a file by a command and by the agent's own request. */
+  function* changing({ step }: { readonly step: number }): Generator<ScriptPart> {
+    const command = `echo own > own.txt; cat own.txt; echo all > a.txt; curl -sS -X PUT --data-binary @a.txt -H "$AGENT_API_AUTH_HEADER" "$AGENT_API_URL${path}"`;
+    if (step === 0) yield { tool: "bash", id: "command", input: { command } };
+    else if (step === 1) {
+      yield { tool: "fetch", id: "request", input: { url: url(), method: "PUT", body: "agreed" } };
+    } else yield { text: "Done" };
+  }
+
+  it("stay as they are where a policy denies it, whichever way it is tried", async () => {
+    place.model.script("denied-files", changing);
+    const approvals = { write: "deny" };
+    const run = await startRun(caller, { prompt: "[script:denied-files]", approvals });
+    expect(await waitForRun(caller, run)).toMatchObject({ status: "completed" });
+    const [command, request] = place.model.callsOf("denied-files").at(-1)?.toolResults ?? [];
+    expect(command).toContain("own");
+    expect(command).toContain("A person must approve this");
+    expect(request).toContain("denies this (approvals.write)");
+    expect((await caller.get(path)).status).toBe(404);
+  });
+
+  it("are written as they were approved, and asked for each time they are deleted", async () => {
+    place.model.script("asked-files", function* (given) {
+      if (given.step < 2) yield* changing(given);
+      else if (given.step === 2) {
+        yield { tool: "fetch", id: "removal", input: { url: url(), method: "DELETE" } };
+      } else yield { text: "Done" };
+    });
+    const approvals = { write: "ask" };
+    const run = await startRun(caller, { prompt: "[script:asked-files]", approvals });
+    const [write] = await waitForApprovals(caller, run);
+    expect(write).toMatchObject({
+      category: "write",
+      effect: [
+        { label: "Request", value: `PUT ${path}` },
+        { label: "Characters", value: "6" },
+      ],
+      is_memorable: true,
+    });
+    await answer(caller, run, write?.id, { approved: true, remember: "chat" });
+    await expect.poll(async () => (await waitForApprovals(caller, run))[0]?.id).not.toBe(write?.id);
+    expect((await caller.get(path)).text).toBe("agreed");
+
+    const [removal] = await waitForApprovals(caller, run);
+    expect(removal).toMatchObject({ category: "write", is_memorable: false });
+    const remembered = await answer(caller, run, removal?.id, { approved: true, remember: "chat" });
+    expect([remembered.status, remembered.text]).toEqual([
+      400,
+      expect.stringContaining("remember must not be provided"),
+    ]);
+    await answer(caller, run, removal?.id, { approved: true });
+    expect(await waitForRun(caller, run)).toMatchObject({ status: "completed" });
+    expect((await caller.get(path)).status).toBe(404);
   });
 });
 

@@ -29,6 +29,7 @@ const toolsOf = (toolkit: string) =>
     name: verb,
     description: `${verb} something by ${toolkit}`,
     toolkit: { slug: toolkit, name: toolkit },
+    tags: verb === "SEND" ? ["createHint"] : ["destructiveHint"],
     input_parameters: { type: "object", properties: { text: { type: "string" } } },
   }));
 /** A project's types are those of all its toolkits, of which an adapter must keep its own apart. */

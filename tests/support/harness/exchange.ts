@@ -44,7 +44,7 @@ export function appOf(queues: Partial<App["queues"]> = {}): App {
 }
 
 export function exchangeOf(given: Given = {}): Exchange {
-  const declared = contract({ ...echo, ...given.contract });
+  const declared = contract({ ...echo, ...given.contract } as Contract);
   const access = [declared.accountAccess, declared.organizationAccess, declared.artistAccess];
   const plan: Plan = {
     contract: declared,

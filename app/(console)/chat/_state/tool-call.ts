@@ -14,7 +14,7 @@ export interface ToolCall {
   readonly output: unknown;
   readonly error: string | null;
   /** Of a call that is to be approved. */
-  readonly approval?: Pick<Approval, "id" | "category" | "effect" | "sources">;
+  readonly approval?: Pick<Approval, "id" | "category" | "effect" | "is_memorable" | "sources">;
 }
 
 /** Returns null for a part that is not a tool call. */

@@ -27,6 +27,7 @@ export const tool = z.object({
   slug: z.string(),
   description: z.string().catch(""),
   input_parameters: z.record(z.string(), z.unknown()).catch({}),
+  tags: z.array(z.string()).catch([]),
   toolkit: z.object({ slug: z.string().toLowerCase() }),
 });
 export const triggerType = z.object({
@@ -85,6 +86,11 @@ export const describeTool = (data: z.output<typeof tool>): ConnectorAction => ({
   description: data.description,
   inputSchema: data.input_parameters,
 });
+
+/** Each tool should have one of the hints that docs.composio.dev/docs/tool-tags describes. */
+export const isDestructive = ({ tags }: z.output<typeof tool>): boolean =>
+  tags.includes("destructiveHint") ||
+  !["readOnlyHint", "createHint", "updateHint"].some((hint) => tags.includes(hint));
 
 export const describeTriggerType = (data: z.output<typeof triggerType>): ConnectorEvent => ({
   name: data.slug,

@@ -15,6 +15,7 @@ import {
   executed,
   fault,
   faultOf,
+  isDestructive,
   isMissing,
   MAX_ERROR_CHARS,
   page,
@@ -133,6 +134,24 @@ export class ComposioConnectors implements ConnectorProvider {
     return { kind: "actions", actions, nextCursor: answer.value.next_cursor || null } as const;
   }
 
+  async describeAction({ connector, action }: RequestOf<"describeAction">) {
+    const found = await this.#findTool(connector, action, this.#deadline());
+    if ("cause" in found) return found;
+    return { kind: "action", isDestructive: isDestructive(found) } as const;
+  }
+
+  /** Returns `unknown_action` for one of another connector: the name alone does not identify it. */
+  async #findTool(connector: string, action: string, deadline: AbortSignal) {
+    const found = await this.#ask(tool, `/tools/${encodeURIComponent(action)}`, deadline);
+    if (found.kind !== "answer") {
+      return isMissing(found) ? fault("unknown_action", found.cause) : found;
+    }
+    const { toolkit } = found.value;
+    if (toolkit.slug !== connector)
+      return fault("unknown_action", `${action} is of ${toolkit.slug}`);
+    return found.value;
+  }
+
   async listEvents({ connector, limit, cursor }: RequestOf<"listEvents">) {
     const query = new URLSearchParams({ toolkit_slugs: connector, limit: String(limit) });
     if (cursor !== undefined) query.set("cursor", cursor);
@@ -205,16 +224,10 @@ export class ComposioConnectors implements ConnectorProvider {
     const active = await this.#activeConnection(accountId, connector);
     if ("cause" in active) return active;
     const deadline = this.#deadline();
-    const slug = encodeURIComponent(action);
-    // The name alone does not identify the connector of the action.
-    const found = await this.#ask(tool, `/tools/${slug}`, deadline);
-    if (found.kind !== "answer") {
-      return isMissing(found) ? fault("unknown_action", found.cause) : found;
-    }
-    const { toolkit } = found.value;
-    if (toolkit.slug !== connector)
-      return fault("unknown_action", `${action} is of ${toolkit.slug}`);
-    const ran = await this.#ask(executed, `/tools/execute/${slug}`, deadline, {
+    const found = await this.#findTool(connector, action, deadline);
+    if ("cause" in found) return found;
+    const path = `/tools/execute/${encodeURIComponent(action)}`;
+    const ran = await this.#ask(executed, path, deadline, {
       user_id: accountId,
       connected_account_id: active.id,
       arguments: input,

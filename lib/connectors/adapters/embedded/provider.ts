@@ -68,6 +68,14 @@ export function createEmbeddedConnectors(origin: string): ConnectorProvider {
       return { kind: "actions", actions: actions.slice(Number(cursor), end), nextCursor };
     },
 
+    async describeAction({ connector, action }) {
+      if (connectorName(connector) === undefined) return unknown(connector);
+      if (action !== describeConnection.name && action !== sendEvent.name) {
+        return { kind: "unknown_action", cause: `${action} is not an embedded action` };
+      }
+      return { kind: "action", isDestructive: false };
+    },
+
     async listEvents({ connector }) {
       if (connectorName(connector) === undefined) return unknown(connector);
       return { kind: "events", events: [testEvent], nextCursor: null };

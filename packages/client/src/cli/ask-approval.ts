@@ -39,10 +39,11 @@ export async function askApproval(
   // `question` does not settle when its input is closed.
   const closed = new Promise<null>((resolve) => lines.once("close", () => resolve(null)));
   try {
-    const question = lines.question("[y/N/a(lways in this chat)] ", { signal });
+    const always = request.is_memorable ? "/a(lways in this chat)" : "";
+    const question = lines.question(`[y/N${always}] `, { signal });
     const answer = (await Promise.race([question, closed]))?.trim().toLowerCase();
     if (answer === undefined) return null;
-    if (answer === "a" || answer === "always") return { approved: true, remember: "chat" };
+    if (always && (answer === "a" || answer === "always")) return { approved: true, remember: "chat" };
     return { approved: answer === "y" || answer === "yes" };
   } finally {
     lines.close();
