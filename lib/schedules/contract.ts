@@ -48,6 +48,7 @@ export const createTaskContract = contract({
     title,
     prompt,
     template_id: templateId.optional(),
+    template_version: acceptedVersion,
     schedule,
     timezone: timezone.default("UTC"),
     artist_id: artistId.optional(),

@@ -39,7 +39,7 @@ const storedFiring = rowOf(taskFiring, {
 const storedTask = rowOf(task.extend({ last_run: storedFiring.nullable() }), { model: "model_id" });
 const found = z.object({ task: storedTask }).transform((answer) => answer.task);
 
-/** Errors: 404 `Template not found`, 403 for too many tasks. Repeating an id has no effect. */
+/** Errors: 404 `Template not found`, 404 `Template version not found`, 403 for too many tasks. Repeating an id has no effect. */
 export function insertTask(
   accountId: string,
   id: string,
@@ -52,6 +52,7 @@ export function insertTask(
     p_title: values.title,
     p_prompt: values.prompt,
     p_template_id: values.template_id ?? null,
+    p_template_version: values.template_version ?? null,
     p_artist_id: values.artist_id ?? null,
     p_model_id: values.model ?? null,
     p_schedule: values.schedule,

@@ -125,6 +125,7 @@ export const createChatContract = contract({
     ...ofChat,
     ...runOptions.shape,
     ...chatInstructions,
+    template_version: acceptedVersion,
   }),
   responses: { 201: { description: "The chat", schema: z.object({ chat }) } },
   errors: ["not_found", "conflict"],

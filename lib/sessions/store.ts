@@ -113,6 +113,7 @@ export function insertChat(
     p_model_id: values.modelId ?? null,
     p_instructions: values.instructions ?? null,
     p_template_id: values.templateId ?? null,
+    p_template_version: values.template_version ?? null,
     p_options: optionsIn(values),
     p_default_model_id: defaultModelId,
   };
@@ -251,6 +252,7 @@ export function updateChatFields(
       p_options: optionsIn(changes),
       p_template_version: changes.template_version ?? null,
       p_default_model_id: defaultModelId,
+      p_accepts_version: true,
     },
     z.union([oneChat, missing]),
   );

@@ -97,5 +97,5 @@ export const templateUpdate = z
 /** The number that accepts a version of the template. */
 export const acceptedVersion = versionNumber.optional().meta({
   description:
-    "Accepts a version of the template, which must be the newest or one that the caller's chats and tasks keep. Of an own template, which is followed otherwise, it keeps any version.",
+    "Accepts a version of the template, which must be the newest, the one that the caller has accepted last, or one that its chats and tasks keep. Without it, another account's template is taken in the version that the caller has accepted or used last, and the newest at its first use. Of an own template, which is followed otherwise, it keeps any version.",
 });

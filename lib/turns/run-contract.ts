@@ -12,6 +12,7 @@ import { commaList, dateTime, instant, instructions, uuid } from "../contract/fi
 import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
 import { outputSchema, runOptions, skillName } from "../contract/run-options.ts";
 import { deliver, deliveryFields } from "../delivery/contract.ts";
+import { acceptedVersion } from "../templates/template.ts";
 import { endpointUrl } from "../webhooks/contract.ts";
 import { entry } from "./contract.ts";
 
@@ -47,6 +48,7 @@ export const startRunContract = contract({
         description:
           "An agent template that the caller can see: its prompt instructs the agent of the run's chat",
       }),
+      template_version: acceptedVersion,
       instructions: instructions.nullish().meta({
         description: "Instructions to the agent of the run's chat, after those of the template",
       }),

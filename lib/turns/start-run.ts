@@ -50,7 +50,7 @@ export interface RunRequest extends RunOptions {
   readonly instructions?: string | null | undefined;
   /** An agent template that instructs the agent, after which come the `instructions`. */
   readonly template_id?: string | null | undefined;
-  /** Default: the newest. */
+  /** Default: that of an own template is followed; of another one, the version accepted or used last. */
   readonly template_version?: number | null | undefined;
   /** Connectors that the run may use. */
   readonly connectors?: readonly string[] | null | undefined;
@@ -92,8 +92,8 @@ const refusals = {
 /**
  * Provisions a session, a chat and a sandbox, and starts a run in them. A run that cannot be
  * started leaves nothing behind. Errors: 400 for invalid messages, an unknown model, an unsuitable
- * `output_schema`, `outcome` or tool, a recipient that may not get the result, or a private `webhook_url`, 429 for too many active turns, 404 for a template
- * that the caller does not see, 503 while this process drains, 502 `Failed to provision sandbox`.
+ * `output_schema`, `outcome` or tool, a recipient that may not get the result, or a private `webhook_url`, 429 for too many active turns, 404 for a template or
+ * a version that the caller does not see, 503 while this process drains, 502 `Failed to provision sandbox`.
  */
 export async function startRun(app: RunParts, request: RunRequest): Promise<StartedRun | AppError> {
   const { caller, effectId, kind = "headless", given, webhook_url, log } = request;
@@ -172,15 +172,16 @@ async function startIn(
   const { template_version: templateVersion } = request;
   const { accountId } = caller;
   const options = runOptions.parse(request);
-  if (instructions || templateId || Object.keys(options).length > 0) {
+  if (instructions || templateId || templateVersion || Object.keys(options).length > 0) {
     const missing = await instructRun(accountId, run, {
       instructions,
       templateId,
       templateVersion,
       options,
       defaultModelId: request.model ? null : app.models.defaultModelId,
+      acceptsVersion: kind !== "task",
     });
-    if (missing === "template_version") return versionChanged;
+    if (missing === "template_version") return kind === "task" ? versionChanged : versionNotFound;
     if (missing) return missing === "template" ? templateNotFound : deleted;
   }
   const sandbox = await provisionSandbox(app, { accountId, sessionId, log });
@@ -194,6 +195,7 @@ async function startIn(
 }
 
 const templateNotFound = appError("not_found", "Template not found");
+const versionNotFound = appError("not_found", "Template version not found");
 /** The firing is tried again with the version that the task keeps now. */
 const versionChanged = appError("conflict", "Another version of the template was just accepted");
 const deleted = appError("conflict", "The session was deleted before the run started");

@@ -352,7 +352,7 @@ comment on function public.missing_of_chat is 'Names the missing part when a cha
 create function public.create_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
   p_instructions text, p_template_id uuid, p_options jsonb default '{}',
-  p_default_model_id text default ''
+  p_default_model_id text default '', p_template_version integer default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -366,9 +366,18 @@ begin
   if not found then
     return jsonb_build_object('missing', 'session');
   end if;
-  v_version := public.choose_template_version(p_account_id, p_template_id, null);
-  if v_version is null then
+  -- A repeated request accepts no version.
+  select * into v_chat from public.chats
+  where id = p_chat_id and session_id = p_session_id and account_id = p_account_id;
+  if found then
+    return jsonb_build_object('chat', public.chat_row(v_chat));
+  end if;
+  if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
     return jsonb_build_object('missing', 'template');
+  end if;
+  v_version := public.choose_template_version(p_account_id, p_template_id, p_template_version);
+  if v_version is null then
+    return jsonb_build_object('missing', 'template_version');
   end if;
 
   insert into public.chats (id, session_id, account_id, title, model_id, instructions,
@@ -389,7 +398,7 @@ begin
   return jsonb_build_object('chat', public.chat_row(v_chat));
 end
 $$;
-comment on function public.create_chat is 'Creates a chat: {chat} | {missing: session | template} | {conflict: true} for an id of another session''s chat. Without p_model_id it has the model of an own template, or else p_default_model_id. With an id of the client''s it can be repeated, and answers the chat unchanged.';
+comment on function public.create_chat is 'Creates a chat: {chat} | {missing: session | template | template_version} | {conflict: true} for an id of another session''s chat. Without p_model_id it has the model of an own template, or else p_default_model_id. With an id of the client''s it can be repeated, and answers the chat unchanged. The template is taken in the version of choose_template_version.';
 
 create function public.open_chat(
   p_account_id uuid, p_chat_id uuid, p_named_id uuid, p_model_id text
@@ -619,7 +628,8 @@ create function public.update_chat(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_title text, p_model_id text,
   p_instructions text, p_template_id uuid, p_removes_template boolean,
   p_archived boolean, p_pinned boolean, p_options jsonb default '{}',
-  p_template_version integer default null, p_default_model_id text default null
+  p_template_version integer default null, p_default_model_id text default null,
+  p_accepts_version boolean default true
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -641,7 +651,7 @@ begin
   -- The same template once more accepts no newer version.
   if v_template_id is distinct from v_chat.template_id or p_template_version is not null then
     v_chat.template_version := public.choose_template_version(
-      p_account_id, v_template_id, p_template_version);
+      p_account_id, v_template_id, p_template_version, p_accepts_version);
     if v_chat.template_version is null then
       return jsonb_build_object('missing', 'template_version');
     end if;
@@ -665,7 +675,7 @@ begin
   return jsonb_build_object('chat', public.chat_row(v_chat));
 end
 $$;
-comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template | template_version}. Null leaves a field as it is, empty instructions remove them. A new template is taken in its newest version unless p_template_version names one, and an own one sets its model unless p_model_id names one or the chat has another than p_default_model_id. p_options changes the options that it names, and removes those that are null.';
+comment on function public.update_chat is 'Changes a chat: {chat} | {missing: session | chat | template | template_version}. Null leaves a field as it is, empty instructions remove them. A new template is taken in the version of choose_template_version, and an own one sets its model unless p_model_id names one or the chat has another than p_default_model_id. p_options changes the options that it names, and removes those that are null.';
 
 create function public.delete_chat(p_account_id uuid, p_session_id uuid, p_chat_id uuid) returns jsonb
 language plpgsql set search_path = '' as $$

@@ -68,6 +68,18 @@ alter table public.agent_template_versions enable row level security;
 comment on table public.agent_template_versions is 'The contents that templates have had, written by a trigger. They never change. The first, the newest 500, and those that chats or tasks keep stay.';
 comment on column public.agent_template_versions.is_kept is 'Whether a chat or a task has ever kept this version.';
 
+create table public.agent_template_acceptances (
+  account_id uuid not null references public.accounts (id) on delete cascade,
+  template_id uuid not null references public.agent_templates (id) on delete cascade,
+  version integer not null,
+  primary key (account_id, template_id)
+);
+
+create index agent_template_acceptances_template
+  on public.agent_template_acceptances (template_id);
+alter table public.agent_template_acceptances enable row level security;
+comment on table public.agent_template_acceptances is 'The version of another account''s template that an account has accepted or used last. It outlives the chats and tasks that keep it.';
+
 create function public.can_see_agent_template(
   p_account_id uuid, p_template public.agent_templates
 ) returns boolean
@@ -376,6 +388,9 @@ begin
   return array(
     select public.newest_template_version(p_template_id)
     union
+    select a.version from public.agent_template_acceptances a
+    where a.account_id = p_account_id and a.template_id = p_template_id
+    union
     select coalesce(c.template_version, 1) from public.chats c
     where c.account_id = p_account_id and c.template_id = p_template_id
     union
@@ -383,7 +398,7 @@ begin
     where t.account_id = p_account_id and t.template_id = p_template_id);
 end
 $$;
-comment on function public.seen_template_versions is 'The versions of another account''s template that an account sees: the newest, and those that its chats and tasks keep. Earlier ones may be from before the template was shared.';
+comment on function public.seen_template_versions is 'The versions of another account''s template that an account sees: the newest, the one that it has accepted last, and those that its chats and tasks keep. Earlier ones may be from before the template was shared.';
 
 create function public.can_see_template_version(
   p_account_id uuid, p_template public.agent_templates, p_version integer
@@ -486,8 +501,29 @@ end
 $$;
 comment on function public.restore_agent_template is 'Makes the content of an earlier version the content of the template, which is its next version: {template}, or {refused: missing | version | not_owner}.';
 
+create function public.used_template_version(p_account_id uuid, p_template_id uuid)
+returns integer
+language plpgsql stable set search_path = '' as $$
+begin
+  return coalesce((
+    select a.version from public.agent_template_acceptances a
+    where a.account_id = p_account_id and a.template_id = p_template_id
+  ), (
+    select used.version
+    from (
+      select coalesce(c.template_version, 1) as version, c.updated_at from public.chats c
+      where c.account_id = p_account_id and c.template_id = p_template_id
+      union all
+      select coalesce(t.template_version, 1), t.updated_at from public.scheduled_prompts t
+      where t.account_id = p_account_id and t.template_id = p_template_id) used
+    order by used.updated_at desc
+    limit 1));
+end
+$$;
+comment on function public.used_template_version is 'The version of another account''s template that an account has accepted or used last; null for none. Chats and tasks from before acceptances were recorded count, too.';
+
 create function public.choose_template_version(
-  p_account_id uuid, p_template_id uuid, p_version integer
+  p_account_id uuid, p_template_id uuid, p_version integer, p_accepts boolean default true
 ) returns integer
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -497,7 +533,8 @@ begin
   if p_template_id is null then
     return case when p_version is null then 0 end;
   end if;
-  select * into v_template from public.agent_templates where id = p_template_id;
+  -- Locked, because an acceptance cannot refer to a template that is being deleted.
+  select * into v_template from public.agent_templates where id = p_template_id for key share;
   if not found or not public.can_see_agent_template(p_account_id, v_template) then
     return null;
   end if;
@@ -509,13 +546,22 @@ begin
   then
     return null;
   end if;
-  v_version := coalesce(p_version, public.newest_template_version(p_template_id));
+  v_version := coalesce(p_version,
+    public.used_template_version(p_account_id, p_template_id),
+    public.newest_template_version(p_template_id));
+  if v_template.account_id <> p_account_id and p_accepts then
+    -- Of two first uses at once, the second waits for the first and takes its version.
+    insert into public.agent_template_acceptances as a (account_id, template_id, version)
+    values (p_account_id, p_template_id, v_version)
+    on conflict (account_id, template_id) do update set version = coalesce(p_version, a.version)
+    returning a.version into v_version;
+  end if;
   update public.agent_template_versions v set is_kept = true
   where v.template_id = p_template_id and v.version = v_version and not v.is_kept;
   return v_version;
 end
 $$;
-comment on function public.choose_template_version is 'The version that a chat or a task keeps, p_version or else the newest; 0 without a template, and for an own one, which is followed unless a version is named. Null if the account does not see the template or the version.';
+comment on function public.choose_template_version is 'The version that a chat or a task keeps. Of another account''s template it is p_version, or else the one that the account has accepted or used last, or else the newest; it is then recorded as accepted, unless p_accepts is false. 0 without a template, and for an own one, which is followed unless a version is named. Null if the account does not see the template or the version.';
 
 create function public.applied_template_version(
   p_account_id uuid, p_template_id uuid, p_version integer
@@ -600,25 +646,39 @@ end
 $$;
 comment on function public.narrowest_limits is 'The least value of each limit among objects such as {max_steps: 10}, any of which may be null; null without any.';
 
-create function public.chat_options(p_account_id uuid, p_chat_id uuid) returns jsonb
+create function public.chat_options(
+  p_account_id uuid, p_chat_id uuid, p_own jsonb default '{}'
+) returns jsonb
 language plpgsql stable set search_path = '' as $$
 begin
   return (
     select jsonb_strip_nulls(
       case when t.account_id = p_account_id then v.options - array['model', 'output_schema']
         else jsonb_build_object('skills', v.options -> 'skills') end || c.options
+      || (p_own - array['model', 'approvals', 'network_policies'])
       || jsonb_build_object(
-        'limits', public.narrowest_limits(array[v.options -> 'limits', c.options -> 'limits']),
-        'approvals', public.approval_policies(p_account_id, p_chat_id,
-          case when t.account_id = p_account_id then v.options else '{}' end || c.options,
-          case when t.account_id = p_account_id then v.options -> 'approvals' end,
-          case when t.account_id <> p_account_id then v.options -> 'approvals' end))
+        'limits', public.narrowest_limits(array[v.options -> 'limits',
+          coalesce(c.options -> 'limits', '{}') || coalesce(p_own -> 'limits', '{}')]),
+        'approvals', public.tightened_policies(
+          public.approval_policies(p_account_id, p_chat_id,
+            case when t.account_id = p_account_id then v.options else '{}' end || c.options
+            -- A turn without the chat's MCP servers still has their words in its conversation.
+            || case when jsonb_array_length(p_own -> 'mcp_servers') > 0
+              then jsonb_build_object('mcp_servers', p_own -> 'mcp_servers') else '{}' end,
+            case when t.account_id = p_account_id then v.options -> 'approvals' end,
+            case when t.account_id <> p_account_id then v.options -> 'approvals' end),
+          p_own -> 'approvals'))
       || jsonb_build_object('network_policies', (
         select jsonb_agg(p.policy || jsonb_build_object('of', p.name) order by p.name)
-        from (values
-          ('account', (select a.network from public.accounts a where a.id = p_account_id)),
-          ('template', v.options -> 'network'),
-          ('chat', c.options -> 'network')) p (name, policy)
+        from (
+          values
+            ('account', (select a.network from public.accounts a where a.id = p_account_id)),
+            ('template', v.options -> 'network'),
+            ('chat', c.options -> 'network')
+          union all
+          -- Servers of the version before know no other name.
+          select 'chat', o.value from jsonb_array_elements(p_own -> 'network_policies') o
+        ) p (name, policy)
         where p.policy ->> 'mode' <> 'open')))
     from public.chats c
     cross join public.applied_template_version(p_account_id, c.template_id, c.template_version) v
@@ -626,4 +686,4 @@ begin
     where c.id = p_chat_id and c.account_id = p_account_id);
 end
 $$;
-comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s, in the version that applies. A template of another account sets skills, limits and network policies only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies. network_policies has the policies of the account, the template and the chat that are not open, all of which must allow a host.';
+comment on function public.chat_options is 'The options of a chat''s turns: each is the chat''s own, or else its template''s, in the version that applies. A template of another account sets skills, limits and network policies only, because models, effort and an outcome can cost more than the account has asked for. Of limits the narrowest applies. network_policies has the policies of the account, the template and the chat that are not open, all of which must allow a host. p_own are the own options of a turn, as of with_options: they replace the chat''s, but only tighten approvals and network policies, and a limit that they do not name stays.';

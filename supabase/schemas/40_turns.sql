@@ -83,7 +83,7 @@ comment on column public.turns.mcp_tools is 'The tools of MCP servers that the t
 comment on column public.turns.deliver is 'Who gets the result: {entries: [{kind, to, subject, attach, format}], approval_days}, null for no one. With state and reason once it is withheld, or its deliveries have expired.';
 comment on column public.turns.untrusted is 'The untrusted content that the turn has met: [{kind, name}], such as {web, example.com}. Empty for a turn that is trusted.';
 comment on column public.turns.template_id is 'The agent template whose version template_version applied when the turn started; null for none.';
-comment on column public.turns.options is 'The options of the chat when the turn started, as of chat_options.';
+comment on column public.turns.options is 'The options of the turn since it has started, as of chat_options. Their own, from the claim on, are those that the request has named for this turn, as of with_options; absent without any.';
 
 create table public.turn_steps (
   turn_id uuid not null references public.turns (id) on delete cascade,
@@ -245,6 +245,7 @@ create table public.queued_turns (
   claim public.turn_claim not null check ((claim).credential in ('key', 'bearer')),
   steers uuid,
   client_tools text,
+  options jsonb not null default '{}',
   unique (chat_id, message_id)
 );
 
@@ -255,6 +256,7 @@ comment on column public.queued_turns.goes_first is 'Set by an interrupt: goes b
 comment on column public.queued_turns.begun_at is 'When the chat was claimed for it. The row stays until its run was started.';
 comment on column public.queued_turns.bytes is 'Size of the parts and the history of claim, before compression.';
 comment on column public.queued_turns.client_tools is 'As of turns. It is no field of claim, because columns use its type.';
+comment on column public.queued_turns.options is 'The own options of the turn, as of with_options.';
 comment on column public.queued_turns.steers is 'The turn that takes the message before its next model call, while it runs; null for none.';
 
 create table public.steering_messages (
@@ -286,6 +288,7 @@ create function public.claim_turn(
 language plpgsql volatile set search_path = '' as $$
 declare
   v_claim public.turn_claim := jsonb_populate_record(null::public.turn_claim, p_claim);
+  v_own jsonb := public.with_options('{}', coalesce(p_claim -> 'options', '{}'));
   v_session public.sessions;
   v_chat public.chats;
   v_turn public.turns;
@@ -323,18 +326,21 @@ begin
       then
         return jsonb_build_object('outcome', 'content_differs');
       end if;
+      if public.with_options(v_queued.options, v_own) <> v_queued.options then
+        return jsonb_build_object('outcome', 'options_differ');
+      end if;
       if v_message.id is null then
         v_answer := public.answer_of_steering_message(
           v_chat.id, v_claim.message_id, v_claim.parts);
         if v_answer is not null then
-          return v_answer;
+          return public.answer_with_options(v_answer, v_own);
         end if;
       end if;
       -- With a parent the client asks for another answer.
       if v_message.id is not null and v_claim.parent_id is null then
         v_answer := public.answer_of_message(v_message, v_claim.replaces_answer);
         if v_answer ->> 'outcome' = 'answered' then
-          return v_answer;
+          return public.answer_with_options(v_answer, v_own);
         elsif v_answer is null then
           v_claim.parent_id := public.parent_of_message(v_message);
         end if;
@@ -385,27 +391,28 @@ begin
       -- It stays queued. The first repetition with interrupt moves it before the others.
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_queued.turn_id);
       update public.queued_turns set steers = v_active.id
-      where turn_id = v_queued.turn_id and p_on_busy = 'steer' and public.may_steer(claim);
+      where turn_id = v_queued.turn_id and p_on_busy = 'steer' and public.may_steer(claim, options);
       if p_on_busy <> 'interrupt' or v_queued.goes_first then
         return v_answer;
       end if;
       update public.queued_turns set goes_first = true, position = default
       where turn_id = v_queued.turn_id;
     else
-      if v_waited or p_on_busy = 'reject' or v_claim.parts_before is not null
-        or v_busy ->> 'message_id' = v_claim.message_id
-      then
+      if not v_waited and v_busy ->> 'message_id' = v_claim.message_id then
+        return public.answer_with_options(v_busy, v_own);
+      end if;
+      if v_waited or p_on_busy = 'reject' or v_claim.parts_before is not null then
         return v_busy;
       end if;
       if p_max_queued <= (select count(*) from public.queued_turns where chat_id = v_chat.id) then
         return jsonb_build_object('outcome', 'queue_full');
       end if;
       insert into public.queued_turns
-        (turn_id, account_id, chat_id, message_id, goes_first, claim, steers, client_tools)
+        (turn_id, account_id, chat_id, message_id, goes_first, claim, steers, client_tools, options)
       values (v_claim.turn_id, v_claim.account_id, v_chat.id, v_claim.message_id,
         p_on_busy = 'interrupt', v_claim,
-        case when p_on_busy = 'steer' and public.may_steer(v_claim) then v_active.id end,
-        p_claim ->> 'client_tools');
+        case when p_on_busy = 'steer' and public.may_steer(v_claim, v_own) then v_active.id end,
+        p_claim ->> 'client_tools', v_own);
       v_answer := jsonb_build_object('outcome', 'queued', 'turn_id', v_claim.turn_id);
     end if;
     if p_on_busy = 'interrupt' then
@@ -438,6 +445,11 @@ begin
       if not found then
         return jsonb_build_object('outcome', 'answer_stale');
       end if;
+      -- The turn continues the one that has asked.
+      v_own := public.with_options(coalesce((
+        select t.options -> 'own' from public.turns t
+        where t.chat_id = v_chat.id and t.assistant_message_id = v_claim.message_id
+        order by t.created_at desc limit 1), '{}'), v_own);
     end if;
     -- A message that is answered is shown.
     if v_claim.parent_id is not null then
@@ -454,13 +466,15 @@ begin
 
     insert into public.turns (id, account_id, session_id, chat_id, message_id,
       assistant_message_id, model_id, context_limit, history, key_id, artist_id, caller_key_id,
-      client_tools)
+      client_tools, options)
     values (v_claim.turn_id, v_claim.account_id, v_chat.session_id, v_chat.id, v_claim.message_id,
-      v_claim.assistant_message_id, coalesce(nullif(v_chat.model_id, ''), v_claim.default_model_id),
+      v_claim.assistant_message_id,
+      coalesce(v_own ->> 'model', nullif(v_chat.model_id, ''), v_claim.default_model_id),
       v_claim.context_limit, v_claim.history,
       public.create_run_key(v_claim.account_id, v_claim.key_hash, v_claim.key_prefix,
         v_claim.key_name, v_claim.key_expires_at),
-      v_session.artist_id, v_claim.caller_key_id, p_claim ->> 'client_tools')
+      v_session.artist_id, v_claim.caller_key_id, p_claim ->> 'client_tools',
+      case when v_own = '{}' then '{}' else jsonb_build_object('own', v_own) end)
     returning * into v_turn;
     update public.chats set
       active_stream_id = 'pending:' || v_claim.turn_id,
@@ -497,13 +511,55 @@ exception when sqlstate 'PT403' then
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim and client_tools, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, lets the active one take its message with steer, and stops the active one with interrupt: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id, interrupts) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
+comment on function public.claim_turn is 'Claims a chat for a new turn and stores the message that the turn answers. p_claim has the fields of turn_claim, client_tools, and as options {model, …} those of runOptions for this turn only, as JSON because not every REST server passes on records. With p_with_turn a claim returns the turn, as load_turn will. While the chat is busy it queues the turn, unless p_on_busy is reject, lets the active one take its message with steer, and stops the active one with interrupt: {outcome: claimed (turn) | queued (turn_id, active_turn_id, run_id, interrupts) | active (turn_id, run_id, message_id) | waiting | queue_full}. For a message that was sent before also {outcome: answered (turn_id, run_id, message_id) | content_differs | options_differ, where its turn has not all of the options}. All other outcomes change nothing: session_missing | chat_missing | sandbox_missing | id_taken | answer_stale | parent_missing | parent_differs | budget_reached | too_many_turns | messages_full | chat_full. A turn that waited is not checked again, except for p_max_active. A limit of 0 is none.';
 
-create function public.may_steer(p_claim public.turn_claim) returns boolean
+create function public.may_steer(p_claim public.turn_claim, p_own jsonb) returns boolean
 language sql immutable set search_path = '' as $$
-  select p_claim.parent_id is null and p_claim.replaces_answer is null
+  select p_claim.parent_id is null and p_claim.replaces_answer is null and p_own = '{}'
 $$;
-comment on function public.may_steer is 'Returns false for a message that starts a branch, which no running turn can take.';
+comment on function public.may_steer is 'Returns false for a message that starts a branch or has own options, which no running turn can take.';
+
+create function public.with_options(p_own jsonb, p_options jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+declare
+  v_added constant jsonb := jsonb_strip_nulls(p_options);
+begin
+  return jsonb_strip_nulls(p_own || (v_added - 'network') || jsonb_build_object(
+    'limits', nullif(
+      coalesce(p_own -> 'limits', '{}') || coalesce(v_added -> 'limits', '{}'), '{}'),
+    'approvals', public.stricter_policies(p_own -> 'approvals', v_added -> 'approvals'),
+    'network_policies', (
+      select jsonb_agg(distinct n.value)
+      from jsonb_array_elements(coalesce(p_own -> 'network_policies', '[]')
+        || coalesce(v_added -> 'network_policies', '[]')
+        || coalesce(v_added -> 'network', '[]')) n
+      where n.value ->> 'mode' <> 'open')));
+end
+$$;
+comment on function public.with_options is 'The own options of a turn with further ones, of which each replaces the own one, limits one by one. Approvals get stricter, and the network policy {mode, hosts} is added to network_policies. Options that are null do not count.';
+
+create function public.has_options(p_turn public.turns, p_own jsonb) returns boolean
+language plpgsql stable set search_path = '' as $$
+declare
+  v_own constant jsonb := coalesce(p_turn.options -> 'own', '{}');
+begin
+  return public.with_options(v_own, p_own) = v_own;
+end
+$$;
+comment on function public.has_options is 'Returns whether a turn has started with all of these own options, or with stricter ones.';
+
+create function public.answer_with_options(p_answer jsonb, p_own jsonb) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return case
+    when p_own = '{}' or p_answer ->> 'outcome' not in ('active', 'answered') or exists (
+      select from public.turns t
+      where t.id = (p_answer ->> 'turn_id')::uuid and public.has_options(t, p_own))
+      then p_answer
+    else '{"outcome": "options_differ"}' end;
+end
+$$;
+comment on function public.answer_with_options is 'The answer of claim_turn to a message that was sent before, unless its turn lacks some of the options that the message has now.';
 
 create function public.active_turn(p_chat public.chats) returns public.turns
 language plpgsql stable set search_path = '' as $$
@@ -871,12 +927,14 @@ language plpgsql volatile set search_path = '' as $$
 declare
   v_chat public.chats;
   v_version public.agent_template_versions;
+  v_own constant jsonb := jsonb_build_object('own', p_turn.options -> 'own');
 begin
   select * into v_chat from public.chats where id = p_turn.chat_id;
   v_version := public.applied_template_version(
     v_chat.account_id, v_chat.template_id, v_chat.template_version);
   p_turn.instructions := public.chat_instructions(p_turn.account_id, p_turn.chat_id);
-  p_turn.options := public.chat_options(p_turn.account_id, p_turn.chat_id);
+  p_turn.options := jsonb_strip_nulls(v_own || public.chat_options(
+    p_turn.account_id, p_turn.chat_id, coalesce(p_turn.options -> 'own', '{}')));
   p_turn.skills := public.skills_of_turn(p_turn.account_id, p_turn.options -> 'skills');
   p_turn.mcp_tools := public.mcp_tools_of_turn(p_turn.account_id, p_turn.options -> 'mcp_servers');
   p_turn.untrusted := public.sources_of_turn(p_turn);
@@ -1873,7 +1931,8 @@ begin
     if v_row.begun_at is null then
       v_row.claim.key_expires_at := now() + interval '24 hours';
       v_outcome := public.claim_turn(
-        to_jsonb(v_row.claim) || jsonb_build_object('client_tools', v_row.client_tools),
+        to_jsonb(v_row.claim) || jsonb_build_object(
+          'client_tools', v_row.client_tools, 'options', v_row.options),
         'reject', p_max_active, 0, 0, 0) ->> 'outcome';
     elsif v_row.begun_at > now() - make_interval(secs => p_stale_seconds) then
       return null;
@@ -1962,7 +2021,7 @@ language plpgsql set search_path = '' as $$
 begin
   new.bytes := pg_column_size((new.claim).parts)
     + coalesce(pg_column_size((new.claim).history), 0)
-    + coalesce(octet_length(new.client_tools), 0);
+    + coalesce(octet_length(new.client_tools), 0) + pg_column_size(new.options);
   return new;
 end
 $$;

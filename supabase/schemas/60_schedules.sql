@@ -90,7 +90,7 @@ comment on function public.task_row is 'A scheduled prompt with the firing_row o
 create function public.create_task(
   p_account_id uuid, p_id uuid, p_title text, p_prompt text, p_template_id uuid, p_artist_id uuid,
   p_model_id text, p_schedule text, p_timezone text, p_next_run_at timestamptz, p_max_tasks integer,
-  p_options jsonb default '{}'
+  p_options jsonb default '{}', p_template_version integer default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -104,14 +104,17 @@ begin
   if found then
     return jsonb_build_object('task', public.task_row(v_task));
   end if;
-  v_version := public.choose_template_version(p_account_id, p_template_id, null);
-  if v_version is null then
+  if p_template_id is not null and not public.is_visible_template(p_account_id, p_template_id) then
     return jsonb_build_object('refused', 'template');
   end if;
   if p_max_tasks <= (
     select count(*) from public.scheduled_prompts where account_id = p_account_id)
   then
     return jsonb_build_object('refused', 'full');
+  end if;
+  v_version := public.choose_template_version(p_account_id, p_template_id, p_template_version);
+  if v_version is null then
+    return jsonb_build_object('refused', 'template_version');
   end if;
   insert into public.scheduled_prompts (id, account_id, title, prompt, template_id,
     template_version, artist_id, model_id, schedule, timezone, enabled, next_run_at, options)
@@ -122,7 +125,7 @@ begin
   return jsonb_build_object('task', public.task_row(v_task));
 end
 $$;
-comment on function public.create_task is 'Creates a scheduled prompt, enabled if it has a next time: {task} | {refused: template | full}. It can be repeated with the same id.';
+comment on function public.create_task is 'Creates a scheduled prompt, enabled if it has a next time: {task} | {refused: template | template_version | full}. The template is taken in the version of choose_template_version. It can be repeated with the same id.';
 
 create function public.list_tasks(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -168,6 +171,9 @@ begin
   if not found then
     return jsonb_build_object('refused', 'missing');
   end if;
+  if date_trunc('milliseconds', v_task.updated_at) <> p_expected_updated_at then
+    return jsonb_build_object('refused', 'changed');
+  end if;
   v_template_id := case when not 'template_id' = any (p_clear)
     then coalesce(p_template_id, v_task.template_id) end;
   -- The same template once more accepts no newer version.
@@ -192,15 +198,11 @@ begin
     options = jsonb_strip_nulls(options || p_options),
     updated_at = clock_timestamp()
   where id = p_id and account_id = p_account_id
-    and date_trunc('milliseconds', updated_at) = p_expected_updated_at
   returning * into v_task;
-  if found then
-    return jsonb_build_object('task', public.task_row(v_task));
-  end if;
-  return jsonb_build_object('refused', 'changed');
+  return jsonb_build_object('task', public.task_row(v_task));
 end
 $$;
-comment on function public.update_task is 'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template | template_version}. A new template is taken in its newest version unless p_template_version names one. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task. p_options changes the options that it names, and removes those that are null.';
+comment on function public.update_task is 'Changes a scheduled prompt unless it was changed since it was read: {task} | {refused: changed | missing | template | template_version}. A new template is taken in the version of choose_template_version. Null leaves a field as it is, and p_clear (template_id, artist_id, model) removes it; the next time is set only with p_reschedules, and null disables the task. p_options changes the options that it names, and removes those that are null.';
 
 create function public.delete_task(p_account_id uuid, p_id uuid) returns jsonb
 language plpgsql volatile set search_path = '' as $$

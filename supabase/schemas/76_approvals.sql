@@ -72,11 +72,38 @@ end
 $$;
 comment on function public.strictest_policy is 'The strictest of some policies, any of which may be null.';
 
+create function public.stricter_policies(p_first jsonb, p_second jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  return (
+    select jsonb_object_agg(given.category, given.policy)
+    from (
+      select p.key as category, public.strictest_policy(array_agg(p.value)) as policy
+      from (
+        select * from jsonb_each_text(p_first) union all select * from jsonb_each_text(p_second)) p
+      group by p.key) given);
+end
+$$;
+comment on function public.stricter_policies is 'The stricter policy of each category that either {category: policy} has, of which each may be null; null for none.';
+
 create function public.default_policy(p_category text) returns text
 language sql immutable as $$
   select case when p_category in ('connectors', 'mcp') then 'ask' else 'auto' end
 $$;
 comment on function public.default_policy is 'The policy of a category for which none is set. Inlined, hence no search_path.';
+
+create function public.tightened_policies(p_policies jsonb, p_by jsonb) returns jsonb
+language plpgsql immutable set search_path = '' as $$
+begin
+  if p_by is null then
+    return nullif(p_policies, '{}');
+  end if;
+  return public.stricter_policies((
+    select coalesce(jsonb_object_agg(b.key, public.default_policy(b.key)), '{}')
+    from jsonb_each_text(p_by) b) || coalesce(p_policies, '{}'), p_by);
+end
+$$;
+comment on function public.tightened_policies is 'Policies {category: policy}, default_policy where absent, each with the stricter one of p_by in its place; null for none.';
 
 create function public.approval_policies(
   p_account_id uuid, p_chat_id uuid, p_options jsonb, p_own jsonb, p_foreign jsonb
@@ -95,14 +122,7 @@ begin
   v_policies := v_policies
     || (select a.approvals from public.accounts a where a.id = p_account_id)
     || coalesce(p_own, '{}') || coalesce(p_options -> 'approvals', '{}');
-  if p_foreign is not null then
-    v_policies := v_policies || (
-      select coalesce(jsonb_object_agg(f.key,
-        public.strictest_policy(array[f.value,
-          coalesce(v_policies ->> f.key, public.default_policy(f.key))])), '{}')
-      from jsonb_each_text(p_foreign) f);
-  end if;
-  return nullif(v_policies, '{}');
+  return public.tightened_policies(v_policies, p_foreign);
 end
 $$;
 comment on function public.approval_policies is 'The policies of the turns of a chat: {category: auto | ask | ask_when_untrusted | deny}, default_policy where absent. Of a category those of the chat (in p_options) come first, then those of an own template, the account''s and the defaults. Another account''s template only tightens them.';
@@ -395,6 +415,18 @@ begin
 end
 $$;
 comment on function public.awaits_approval is 'Whether a turn waits, without a process, for an approval.';
+
+create function public.asked_with_options(p_account_id uuid, p_approval_id uuid, p_options jsonb)
+returns boolean
+language plpgsql stable set search_path = '' as $$
+begin
+  return not exists (
+    select from public.approvals a join public.turns t on t.id = a.turn_id
+    where a.id = p_approval_id and a.account_id = p_account_id
+      and not public.has_options(t, public.with_options('{}', p_options)));
+end
+$$;
+comment on function public.asked_with_options is 'Returns whether the turn of a request has these options already, as of has_options; true without such a request of the account.';
 
 create function public.answer_approvals(
   p_account_id uuid, p_run_id text, p_chat_id uuid, p_answers jsonb, p_answered_by uuid,

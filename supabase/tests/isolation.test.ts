@@ -326,6 +326,7 @@ const withoutLookup = [
   "can_see_agent_template",
   "can_see_template_version",
   "seen_template_versions",
+  "used_template_version",
   "template_model",
   "template_state",
   "found_agent_template",

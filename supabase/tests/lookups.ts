@@ -99,6 +99,7 @@ export const lookups: Readonly<
     ...{ run_id, chat_id: null, answers: [{ id, approved: true }] },
     ...{ answered_by: null, answered_key_id: null, max_active: 0 },
   }),
+  asked_with_options: ({ approval: approval_id }) => ({ approval_id, options: { effort: "low" } }),
   delete_approval_rule: ({ rule: id }) => ({ id }),
   note_limit: ({ turn: turn_id }) => ({ turn_id, load: 0, step: 1 }),
   complete_model_call: ({ turn: turn_id }) => ({

@@ -106,6 +106,8 @@ export function instructRun(
     readonly options: RunOptions;
     /** The model that an own template replaces; null where the run has named one. */
     readonly defaultModelId: string | null;
+    /** Whether the account has chosen the version now, and not when it created the task. */
+    readonly acceptsVersion: boolean;
   },
 ) {
   const args = {
@@ -122,6 +124,7 @@ export function instructRun(
     p_options: given.options,
     p_template_version: given.templateVersion ?? null,
     p_default_model_id: given.defaultModelId,
+    p_accepts_version: given.acceptsVersion,
   };
   return call("update_chat", args, instructed);
 }
