@@ -10,6 +10,7 @@ export const functions = {
   answer_approvals: { args: { p_account_id: "uuid", p_run_id: "text", p_chat_id: "uuid", p_answers: "jsonb", p_answered_by: "uuid", p_answered_key_id: "uuid", p_max_active: "integer" }, returns: "value" },
   answer_tool_calls: { args: { p_account_id: "uuid", p_run_id: "text", p_results: "jsonb", p_max_active: "integer" }, returns: "value" },
   ask_approvals: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_load: "integer", p_calls: "jsonb", p_request_index: "integer", p_days: "integer" }, returns: "value" },
+  asked_with_options: { args: { p_account_id: "uuid", p_approval_id: "uuid", p_options: "jsonb" }, returns: "value" },
   assign_run: { args: { p_turn_id: "uuid", p_run_id: "text" }, returns: "value" },
   assistant_parts: { args: { p_account_id: "uuid", p_chat_id: "uuid", p_message_id: "text" }, returns: "value" },
   authenticate_bearer: { args: { p_email: "text", p_identity_hash: "text", p_session_id: "uuid", p_issued_at: "timestamp with time zone", p_account_id: "uuid", p_organization_id: "uuid", p_artist_id: "uuid", p_address: "text", p_address_limit: "integer", p_account_limit: "integer" }, returns: "value" },

@@ -151,6 +151,41 @@ export const runOptions = z.object({
 });
 export type RunOptions = z.output<typeof runOptions>;
 
+/** The options that a message names for its turn, in place of those of its chat. */
+export const turnOptions = runOptions
+  .pick({
+    fallback_models: true,
+    effort: true,
+    workspace: true,
+    limits: true,
+    skills: true,
+    web_search: true,
+    approvals: true,
+    network: true,
+    mcp_servers: true,
+  })
+  .extend({
+    model: z.string().trim().min(1).max(200).optional().meta({
+      description: "The `id` of a model in `GET /api/models`; the chat's when absent",
+    }),
+    limits: limits.optional().meta({
+      description: `${descriptions.limits} A limit that is not named is the chat's.`,
+    }),
+    approvals: approvalPolicies.optional().meta({
+      description:
+        "For each kind of effect whether the agent acts by itself (`auto`), asks (`ask`), asks once its context has content of a stranger (`ask_when_untrusted`), or must not (`deny`). Of each kind the stricter choice of the chat and the message applies.",
+    }),
+    network: networkPolicy.optional().meta({
+      description:
+        "Which hosts the agent may reach, in addition to the policies of the chat and the account: all must allow a host.",
+    }),
+    mcp_servers: mcpServers.optional().meta({
+      description:
+        "Names of MCP servers of the account whose tools the agent can call; an empty list is none.",
+    }),
+  });
+export type TurnOptions = z.output<typeof turnOptions>;
+
 /** The schema of the output of a run. */
 export const outputSchema = z.record(z.string(), z.unknown()).meta({
   description:

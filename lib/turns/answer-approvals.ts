@@ -3,13 +3,14 @@ import { getStaticToolName, isToolUIPart, type UIMessage } from "ai";
 import type { App } from "../app.ts";
 import { type AppError, appError } from "../contract/app-error.ts";
 import { tooManyTurns } from "../contract/quota.ts";
+import { optionsIn, type TurnOptions, turnOptions } from "../contract/run-options.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { areEqualTexts } from "../platform/equal-texts.ts";
 import { signApproval } from "./approve-calls.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { getRun } from "./get-run.ts";
 import type { Run } from "./run-contract.ts";
-import { type ApprovalAnswer, recordAnswers } from "./store/approvals.ts";
+import { type ApprovalAnswer, isAskedWithOptions, recordAnswers } from "./store/approvals.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
 
 const answererOf = (caller: Caller) => ({ accountId: caller.ownerId, keyId: keyIdOf(caller) });
@@ -24,6 +25,11 @@ const refusals = {
   ),
   too_many_turns: tooManyTurns,
 };
+/** The turn of a repeated message, or of an approval, lacks some of the options of the request. */
+export const optionsDiffer = appError(
+  "message_differs",
+  "The turn of this message has other options: leave them out, or send them with a new message",
+);
 
 /**
  * Records the answer to an approval. The run continues after the last one.
@@ -48,11 +54,11 @@ export async function answerApproval(
 /**
  * Records the answers that the last message of a client has, if it has any to a turn of the chat that waits for
  * them, and returns that turn, to be streamed from there. Errors: as `answerApproval`; 400 for a part that is
- * not the one that was sent.
+ * not the one that was sent; 409 for options that the turn does not have.
  */
 export async function answerByMessage(
   { engine }: Pick<App, "engine">,
-  { caller, chatId }: { readonly caller: Caller; readonly chatId: string },
+  request: TurnOptions & { readonly caller: Caller; readonly chatId: string },
   message: UIMessage | undefined,
 ): Promise<StreamedTurn | AppError | null> {
   if (message?.role !== "assistant") return null;
@@ -70,7 +76,11 @@ export async function answerByMessage(
     }
     answers.push({ id, approved, ...(reason && { reason: reason.slice(0, 1_000) }) });
   }
-  if (answers.length === 0) return null;
+  const [first] = answers;
+  if (!first) return null;
+  const { caller, chatId } = request;
+  const options = optionsIn(request, turnOptions);
+  if (!(await isAskedWithOptions(caller.accountId, first.id, options))) return optionsDiffer;
   const result = await recordAnswers(caller.accountId, { chatId }, answers, answererOf(caller));
   if (result.outcome === "missing") return appError("not_found", "Approval not found");
   if (result.outcome !== "recorded") return refusals[result.outcome];

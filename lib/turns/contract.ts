@@ -3,6 +3,7 @@ import { z } from "zod";
 import { clientTools } from "../agent/tools/client-tools.ts";
 import { contract } from "../contract/contract.ts";
 import { queryInteger, uuid } from "../contract/fields.ts";
+import { turnOptions } from "../contract/run-options.ts";
 
 const chatId = uuid.meta({ description: "An existing chat of the session" });
 
@@ -61,7 +62,9 @@ export const startTurnContract = contract({
   path: "/api/chat",
   tool: true,
   summary: "Send a message and stream the answer",
-  description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE. The \`id\` of each event is its index. The turn continues when the client disconnects; \`GET /api/chat/{chatId}/stream\` resumes its stream. The \`id\` of a message identifies it permanently. Repeating the request returns the same stream while the turn runs, and the stored answer once it has ended; an answer that failed or was stopped is generated again, on another branch. The same \`id\` with other content is 409.`,
+  description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE. The \`id\` of each event is its index. The turn continues when the client disconnects; \`GET /api/chat/{chatId}/stream\` resumes its stream. The \`id\` of a message identifies it permanently. Repeating the request returns the same stream while the turn runs, and the stored answer once it has ended; an answer that failed or was stopped is generated again, on another branch. The same \`id\` with other content is 409.
+
+The options of a run, such as \`model\` and \`approvals\`, apply to the turn of this message only, and to its continuation after a question or a call of \`client_tools\`, whose answer may name further ones. \`approvals\` and \`network\` only make those of the chat stricter; the others replace the chat's. A repeated request may leave them out, and is 409 with options that its turn does not have, as is the answer to a request for an approval.`,
   tag: "Chat",
   family: "message",
   auth: "required",
@@ -94,8 +97,9 @@ export const startTurnContract = contract({
       }),
       onBusy: onBusy.default("reject").meta({
         description:
-          "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `steer` inserts it into the running turn before its next model call, after the tools in progress, and then streams that turn from its start: a `steering-message` part with its `id` shows where it took effect. One that comes too late for that turn starts the next one, and one with `parentId` waits as with `enqueue`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them; `GET /api/chat/{chatId}/queue` lists them. A client that loses the stream repeats the request, and one that repeats it with `interrupt` sends a message now that waits. An answer to a question is always rejected.",
+          "While another turn of the chat is active: `reject` answers 409. `enqueue` lets the message wait until the turns before it have ended; the stream then begins, without `x-workflow-run-id`. `steer` inserts it into the running turn before its next model call, after the tools in progress, and then streams that turn from its start: a `steering-message` part with its `id` shows where it took effect. One that comes too late for that turn starts the next one, and one with `parentId` or with options of its own, which a running turn cannot take, waits as with `enqueue`. `interrupt` stops the active turn and goes before those that wait. At most 10 messages wait in a chat, and its stop drops them; `GET /api/chat/{chatId}/queue` lists them. A client that loses the stream repeats the request, and one that repeats it with `interrupt` sends a message now that waits. An answer to a question is always rejected.",
       }),
+      ...turnOptions.shape,
       client_tools: clientTools.optional().meta({
         description:
           "Tools that the client runs in this turn. A call of one ends the turn like a question to the user: the client sends the assistant's message back with the `output` of the tool part, or with its `errorText` and the state `output-error`, as `useChat` does after `addToolOutput`. A steered message has those of the running turn.",

@@ -1,17 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { UIMessage } from "ai";
-import { checkClientTools } from "../agent/check-options.ts";
+import { checkClientTools, checkOptions } from "../agent/check-options.ts";
+import { checkModel } from "../agent/models/list-models.ts";
 import type { ClientTool } from "../agent/tools/client-tools.ts";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { budgetReached, chatFull, messageQuotaExceeded, tooManyTurns } from "../contract/quota.ts";
+import { optionsIn, type TurnOptions, turnOptions } from "../contract/run-options.ts";
 import type { TurnAddress } from "../engine/port.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import type { RunCredentialForm } from "../identity/keys/derive-run-credential.ts";
 import { drain } from "../platform/drain.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
-import { answerByMessage } from "./answer-approvals.ts";
+import { answerByMessage, optionsDiffer } from "./answer-approvals.ts";
 import type { ChatEntry, OnBusy } from "./contract.ts";
 import { reapDeadTurn } from "./end-turn.ts";
 import type { EndParts } from "./finish-stream.ts";
@@ -31,7 +33,8 @@ import {
 import type { TurnState } from "./store/turns.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
 
-export interface TurnRequest {
+/** The options apply to the turn of this message only. */
+export interface TurnRequest extends TurnOptions {
   readonly caller: Caller;
   readonly sessionId: string;
   readonly chatId: string;
@@ -82,10 +85,14 @@ export async function startTurn(
   if (drain().hasBegun) return draining;
   const messages = await readMessages(request.messages);
   if (isAppError(messages)) return messages;
+  const { accountId } = request.caller;
+  const fault =
+    (await checkModel(app, request.model, "model")) ??
+    (await checkOptions(app, accountId, request)) ??
+    (await checkClientTools(app, accountId, request.client_tools));
+  if (fault) return fault;
   const answered = await answerByMessage(app, request, messages.at(-1));
   if (answered) return answered;
-  const fault = await checkClientTools(app, request.caller.accountId, request.client_tools);
-  if (fault) return fault;
   const claim = await prepareClaim(app, request, messages);
   if (isAppError(claim)) return claim;
 
@@ -154,6 +161,8 @@ export async function startTurn(
         "message_differs",
         "A message with this id and other content is stored: send the new content with a new id, and with parentId to replace the message",
       );
+    case "options_differ":
+      return optionsDiffer;
     case "answer_stale":
       return appError("already_answered", "The question has been answered already");
   }
@@ -256,6 +265,7 @@ async function prepareClaim(
     key: runKey(turnId, runCredentialForm(caller)),
     callerKeyId: keyIdOf(caller),
     clientTools: request.client_tools?.length ? request.client_tools : null,
+    options: optionsIn(request, turnOptions),
     onBusy,
     credential: runCredentialForm(caller),
   };

@@ -163,6 +163,18 @@ describe("POST /api/chat 400", () => {
     ["half a surrogate pair", { messages: [{ id: "m", content: "a\ud83db" }] }, /Unicode/],
     ["a contextLimit of 0", { context: { contextLimit: 0 } }, /contextLimit/],
     ["a context that is no object", { context: 1 }, /context/],
+    ["an unknown model", { model: "none-such" }, /^model must be one of the available models$/],
+    ["an unknown fallback", { fallback_models: ["none-such"] }, /fallback_models/],
+    ["an unknown effort", { effort: "most" }, /effort/],
+    ["an unknown policy", { approvals: { bash: "never" } }, /approvals/],
+    ["a policy of an unknown effect", { approvals: { shell: "ask" } }, /approvals/],
+    ["a network without a mode", { network: { hosts: ["a.example"] } }, /network/],
+    ["an unknown limit", { limits: { max_turns: 1 } }, /limits/],
+    ["a skill that is no name", { skills: ["No Name"] }, /skill/],
+    ["an unknown use of the workspace", { workspace: "all" }, /workspace/],
+    ["a search that is no boolean", { web_search: "yes" }, /web_search/],
+    ["an MCP server that the account lacks", { mcp_servers: ["crm"] }, /has no MCP server crm/],
+    ["one in the other spelling", { mcpServers: ["crm"] }, /has no MCP server crm/],
   ];
 
   it("names what is wrong, and stores nothing", async () => {

@@ -65,6 +65,18 @@ export async function askApprovals(
 export const awaitsApproval = (turnId: string): Promise<boolean> =>
   call("awaits_approval", { p_turn_id: turnId }, z.boolean());
 
+/** Returns whether the turn of a request has these options, as `optionsIn` returns them, or stricter ones. */
+export const isAskedWithOptions = (
+  accountId: string,
+  approvalId: string,
+  options: Readonly<Record<string, unknown>>,
+): Promise<boolean> =>
+  call(
+    "asked_with_options",
+    { p_account_id: accountId, p_approval_id: approvalId, p_options: options },
+    z.boolean(),
+  );
+
 export interface ApprovalAnswer {
   readonly id: string;
   readonly approved: boolean;

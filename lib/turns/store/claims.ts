@@ -40,6 +40,8 @@ export interface Claim {
   readonly callerKeyId: string | null;
   /** The tools that the client runs; null for none. */
   readonly clientTools: readonly ClientTool[] | null;
+  /** The options for this turn only, as `optionsIn` returns them. */
+  readonly options: Readonly<Record<string, unknown>>;
 }
 
 /** The stored form of a run's credential. */
@@ -107,6 +109,7 @@ const claimed = z.discriminatedUnion("outcome", [
       "budget_reached",
       "id_taken",
       "content_differs",
+      "options_differ",
       "answer_stale",
       "parent_missing",
       "parent_differs",
@@ -152,6 +155,7 @@ export function claimTurn(claim: Claim, withTurn: boolean): Promise<ClaimOutcome
         credential: claim.credential,
         // As text, because models write the fields in the order of the schema.
         client_tools: claim.clientTools && JSON.stringify(claim.clientTools),
+        options: claim.options,
       },
       p_on_busy: claim.onBusy,
       p_max_active: config().ACCOUNT_ACTIVE_TURNS,

@@ -269,6 +269,29 @@ describe("a chat", () => {
     expect(await again.ended).toEqual(whole.slice(before.length));
   });
 
+  it("asks for what only the message has restricted, and the approval changes no options", async () => {
+    place.model.script("restricted", writing);
+    const conversation = await openConversation(caller);
+    await setApprovals(conversation, { bash: "auto" });
+    const options = { approvals: { bash: "ask" }, model: "fake-small" } as const;
+    const asking = await conversation.send("[script:restricted]", options);
+    const before = await asking.ended;
+    expect(asking.chunks.at(-1)).toMatchObject({ type: "tool-approval-request" });
+    expect(place.model.callsOf("restricted")).toMatchObject([{ model: "fake-small" }]);
+    const message = await answered(asking, true);
+    const refused = await conversation.send(message, { approvals: { write: "deny" } });
+    expect(refused.status).toBe(409);
+    const rest = await conversation.send(message, options);
+    expect(rest.status).toBe(200);
+    expectCompleteTurn([...before, ...(await rest.ended)]);
+    expect(place.model.callsOf("restricted")[1]).toMatchObject({ model: "fake-small" });
+    // The next turn has the chat's options.
+    const next = await conversation.send("[script:restricted]");
+    await next.ended;
+    expect(next.chunks.at(-1)).toMatchObject({ type: "finish" });
+    expect(place.model.callsOf("restricted").at(-1)?.model).not.toBe("fake-small");
+  });
+
   it("is answered by another message, which denies the call", async () => {
     place.model.script("other", writing);
     place.model.script("next", () => [{ text: "Next" }]);

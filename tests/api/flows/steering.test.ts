@@ -111,6 +111,22 @@ describe("a message that steers a running turn", () => {
     expect(later.map(({ role }) => role)).toEqual([...roles, "assistant", "user"]);
   });
 
+  it("waits for a turn of its own if it has options, which the running turn cannot take", async () => {
+    const { conversation, turn, proceed } = await withSlowTool();
+    const options = { onBusy: "steer", model: "fake-small" } as const;
+    const waiting = await conversation.send([entry("own", "Name the key")], options);
+    expect((await steer(conversation, "own", "Name the key")).status).toBe(200);
+    const other = { onBusy: "steer", effort: "low" } as const;
+    expect((await conversation.send([entry("own", "Name the key")], other)).status).toBe(409);
+    await proceed();
+    expectCompleteTurn(await turn.ended);
+    expectCompleteTurn(await waiting.ended);
+    expect(turn.chunks.map(({ type }) => type)).not.toContain("steering-message");
+    expect(await idsOf(conversation)).toEqual(["first", "assistant", "own", "assistant"]);
+    const sent = place.model.callsOf("steered").filter(({ userText }) => /key/.test(userText));
+    expect(sent.map(({ model }) => model)).toEqual(["fake-small"]);
+  });
+
   it("starts the next turn when it comes too late", async () => {
     const held = gate();
     place.model.script("last-call", async function* () {

@@ -1,6 +1,7 @@
 /** A chat with a sandbox, over HTTP. */
 import type { UIMessage } from "ai";
 import { z } from "zod";
+import type { TurnOptions } from "../../../lib/contract/run-options.ts";
 import { chat, message } from "../../../lib/sessions/session.ts";
 import { createSession } from "../fixtures/sessions.ts";
 import { type Answer, type Client, dataOf } from "./clients.ts";
@@ -38,7 +39,7 @@ export class Conversation {
       readonly trigger?: "regenerate-message";
       readonly messageId?: string;
       readonly client_tools?: readonly object[];
-    } = {},
+    } & TurnOptions = {},
   ): Promise<TurnStream> {
     const { sessionId, chatId } = this;
     const isText = typeof messages === "string";
