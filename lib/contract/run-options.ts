@@ -151,7 +151,7 @@ export const runOptions = z.object({
 });
 export type RunOptions = z.output<typeof runOptions>;
 
-/** The options that a message names for its turn, in place of those of its chat. */
+/** The options that a message names for its turn, in place of the chat's. */
 export const turnOptions = runOptions
   .pick({
     fallback_models: true,

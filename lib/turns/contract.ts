@@ -64,7 +64,7 @@ export const startTurnContract = contract({
   summary: "Send a message and stream the answer",
   description: `Starts a durable turn and streams it as the AI SDK's UI message stream over SSE. The \`id\` of each event is its index. The turn continues when the client disconnects; \`GET /api/chat/{chatId}/stream\` resumes its stream. The \`id\` of a message identifies it permanently. Repeating the request returns the same stream while the turn runs, and the stored answer once it has ended; an answer that failed or was stopped is generated again, on another branch. The same \`id\` with other content is 409.
 
-The options of a run, such as \`model\` and \`approvals\`, apply to the turn of this message only, and to its continuation after a question or a call of \`client_tools\`, whose answer may name further ones. \`approvals\` and \`network\` only make those of the chat stricter; the others replace the chat's. A repeated request may leave them out, and is 409 with options that its turn does not have, as is the answer to a request for an approval.`,
+The options of a run, such as \`model\` and \`approvals\`, apply to the turn of this message only, and to its continuation after a question or a call of \`client_tools\`, whose answer may name further ones. \`approvals\` and \`network\` only make the chat's stricter; the others replace the chat's. A repeated request may leave them out, and is 409 with options that its turn does not have, as is the answer to a request for an approval.`,
   tag: "Chat",
   family: "message",
   auth: "required",

@@ -50,7 +50,7 @@ export interface RunRequest extends RunOptions {
   readonly instructions?: string | null | undefined;
   /** An agent template that instructs the agent, after which come the `instructions`. */
   readonly template_id?: string | null | undefined;
-  /** Default: that of an own template is followed; of another one, the version accepted or used last. */
+  /** By default an own template is followed, and another one has the version accepted or used last. */
   readonly template_version?: number | null | undefined;
   /** Connectors that the run may use. */
   readonly connectors?: readonly string[] | null | undefined;
