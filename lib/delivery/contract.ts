@@ -23,7 +23,7 @@ const entry = z.strictObject({
   kind: z.literal("email"),
   to: z.array(emailAddress).min(1).max(MAX_RECIPIENTS).meta({
     description:
-      "The account's own address, addresses of members of its organizations, and confirmed ones of `GET /api/delivery-addresses`. Each gets a separate mail",
+      "The account's own address, addresses of the members that it can list in its organizations, and confirmed ones of `GET /api/delivery-addresses`. Each gets a separate mail",
   }),
   subject: z
     .string()

@@ -89,6 +89,8 @@ export const listMembersContract = contract({
   method: "GET",
   path: "/api/organizations/{id}/members",
   summary: "List the members of an organization, newest first",
+  description:
+    "A member or viewer that is limited to artists gets itself, the owners and the members that share one of its artists, with these artists only.",
   params: byId,
   query: pageQuery,
   responses: pageResponse("members", member),

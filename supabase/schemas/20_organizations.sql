@@ -172,6 +172,22 @@ comment on function public.delete_organization is 'Deletes an organization with 
 
 -- Members -----------------------------------------------------------------------------------------
 
+create function public.sees_member(p_account_id uuid, p_organization_id uuid, p_member_id uuid)
+returns boolean
+language sql stable set search_path = '' as $$
+  select exists (
+    select from public.organization_accounts mine
+    join public.organization_accounts theirs on theirs.organization_id = mine.organization_id
+    where mine.organization_id = p_organization_id and mine.account_id = p_account_id
+      and theirs.account_id = p_member_id
+      and (mine.artist_ids is null or theirs.account_id = mine.account_id or theirs.role = 'owner'
+        or exists (
+          select from public.organization_accounts l
+          where l.organization_id = p_organization_id and l.account_id = any (mine.artist_ids)
+            and (theirs.artist_ids is null or l.account_id = any (theirs.artist_ids)))))
+$$;
+comment on function public.sees_member is 'Whether a member of an organization may know another: always, except that one who is limited to artists knows only itself, the owners and those who share one of its artists.';
+
 create function public.list_organization_members(
   p_account_id uuid, p_organization_id uuid,
   p_limit integer, p_after_at timestamptz, p_after_id uuid
@@ -180,21 +196,28 @@ language plpgsql stable set search_path = '' as $$
 declare
   v_after_at timestamptz := coalesce(p_after_at, 'infinity');
   v_after_id uuid := coalesce(p_after_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff');
+  v_limit constant uuid[] := (
+    select m.artist_ids from public.organization_accounts m
+    where m.organization_id = p_organization_id and m.account_id = p_account_id);
 begin
   if public.organization_role(p_account_id, p_organization_id) is null then
     return jsonb_build_object('refused', 'missing');
   end if;
   return to_jsonb(array(
     select jsonb_build_object('id', a.id, 'email', a.email, 'name', a.name, 'role', m.role,
-      'artist_ids', m.artist_ids, 'created_at', m.created_at)
+      'artist_ids', case
+        when v_limit is null or m.artist_ids is null then m.artist_ids
+        else array(select i from unnest(m.artist_ids) i where i = any (v_limit)) end,
+      'created_at', m.created_at)
     from public.organization_accounts m
     join public.accounts a on a.id = m.account_id and a.kind = 'personal'
     where m.organization_id = p_organization_id and (m.created_at, a.id) < (v_after_at, v_after_id)
+      and public.sees_member(p_account_id, p_organization_id, a.id)
     order by m.created_at desc, a.id desc
     limit p_limit + 1));
 end
 $$;
-comment on function public.list_organization_members is 'One page of the people of an organization, newest first, with one more row if another page follows; or {refused: missing}.';
+comment on function public.list_organization_members is 'One page of the people of an organization that the caller may know (sees_member), newest first, with one more row if another page follows; or {refused: missing}. A caller who is limited to artists gets no ids of others in artist_ids.';
 
 create function public.is_last_owner(p_organization_id uuid, p_member_id uuid) returns boolean
 language sql stable set search_path = '' as $$
@@ -226,8 +249,7 @@ begin
   then
     return jsonb_build_object('refused', 'missing_member');
   end if;
-  -- Everyone may leave; all other changes are the owners'.
-  if v_role <> 'owner' and not (p_loses_owner and p_member_id = p_account_id) then
+  if v_role <> 'owner' then
     return jsonb_build_object('refused', 'not_owner');
   end if;
   if p_loses_owner and public.is_last_owner(p_organization_id, p_member_id) then
@@ -290,7 +312,10 @@ declare
   v_refusal constant jsonb := public.refuse_member_change(
     p_account_id, p_organization_id, p_member_id, true);
 begin
-  if v_refusal is not null then
+  -- Who is not an owner may still leave.
+  if v_refusal is not null
+    and not (v_refusal ->> 'refused' = 'not_owner' and p_member_id = p_account_id)
+  then
     return v_refusal;
   end if;
   delete from public.organization_accounts

@@ -94,14 +94,12 @@ language sql stable set search_path = '' as $$
       join public.organization_accounts m on m.account_id = a.id
       join public.accounts o on o.id = m.organization_id and o.kind = 'organization'
       where a.kind = 'personal' and a.email = p_address
-        and (o.id = p_account_id or exists (
-          select from public.organization_accounts mine
-          where mine.organization_id = o.id and mine.account_id = p_account_id)))
+        and (o.id = p_account_id or public.sees_member(p_account_id, o.id, a.id)))
     then 'The recipient is no member and has not confirmed' end
   from (select 1) one
   left join public.delivery_blocks b on b.account_id = p_account_id and b.address = p_address
 $$;
-comment on function public.recipient_fault is 'Why an account may not mail results to an address; null if it may: to its own address, members of its organizations, and confirmed addresses. It does not depend on whether other addresses have accounts.';
+comment on function public.recipient_fault is 'Why an account may not mail results to an address; null if it may: to its own address, members of its organizations that it may know, and confirmed addresses. It does not depend on whether other addresses have accounts.';
 
 create function public.recipient_faults(p_account_id uuid, p_addresses text[]) returns jsonb
 language sql stable set search_path = '' as $$

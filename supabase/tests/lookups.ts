@@ -247,6 +247,10 @@ export const lookups: Readonly<
     image: null,
     clear_image: false,
   }),
+  sees_member: ({ organization: organization_id }, account_id) => ({
+    organization_id,
+    member_id: account_id,
+  }),
   list_organization_members: ({ organization: organization_id }) => ({ organization_id, ...page }),
   refuse_member_change: ({ organization: organization_id }, account_id) => ({
     organization_id,

@@ -3,6 +3,7 @@
  * member for these and a stranger otherwise: asked of every operation that names accounts.
  */
 import { beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { contracts } from "../../lib/openapi/registry.ts";
 import { joinOrganization, makeArtist, makeOrganization } from "../support/fixtures/people.ts";
 import { fillPath, nameOf, sentenceOf } from "../support/fixtures/shapes.ts";
@@ -12,6 +13,11 @@ import { sql } from "../support/harness/stack.ts";
 import { rows } from "./rows.ts";
 import { callers, sentences } from "./table.ts";
 import { type Line, lines, titleOf } from "./table-suite.ts";
+
+const memberPage = z.object({
+  members: z.array(z.object({ email: z.string(), artist_ids: z.array(z.string()).nullable() })),
+  next_cursor: z.string().nullable(),
+});
 
 let owner: Person;
 let viewer: Person;
@@ -75,6 +81,66 @@ describe("a member that is limited to artists", () => {
     const found = await withKey.get(`/api/organizations/${accounts.organization}`);
     expect(found.body).toMatchObject({ organization: { artist_ids: [accounts.artist] } });
   });
+
+  it.each(["member", "viewer"] as const)(
+    "knows itself, the owners and who shares an artist, as a %s, and no artists of theirs",
+    async (role) => {
+      const { withKey } = owner;
+      const organization = await makeOrganization(withKey);
+      const [mine, ours, theirs, gone] = await Promise.all(
+        Array.from({ length: 4 }, () => makeArtist(withKey, organization)),
+      );
+      if (!(mine && ours && theirs && gone)) throw new Error("No artists");
+      const [self, unlimited, sharer, distant, former] = await Promise.all(
+        Array.from({ length: 5 }, () => createPerson()),
+      );
+      if (!(self && unlimited && sharer && distant && former)) throw new Error("No people");
+      await joinOrganization(withKey, organization, self, role, [mine, ours, gone]);
+      await joinOrganization(withKey, organization, unlimited, "viewer");
+      await joinOrganization(withKey, organization, sharer, "member", [ours, theirs]);
+      await joinOrganization(withKey, organization, distant, "member", [theirs]);
+      await joinOrganization(withKey, organization, former, "member", [gone]);
+      expect((await withKey.delete(`/api/artists/${gone}`)).status).toBe(200);
+
+      const path = `/api/organizations/${organization}/members`;
+      const seen: { email: string; artist_ids: string[] | null }[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const query = cursor === "" ? "limit=1" : `limit=1&cursor=${cursor}`;
+        const { members, next_cursor } = memberPage.parse(
+          (await self.withKey.get(`${path}?${query}`)).body,
+        );
+        expect(members).toHaveLength(1);
+        seen.push(...members);
+        cursor = next_cursor;
+      }
+      expect(Object.fromEntries(seen.map(({ email, artist_ids }) => [email, artist_ids]))).toEqual({
+        [owner.email]: null,
+        [self.email]: [mine, ours, gone],
+        [unlimited.email]: null,
+        [sharer.email]: [ours],
+      });
+      // Everyone else sees all of them.
+      for (const person of [owner, unlimited]) {
+        const all = memberPage.parse((await person.withKey.get(path)).body);
+        expect(all.members.map(({ email }) => email)).toContain(distant.email);
+      }
+
+      // An address that it may not know is answered like one that is no member's.
+      const task = (address: string) =>
+        self.withKey.post("/api/tasks", {
+          title: "Digest",
+          prompt: "Summarize.",
+          schedule: "0 9 * * *",
+          deliver: [{ kind: "email", to: [address] }],
+        });
+      expect((await task(sharer.email)).status).toBe(201);
+      const refused = await task(distant.email);
+      expect(refused.status).toBe(400);
+      const unknown = `${distant.id}@example.com`;
+      const stranger = await task(unknown);
+      expect(refused.text.replace(distant.email, unknown)).toBe(stranger.text);
+    },
+  );
 
   it("is limited and freed by owners only, and its turns for artists that it loses stop", async () => {
     const { turnId } = await createRunCredential(limited.id, "key");
