@@ -35,7 +35,7 @@ async function* described(entries: AsyncIterable<ZipEntry> | Iterable<ZipEntry>)
 /** Separators and reserved characters of Windows, control characters, and invisible ones, which reorder text. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\\/:*?"<>|]/gu;
 /** Names that Windows opens as devices, whatever their extension. */
-const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
+const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³])(?= *(?:\.|$))/i;
 
 /** Returns a name of one file that no file system takes for a path, a device or something hidden. */
 export function safeFileName(name: string): string {

@@ -1,5 +1,4 @@
 /** Validates the files of a skill, as they were uploaded or imported. */
-import { posix } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
 import { allowedToolsField } from "../agent/skills/allowed-tools.ts";
@@ -7,6 +6,7 @@ import { digestOf, SKILL_FILE, type SkillFile, skillFile } from "../agent/skills
 import { splitSkill } from "../agent/tools/skill-file.ts";
 import { type AppError, invalidField } from "../contract/app-error.ts";
 import { skillName } from "../contract/run-options.ts";
+import { safeFileName } from "../platform/zip.ts";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./contract.ts";
 import { openArchive } from "./read-archive.ts";
 
@@ -65,6 +65,8 @@ export async function readEntries(
   const files: SkillFile[] = [];
   let room = MAX_SKILL_BYTES;
   for (const entry of entries) {
+    // With the folder around the skill, which is dropped: an unsafe one marks a hostile archive.
+    if (!isSafeName(entry.name)) return notAllowed(field, entry.name);
     const bytes = await archive.read(entry, room);
     if (bytes === null) return tooLarge(field);
     room -= bytes.length;
@@ -75,6 +77,8 @@ export async function readEntries(
 
 type Archive = Exclude<ReturnType<typeof openArchive>, string>;
 
+const notAllowed = (field: string, path: string): AppError =>
+  invalidField(field, `${field}: the path ${JSON.stringify(path.slice(0, 100))} is not allowed`);
 const tooMany = (field: string): AppError =>
   invalidField(field, `${field} must have at most ${MAX_SKILL_FILES} files`);
 const tooLarge = (field: string): AppError =>
@@ -94,19 +98,21 @@ export function checkSkill(
   name?: string,
 ): SkillContent | AppError {
   const fault = (problem: string) => invalidField(field, `${field}: ${problem}`);
+  const twice = (path: string) =>
+    fault(`the path ${JSON.stringify(path.slice(0, 100))} is there twice`);
   if (files.length > MAX_SKILL_FILES) return tooMany(field);
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   if (bytes > MAX_SKILL_BYTES) return tooLarge(field);
   const paths = new Set<string>();
   for (const { path } of files) {
-    if (!isSafePath(path))
-      return fault(`the path ${JSON.stringify(path.slice(0, 100))} is not allowed`);
-    // File systems that ignore case would keep one of two.
-    const folded = path.normalize("NFC").toLowerCase();
-    if (paths.has(folded))
-      return fault(`the path ${JSON.stringify(path.slice(0, 100))} is there twice`);
+    if (!isSafePath(path)) return notAllowed(field, path);
+    const folded = foldPath(path);
+    if (paths.has(folded)) return twice(path);
     paths.add(folded);
   }
+  // A name is a file or a folder.
+  const inFile = files.find(({ path }) => foldersOf(foldPath(path)).some((one) => paths.has(one)));
+  if (inFile) return twice(inFile.path);
   const main = files.find(({ path }) => path === SKILL_FILE);
   if (main?.text === undefined) return fault(`the file ${SKILL_FILE} is missing`);
   const given = readHead(main.text);
@@ -137,9 +143,15 @@ function readHead(text: string): unknown {
 }
 
 const isSafePath = (path: string): boolean =>
-  path.length <= 255 &&
-  !/[\p{Cc}\\]/u.test(path) &&
-  posix.normalize(path) === path &&
-  !path.startsWith("/") &&
-  path.split("/").length <= MAX_PATH_DEPTH &&
-  path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+  path.length <= 255 && path.split("/").length <= MAX_PATH_DEPTH && isSafeName(path);
+
+/** Whether each segment means the same file on every file system, and is shown as it is. */
+const isSafeName = (path: string): boolean =>
+  path.split("/").every((part) => safeFileName(part) === part);
+
+/** Returns the path as a file system compares it that ignores case and normal forms: it would keep one of two. */
+const foldPath = (path: string): string =>
+  path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
+
+const foldersOf = (path: string): string[] =>
+  [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));

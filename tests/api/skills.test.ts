@@ -124,6 +124,21 @@ describe("an archive", () => {
       /not allowed/,
     ],
     [
+      "has a drive for its folder",
+      (name: string) => zipOf({ "C:/SKILL.md": skillText(name), "C:/x.md": "x" }),
+      /not allowed/,
+    ],
+    [
+      "has its files beside a folder of the same name",
+      (name: string) => zipOf({ "SKILL.md": skillText(name), "notes.md": "x", "Notes.md/x": "x" }),
+      /twice/,
+    ],
+    [
+      "has one name in two normal forms",
+      (name: string) => zipOf({ "SKILL.md": skillText(name), "\u00e9.md": "x", "e\u0301.md": "y" }),
+      /twice/,
+    ],
+    [
       "is cut",
       (name: string) => zipOf({ "SKILL.md": skillText(name).repeat(9) }).subarray(20),
       /damaged|1 MiB/,
@@ -162,12 +177,48 @@ it.each<[string, (name: string) => Record<string, string>, RegExp]>([
     (name) => ({ "SKILL.md": skillText(name), "skill.md": "" }),
     /twice/,
   ],
+  [
+    "two paths that differ in case beyond ASCII",
+    (name) => ({ "SKILL.md": skillText(name), "Straße.md": "", "STRASSE.md": "" }),
+    /twice/,
+  ],
   ["a hidden way out", (name) => ({ "SKILL.md": skillText(name), "a/../../b": "" }), /not allowed/],
 ])("a skill with %s is refused", async (_, files, message) => {
   const { withKey } = await createPerson();
   const name = newName();
   const answer = await put(withKey, name, files(name));
   expect([answer.status, answer.text]).toEqual([400, expect.stringMatching(message)]);
+});
+
+it.each([
+  ...["C:/x", "C:x", "a/C:/x", "\\\\host\\x", "a:stream", "/x", "a//x", "./x", "a/.", "..", "x/"],
+  ...["a\u202efdp.exe", "\u2066a", "a\u200bb", "\ufeffa", "a\u00adb", "a\u2028b", "a\u{e0041}"],
+  ...["a\nb", "a\u0085b", "a\ud800b", "a\0b"],
+  ...["con", "docs/AUX.md", "nul.tar.gz", "com1", "LPT\u00b9.txt", "con .txt", "conin$", "prn/x"],
+  ...["a.", "a ", "docs./x", "docs /x", "..a", "...", 'a"b', "a<b", "a|b", "a?", "a*"],
+])("a skill with the path %j is refused, in JSON and in an archive", async (path) => {
+  const { withKey } = await createPerson();
+  const name = newName();
+  const files = { "SKILL.md": skillText(name), [path]: "x" };
+  const answers = [await put(withKey, name, files)];
+  // A name in an archive is UTF-8, and a folder is no file.
+  if (path.isWellFormed() && !path.endsWith("/")) {
+    const zip = zipOf(files).toString("base64");
+    answers.push(await withKey.request("PUT", `/api/skills/${name}`, { body: { zip } }));
+  }
+  for (const { status, text } of answers) {
+    // NUL and lone surrogates are refused in any body.
+    expect([status, text]).toEqual([400, expect.stringMatching(/not allowed|well-formed Unicode/)]);
+  }
+});
+
+it("a skill keeps the names that every file system takes", async () => {
+  const { withKey } = await createPerson();
+  const name = newName();
+  const paths = [".hidden", "März – Größe.md", "a b/c-d_e (1).md", "console.md", "日本.md"];
+  const files = Object.fromEntries(paths.map((path) => [path, "x"]));
+  const answer = await put(withKey, name, { "SKILL.md": skillText(name), ...files });
+  expect(answer.status, answer.text).toBe(201);
 });
 
 describe("an organization's skill", () => {

@@ -12,6 +12,10 @@ test.each([
   ["a\r\nset-cookie: b.txt", "a__set-cookie_ b.txt"],
   ["gpj.\u202eexe.scr", "gpj._exe.scr"],
   ["con.txt", "_con.txt"],
+  ["con .txt", "_con .txt"],
+  ["CONIN$", "_CONIN$"],
+  ["com\u00b9.txt", "_com\u00b9.txt"],
+  ["console.txt", "console.txt"],
   ["name. ", "name_"],
   ["", "_"],
 ])("%j is %j to other file systems", (name, safe) => {
