@@ -7,10 +7,17 @@ import { readThumbnail } from "./media/shrink-image.ts";
 import { mediaTypeOf, parseMediaKey } from "./storage/media-name.ts";
 
 /**
- * A browser executes nothing of a file, whatever its bytes are. It can still show or play a file that
- * someone opens: the browser wraps it in its own document, with some inline style.
+ * A browser executes nothing of a file, whatever its bytes are, and gives it an opaque origin. It can still show or
+ * play a file that someone opens: the browser wraps it in its own document, with some inline style.
  */
-const POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+const POLICY =
+  "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+/** A response without content has them too, because a cache updates the headers that it has stored. */
+const SAFETY = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": POLICY,
+  "cross-origin-resource-policy": "cross-origin",
+};
 
 /**
  * @param width of the small version of an image; videos ignore it
@@ -35,20 +42,16 @@ export async function readMedia(
     // Caches must revalidate, because the file may be deleted at any time.
     "cache-control": "public, no-cache",
     etag,
+    ...SAFETY,
   };
   if (matches(requestHeaders.get("if-none-match"), etag)) {
     return new Response(null, { status: 304, headers });
   }
-  const safety = {
-    "x-content-type-options": "nosniff",
-    "content-security-policy": POLICY,
-    "cross-origin-resource-policy": "cross-origin",
-  };
   if (small !== undefined) {
     const bytes = await readThumbnail(app, key, file.path, small);
     if (isAppError(bytes)) return bytes;
     return new Response(bytes, {
-      headers: { ...headers, ...safety, "accept-ranges": "none", "content-type": "image/webp" },
+      headers: { ...headers, "accept-ranges": "none", "content-type": "image/webp" },
     });
   }
   const condition = requestHeaders.get("if-range");
@@ -68,7 +71,6 @@ export async function readMedia(
       ...headers,
       "content-type": mediaTypeOf(key),
       ...(range ? { "content-range": `bytes ${first}-${last}/${file.bytes}` } : {}),
-      ...safety,
     },
   });
 }

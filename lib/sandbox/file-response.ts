@@ -14,11 +14,9 @@ interface FileFacts {
 export const fileResponse = (body: BodyInit, { name, size, isText }: FileFacts): Response =>
   new Response(body, {
     headers: {
+      ...attachmentHeaders(name),
       "content-type": isText ? "text/plain; charset=utf-8" : "application/octet-stream",
       "content-length": String(size),
-      "content-disposition": attachment(name),
-      "content-security-policy": "sandbox; default-src 'none'",
-      "x-content-type-options": "nosniff",
     },
   });
 
@@ -29,13 +27,16 @@ export function archiveResponse(
 ): Response {
   const name = posix.basename(posix.resolve("/", path)) || "files";
   return new Response(streamZip(entries), {
-    headers: {
-      "content-type": "application/zip",
-      "content-disposition": attachment(`${name}.zip`),
-      "x-content-type-options": "nosniff",
-    },
+    headers: { ...attachmentHeaders(`${name}.zip`), "content-type": "application/zip" },
   });
 }
+
+/** Returns the headers of bytes that may be hostile: a browser saves them, and executes nothing if it opens them. */
+export const attachmentHeaders = (name: string) => ({
+  "content-disposition": attachment(name),
+  "content-security-policy": "sandbox; default-src 'none'",
+  "x-content-type-options": "nosniff",
+});
 
 /** Returns the `content-disposition` of a file to be saved under a safe name. Encodes by RFC 8187, which needs four more characters than a URL. */
 export const attachment = (name: string): string => {

@@ -1,7 +1,7 @@
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import { streamOf } from "../platform/stream-of.ts";
-import { attachment } from "../sandbox/file-response.ts";
+import { attachmentHeaders } from "../sandbox/file-response.ts";
 import { readChat } from "./read-chat.ts";
 import type { Chat, Message } from "./session.ts";
 import { splitAnswer } from "./split-answer.ts";
@@ -26,9 +26,7 @@ export async function exportChat(
 }
 
 const file = (body: string | ReadableStream<Uint8Array>, type: string, name: string): Response =>
-  new Response(body, {
-    headers: { "content-type": type, "content-disposition": attachment(name) },
-  });
+  new Response(body, { headers: { ...attachmentHeaders(name), "content-type": type } });
 
 /** Returns the title on one line, without characters that would be replaced in it. */
 function fileNameOf({ title, id }: Chat): string {

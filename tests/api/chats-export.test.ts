@@ -31,6 +31,8 @@ describe("GET /api/sessions/{sessionId}/chats/{chatId}/export 200", () => {
     const answer = await withKey.get(`${path}/export`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(answer.headers.get("content-security-policy")).toBe("sandbox; default-src 'none'");
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
     expect(answer.headers.get("content-disposition")).toBe(
       "attachment; filename*=UTF-8''Tour%20K%C3%B6ln%20Bonn.md",
     );

@@ -68,7 +68,7 @@ describe("GET /api/media/{accountId}/{name} 200", () => {
       "cache-control": "public, no-cache",
       etag: `"${url.split("/").at(-1)}"`,
       "x-content-type-options": "nosniff",
-      "content-security-policy": expect.stringMatching(/^default-src 'none';/),
+      "content-security-policy": expect.stringMatching(/^sandbox; default-src 'none';/),
       "access-control-allow-origin": "*",
       "cross-origin-resource-policy": "cross-origin",
     });

@@ -39,6 +39,7 @@ describe("200", () => {
     const { response, files } = await download(withKey, sessionId);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/zip");
+    expect(response.headers.get("content-security-policy")).toBe("sandbox; default-src 'none'");
     expect(response.headers.get("content-disposition")).toBe(
       "attachment; filename*=UTF-8''files.zip",
     );
