@@ -1,11 +1,12 @@
 /**
  * The logger of the process. Callers name each field that they log, never headers, bodies, tokens or
- * keys; redaction is the second line of defense. No URL in a line has a query, a fragment or a user. Of an error it logs the type, message and stack only,
- * because some errors contain the failed request, such as a whole conversation. A line within a trace
- * has its `traceId`.
+ * keys; redaction is the second line of defense. No URL in a line has a query, a fragment or a user. Of an
+ * error it logs the type, message and stack only, and no text that the message quotes
+ * (`describe-error.ts`). A line within a trace has its `traceId`.
  */
 import pino from "pino";
 import { config } from "./config.ts";
+import { describeError } from "./describe-error.ts";
 import { processWide } from "./process-wide.ts";
 import { currentTraceId } from "./telemetry/spans.ts";
 
@@ -48,16 +49,4 @@ export function stripUrls(line: string): string {
     (_, scheme: string, rest: string, secret: string | undefined) =>
       scheme + rest + (secret === undefined ? "" : `${secret[0]}[redacted]`),
   );
-}
-
-/** Bounds messages and stacks: some contain megabytes of a request or a response. */
-const MAX_TEXT_CHARS = 4_000;
-
-const shorten = (text: string | undefined): string | undefined =>
-  text === undefined || text.length <= MAX_TEXT_CHARS ? text : `${text.slice(0, MAX_TEXT_CHARS)}…`;
-
-function describeError(error: unknown) {
-  if (!(error instanceof Error)) return error;
-  const { type, message, stack, code, statusCode } = pino.stdSerializers.err(error);
-  return { type, message: shorten(message), stack: shorten(stack), code, statusCode };
 }

@@ -67,6 +67,8 @@ async function* eventsOf(
       // What was written is on its way before the connection breaks.
       await new Promise((resolve) => setImmediate(resolve));
       throw new Error("The script breaks the connection");
+    } else if ("raw" in part) {
+      yield `data: ${part.raw}\n\n`;
     } else if ("hang" in part) {
       await abandoned;
     } else if ("claims" in part) {
@@ -93,6 +95,7 @@ export async function complete(call: ScriptedCall): Promise<Response> {
     if ("tool" in part)
       toolCalls.push(toolCallDeltas({ ...part, pieces: 1 }, toolCalls.length).first);
     if ("hang" in part) await abandoned;
+    if ("raw" in part) return HttpResponse.text(part.raw);
     if ("claims" in part) ({ claims } = part);
     const failure = failureOf(part, record);
     if (failure) return failure;

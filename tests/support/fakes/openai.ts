@@ -35,6 +35,8 @@ export type ScriptPart =
     }
   /** As the first part: an HTTP error. Later: an error event in the stream. */
   | { readonly fail: number; readonly message?: string; readonly headers?: Record<string, string> }
+  /** An event of the stream as it is, or the whole body of another answer. */
+  | { readonly raw: string }
   /** The connection breaks here. */
   | { readonly cut: true }
   /** Silence from here on, until the client gives up or the server closes. */
