@@ -484,3 +484,124 @@ describe("sqlite3", () => {
     });
   });
 });
+
+describe("timeout", () => {
+  const ENDLESS =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT count(*) FROM n";
+  beforeEach(() =>
+    sandbox.writeFile(
+      "loop.py",
+      'open("kept", "w").write("kept")\nprint("start", flush=True)\nwhile True:\n  try:\n    while True: pass\n  except BaseException: pass\n',
+    ),
+  );
+
+  test.each([
+    ["a program", "timeout 5 python3 loop.py; echo $?; cat kept", "start\n124\nkept"],
+    ["sqlite3", `timeout 5 sqlite3 a.db "SELECT 'row'; ${ENDLESS}"; echo $?`, "row\n124\n"],
+    [
+      "a loop of the shell",
+      "timeout 1 bash -c 'echo in; while :; do :; done'; echo $?",
+      "in\n124\n",
+    ],
+    ["a loop of arithmetic", "timeout 1 bash -c 'for ((;;)); do ((i++)); done'; echo $?", "124\n"],
+    ["what sleeps", "timeout 0.5 bash -c 'echo in; sleep 60; echo out'; echo $?", "in\n124\n"],
+    ["the first part of a pipe", "timeout 5 python3 loop.py | tr a-z A-Z; echo $?", "START\n0\n"],
+    ["the last part of a pipe", "echo a | timeout 5 python3 loop.py; echo $?", "start\n124\n"],
+    ["a substitution", 'x=$(timeout 5 python3 loop.py); echo "$? $x"', "124 start\n"],
+    ["what is redirected", "timeout 5 python3 loop.py > f; echo $?; cat f", "124\nstart\n"],
+  ])("ends %s, and keeps what it has printed", async (_, script, stdout) => {
+    expect(await shell(script)).toMatchObject({ stdout, exitCode: 0 });
+    expect(await shell("echo on")).toMatchObject({ stdout: "on\n", exitCode: 0 });
+  });
+
+  test("is the smallest of nested ones, in scripts, functions and subshells", async () => {
+    await sandbox.writeFile("inner.sh", "timeout 0.3 python3 loop.py > f; echo inner $?\n");
+    await sandbox.writeFile("never.sh", "timeout 60 python3 loop.py > f; echo never\n");
+    const { stdout, stderr } = await shell(`timeout 0.3 timeout 60 python3 loop.py > f; echo $?
+      timeout 60 timeout 0.3 python3 loop.py > f; echo $?
+      timeout 0.3 bash never.sh; echo $?
+      timeout 60 bash inner.sh; echo $?
+      (timeout 0.3 python3 loop.py > f; exit $?); echo $?
+      f() { timeout 0.3 python3 loop.py > f; }; f; echo $?
+      echo loop.py | xargs timeout 0.3 python3 > f; echo $?
+      timeout 0.3 bash -c 'timeout 60 true; sqlite3 :memory: "${ENDLESS}"; echo never'; echo $?`);
+    expect(stdout).toBe("124\n124\n124\ninner 124\n0\n124\n124\n124\n124\n");
+    expect(stderr).toBe("Error: stopped by timeout, the database is unchanged\n");
+  });
+
+  test.each([
+    ["0.3s", 124],
+    [".005m", 124],
+    ["-k 1 0.3", 124],
+    ["-k1s -s INT 0.3", 124],
+    ["--signal=SIGTERM --kill-after=1 0.3", 124],
+    ["-s KILL 0.3", 137],
+    ["-s 9 0.3", 137],
+    ["--preserve-status 0.3", 143],
+    ["--preserve-status -s HUP -- 0.3", 129],
+    ["--foreground -v 0.3", 124],
+  ])("has the status of coreutils for %s", async (options, exitCode) => {
+    const script = `timeout ${options} python3 loop.py > f`;
+    expect(await shell(script)).toMatchObject({ exitCode });
+  });
+
+  test("changes nothing of a command that ends by itself", async () => {
+    const commands = [
+      ...[
+        "printf 'a\\0\\377' | $T cat | od",
+        '$T echo "it\'s"',
+        "$T none; echo $?",
+        "$T 'no ne'; echo $?",
+      ],
+      `$T python3 -c 'import sys; print(sys.argv[1:], sys.stdin.read()); sys.exit(3)' "a b" "c'd" <<< in; echo $?`,
+      "$T bash -c 'echo out; echo err >&2; exit 4'; echo $?; $T false || echo failed",
+      "$T sqlite3 a.db 'CREATE TABLE IF NOT EXISTS t(x)' 'INSERT INTO t VALUES (1)' 'SELECT max(x) FROM t'",
+      "printf '#!/bin/bash\\necho script $1\\n' > s.sh; chmod +x s.sh; $T ./s.sh a; x=$($T ./s.sh b); echo $x",
+    ].join("\n");
+    const plain = await shell(commands.replaceAll("$T ", ""));
+    expect(plain.stdout).toContain("failed\n");
+    for (const prefix of ["timeout 60", "timeout 0", "timeout 60 timeout 50", "timeout -k 1 5m"]) {
+      expect(await shell(commands.replaceAll("$T", prefix)), prefix).toEqual(plain);
+    }
+  });
+
+  test.each([
+    "",
+    "5",
+    "x true",
+    "-5 true",
+    "-s NONE 5 true",
+    "-k x 5 true",
+    "--none 5 true",
+    "5x true",
+  ])("refuses the arguments %j", async (args) => {
+    const { exitCode, stderr } = await shell(`timeout ${args}`);
+    expect([exitCode, stderr]).toEqual([125, expect.stringMatching(/^timeout: .*\nUsage: /)]);
+  });
+
+  test("leaves a database as it was, and the next command can use it", async () => {
+    await shell("sqlite3 a.db 'CREATE TABLE t(x)'");
+    const script = `timeout 1 sqlite3 a.db 'INSERT INTO t VALUES (1)' "${ENDLESS}"; echo $?
+      sqlite3 a.db 'SELECT count(*) FROM t'`;
+    expect(await shell(script)).toMatchObject({
+      stdout: "124\n0\n",
+      stderr: expect.stringContaining("the database is unchanged"),
+    });
+  });
+
+  test("ends the whole command when it cannot end a part of it, and says so", async () => {
+    await sandbox.writeFile("rows.csv", "1\n2\n");
+    // Loaded before the time counts.
+    await shell("sqlite3 :memory: 'SELECT 1'");
+    const trigger = `CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT (${ENDLESS}); END`;
+    const script = `echo kept > f; echo first
+      timeout 2 sqlite3 :memory: 'CREATE TABLE t(x)' "${trigger}" '.import rows.csv t'; echo never`;
+    expect(await shell(script)).toEqual({
+      exitCode: 124,
+      stdout: "first\n",
+      stderr: "Killed: the whole command, because timeout could not end a part of it\n",
+      truncated: false,
+    });
+    expect(await shell("cat f")).toMatchObject({ stdout: "kept\n", exitCode: 0 });
+  });
+});

@@ -18,8 +18,8 @@ import { runtimePath } from "../../../platform/runtime-path.ts";
 import type { CommandOptions } from "../../port.ts";
 import { type JailReply, type JailRequest, type JailSettings, jailMessage } from "./protocol.ts";
 
-/** `unready` means that it did not start, `died` that it exited by itself, as on a full heap. */
-export type Ending = "deadline" | "aborted" | "memory" | "unready" | "died";
+/** `timeout` is a deadline of the shell's command of this name. `unready` means that it did not start, `died` that it exited by itself, as on a full heap. */
+export type Ending = "deadline" | "timeout" | "aborted" | "memory" | "unready" | "died";
 export type Outcome = JailReply | { readonly op: "ended"; readonly why: Ending };
 
 /** The limit of V8's heap. Buffers and code are outside it and count for the resident size. */
@@ -42,6 +42,9 @@ const MAX_BUSY_MS = 60_000;
  */
 const STOP_MS = 50;
 
+/** How long the shell has to end a command at the deadline of a `timeout`. */
+const TIMEOUT_GRACE_MS = 1_000;
+
 /** Low priority, no core files, room for the stack, and no orphan where the system can tie a child to its parent. */
 const LAUNCH = `ulimit -c 0; ulimit -t ${CPU_SECONDS}; ulimit -s 8192 2>/dev/null
 if setpriv --pdeathsig KILL true 2>/dev/null; then exec setpriv --pdeathsig KILL nice -n 10 "$@"; fi
@@ -62,6 +65,7 @@ export class Jail {
   #alive = true;
   #exited = false;
   #busyMs = 0;
+  #timeout: NodeJS.Timeout | undefined;
 
   /** @param onExit is called once, when the process has exited. */
   constructor(settings: JailSettings, onExit: () => void) {
@@ -78,6 +82,7 @@ export class Jail {
       const { data } = jailMessage.safeParse(message);
       if (!data) this.kill("died");
       else if (data.op === "output") this.#onOutput?.(data.stream, data.text);
+      else if (data.op === "deadline") this.#endAfter(data.inMs);
       else this.#end(data);
     });
     this.#child.once("error", () => this.#handleExit(onExit));
@@ -154,7 +159,15 @@ export class Jail {
     });
   }
 
+  /** Ends the command if its shell does not end it itself at the deadline of a `timeout`. */
+  #endAfter(ms: number | null): void {
+    clearTimeout(this.#timeout);
+    if (ms === null || !this.#settle) return;
+    this.#timeout = setTimeout(() => this.kill("timeout"), ms + TIMEOUT_GRACE_MS);
+  }
+
   #end(outcome: Outcome): void {
+    clearTimeout(this.#timeout);
     this.#settle?.(outcome);
     this.#settle = undefined;
     this.#onOutput = undefined;

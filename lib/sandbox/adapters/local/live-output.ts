@@ -14,6 +14,7 @@ import {
   stdoutKind,
   unsafeBytesFromLatin1,
 } from "just-bash";
+import { checkDeadlines } from "./deadlines.ts";
 
 type Stream = "stdout" | "stderr";
 type Send = (stream: Stream, text: string) => void;
@@ -22,7 +23,9 @@ type Send = (stream: Stream, text: string) => void;
 const MAX_PIECES_PER_SECOND = 20;
 const LONG_PIECE_CHARS = 1_000;
 /** Programs that run scripts or commands, whose output they return as it is. */
-const RUNNERS = /^(\.|source|eval|bash|sh|timeout|.*\/.*)$/;
+const RUNNERS = /^(\.|source|eval|bash|sh|.*\/.*)$/;
+/** As much as the shell takes of a command. */
+const MAX_OWN_CHARS = 32 * 1024 * 1024;
 
 /** The destination of the running command's output. None where its output does not reach the user. */
 interface View {
@@ -118,6 +121,24 @@ export async function withLiveOutput<Result>(
   }
 }
 
+/**
+ * Runs a script of a command, and resolves with its result and with what it has printed: the shell drops the output of a
+ * script that is stopped. The output is shown at once where the output of the command is.
+ */
+export async function withOwnOutput<Result>(run: () => Promise<Result>) {
+  const outer = views.getStore();
+  const screen = new Screen(MAX_OWN_CHARS, (stream, text) => {
+    if (!outer || outer.screen.isRedirected) return;
+    if (stream === "stdout" || outer.hasStderr) outer.screen.show(stream, text);
+  });
+  try {
+    const result = await views.run({ screen, hasStderr: true, showsScripts: true }, run);
+    return { result, printed: screen.shown };
+  } finally {
+    screen.end();
+  }
+}
+
 export type LiveStreams = { readonly [stream in Stream]?: (bytes: Uint8Array) => void };
 
 /** Returns the streams of the running command that reach the user, for programs that write piece by piece. */
@@ -156,6 +177,7 @@ type Observer<Node> = (view: View, node: Node, run: Run) => Promise<ExecResult>;
 function observe<Node>(prototype: object, name: string, observer: Observer<Node>): void {
   const method = Reflect.get(prototype, name);
   Reflect.set(prototype, name, function (this: unknown, node: Node, ...rest: unknown[]) {
+    checkDeadlines();
     const view = views.getStore();
     if (!view) return method.call(this, node, ...rest);
     return observer(view, node, () => method.call(this, node, ...rest));
@@ -218,5 +240,6 @@ function runsScript(node: CommandNode, { isRedirected }: Screen): boolean {
 
 function nameOf(node: CommandNode): string {
   const [name, ...others] = (node.type === "SimpleCommand" && node.name?.parts) || [];
-  return name?.type === "Literal" && others.length === 0 ? name.value : "";
+  const isPlain = name?.type === "Literal" || name?.type === "SingleQuoted";
+  return isPlain && others.length === 0 ? name.value : "";
 }

@@ -1,6 +1,6 @@
 /**
  * The protocol between the server and the jailed runner over the child's IPC channel: one request at a time, one
- * reply to each, and before it any number of messages with output. Only a stop is sent in between, and has no reply.
+ * reply to each, and before it any number of messages with output, and with the next deadline of the shell's `timeout`. Only a stop is sent in between, and has no reply.
  * The runner imports only the types.
  */
 import { z } from "zod";
@@ -69,6 +69,14 @@ export const jailMessage = z.discriminatedUnion("op", [
     text: z.string(),
   }),
   z.object({
+    op: z.literal("deadline"),
+    inMs: z
+      .number()
+      .min(0)
+      .max(2 ** 30)
+      .nullable(),
+  }),
+  z.object({
     op: z.literal("run"),
     exitCode: z.number().int(),
     stdout: z.string(),
@@ -108,4 +116,4 @@ export const jailMessage = z.discriminatedUnion("op", [
 ]);
 
 export type JailMessage = z.output<typeof jailMessage>;
-export type JailReply = Exclude<JailMessage, { op: "output" }>;
+export type JailReply = Exclude<JailMessage, { op: "output" | "deadline" }>;

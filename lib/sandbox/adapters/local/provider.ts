@@ -209,6 +209,9 @@ function resultOf(
   if (outcome.why === "deadline") {
     return killed(124, `Killed: the deadline of ${timeoutMs / 1000} s passed`);
   }
+  if (outcome.why === "timeout") {
+    return killed(124, "Killed: the whole command, because timeout could not end a part of it");
+  }
   const isAborted = outcome.why === "aborted";
   const why = isAborted ? "the command was stopped" : "the command used too much memory or CPU";
   return killed(137, `Killed: ${why}`);

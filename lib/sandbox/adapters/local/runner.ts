@@ -15,6 +15,7 @@ import {
 } from "just-bash";
 import { cutOutput } from "../../cut-output.ts";
 import type { ExpectedFile } from "../../port.ts";
+import { forgetDeadlines } from "./deadlines.ts";
 import { DiskUsage } from "./disk-usage.ts";
 import { withLiveOutput } from "./live-output.ts";
 import type { JailMessage, JailReply, JailRequest, JailSettings } from "./protocol.ts";
@@ -51,6 +52,16 @@ const customCommands = [
       }),
   })),
   {
+    name: "timeout",
+    load: async () => {
+      const { timeoutCommand } = await import("./timeout-command.ts");
+      return timeoutCommand(
+        (inMs) => outsideCommands(() => send({ op: "deadline", inMs })),
+        outsideCommands,
+      );
+    },
+  },
+  {
     name: "sqlite3",
     load: () =>
       outsideCommands(async () => {
@@ -66,6 +77,7 @@ let stop = new AbortController();
 
 async function run({ command, cwd, env, maxOutputChars, policies }: JailRequest & { op: "run" }) {
   stop = new AbortController();
+  forgetDeadlines();
   const start = fs.resolvePath(HOME, cwd ?? ".");
   if (!(await fs.exists(start)) || !(await fs.stat(start)).isDirectory) {
     return finished(1, "", `bash: ${start}: No such directory\n`, maxOutputChars);

@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Command, type CommandContext, defineCommand, type ExecResult } from "just-bash";
+import { DeadlineError, TERMINATED, type Watchdog, watchdogOfCommand } from "../deadlines.ts";
 import { type LiveStreams, liveStreams } from "../live-output.ts";
 import type { SessionDisks } from "../session-disk.ts";
 import { type EmscriptenFs, type Imports, limitMemory, makeReadOnly } from "./emscripten.ts";
@@ -79,7 +80,10 @@ export function pythonCommand(
   return defineCommand(name, async (args, context) => {
     const substituted = await substitutedFiles(args, context);
     const live = liveStreams();
-    const result = await outside(() => runPython(args, context, disks, substituted, live));
+    const watchdog = watchdogOfCommand();
+    const result = await outside(() =>
+      runPython(args, context, disks, substituted, live, watchdog),
+    );
     await outside(freeMemory);
     return result;
   });
@@ -97,6 +101,7 @@ async function runPython(
   disks: SessionDisks,
   substituted: ReadonlyMap<string, Uint8Array>,
   live: LiveStreams,
+  watchdog: Watchdog,
 ): Promise<ExecResult> {
   if (args.join("\0").length > MAX_ARGS_CHARS) {
     return { stdout: "", stderr: "bash: python3: Argument list too long\n", exitCode: 126 };
@@ -142,12 +147,13 @@ async function runPython(
     });
     enter(python.FS, context.cwd);
     if (exports) enlargeStack(exports);
-    const exitCode = python.callMain([...args]);
+    const exitCode = watchdog(() => python.callMain([...args]));
     return resultOf(stdout, stderr, exitCode);
   } catch (error) {
     if (error instanceof OutputLimitError) {
       return resultOf(stdout, stderr, 1, `python3: ${error.message}\n`);
     }
+    if (error instanceof DeadlineError) return resultOf(stdout, stderr, TERMINATED);
     if (error instanceof RangeError) {
       return resultOf(stdout, stderr, ABORTED, "Fatal Python error: the stack overflowed\n");
     }

@@ -2,6 +2,7 @@
 import { Readable } from "node:stream";
 import { parse } from "csv-parse";
 import type { Database, SqlValue, Statement } from "sql.js";
+import type { Watchdog } from "../deadlines.ts";
 import { type Format, formatRows, MODES } from "./sqlite-format.ts";
 import type { OutputBuffer } from "./streams.ts";
 
@@ -13,6 +14,7 @@ export class SqliteShell {
   readonly #stdout: OutputBuffer;
   readonly #readFile: (path: string) => Uint8Array;
   readonly #format: Format;
+  readonly #watchdog: Watchdog;
   #ended = false;
 
   constructor(
@@ -20,7 +22,9 @@ export class SqliteShell {
     format: Format,
     stdout: OutputBuffer,
     readFile: (path: string) => Uint8Array,
+    watchdog: Watchdog,
   ) {
+    this.#watchdog = watchdog;
     this.#database = database;
     this.#format = format;
     this.#stdout = stdout;
@@ -33,12 +37,12 @@ export class SqliteShell {
     for (const line of input.split(/(?<=\n)/)) {
       if (this.#ended) return;
       if (line.startsWith(".") && /^\s*$|;\s*$/.test(sql)) {
-        this.#query(sql);
+        this.#watchdog(() => this.#query(sql));
         sql = "";
         await this.#command(wordsOf(line));
       } else sql += line;
     }
-    if (!this.#ended) this.#query(sql);
+    if (!this.#ended) this.#watchdog(() => this.#query(sql));
   }
 
   #query(sql: string): void {

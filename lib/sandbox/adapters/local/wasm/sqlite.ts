@@ -6,7 +6,10 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
 import { type Command, type CommandContext, defineCommand, type ExecResult } from "just-bash";
-import initSqlJs, { type Database } from "sql.js";
+import type initSqlJs from "sql.js";
+import type { Database } from "sql.js";
+import { DeadlineError, TERMINATED, type Watchdog, watchdogOfCommand } from "../deadlines.ts";
+import { type LiveStreams, liveStreams } from "../live-output.ts";
 import type { SessionDisks } from "../session-disk.ts";
 import { limitMemory } from "./emscripten.ts";
 import type { Format } from "./sqlite-format.ts";
@@ -19,21 +22,29 @@ const MAX_IMPORT_BYTES = 64 * 1024 * 1024;
 /** For sorting and the cache. The database itself is outside of it. */
 const MAX_MEMORY_BYTES = 96 * 1024 * 1024;
 const MAX_STDERR_BYTES = 1024 * 1024;
-const CODE = createRequire(import.meta.url).resolve("sql.js/dist/sql-wasm.wasm");
+const require = createRequire(import.meta.url);
+const CODE = require.resolve("sql.js/dist/sql-wasm.wasm");
 
 /** @param outside runs work outside the restrictions of the shell's commands */
 export function sqliteCommand(disks: SessionDisks, outside: <T>(work: () => T) => T): Command {
-  return defineCommand("sqlite3", (args, context) =>
-    outside(() => runSqlite(args, context, disks)),
-  );
+  return defineCommand("sqlite3", async (args, context) => {
+    const live = liveStreams();
+    const watchdog = watchdogOfCommand();
+    return outside(() => runSqlite(args, context, disks, live, watchdog));
+  });
 }
 
 async function runSqlite(
   args: readonly string[],
   context: CommandContext,
   disks: SessionDisks,
+  live: LiveStreams,
+  watchdog: Watchdog,
 ): Promise<ExecResult> {
-  const stdout = new OutputBuffer((context.limits?.maxOutputSize ?? 0) - MAX_STDERR_BYTES);
+  const stdout = new OutputBuffer(
+    (context.limits?.maxOutputSize ?? 0) - MAX_STDERR_BYTES,
+    live.stdout,
+  );
   const stdin = Buffer.from(context.stdin as unknown as string, "latin1");
   const { exitCode: own } = process;
   let database: Database | undefined;
@@ -55,15 +66,26 @@ async function runSqlite(
     const opened = before ?? database.export();
     const readFile = (name: string) =>
       name === "/dev/stdin" ? stdin : disks.readFile(absolute(name), MAX_IMPORT_BYTES);
-    const shell = new SqliteShell(database, format, stdout, readFile);
+    const shell = new SqliteShell(database, format, stdout, readFile, watchdog);
+    let failure: unknown;
     try {
       for (const input of inputs.length > 0 ? inputs : [stdin.toString()]) await shell.run(input);
-    } finally {
-      // The statements before one that failed have been committed.
-      if (file !== undefined && !isReadOnly) saveDatabase(disks, file, opened, database);
+    } catch (error) {
+      if (error instanceof DeadlineError) throw error;
+      failure = error;
     }
+    // The statements before one that failed have been committed.
+    if (file !== undefined && !isReadOnly) saveDatabase(disks, file, opened, database);
+    if (failure) throw failure;
     return finished(0, "");
   } catch (error) {
+    if (error instanceof DeadlineError) {
+      database = undefined;
+      // It would use its only instance again.
+      delete require.cache[require.resolve("sql.js")];
+      live.stderr?.(Buffer.from("Error: stopped by timeout, the database is unchanged\n"));
+      return finished(TERMINATED, "");
+    }
     const message = error instanceof Error ? error.message : String(error);
     return finished(1, `Error: ${message}\n`);
   } finally {
@@ -73,7 +95,8 @@ async function runSqlite(
 }
 
 async function openDatabase(bytes: Uint8Array | undefined): Promise<Database> {
-  const { Database: Opened } = await initSqlJs({
+  const init: typeof initSqlJs = require("sql.js");
+  const { Database: Opened } = await init({
     instantiateWasm(imports, receive) {
       const module = new WebAssembly.Module(readFileSync(CODE));
       const instance = new WebAssembly.Instance(module, imports);
