@@ -1,6 +1,6 @@
 /**
- * Describes errors for the log. Some quote what they could not read: a conversation, a file, the words of a caller. Of
- * these, the log gets the kind and the place, never the text.
+ * Describes errors for the log. Some quote their input: a conversation, a file, the words of a caller. The log gets their
+ * kind and place, and none of this text.
  */
 
 /** Bounds messages and stacks: some contain megabytes of a request or a response. */
@@ -16,7 +16,7 @@ const PLAIN_AI_ERRORS = new Set([
   ...["AI_NoContentGeneratedError", "AI_NoOutputGeneratedError", "AI_NoSuchModelError"],
   ...["AI_StreamProviderError", "AI_UnsupportedModelVersionError"],
 ]);
-/** Zod, YAML, and the clone of a value. `SyntaxError` is that of JSON. */
+/** Zod, YAML, structured clones, and `JSON.parse`, which throws a SyntaxError. */
 const QUOTING_NAME = /^(?:\$?Zod\w*|YAML\w*|DataCloneError|SyntaxError)$/;
 /** Of Node ("Received '…'"), CSV, and PostgreSQL: errors in data, and in an expression such as a text search. */
 const QUOTING_CODE = /^(?:ERR_INVALID_\w+|CSV_\w+|22[0-9A-Z]{3}|42601)$/;

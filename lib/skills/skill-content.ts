@@ -145,7 +145,7 @@ function readHead(text: string): unknown {
 const isSafePath = (path: string): boolean =>
   path.length <= 255 && path.split("/").length <= MAX_PATH_DEPTH && isSafeName(path);
 
-/** Whether each segment means the same file on every file system, and is shown as it is. */
+/** Returns whether each segment names the same file on every file system, and is displayed as it is. */
 const isSafeName = (path: string): boolean =>
   path.split("/").every((part) => safeFileName(part) === part);
 

@@ -54,7 +54,7 @@ beforeAll(async () => {
   artists.other = await makeArtist(people.owner.withKey, organization);
 });
 
-/** Puts all members back, whatever a change has made of them. */
+/** Puts all members back. */
 async function restoreMembers(): Promise<void> {
   const mine = [artists.mine];
   const members = [

@@ -509,7 +509,7 @@ describe("timeout", () => {
     ["the last part of a pipe", "echo a | timeout 5 python3 loop.py; echo $?", "start\n124\n"],
     ["a substitution", 'x=$(timeout 5 python3 loop.py); echo "$? $x"', "124 start\n"],
     ["what is redirected", "timeout 5 python3 loop.py > f; echo $?; cat f", "124\nstart\n"],
-  ])("ends %s, and keeps what it has printed", async (_, script, stdout) => {
+  ])("ends %s, and keeps its output", async (_, script, stdout) => {
     expect(await shell(script)).toMatchObject({ stdout, exitCode: 0 });
     expect(await shell("echo on")).toMatchObject({ stdout: "on\n", exitCode: 0 });
   });

@@ -67,7 +67,7 @@ describe.each(Object.entries(answers))("%s", (what, parts) => {
 /** A damaged file for each reader of files. */
 const files = ["a.pdf", "a.xlsx", "a.docx", "a.csv", "a.json", "a.ipynb", "a.png", "a.zip"];
 
-it("what tools cannot read is in no line of the log", async () => {
+it("a file that no tool can read is in no line of the log", async () => {
   model.script("log-tools", function* ({ step }) {
     const file = files[step - 1];
     if (step === 0) {

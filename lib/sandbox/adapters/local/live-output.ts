@@ -122,8 +122,8 @@ export async function withLiveOutput<Result>(
 }
 
 /**
- * Runs a script of a command, and resolves with its result and with what it has printed: the shell drops the output of a
- * script that is stopped. The output is shown at once where the output of the command is.
+ * Runs a script of a command, and resolves with its result and its output, which the shell drops if the script is
+ * stopped. It is shown at once unless the output of the command is redirected.
  */
 export async function withOwnOutput<Result>(run: () => Promise<Result>) {
   const outer = views.getStore();

@@ -1,6 +1,6 @@
 /**
- * The command `timeout` of GNU coreutils. The one of just-bash drops what the command has printed, and does not end what
- * keeps the thread.
+ * The command `timeout` of GNU coreutils. The one of just-bash drops the output until the deadline, and cannot end a
+ * program that keeps the thread.
  */
 import { parseArgs } from "node:util";
 import { type Command, type CommandContext, defineCommand, type ExecResult } from "just-bash";
