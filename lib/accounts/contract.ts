@@ -92,6 +92,7 @@ export const updateAccountContract = contract({
   path: "/api/accounts/me",
   summary: "Change the caller's account",
   description: "Omitted fields stay unchanged.",
+  strictBody: true,
   body: changes,
   responses: { 200: { description: "The account", schema: me } },
   errors: [],

@@ -224,5 +224,6 @@ export const chooseConnectorsContract = contract({
   summary: "Name the connectors that the runs of a chat may use",
   description:
     "Replaces the list, from now on and for a turn that is running, too. An empty list takes the permission away.",
+  strictBody: true,
   body: z.object({ connectors: chosenConnectors.describe("At most 20 slugs") }),
 });

@@ -140,6 +140,11 @@ interface Endpoint {
   readonly headers?: z.ZodObject;
   /** Without it the body is not read. An empty body counts as `{}`. */
   readonly body?: z.ZodType;
+  /**
+   * Refuses unknown fields of the body, nested ones included, with 400. For bodies that start or configure
+   * an agent, where a mistyped limit or policy must not have no effect. Other bodies are read without them.
+   */
+  readonly strictBody?: true;
   /** The largest body in bytes; 1 MiB by default. */
   readonly bodyLimit?: number;
   /** Also takes a ZIP archive for a body, which becomes `{zip}` in base64. Its limit is a quarter of the body's. */

@@ -19,7 +19,7 @@ export interface Plan {
 }
 
 /** A handler's input without the types of its contract, which `endpoint` adds. */
-interface HandlerInput extends ParsedInput {
+interface HandlerInput extends Omit<ParsedInput, "ignored"> {
   readonly app: App;
   readonly caller: Caller | null;
   readonly effectId: string | null;
@@ -71,11 +71,12 @@ export function openExchange(app: App, plan: Plan, request: Request): Exchange {
     requestId,
     log: log().child({ requestId }),
     params: undefined,
-    query: plan.contract.query ? Object.fromEntries(searchParams) : undefined,
+    query:
+      plan.contract.query || searchParams.size > 0 ? Object.fromEntries(searchParams) : undefined,
     caller: null,
     denied: null,
     rate: null,
     body: undefined,
-    input: { params: undefined, query: undefined, body: undefined },
+    input: { params: undefined, query: undefined, body: undefined, ignored: [] },
   };
 }

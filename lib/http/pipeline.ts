@@ -23,6 +23,7 @@ import {
   refuseSandbox,
 } from "./guard-run.ts";
 import { answerOnce, readIdempotencyKey } from "./idempotency.ts";
+import { prefersStrictHandling } from "./prefer.ts";
 import { type ReadBody, readBody as readJsonBody, readZipBody } from "./read-input.ts";
 import { log, respond, trace } from "./respond.ts";
 
@@ -130,8 +131,9 @@ const bodyValueOf = (body: Exchange["body"]): unknown =>
 
 /** Refuses parameters, a query or a body that the contract's schemas do not allow: 400. */
 export function parse(exchange: Exchange): AppError | undefined {
-  const { plan, params, query, body } = exchange;
-  const input = plan.validate({ params, query, body: bodyValueOf(body) });
+  const { plan, request, params, query, body } = exchange;
+  const isStrict = prefersStrictHandling(request.headers);
+  const input = plan.validate({ params, query, body: bodyValueOf(body) }, isStrict);
   if (isAppError(input)) return input;
   exchange.input = input;
   return undefined;

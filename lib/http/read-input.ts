@@ -1,9 +1,10 @@
 /** Reads params, query and a JSON body: bounded, sanitized, and validated against a contract's schemas. */
-import type { z } from "zod";
+import { z } from "zod";
 import { type AppError, appError, invalidField } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import { describeIssue } from "../contract/describe-issue.ts";
-import { normalizeInput } from "../contract/normalize-input.ts";
+import { normalizeInput, type UnknownField } from "../contract/normalize-input.ts";
+import { describeUnknownField, fieldName } from "../contract/unknown-field.ts";
 import { measureJson } from "../platform/measure-json.ts";
 
 /** Far more than real bodies have, and far less than would overflow the stack of recursive code. */
@@ -107,26 +108,35 @@ interface RawInput {
 }
 
 const issueText = { error: describeIssue };
-/** Bounds the reported issues of params, query or body: a body can have a million. */
+/** Bounds the reported issues and unknown fields of params, query or body: a body can have a million. */
 const MAX_VALIDATION_ISSUES = 1_000;
 
-/** The output of the schemas; undefined where the contract has none. */
 export interface ParsedInput {
+  /** The output of the schemas; undefined where the contract has none. */
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
+  /** The dotted paths of the unknown fields of the query and the body. */
+  readonly ignored: readonly string[];
 }
 
-export type Validator = (raw: RawInput) => ParsedInput | AppError;
+/** @param isStrict whether unknown fields are refused wherever they are */
+export type Validator = (raw: RawInput, isStrict?: boolean) => ParsedInput | AppError;
+
+/** A reason to refuse a request, with the dotted paths of its fields. */
+interface Fault {
+  readonly message: string;
+  readonly fields: readonly string[];
+}
 
 /**
- * Returns the contract's validator. Its error is a 400 whose message describes the first issue, in
- * the order params, query, body, and whose `fields` name all of them.
+ * Returns the contract's validator. Its error is a 400 whose message describes the first fault, in
+ * the order params, query, body, with unknown fields first, and whose `fields` name all of them.
  */
 export function validator(contract: Contract): Validator {
-  const { params, query, body } = contract;
-  return (raw) => {
-    for (const part of [raw.params, raw.query]) {
+  const { params, query, body, strictBody = false } = contract;
+  return (raw, isStrict = false) => {
+    for (const part of [raw.params, query && raw.query]) {
       for (const [name, value] of Object.entries(part ?? {})) {
         if (typeof value === "string" && !isStorableText(value)) {
           return invalidField(name, `${name} must be well-formed Unicode without NUL`);
@@ -137,26 +147,49 @@ export function validator(contract: Contract): Validator {
     const onConflict = (name: string, other: string) => {
       conflict = invalidField(name, `${name} and ${other} must not differ`);
     };
-    const issues: z.core.$ZodIssue[] = [];
-    const parse = (schema: z.ZodType | undefined, value: unknown): unknown => {
-      if (!schema) return undefined;
-      const result = schema.safeParse(normalizeInput(schema, value, onConflict), issueText);
+    const faults: Fault[] = [];
+    const ignored: string[] = [];
+    const parse = (
+      schema: z.ZodType,
+      value: unknown,
+      kind: "field" | "parameter",
+      refusesUnknown: boolean,
+    ): unknown => {
+      const refused: UnknownField[] = [];
+      const onUnknown = (field: UnknownField) => {
+        if (!refusesUnknown && !field.isRefused) {
+          if (ignored.length < MAX_VALIDATION_ISSUES) ignored.push(fieldName(field));
+        } else if (refused.length < MAX_VALIDATION_ISSUES) refused.push(field);
+      };
+      const normalized = normalizeInput(schema, value, { onConflict, onUnknown });
+      const [unknown] = refused;
+      if (unknown) {
+        const message = describeUnknownField(unknown, schema, kind);
+        faults.push({ message, fields: refused.map(fieldName) });
+      }
+      const result = schema.safeParse(normalized, issueText);
       if (result.success) return result.data;
-      issues.push(...result.error.issues.slice(0, MAX_VALIDATION_ISSUES));
+      for (const issue of result.error.issues.slice(0, MAX_VALIDATION_ISSUES)) {
+        faults.push({ message: issue.message, fields: fieldsOf(issue) });
+      }
       return undefined;
     };
     const parsed = {
-      params: parse(params, raw.params),
-      query: parse(query, raw.query),
-      body: parse(body, raw.body),
+      params: params && parse(params, raw.params, "field", false),
+      // Parameters of an endpoint without any are unknown, too.
+      query: parse(query ?? noFields, raw.query ?? {}, "parameter", isStrict),
+      body: body && parse(body, raw.body, "field", isStrict || strictBody),
+      ignored,
     };
     if (conflict) return conflict;
-    const first = issues[0];
-    if (!first) return parsed;
-    const fields = [...new Set(issues.flatMap(fieldsOf))];
+    const [first] = faults;
+    if (!first) return query ? parsed : { ...parsed, query: undefined };
+    const fields = [...new Set(faults.flatMap((fault) => fault.fields))];
     return appError("invalid_request", first.message, { fields });
   };
 }
+
+const noFields = z.object({});
 
 function fieldsOf(issue: z.core.$ZodIssue): string[] {
   const path = issue.path.map(String);

@@ -9,6 +9,7 @@ import { startTimer } from "../platform/telemetry/metrics.ts";
 import { inSpan } from "../platform/telemetry/spans.ts";
 import { errorResponse } from "./error-response.ts";
 import type { Exchange } from "./exchange.ts";
+import { IGNORED_FIELDS, listFields } from "./ignored-fields.ts";
 import { withSharedHeaders } from "./shared-headers.ts";
 
 /**
@@ -99,6 +100,8 @@ export async function respond(
   for (const [name, value] of Object.entries(exchange.rate ? rateHeaders(exchange.rate) : {})) {
     response.headers.set(name, value);
   }
+  const { ignored } = exchange.input;
+  if (ignored.length > 0) response.headers.set(IGNORED_FIELDS, listFields(ignored));
   return { response, cause };
 }
 

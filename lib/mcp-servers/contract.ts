@@ -132,6 +132,7 @@ export const createMcpServerContract = contract({
   path: "/api/mcp-servers",
   summary: "Add an MCP server",
   description: `Lists the server's tools at once: \`refresh_error\` says why that failed, and the server is added nevertheless. Chats, runs, agent templates and tasks name the servers that their agents can use in \`mcp_servers\`. An account has at most ${MAX_MCP_SERVERS} servers, of which each has at most ${MAX_TOOLS} tools.`,
+  strictBody: true,
   body: z.object({
     name: mcpServerName.meta({ description: "Unique in the account" }),
     url,
@@ -172,6 +173,7 @@ export const updateMcpServerContract = contract({
   description:
     "Omitted fields stay unchanged. Another `url` needs `auth` again, because headers and tokens are for one address. A change of either lists the tools.",
   params: byId,
+  strictBody: true,
   body: withAnyField(
     z.object({
       name: mcpServerName.optional(),
@@ -215,6 +217,7 @@ export const confirmMcpToolsContract = contract({
   description:
     "Agents get the tools as they are now. The `sha256` of each makes sure that it is the definition that was read: if one differs, none is confirmed.",
   params: byId,
+  strictBody: true,
   body: z.object({
     tools: z
       .array(z.object({ name: z.string().max(200), sha256: z.string().length(64) }))

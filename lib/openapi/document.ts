@@ -6,7 +6,7 @@ import {
   type ZodOpenApiPathsObject,
 } from "zod-openapi";
 import type { Contract } from "../contract/contract.ts";
-import { withNulls } from "../contract/normalize-input.ts";
+import { describedInput } from "../contract/normalize-input.ts";
 import {
   bodiesOf,
   type Exchange,
@@ -70,9 +70,12 @@ export function describeApi(
         "The agent's sandbox has a credential of its own for each run, in `AGENT_API_AUTH_HEADER`: " +
         "it acts for the caller's account, ends with the run, and may only call what says so. " +
         "Every response carries `x-request-id`, every error `x-error-code`. " +
-        "Unknown keys of a body are ignored, and an optional field may be `null` as if it were " +
-        "absent; a body is read as JSON whatever its content type. " +
-        "Fields of bodies and query parameters are also accepted in the other of camelCase and snake_case.",
+        "An optional field may be `null` as if it were absent; a body is read as JSON whatever its content type. " +
+        "Fields of bodies and query parameters are also accepted in the other of camelCase and snake_case. " +
+        "Unknown fields are refused in bodies whose schema has no additional properties, which start or configure an agent. " +
+        "Elsewhere, and in queries, they are ignored and named in the response header `x-ignored-fields`: " +
+        "at most 20 names, separated by commas and percent-encoded. " +
+        "With the header `Prefer: handling=strict` (RFC 7240) they are refused everywhere.",
     },
     servers: [{ url: serverUrl ?? "/" }],
     tags: Object.entries(tags)
@@ -124,7 +127,7 @@ function describeOperation(
             required: !body.safeParse({}).success,
             content: {
               ...json(
-                withNulls(body),
+                describedInput(body, contract.strictBody === true),
                 bodiesOf(exchanges, isSuccess, ({ request }) => request),
               ),
               ...(zipBody && { "application/zip": {} }),

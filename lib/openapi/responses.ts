@@ -80,9 +80,9 @@ export function errorResponses(
 
 /** Returns the errors that the pipeline can answer for this contract, and those it declares. */
 export function errorCodes(contract: Contract): ErrorCode[] {
-  const codes = new Set<ErrorCode>(["internal"]);
+  // Any endpoint refuses unknown parameters of the query if the request asks for it.
+  const codes = new Set<ErrorCode>(["internal", "invalid_request"]);
   if (contract.auth !== "none") codes.add("unauthorized").add("rate_limited").add("unavailable");
-  if (contract.params || contract.query || contract.body) codes.add("invalid_request");
   if (contract.body) codes.add("invalid_json").add("payload_too_large");
   if (contract.byteBodyLimit !== undefined) codes.add("payload_too_large");
   // Every endpoint refuses some credential, if only one that was found in a sandbox.

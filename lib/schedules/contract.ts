@@ -44,6 +44,7 @@ export const createTaskContract = contract({
   description:
     "At each time of the schedule one headless run starts, in a session and a sandbox of its own, and shows in `GET /api/tasks/runs` as `scheduled-prompt`. Where clocks are put forward, a skipped time falls on the end of the gap; where they are put back, a fixed time counts once. Times that were missed while no server ran are made up by one run. While the account has too many active turns, a run is tried again for an hour, or until the next one is due, and then recorded as `EXPIRED`. An account has at most 100 tasks.",
   idempotent: true,
+  strictBody: true,
   body: z.object({
     title,
     prompt,
@@ -116,6 +117,7 @@ export const updateTaskContract = contract({
   description:
     "Omitted fields stay unchanged. An empty text as `template_id`, `artist_id`, `model`, `deliver` or an option, and empty `limits` remove the present value. A new schedule counts from now on. Runs that have started go on.",
   params: byId,
+  strictBody: true,
   body: withAnyField(changes),
   responses: { 200: { description: "The task", schema: one } },
   errors: ["not_found", "conflict"],

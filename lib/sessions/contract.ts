@@ -47,6 +47,7 @@ export const createSessionContract = contract({
     "Its sandbox is provisioned by `POST /api/sandbox`, or with `sandbox`: if that fails, the session is created nevertheless, with the `sandboxState` `none`.",
   organizationAccess: { in: "body", field: "organization_id" },
   artistAccess: { in: "body", field: "artistId" },
+  strictBody: true,
   body: z.object({
     title: title.optional(),
     artistId: uuid.nullish().describe("The artist that the work is for"),
@@ -119,6 +120,7 @@ export const createChatContract = contract({
   description:
     "A request with an `id` can be repeated: it returns the session's chat with that id.",
   params: sessionParams,
+  strictBody: true,
   body: z.object({
     id: uuid.optional(),
     title: title.optional(),
@@ -211,6 +213,7 @@ export const updateChatContract = contract({
   description:
     "Omitted fields stay unchanged. A new model and new instructions apply from the next turn on. Empty `instructions`, an empty text as `templateId` or as an option, and empty `limits` remove the present value.",
   params: chatParams,
+  strictBody: true,
   body: withAnyField(
     z.object({
       title: title.optional(),

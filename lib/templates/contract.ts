@@ -62,6 +62,7 @@ export const createTemplateContract = contract({
   description:
     "A private template is visible to its creator and the accounts of `share_emails`. `model`, `fallback_models`, `effort`, `outcome`, `tools`, `temperature` and `max_output_tokens` apply to the creator's own chats, runs and tasks, and not to those of other accounts; `limits` apply to all, and `skills` name those of whoever uses the template.",
   idempotent: true,
+  strictBody: true,
   body: z.object({
     title,
     description,
@@ -128,6 +129,7 @@ export const updateTemplateContract = contract({
     "Omitted fields stay unchanged. A new content is the template's next version, which other accounts' chats and tasks use once they accept it. `share_emails` replaces the whole list. A template that becomes " +
     "public loses its list, and a public template ignores `share_emails`.",
   params: byId,
+  strictBody: true,
   body: withAnyField(changes),
   responses: { 200: { description: "The template", schema: one } },
   errors: ["not_owner", "not_found"],
@@ -200,6 +202,7 @@ export const restoreTemplateContract = contract({
   summary: "Make an earlier version of an agent template the next version",
   description: "A version that equals the newest one creates none.",
   params: byId,
+  strictBody: true,
   body: z.object({ version: versionNumber }),
   responses: { 200: { description: "The template", schema: one } },
   errors: ["not_owner", "not_found"],

@@ -114,6 +114,7 @@ export const createTriggerContract = contract({
   description:
     "An event starts a run of the task, with its content as the file `event.json`: a `POST` to the `url` of a trigger of the kind `webhook`, or an event of a service that the account has connected (`connector`). A task has at most 10 triggers.",
   params: byTask,
+  strictBody: true,
   body: z.discriminatedUnion("kind", [newWebhook, newConnector]),
   responses: {
     201: {

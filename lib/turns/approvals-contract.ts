@@ -69,6 +69,7 @@ export const answerApprovalContract = contract({
     runId: z.string().meta({ description: "The run's `runId`" }),
     approvalId: uuid.meta({ description: "The `id` of the approval" }),
   }),
+  strictBody: true,
   body: z.object({
     approved: z.boolean(),
     reason: z.string().trim().min(1).max(1_000).optional().meta({

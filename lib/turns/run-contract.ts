@@ -32,6 +32,7 @@ export const startRunContract = contract({
   idempotent: true,
   artistAccess: { in: "body", field: "artistId" },
   bodyLimit: 4 * 1024 * 1024,
+  strictBody: true,
   body: z
     .object({
       prompt: z.string().nullish().meta({ description: "The user's message" }),
@@ -299,6 +300,7 @@ export const sendToolResultsContract = contract({
     "A run that is `requires_action` continues when all of its open calls have a result. Results may be sent one by one, and the same result may be repeated until the run has ended. The answer is the run.",
   bodyLimit: 4 * 1024 * 1024,
   params,
+  strictBody: true,
   body: z.object({
     results: z
       .array(toolResult)

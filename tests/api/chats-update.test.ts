@@ -9,7 +9,7 @@ describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 200", () => {
   test("what is given changes, what is not given stays", async () => {
     const { person, session, chat } = await createPersonWithSession();
     const path = `/api/sessions/${session.id}/chats/${chat.id}`;
-    const renamed = await person.withKey.patch(path, { title: " Hooks ", activeStreamId: "mine" });
+    const renamed = await person.withKey.patch(path, { title: " Hooks " });
     expect(renamed.status).toBe(200);
     expect(renamed.body).toEqual({
       chat: { ...chat, title: "Hooks", updatedAt: expect.any(String) },
@@ -31,6 +31,7 @@ describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 400", () => {
     [{ instructions: "x".repeat(10_001) }, "instructions must be at most 10000 characters"],
     [{ templateId: "42" }, "templateId must be a valid UUID"],
     [{ title: 1 }, "title must be a string"],
+    [{ title: "Hooks", activeStreamId: "mine" }, "activeStreamId is not a known field"],
     [{ modelId: "" }, "modelId must not be empty"],
     [{ modelId: "no/such-model" }, "modelId must be one of the available models"],
   ])("%j is refused", async (body, sentence) => {

@@ -112,8 +112,8 @@ describe("PATCH /api/agents/templates/{id} 400", () => {
     ],
     [
       { id: randomUUID(), favorites_count: 9 },
-      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, model, output_schema, is_private, share_emails must be provided",
-      [],
+      "id is not a known field",
+      ["id", "favorites_count"],
     ],
     [
       { title: null, tags: null },

@@ -244,7 +244,7 @@ describe("a limit", () => {
       [{ max_cost_usd: "1" }, "limits.max_cost_usd must be a number"],
       [{ max_steps: 1.5 }, "limits.max_steps must be an integer"],
       [{ max_duration_s: 604_801 }, "limits.max_duration_s must be at most 604800"],
-      [{ max_tokens: 5 }, "limits must not contain max_tokens"],
+      [{ max_tokens: 5 }, "limits.max_tokens is not a known field"],
       [5, "limits must be an object"],
     ];
     for (const request of requests) {

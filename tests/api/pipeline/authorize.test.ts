@@ -32,7 +32,7 @@ const ownSessionOnly = {
     ) => query === sessionId,
   },
 };
-const input = (query: string) => ({ params: undefined, query, body: undefined });
+const input = (query: string) => ({ params: undefined, query, body: undefined, ignored: [] });
 
 it("refuses a run's credential beyond the condition of the contract", async () => {
   const found = { caller: ofRun, input: input("another") };

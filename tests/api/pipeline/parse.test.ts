@@ -55,5 +55,19 @@ it("keeps what the schemas return; an optional null counts as absent", async () 
     params: { id: ID },
     query: { limit: "5" },
     body: { title: "Tour" },
+    ignored: ["extra"],
+  });
+});
+
+it("refuses unknown fields and parameters where the request prefers it", async () => {
+  const headers = { prefer: "handling=strict" };
+  const exchange = given({ query: "?limt=5", body: { title: "Tour", tga: "a" } });
+  expect(await parse(exchange)).toBeUndefined();
+  expect(exchange.input.ignored).toEqual(["limt", "tga"]);
+  const strict = { ...exchange, request: new Request(exchange.request, { headers }) };
+  expect(await parse(strict)).toMatchObject({
+    code: "invalid_request",
+    message: "limt is not a known parameter: did you mean limit?",
+    fields: ["limt", "tga"],
   });
 });
