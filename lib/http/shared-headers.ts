@@ -5,9 +5,9 @@
 import { randomUUID } from "node:crypto";
 
 const ALLOWED_HEADERS =
-  "content-type, authorization, x-api-key, idempotency-key, x-request-id, last-event-id";
+  "content-type, authorization, x-api-key, idempotency-key, x-request-id, last-event-id, prefer, if-match, if-none-match, traceparent, baggage, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name";
 const EXPOSED_HEADERS =
-  "x-workflow-run-id, x-workflow-stream-start-index, x-workflow-stream-tail-index, x-request-id, x-error-code, retry-after, ratelimit, ratelimit-policy, location, link, idempotency-replayed";
+  "x-workflow-run-id, x-workflow-stream-start-index, x-workflow-stream-tail-index, x-request-id, x-error-code, retry-after, ratelimit, ratelimit-policy, location, link, etag, www-authenticate, x-ignored-fields, idempotency-replayed";
 
 /** Returns the caller's `x-request-id` if it is 1 to 128 visible ASCII characters, else a new id. */
 export function requestIdOf(headers: Headers): string {

@@ -311,11 +311,16 @@ describe("CORS", () => {
     expect(preflight.headers.get("access-control-allow-credentials")).toBeNull();
     expect(preflight.headers.get("access-control-max-age")).toBeTruthy();
     expect(preflight.headers.get("access-control-allow-methods")).toContain("POST");
-    for (const name of ["authorization", "x-api-key", "idempotency-key", "last-event-id"]) {
+    for (const name of [
+      ...["authorization", "x-api-key", "idempotency-key", "last-event-id", "prefer"],
+      ...["if-none-match", "traceparent", "mcp-protocol-version", "mcp-session-id"],
+    ]) {
       expect(preflight.headers.get("access-control-allow-headers")).toContain(name);
     }
     const answer = await client().get("/api/keys", { headers: { origin: "https://example.com" } });
-    expect(answer.headers.get("access-control-expose-headers")).toContain("x-workflow-run-id");
+    for (const name of ["x-workflow-run-id", "etag", "www-authenticate", "x-ignored-fields"]) {
+      expect(answer.headers.get("access-control-expose-headers")).toContain(name);
+    }
   });
 });
 
