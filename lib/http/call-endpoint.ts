@@ -19,7 +19,7 @@ const OWN_HEADERS = [
 ];
 
 /**
- * Resolves to the endpoint's response.
+ * Resolves to the endpoint's response. A value that the endpoint does not know is refused.
  * @param input parameters, query and fields of the body under their names; missing ones are absent
  * @param from the request whose caller is asking, and whose end aborts the call
  */
@@ -29,24 +29,33 @@ export function callEndpoint(
   input: Values,
   from: Request,
 ): Promise<Response> {
-  const params = textsOf(contract.params, input);
-  const query = textsOf(contract.query, input);
+  const [paramNames, queryNames] = [namesIn(contract.params), namesIn(contract.query)];
+  const params = textsOf(input, paramNames);
+  const known = [...paramNames, ...queryNames];
+  const others = Object.keys(input).filter((name) => !known.includes(name));
+  const inQuery = contract.body ? queryNames : [...queryNames, ...others];
   const url = new URL(from.url);
   // Handlers get their parameters as values: the path is for readers of a log.
   url.pathname = contract.path;
-  url.search = new URLSearchParams(query).toString();
+  url.search = new URLSearchParams(textsOf(input, inQuery)).toString();
   const headers = new Headers(from.headers);
   for (const name of OWN_HEADERS) headers.delete(name);
+  headers.set("prefer", "handling=strict");
   const { method } = contract;
-  const body = contract.body && JSON.stringify(without(input, { ...params, ...query }));
+  const fields = Object.fromEntries(others.map((name) => [name, input[name]]));
+  const body = contract.body && JSON.stringify(fields);
   const request = new Request(url, { method, headers, signal: from.signal, ...(body && { body }) });
   return handler(request, { params: Promise.resolve(params) });
 }
 
-/** Returns the input's values for the fields of a schema as a URL would hold them. */
-function textsOf(schema: z.ZodType | undefined, input: Values): Record<string, string> {
-  if (!(schema instanceof z.ZodObject)) return {};
-  const names = Object.keys(schema.shape).flatMap((name) => [name, otherSpelling(name)]);
+/** Returns the names of a schema's fields in both spellings. */
+const namesIn = (schema: z.ZodType | undefined): string[] =>
+  schema instanceof z.ZodObject
+    ? Object.keys(schema.shape).flatMap((name) => [name, otherSpelling(name)])
+    : [];
+
+/** Returns the values of these names as a URL would hold them. */
+function textsOf(input: Values, names: readonly string[]): Record<string, string> {
   const given = names.flatMap((name) => {
     const value = Object.hasOwn(input, name) ? input[name] : undefined;
     if (value === undefined || value === null) return [];
@@ -54,6 +63,3 @@ function textsOf(schema: z.ZodType | undefined, input: Values): Record<string, s
   });
   return Object.fromEntries(given);
 }
-
-const without = (input: Values, names: Values): Values =>
-  Object.fromEntries(Object.entries(input).filter(([name]) => !Object.hasOwn(names, name)));

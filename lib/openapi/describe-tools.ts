@@ -62,6 +62,7 @@ function mergeSchemas(parts: readonly Fields[]) {
     type: "object" as const,
     properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
     required: parts.flatMap(({ required = [] }) => required),
+    additionalProperties: false,
   };
 }
 

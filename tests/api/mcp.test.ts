@@ -105,6 +105,10 @@ describe("tools/call", () => {
           { headers: by.withKey.headers, body: row.body?.(ids) },
         );
 
+      const mistyped = await call(byOwner, id, { ...input, zz_unknown: 1 });
+      expect(mistyped.isError, mistyped.text).toBe(true);
+      expect(mistyped.text).toContain("zz_unknown is not a known");
+
       if (contract.runCredential === undefined) {
         const refused = await call(byRun, id, input);
         expect(refused.isError).toBe(true);
@@ -169,6 +173,8 @@ describe("tools/call", () => {
     ["listSessions", { limit: 1e9 }, "limit must be at most 100"],
     ["searchCatalog", { q: "a&type=album", type: "x" }, "type must be"],
     ["updateChat", { sessionId: null, chatId: [] }, "sessionId"],
+    ["listSessions", { limt: 5 }, "limt is not a known parameter: did you mean limit?"],
+    ["startRun", { prompt: "hello", limits: { steps: 1 } }, "limits.steps is not a known field"],
     ["createSession", { title: "a".repeat(1_100_000) }, "Request body too large"],
   ])("refuses as its endpoint would: %s %j", async (name, input, sentence) => {
     const { isError, text } = await call(byOwner, name, input);

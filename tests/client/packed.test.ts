@@ -8,6 +8,7 @@ import { foldersSuite } from "./folders-suite.ts";
 import { librarySuite } from "./library-suite.ts";
 import { runSuite } from "./run-suite.ts";
 import { snippetSuite } from "./snippet-suite.ts";
+import { unknownFieldsSuite } from "./unknown-fields-suite.ts";
 
 let packed: PackedClient;
 beforeAll(async () => {
@@ -16,6 +17,7 @@ beforeAll(async () => {
 afterAll(() => packed?.remove());
 
 describe("the library", () => librarySuite(() => packed));
+describe("unknown fields of the library", () => unknownFieldsSuite(() => packed));
 describe("the runs of the library", () => runSuite(() => packed));
 describe("the client tools of the library", () => clientToolsSuite(() => packed));
 describe("the approvals of the library", () => approvalsSuite(() => packed));

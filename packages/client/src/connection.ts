@@ -18,7 +18,10 @@ export interface ConnectionOptions {
 }
 
 export interface Connection {
-  /** Sends a request once. @throws TypeError without a response */
+  /**
+   * Sends a request once, with `prefer: handling=strict` unless it has such a header.
+   * @throws TypeError without a response
+   */
   send(request: Request): Promise<Response>;
   onRetry(attempt: number): void;
   /**
@@ -40,6 +43,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   const fetch = options.fetch ?? ((request: Request) => globalThis.fetch(request));
 
   const send: Connection["send"] = async (request) => {
+    // The service then refuses a field that it does not know, which it could otherwise ignore.
+    if (!request.headers.has("prefer")) request.headers.set("prefer", "handling=strict");
     if (apiKey !== undefined) request.headers.set("x-api-key", apiKey);
     if (bearer !== undefined) {
       const token = typeof bearer === "string" ? bearer : await bearer();
