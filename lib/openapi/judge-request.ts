@@ -8,6 +8,8 @@ const patterns = Object.entries(Object.groupBy(contracts, ({ path }) => path)).m
 );
 type Pattern = (typeof patterns)[number];
 
+const noFindings = { onConflict: () => {}, onUnknown: () => {} };
+
 /** A name in braces stands for any segment. */
 const isParameter = (segment: string): boolean => segment.startsWith("{");
 
@@ -49,7 +51,7 @@ export function judgeRequest(
   );
   const value = bodyOf(contract, body);
   const schema = contract.body;
-  const parsed = schema?.safeParse(normalizeInput(schema, value, () => {}));
+  const parsed = schema?.safeParse(normalizeInput(schema, value, noFindings));
   // What the schema refuses, the endpoint refuses before it has an effect.
   const effects = effectsOf(contract, parsed?.data, isStored);
   return { contract, url: clean, params, body: value, effects };
