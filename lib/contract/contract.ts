@@ -67,7 +67,7 @@ interface SuccessResponse {
   readonly bytes?: readonly string[];
 }
 
-/** What a request and its answer say of the rows that were read. */
+/** A request and its answer, which name the rows that were read. */
 export interface ReadAnswer {
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -81,7 +81,7 @@ export interface ReadAnswer {
  * whether they are a stranger's (`meet_rows` in supabase/schemas/76_approvals.sql). A function returns the
  * strangers of this answer.
  */
-export type Words = "own" | StrangersIn | readonly StrangersIn[];
+type Words = "own" | StrangersIn | readonly StrangersIn[];
 type StrangersIn =
   | "chats"
   | "templates"

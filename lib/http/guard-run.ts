@@ -92,7 +92,7 @@ const MAX_MARKED_BYTES = 4 * 1024 * 1024;
 
 /**
  * Notes that a run has got the words of a stranger, before it gets them.
- * @param answer what was asked for, and the body of the answer unless it is a stream
+ * @param answer the request with the body of its answer, unless that is a stream
  */
 export async function noteWords(
   { words }: Contract,

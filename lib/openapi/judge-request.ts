@@ -52,7 +52,7 @@ export function judgeRequest(
   const value = bodyOf(contract, body);
   const schema = contract.body;
   const parsed = schema?.safeParse(normalizeInput(schema, value, noFindings));
-  // What the schema refuses, the endpoint refuses before it has an effect.
+  // The endpoint refuses an invalid body before it has an effect.
   const effects = effectsOf(contract, parsed?.data, isStored);
   return { contract, url: clean, params, body: value, effects };
 }

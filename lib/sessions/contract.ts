@@ -1,4 +1,4 @@
-/** Sessions, chats and stored messages. */
+/** Sessions, chats and stored messages. This file is long because their operations share their fields. */
 import { z } from "zod";
 import { chosenConnectors } from "../connectors/contract.ts";
 import { contract, successResponse } from "../contract/contract.ts";

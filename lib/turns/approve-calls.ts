@@ -4,14 +4,13 @@ import type { JSONValue, UIMessageChunk } from "ai";
 import type { ToolCall } from "../agent/step-result.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
-import type { JudgedRequest } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import type { ApprovalCategory, UntrustedSource } from "../contract/approvals.ts";
 import type { RunOptions } from "../contract/run-options.ts";
-import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { ActiveTurn } from "./store/turns.ts";
+import { withoutContent } from "./without-content.ts";
 
 /** A line of the description of a call, as a person reads it. */
 interface Effect {
@@ -64,24 +63,6 @@ function linesOf(input: Readonly<Record<string, unknown>>): Effect[] {
   }));
   const more = names.length - lines.length;
   return more > 0 ? [...lines, { label: "Further fields", value: String(more) }] : lines;
-}
-
-/** Fields whose texts a remembered approval does not compare. */
-const CONTENT =
-  /^(?:subject|title|summary|body|text|message|content|caption|description|comment|notes?|html|markdown|prompt|negative_prompt|(?:html|text|plain)_?(?:body|text|content)|(?:body|message)_?(?:html|text|plain))$/i;
-/** A text that a service may read as fields: JSON, markup, a form, or the headers of a mail. */
-const STRUCTURED = /^\s*[[{<]|^[\w.[\]%-]+=|^(?:to|cc|bcc|from|reply-to)\s*:/im;
-
-/** Returns an input with null for each text that is content. What is left must be equal for a remembered approval. */
-function withoutContent(value: unknown, name = ""): unknown {
-  if (typeof value === "string") {
-    return CONTENT.test(name) && !STRUCTURED.test(value) ? null : value;
-  }
-  if (Array.isArray(value)) return value.map((one) => withoutContent(one));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, withoutContent(inner, key)]),
-  );
 }
 
 /** The effects for which the default is to ask. */
@@ -255,26 +236,6 @@ function parsed(body: unknown): unknown {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Returns the request of a call of `fetch` to this service as it was judged, with the header that shows so; null if no
- * operation is like that.
- * @param call the turn, and the id under which the call is recorded
- */
-export async function judgedRequest(
-  app: Pick<App, "judgeRequest">,
-  call: { readonly turnId: string; readonly callId: string },
-  method: string,
-  given: URL,
-  text: string | undefined,
-): Promise<JudgedRequest | null> {
-  const request = await app.judgeRequest(method, given, text);
-  if (!request) return null;
-  const { url, body, effects } = request;
-  if (effects.categories.length === 0) return { url, headers: {} };
-  const mark = markOf({ turnId: call.turnId, method, url, body }, call.callId, effects.categories);
-  return { url, headers: { [APPROVED_CALL]: mark } };
 }
 
 /** Returns the id under which a call is asked for, the same after each crash. */

@@ -7,7 +7,7 @@ import type { SubagentWork } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
-import { decideOn, effectOf, judgedRequest } from "./approve-calls.ts";
+import { decideOn, effectOf } from "./approve-calls.ts";
 import { type ContextParts, contextBudget } from "./fit-context.ts";
 import { liveOutput } from "./live-output.ts";
 import { runSubagent } from "./run-subagent.ts";
@@ -23,6 +23,7 @@ import {
   type ToolEnd,
 } from "./store/turns.ts";
 import {
+  judgedRequest,
   type ToolEnvironment,
   type ToolWork,
   toolEnvironment,

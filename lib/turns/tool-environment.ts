@@ -4,11 +4,12 @@ import { acceptsInput } from "../agent/models/list-models.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import type { ToolCall } from "../agent/step-result.ts";
 import { writeSkill } from "../agent/tools/skill.ts";
-import type { ToolContext } from "../agent/tools/tool.ts";
+import type { JudgedRequest, ToolContext } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import { MAX_PIXELS, shrinkForModel } from "../content/media/shrink-image.ts";
 import type { UntrustedSource } from "../contract/approvals.ts";
 import type { TurnPolicies } from "../contract/network-policy.ts";
+import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import {
   deriveRunCredential,
   type RunCredentialForm,
@@ -123,4 +124,24 @@ export async function toolEnvironment(
     asksForHosts: asks,
     reportFault: (tool, error) => log().error({ err: error, tool, turnId }, "tool failed"),
   };
+}
+
+/**
+ * Returns the request of a call of `fetch` to this service as it was judged, with the header that shows so; null if no
+ * operation is like that.
+ * @param call the turn, and the id under which the call is recorded
+ */
+export async function judgedRequest(
+  app: Pick<App, "judgeRequest">,
+  call: { readonly turnId: string; readonly callId: string },
+  method: string,
+  given: URL,
+  text: string | undefined,
+): Promise<JudgedRequest | null> {
+  const request = await app.judgeRequest(method, given, text);
+  if (!request) return null;
+  const { url, body, effects } = request;
+  if (effects.categories.length === 0) return { url, headers: {} };
+  const mark = markOf({ turnId: call.turnId, method, url, body }, call.callId, effects.categories);
+  return { url, headers: { [APPROVED_CALL]: mark } };
 }

@@ -1,4 +1,4 @@
--- A call makes one request that needs an approval, and what it reads through the API marks its turn.
+-- A call makes one request that needs an approval, and words of strangers in answers of the API mark its turn.
 
 create function public.meet_rows(
   p_account_id uuid, p_turn_id uuid, p_kind text, p_rows jsonb, p_artist_id uuid default null

@@ -325,7 +325,7 @@ begin
     select from public.tool_runs u where u.turn_id = p_turn_id and u.tool_call_id = c.call_id)
   order by c.place
   on conflict (turn_id, call_id) do nothing;
-  -- What was approved, and has not started, is denied if its policy has become so since.
+  -- An approved call that has not started is denied if its policy has become so since.
   update public.approvals a set state = 'denied', reason = 'Its policy denies it now'
   where a.turn_id = p_turn_id and a.state = 'approved'
     and exists (

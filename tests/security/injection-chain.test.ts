@@ -1,6 +1,7 @@
 /**
  * A stranger's words reach the agent, by a public template or by a document, and the agent does all
- * that they say. What follows is the way from there to the account of whoever asked, step by step.
+ * that they say. The chains lead from there to the account of whoever asked, step by step. This file is long because each
+ * chain has several steps.
  */
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";

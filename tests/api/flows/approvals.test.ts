@@ -1,3 +1,4 @@
+/** Approvals over HTTP. This file is long because it follows whole runs and chats. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Script, ScriptPart } from "../../support/fakes/openai.ts";

@@ -43,7 +43,8 @@ export async function askApproval(
     const question = lines.question(`[y/N${always}] `, { signal });
     const answer = (await Promise.race([question, closed]))?.trim().toLowerCase();
     if (answer === undefined) return null;
-    if (always && (answer === "a" || answer === "always")) return { approved: true, remember: "chat" };
+    if (always && (answer === "a" || answer === "always"))
+      return { approved: true, remember: "chat" };
     return { approved: answer === "y" || answer === "yes" };
   } finally {
     lines.close();
