@@ -196,9 +196,10 @@ async function effectOfRequest(
         { label: "Service", value: connector },
         { label: "Action", value: action },
         ...linesOf(record(input.input)),
-        ...(input.account_id === undefined
-          ? []
-          : [{ label: "Account", value: shown(input.account_id) }]),
+        // In either spelling.
+        ...[input.account_id, input.accountId].flatMap((account) =>
+          account === undefined ? [] : [{ label: "Account", value: shown(account) }],
+        ),
       ],
       fields,
       isMemorable: async () => !(await isDestructive(app, connector, action)),

@@ -100,7 +100,8 @@ describe.each(named)("the body of %s", (_, operation) => {
         });
       }
       if (operation.contract.strictBody && !isOpen) expect(additionalProperties).toBe(false);
-      if (operation.contract.strictBody || isOpen) return;
+      // An object that is strict itself refuses it in every body.
+      if (operation.contract.strictBody || isOpen || additionalProperties === false) return;
       const ignoring = validate(body);
       if (isAppError(ignoring)) expect(ignoring.message).not.toContain(ADDED);
       else expect(ignoring.ignored).toEqual([field]);

@@ -125,7 +125,7 @@ describe("the tool fetch", () => {
   });
 
   it("has the service's own API without any network", async () => {
-    expect(await fetchAs(`${originOf(service)}/api/x`, none)).toMatchObject({ status: 200 });
+    expect(await fetchAs(`${originOf(service)}/api/models`, none)).toMatchObject({ status: 200 });
     expect(await fetchAs("http://example.com/", none)).toEqual({
       error: expect.stringMatching(NONE),
     });
