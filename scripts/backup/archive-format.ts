@@ -1,6 +1,7 @@
 /**
  * The format of a backup: a tar archive, compressed with gzip. Its first entry is `backup.json` with
- * the header, its last one `checksum.json`; between them are the files and folders of a `DATA_DIR`.
+ * the header, its last one `checksum.json`; between them are the files and folders of a `DATA_DIR`, and the
+ * symbolic links of its sandboxes.
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -25,12 +26,16 @@ export const checksumSchema = z.object({
   sha256: z.string(),
 });
 
+/** Returns whether an entry of this name may be a symbolic link: only commands of sandboxes make them. */
+export const mayBeLink = (name: string): boolean => /^sandboxes\/[^/]+\/(home|tmp)\/./s.test(name);
+
 export interface EntryFacts {
-  readonly type: "file" | "directory";
+  readonly type: "file" | "directory" | "symlink";
   /** The path below `DATA_DIR`. */
   readonly name: string;
   /** The permission bits. */
   readonly mode: number;
+  /** The bytes of the content, which for a link is its target. */
   readonly size: number;
 }
 

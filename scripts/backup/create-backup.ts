@@ -6,6 +6,7 @@ import { keepSecrets } from "../embedded/keep-secrets.ts";
 import { DataDirInUse, lockDataDir } from "../embedded/lock-data-dir.ts";
 import { runPostgres } from "../embedded/run-postgres.ts";
 import { copyCluster } from "./copy-cluster.ts";
+import { LeftOut } from "./left-out.ts";
 import { linkSandboxes, removeLinks } from "./link-sandboxes.ts";
 import { interruption, refuseHosted } from "./preconditions.ts";
 import { type Archive, type Skips, writeArchive } from "./write-archive.ts";
@@ -40,10 +41,11 @@ export async function createBackup([given]: readonly string[]): Promise<number> 
   const started = performance.now();
   const { signal, end } = interruption();
   const database = await reachCluster(dataDir);
+  const leftOut = new LeftOut();
   try {
     const bytes = await writeArchive(
       file,
-      (archive) => fill(archive, dataDir, database.url),
+      (archive) => fill(archive, dataDir, database.url, leftOut),
       signal,
     );
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
@@ -51,6 +53,8 @@ export async function createBackup([given]: readonly string[]): Promise<number> 
       `Backed up ${dataDir} to ${file} (${(bytes / 1e6).toFixed(1)} MB in ${seconds} s).\n` +
         "The file contains the secrets of the installation: keep it where only you can read it.",
     );
+    const summary = leftOut.summary();
+    if (summary !== undefined) console.error(summary);
     return 0;
   } finally {
     await database.stop();
@@ -58,7 +62,12 @@ export async function createBackup([given]: readonly string[]): Promise<number> 
   }
 }
 
-async function fill(archive: Archive, dataDir: string, url: string): Promise<void> {
+async function fill(
+  archive: Archive,
+  dataDir: string,
+  url: string,
+  leftOut: LeftOut,
+): Promise<void> {
   const sandboxes = join(dataDir, "sandboxes");
   let links: string | undefined;
   try {
@@ -72,10 +81,10 @@ async function fill(archive: Archive, dataDir: string, url: string): Promise<voi
         await archive.addHeader({ format: 1, createdAt, ...snapshot });
       },
       () => {
-        links = linkSandboxes(sandboxes);
+        links = linkSandboxes(sandboxes, leftOut.add);
       },
     );
-    if (links !== undefined) await archive.addFolder(links, "sandboxes");
+    if (links !== undefined) await archive.addFolder(links, "sandboxes", undefined, leftOut.add);
     // A file that a row of the snapshot names is there by now, unless it was deleted since.
     await archive.addFolder(dataDir, "", skips);
   } finally {

@@ -1,15 +1,30 @@
+import { isUtf8 } from "node:buffer";
 import {
   chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
   linkSync,
+  lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
+  readlinkSync,
   realpathSync,
   rmSync,
-  statSync,
+  unlinkSync,
 } from "node:fs";
+import { platform } from "node:os";
 import { join } from "node:path";
+import type { LeaveOut } from "./left-out.ts";
 
 const PREFIX = ".backup-";
+/** The longest name below `DATA_DIR`. Linux takes paths of 4,095 bytes: a restore may be into a longer one. */
+const MAX_NAME_BYTES = 3_072;
+/** Opens a folder without the right to read it. Node.js lacks the constant of Linux. */
+const O_PATH = 0o10000000;
+/** Errors that commands can cause. With any other the machine is at fault, and the backup fails. */
+const CAUSED_BY_COMMANDS = new Set(["EACCES", "ELOOP", "EMFILE", "EMLINK", "ENOTDIR"]);
 
 /** Removes the leftovers of a killed backup in the folder of the sandboxes. */
 export function removeLinks(sandboxes: string): void {
@@ -22,43 +37,98 @@ export function removeLinks(sandboxes: string): void {
 
 /**
  * Makes hard links to all files of all sandboxes, which takes about 15 ms for a thousand. A file with
- * several links is never changed: its sandbox gets a copy first
+ * several links is never changed by the local sandbox, which makes a copy first
  * (`lib/sandbox/adapters/local/session-fs.ts`).
  *
- * @returns the folder of the links; undefined when there are no sandboxes
+ * Commands may run during this, as the same user, and replace any folder by a link. So folders are opened
+ * without following links, and only reached through their descriptors.
+ *
+ * @param leaveOut is called for entries that a backup cannot hold
+ * @returns the folder of the links, which no command can reach; undefined when there are no sandboxes
  */
-export function linkSandboxes(sandboxes: string): string | undefined {
+export function linkSandboxes(sandboxes: string, leaveOut: LeaveOut): string | undefined {
   const root = realRoot(sandboxes);
   if (root === undefined) return undefined;
   const links = join(root, `${PREFIX}${process.pid}`);
   mkdirSync(links, { mode: 0o700 });
-  for (const entry of readdirSync(root, { withFileTypes: true })) {
-    // Folders that are being created, deleted or backed up. `.installation` is a file.
-    if (entry.isDirectory() && entry.name.startsWith(".")) continue;
-    linkInto(join(root, entry.name), join(links, entry.name), entry.isDirectory());
+  try {
+    for (const entry of readdirSync(root, { withFileTypes: true })) {
+      // Folders that are being created, deleted or backed up. `.installation` is a file.
+      if (entry.isDirectory() && entry.name.startsWith(".")) continue;
+      const place = { from: join(root, entry.name), to: join(links, entry.name) };
+      linkEntry({ ...place, name: `sandboxes/${entry.name}` }, entry.isDirectory(), leaveOut);
+    }
+  } catch (error) {
+    rmSync(links, { recursive: true, force: true });
+    throw error;
   }
   return links;
 }
 
-function linkInto(from: string, to: string, isDirectory: boolean): void {
-  try {
-    if (!isDirectory) {
-      linkSync(from, to);
-      return;
-    }
-    const { mode } = statSync(from);
-    mkdirSync(to, { mode: mode | 0o700 });
-    // A command may have taken all rights from everybody.
-    const isClosed = (mode & 0o500) !== 0o500;
-    if (isClosed) chmodSync(from, mode | 0o700);
-    for (const entry of readdirSync(from, { withFileTypes: true })) {
-      linkInto(join(from, entry.name), join(to, entry.name), entry.isDirectory());
-    }
-    if (isClosed) chmodSync(from, mode);
-  } catch (error) {
-    // It was deleted in the meantime.
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+interface Place {
+  readonly from: string;
+  readonly to: string;
+  /** The path below `DATA_DIR`. */
+  readonly name: string;
+}
+
+function linkEntry(place: Place, isDirectory: boolean, leaveOut: LeaveOut): void {
+  const { name } = place;
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
+    leaveOut(name, "its path is too long");
+    return;
   }
+  try {
+    if (isDirectory) linkFolder(place, leaveOut);
+    else linkFile(place, leaveOut);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    if (code === "ENOENT" || code === "EEXIST") {
+      // It was deleted, or renamed and therefore listed twice. Names that are not UTF-8 are not found.
+      if (name.includes("\uFFFD")) leaveOut(name, "its name is not UTF-8");
+    } else if (CAUSED_BY_COMMANDS.has(code)) leaveOut(name, `it cannot be read (${code})`);
+    else throw error;
+  }
+}
+
+function linkFolder({ from, to, name }: Place, leaveOut: LeaveOut): void {
+  const folder = openFolder(from);
+  try {
+    mkdirSync(to, { mode: folder.mode | 0o700 });
+    // A command may have taken all rights from everybody.
+    const isClosed = (folder.mode & 0o500) !== 0o500;
+    if (isClosed) chmodSync(folder.path, folder.mode | 0o700);
+    try {
+      for (const entry of readdirSync(folder.path, { withFileTypes: true })) {
+        const place = { from: join(folder.path, entry.name), to: join(to, entry.name) };
+        linkEntry({ ...place, name: `${name}/${entry.name}` }, entry.isDirectory(), leaveOut);
+      }
+    } finally {
+      if (isClosed) chmodSync(folder.path, folder.mode);
+    }
+  } finally {
+    folder.close();
+  }
+}
+
+/** Returns a path that leads to the folder until it is closed, even if a command replaces the folder. */
+function openFolder(path: string): { path: string; mode: number; close(): void } {
+  // Sandboxes whose commands can make links need Linux.
+  if (platform() !== "linux") return { path, mode: lstatSync(path).mode, close: () => {} };
+  const fd = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  const { mode } = fstatSync(fd);
+  return { path: `/proc/self/fd/${fd}`, mode, close: () => closeSync(fd) };
+}
+
+/** Links first and looks then: no command can replace the link. */
+function linkFile({ from, to, name }: Place, leaveOut: LeaveOut): void {
+  linkSync(from, to);
+  const found = lstatSync(to);
+  if (found.isFile()) return;
+  const isLink = found.isSymbolicLink();
+  if (isLink && isUtf8(readlinkSync(to, "buffer"))) return;
+  unlinkSync(to);
+  leaveOut(name, isLink ? "its target is not UTF-8" : "it is neither a file, a folder nor a link");
 }
 
 function realRoot(sandboxes: string): string | undefined {

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { mkdir, open, utimes } from "node:fs/promises";
+import { mkdir, open, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
@@ -13,13 +13,15 @@ import {
   type EntryFacts,
   HEADER,
   headerSchema,
+  mayBeLink,
 } from "./archive-format.ts";
 
 const MAX_DESCRIPTION_BYTES = 1024 * 1024;
 const NOT_A_BACKUP = "it is not a backup that `npm run backup` has made";
 
 /**
- * Unpacks a backup into an empty folder. Only files and folders below that folder are created.
+ * Unpacks a backup into an empty folder. Only files, folders and links below that folder are
+ * created, and the links last: nothing is written through one.
  *
  * @param check is called with the header before anything is unpacked
  * @throws Error when the archive is damaged, incomplete or contains entries that no backup has; the
@@ -49,6 +51,7 @@ async function unpack(
   check: (header: BackupHeader) => void,
 ): Promise<void> {
   const digest = new ArchiveDigest();
+  const links: Link[] = [];
   let place: "header" | "content" | "end" = "header";
   for await (const entry of tar) {
     const facts = factsOf(entry.header);
@@ -69,16 +72,30 @@ async function unpack(
       digest.content(Buffer.from(text));
       check(headerSchema.parse(JSON.parse(text)));
       place = "content";
+    } else if (facts.type === "symlink") {
+      entry.resume();
+      const target = entry.header.linkname ?? "";
+      digest.content(Buffer.from(target));
+      links.push({ path: join(folder, facts.name), target });
     } else await create(entry, facts, join(folder, facts.name), digest);
   }
   if (place !== "end") throw new Error("its end is missing");
+  // With all folders above them first, so no link is above another.
+  for (const { path } of links) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  for (const { path, target } of links) await symlink(target, path);
 }
 
-/** Refuses links, devices, and names that lead out of the folder. */
+interface Link {
+  readonly path: string;
+  readonly target: string;
+}
+
+/** Refuses devices, links other than those of sandboxes, and names that lead out of the folder. */
 function factsOf(header: Entry["header"]): EntryFacts {
-  const { type, mode = 0, size = 0 } = header;
+  const { type, mode = 0, size = 0, linkname } = header;
   const name = type === "directory" ? header.name.replace(/\/$/, "") : header.name;
-  if (type !== "file" && type !== "directory") {
+  const isLink = type === "symlink" && mayBeLink(name);
+  if (type !== "file" && type !== "directory" && !isLink) {
     throw new Error(`${NOT_A_BACKUP}: ${JSON.stringify(name)} is a ${type}`);
   }
   const segments = name.split("/");
@@ -86,7 +103,8 @@ function factsOf(header: Entry["header"]): EntryFacts {
   if (!isBelow || name.includes("\0")) {
     throw new Error(`${NOT_A_BACKUP}: it has an entry named ${JSON.stringify(name)}`);
   }
-  return { type, name, mode: mode & 0o777, size };
+  const bytes = isLink ? Buffer.byteLength(linkname ?? "") : size;
+  return { type, name, mode: mode & 0o777, size: bytes };
 }
 
 async function create(

@@ -1,10 +1,21 @@
-import { chmod, type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { constants as flags } from "node:fs";
+import {
+  chmod,
+  type FileHandle,
+  open,
+  readdir,
+  readlink,
+  rename,
+  rm,
+  stat,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import { type Pack, pack } from "tar-stream";
-import { ArchiveDigest, type BackupHeader, CHECKSUM, HEADER } from "./archive-format.ts";
+import { ArchiveDigest, type BackupHeader, CHECKSUM, HEADER, mayBeLink } from "./archive-format.ts";
+import type { LeaveOut } from "./left-out.ts";
 
 const READ_BYTES = 1024 * 1024;
 
@@ -62,8 +73,19 @@ export class Archive {
     return this.#add({ name, mode: 0o600, size: content.length, mtime: new Date() }, [content]);
   }
 
-  /** Adds the content of `path` as `name`. Files that vanish during this were deleted and are left out. */
-  async addFolder(path: string, name: string, skips: Skips = () => "nothing"): Promise<void> {
+  /**
+   * Adds the content of `path` as `name`. Files that vanish during this were deleted and are left out.
+   * No command of a sandbox may reach the folder: its entries are opened by their paths.
+   *
+   * @param leaveOut is called for files that cannot be opened; without it they are errors
+   * @throws Error when there is an entry that a backup cannot hold
+   */
+  async addFolder(
+    path: string,
+    name: string,
+    skips: Skips = () => "nothing",
+    leaveOut?: LeaveOut,
+  ): Promise<void> {
     const found = await unlessGone(stat(path));
     if (!found) return;
     if (name !== "") this.#addDirectory(name, found.mode, found.mtime);
@@ -73,9 +95,16 @@ export class Archive {
       if (skipped === "all") continue;
       const from = join(path, entry.name);
       if (entry.isDirectory()) {
-        await this.addFolder(from, child, skipped === "content" ? () => "all" : skips);
-      } else if (entry.isFile()) await this.addFile(from, child);
-      else throw new Error(`${from} is neither a file nor a folder: a backup cannot hold it`);
+        await this.addFolder(from, child, skipped === "content" ? () => "all" : skips, leaveOut);
+      } else if (entry.isFile()) {
+        await this.addFile(from, child).catch((error: unknown) => {
+          // A command can take away the right to read the file at any time.
+          if (!leaveOut || !hasCode(error, "EACCES")) throw error;
+          leaveOut(child, "it cannot be read (EACCES)");
+        });
+      } else if (entry.isSymbolicLink() && mayBeLink(child)) {
+        this.#addLink(child, await readlink(from));
+      } else throw new Error(`${from} is neither a file nor a folder: a backup cannot hold it`);
     }
   }
 
@@ -107,6 +136,14 @@ export class Archive {
     this.#tar.entry({ ...facts, mtime });
   }
 
+  #addLink(name: string, target: string): void {
+    const facts = { type: "symlink", name, mode: 0o777 } as const;
+    const content = Buffer.from(target);
+    this.#digest.begin({ ...facts, size: content.length });
+    this.#digest.content(content);
+    this.#tar.entry({ ...facts, linkname: target });
+  }
+
   async #add(
     given: { name: string; mode: number; size: number; mtime: Date },
     chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
@@ -127,14 +164,15 @@ export class Archive {
 
 /** Opens a file also when a command in its sandbox has taken the right to read it from everybody. */
 async function openAnyway(path: string): Promise<FileHandle> {
+  const openFile = () => open(path, flags.O_RDONLY | flags.O_NOFOLLOW);
   try {
-    return await open(path);
+    return await openFile();
   } catch (error) {
     if (!hasCode(error, "EACCES")) throw error;
     const { mode } = await stat(path);
     await chmod(path, mode | 0o400);
     try {
-      return await open(path);
+      return await openFile();
     } finally {
       await chmod(path, mode);
     }

@@ -1,4 +1,5 @@
 /** What `npm run backup` and `npm run restore` refuse, and what they leave behind: nothing. */
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import {
   chmod,
@@ -6,6 +7,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  readlink,
   rm,
   stat,
   symlink,
@@ -16,7 +18,7 @@ import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import postgres from "postgres";
 import type { Headers } from "tar-stream";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startEmbedded } from "../../scripts/embedded/start-embedded.ts";
 import { applyOldMigrations } from "../support/fixtures/old-migrations.ts";
 import {
@@ -31,14 +33,17 @@ import {
 import { runScript } from "../support/harness/run-script.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 
+const SESSION = "7e0cf0a5-b3f4-4ab0-9d6c-5ad6f4a5e5b1";
+const HOME = `sandboxes/${SESSION}/home`;
 /** A folder that a command has closed to everybody. */
-const CLOSED = "sandboxes/7e0cf0a5-b3f4-4ab0-9d6c-5ad6f4a5e5b1/home/closed";
+const CLOSED = `${HOME}/closed`;
 
 let folder: string;
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
 let source: string;
 let file: string;
 let entries: Part[];
+let printed: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-platform-backup-"));
   parts = await startOwnParts();
@@ -52,8 +57,12 @@ beforeAll(async () => {
   await writeFile(join(closed, "notes.txt"), "closed");
   await chmod(join(closed, "notes.txt"), 0);
   await chmod(closed, 0);
+  execFileSync("mkfifo", [join(source, HOME, "fifo")]);
+  await symlink("/usr/bin/python3", join(source, HOME, "python3"));
   file = join(folder, "whole.tar.gz");
+  const print = vi.spyOn(console, "error").mockReturnValue();
   expect(await backUp(file, source)).toBe(DONE);
+  printed = print.mock.calls.join("\n");
   entries = await readEntries(file);
 });
 afterAll(async () => {
@@ -105,6 +114,9 @@ describe("a backup", () => {
     }
     expect(await readFile(join(dataDir, CLOSED, "notes.txt"), "utf8")).toBe("closed");
     expect((await stat(join(source, CLOSED))).mode & 0o777).toBe(0);
+    expect(await readlink(join(dataDir, HOME, "python3"))).toBe("/usr/bin/python3");
+    expect((await readdir(join(dataDir, HOME))).sort()).toEqual(["closed", "python3"]);
+    expect(printed).toMatch(/Left out of the backup: 1 .*\n.*home\/fifo": it is neither/);
     expect(await readdir(join(source, "sandboxes"))).toEqual(
       await readdir(join(dataDir, "sandboxes")),
     );
@@ -181,6 +193,9 @@ describe("a backup", () => {
     await rm(unknown);
     expect(outcome).toMatch(/zz-link is neither/);
     expect(await readdir(dirname(failed))).toEqual([]);
+    expect((await readdir(join(source, "sandboxes"))).filter((name) => name !== SESSION)).toEqual(
+      [],
+    );
   });
 });
 

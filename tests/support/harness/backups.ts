@@ -46,9 +46,11 @@ export async function forge(path: string, content: readonly Part[]): Promise<str
   const digest = new ArchiveDigest();
   for (const { header, content: bytes } of content) {
     const { name, mode = 0, type } = header;
-    const size = bytes.length;
-    digest.begin({ name, mode, size, type: type === "directory" ? "directory" : "file" });
-    digest.content(bytes);
+    const content = type === "symlink" ? Buffer.from(header.linkname ?? "") : bytes;
+    const size = content.length;
+    const known = type === "directory" || type === "symlink" ? type : "file";
+    digest.begin({ name, mode, size, type: known });
+    digest.content(content);
     if (type === "file") tar.entry({ ...header, size }, bytes);
     else tar.entry({ ...header, size: 0 });
   }
