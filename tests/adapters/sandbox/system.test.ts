@@ -9,6 +9,7 @@ import {
   mkdtemp,
   readdir,
   readFile,
+  readlink,
   realpath,
   rm,
   symlink,
@@ -21,6 +22,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { isolation } from "../../../lib/platform/isolation/isolation.ts";
 import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "../../../lib/sandbox/port.ts";
+import { linkSandboxes, removeLinks } from "../../../scripts/backup/link-sandboxes.ts";
 
 const MIB = 1024 * 1024;
 const DISK_QUOTA = 24 * MIB;
@@ -224,6 +226,38 @@ describe.runIf(isolation().kind === "namespaces")("the system sandbox", () => {
       expect((await shell("cat soft planted/canary.txt; rm -rf planted/ folder/")).stdout).toBe("");
       await provider.destroy(state);
       expect(await readFile(join(dir, "canary.txt"), "utf8")).toBe(SECRET);
+    });
+
+    test("do not bring files of the machine into a backup while a command swaps them", async () => {
+      const swap = `mv folder aside; ln -s '${dir}' folder; rm folder; mv aside folder`;
+      let isRunning = true;
+      const swapping = shell(`mkdir folder; for i in $(seq 300); do ${swap}; done`).finally(() => {
+        isRunning = false;
+      });
+      const names: string[] = [];
+      while (isRunning) {
+        const copy = linkSandboxes(join(dir, "sandboxes"), () => {}) ?? "";
+        const home = join(copy, state.name, "home");
+        for (const entry of await readdir(home, { withFileTypes: true })) {
+          // A link is copied as a link, with nothing behind it.
+          if (entry.isDirectory()) names.push(...(await readdir(join(home, entry.name))));
+        }
+        removeLinks(join(dir, "sandboxes"));
+      }
+      expect(await swapping).toMatchObject({ exitCode: 0 });
+      expect(names).toEqual([]);
+    });
+
+    test("and pipes do not keep a backup from being made", async () => {
+      expect(await shell("python3 -m venv --without-pip env; mkfifo env/pipe")).toMatchObject({
+        exitCode: 0,
+      });
+      const leftOut: string[] = [];
+      const copy = linkSandboxes(join(dir, "sandboxes"), (name) => leftOut.push(name)) ?? "";
+      const env = (folder: string) => join(folder, state.name, "home", "env", "bin", "python3");
+      expect(await readlink(env(copy))).toBe(await readlink(env(join(dir, "sandboxes"))));
+      expect(leftOut).toEqual([`sandboxes/${state.name}/home/env/pipe`]);
+      removeLinks(join(dir, "sandboxes"));
     });
 
     test("and folders without any rights do not survive the sandbox", async () => {
