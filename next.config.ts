@@ -59,7 +59,8 @@ const config: NextConfig = {
       // results after the originals are deleted.
       { source: "/_next/image", destination: "/api/unknown" },
     ],
-    afterFiles: [],
+    // A file of the build that does not exist: no page may answer for it, as the proxy does not see these paths.
+    afterFiles: [{ source: "/_next/:path*", destination: "/api/unknown" }],
     fallback: [],
   }),
   headers: async () => [
