@@ -1,4 +1,5 @@
-import { randomUUID } from "node:crypto";
+/** Bearers: which tokens are taken. This file is long because it tries tokens of two kinds of providers. */
+import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -43,6 +44,10 @@ describe("a bearer of the shared secret", () => {
     ["an e-mail that is not verified", { email_verified: false }],
     ["an e-mail whose verification is text", { email_verified: "False" }],
     ["an expiry that is text", { exp: "tomorrow" }],
+    ["an issue time that is no date", { iat: 1e300 }],
+    ["an issue time before all dates", { iat: -1e300 }],
+    ["an issue time after the year 9999", { iat: 253_402_300_800 }],
+    ["an issue time that is text", { iat: "today" }],
     ["no subject", { sub: undefined }],
     ["no issuer", { iss: undefined }],
     ["another issuer", { iss: "https://elsewhere.example/auth/v1" }],
@@ -101,6 +106,20 @@ describe("a bearer of an OIDC provider", () => {
   afterAll(async () => {
     await server?.stop();
     await provider?.close();
+  });
+
+  it("is refused with a key of 1,024 bits, which the provider has published", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });
+    const kid = randomUUID();
+    provider.publish({ ...publicKey.export({ format: "jwk" }), kid, alg: "RS256", use: "sig" });
+    const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const claims = {
+      ...{ iss: provider.issuer, aud: provider.audience, sub: "person", exp: now() + 600 },
+      ...{ email: `${randomUUID()}@example.com`, email_verified: true },
+    };
+    const signed = `${encoded({ alg: "RS256", kid })}.${encoded(claims)}`;
+    const signature = sign("sha256", Buffer.from(signed), privateKey).toString("base64url");
+    expect(await statusOf(`${signed}.${signature}`)).toBe(401);
   });
 
   it("is never verified without an audience: the settings are refused", () => {

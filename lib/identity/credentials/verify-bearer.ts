@@ -1,8 +1,16 @@
 /** Verifies bearer tokens, of Supabase Auth or of any OIDC provider, and decides whether they prove an e-mail address. */
 import { createHash, createHmac } from "node:crypto";
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import {
+  createRemoteJWKSet,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from "jose";
 import { z } from "zod";
 import { config } from "../../platform/config.ts";
+import { log } from "../../platform/log.ts";
 import { readJson, vendorFetch } from "../../platform/outbound/vendor-fetch.ts";
 import { createTtlCache } from "../../platform/ttl-cache.ts";
 
@@ -75,7 +83,7 @@ export class TokenVerifier {
 
   async #verifyOidc(token: string, issuer: string, audience: string) {
     const { keys, userinfoUrl } = await this.#provider();
-    const { payload } = await jwtVerify(token, keys, {
+    const payload = await verifyJwt(token, keys, {
       algorithms: ASYMMETRIC_ALGORITHMS,
       issuer,
       audience,
@@ -107,12 +115,12 @@ export class TokenVerifier {
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       requiredClaims: ["exp", "iss", "sub"],
     };
-    const { payload } = await (secret === undefined
-      ? jwtVerify(token, (await this.#provider()).keys, {
+    const payload = await (secret === undefined
+      ? verifyJwt(token, (await this.#provider()).keys, {
           ...expected,
           algorithms: ASYMMETRIC_ALGORITHMS,
         })
-      : jwtVerify(token, new TextEncoder().encode(secret), { ...expected, algorithms: ["HS256"] }));
+      : verifyJwt(token, new TextEncoder().encode(secret), { ...expected, algorithms: ["HS256"] }));
     const { data: address } = email.safeParse(payload.email);
     if (!isConfirmedPerson(payload) || address === undefined) return null;
     const { data: sessionId = null } = z.uuid().safeParse(payload.session_id);
@@ -143,6 +151,34 @@ export class TokenVerifier {
       return isOwn ? (found?.email ?? null) : null;
     });
   }
+}
+
+/** The last second that a date with a year of four digits has. */
+const MAX_ISSUE_TIME = 253_402_300_799;
+
+/** Returns the claims. @throws JOSEError for a token that does not verify */
+async function verifyJwt(
+  token: string,
+  key: JWTVerifyGetKey | Uint8Array,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  let payload: JWTPayload;
+  try {
+    ({ payload } =
+      typeof key === "function"
+        ? await jwtVerify(token, key, options)
+        : await jwtVerify(token, key, options));
+  } catch (error) {
+    if (error instanceof errors.JOSEError || isProviderFailure(error)) throw error;
+    // A published key that cannot be used, such as one of 1,024 bits.
+    log().warn({ err: error }, "A token could not be verified");
+    throw new errors.JWTInvalid("The key cannot be used", { cause: error });
+  }
+  const { iat } = payload;
+  if (iat !== undefined && !(iat >= 0 && iat <= MAX_ISSUE_TIME)) {
+    throw new errors.JWTInvalid("iat is not a time");
+  }
+  return payload;
 }
 
 const issueTime = ({ iat }: JWTPayload): Date | null =>

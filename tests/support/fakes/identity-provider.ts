@@ -21,7 +21,8 @@ export async function startIdentityProvider(base = "") {
   };
   await addKey();
 
-  const keySet = () => HttpResponse.json({ keys: keys.map(({ jwk }) => jwk) });
+  const published: object[] = [];
+  const keySet = () => HttpResponse.json({ keys: [...keys.map(({ jwk }) => jwk), ...published] });
   const server = await serveHandlers([
     http.get(`${base}/.well-known/openid-configuration`, ({ request }) => {
       const issuer = new URL(request.url).origin + base;
@@ -55,6 +56,8 @@ export async function startIdentityProvider(base = "") {
         .sign(key.privateKey);
     },
     addKey,
+    /** Publishes a key that signs no tokens of `sign`. */
+    publish: (jwk: object) => void published.push(jwk),
     /** Drops all keys but the newest. */
     dropOldKeys(): void {
       keys = keys.slice(0, 1);
