@@ -257,7 +257,7 @@ export const functions = {
   start_mcp_authorization: { args: { p_account_id: "uuid", p_id: "uuid", p_state_hash: "text", p_url: "text", p_sealed: "text" }, returns: "value" },
   start_tools: { args: { p_turn_id: "uuid", p_call_ids: "text[]" }, returns: "value" },
   store_file_parts: { args: { p_turn_id: "uuid", p_messages: "jsonb", p_history: "jsonb" }, returns: "nothing" },
-  store_mcp_tokens: { args: { p_account_id: "uuid", p_id: "uuid", p_url: "text", p_secret: "text" }, returns: "value" },
+  store_mcp_tokens: { args: { p_account_id: "uuid", p_id: "uuid", p_url: "text", p_secret: "text", p_leased: "text" }, returns: "value" },
   store_mcp_tools: { args: { p_account_id: "uuid", p_id: "uuid", p_url: "text", p_tools: "jsonb", p_is_legacy: "boolean", p_error: "text" }, returns: "value" },
   store_steering_files: { args: { p_turn_id: "uuid", p_messages: "jsonb" }, returns: "nothing" },
   suspend_turn: { args: { p_account_id: "uuid", p_turn_id: "uuid", p_load: "integer", p_step: "integer", p_tool_calls: "jsonb", p_wait_seconds: "integer" }, returns: "value" },

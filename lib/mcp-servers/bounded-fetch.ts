@@ -20,9 +20,17 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_REQUESTS = 100;
 const GOODBYE_MS = 2_000;
 
+/** Far more than the metadata and the tokens of an authorization server have. */
+export const MAX_OAUTH_BYTES = 64 * 1024;
+
 /** The account has to connect the server, or to do so again. */
 export class NotConnected extends Error {
   override readonly name = "NotConnected";
+}
+
+/** Nobody could be protected from whoever intercepts the authorization. */
+export class UnsafeAuthorization extends Error {
+  override readonly name = "UnsafeAuthorization";
 }
 
 /** The server has sent too much. */
@@ -30,8 +38,11 @@ class TooMuch extends Error {
   override readonly name = "TooMuch";
 }
 
-/** Returns a `fetch` for one connection, which stays within public addresses and the limits. */
-export function boundedFetch(signal: AbortSignal): FetchLike {
+/**
+ * Returns a `fetch` for one connection, which stays within public addresses and the limits.
+ * @param maxAnswerBytes of each answer
+ */
+export function boundedFetch(signal: AbortSignal, maxAnswerBytes = MAX_BYTES): FetchLike {
   const left = { bytes: MAX_BYTES, requests: MAX_REQUESTS };
   return async (input, init = {}) => {
     const url = new URL(input);
@@ -56,10 +67,12 @@ export function boundedFetch(signal: AbortSignal): FetchLike {
     );
     const { status, statusText } = response;
     const chunks = async function* () {
+      let answerBytes = 0;
       for await (const chunk of response.body ?? []) {
         left.bytes -= chunk.byteLength;
+        answerBytes += chunk.byteLength;
         // Leaving the loop cancels the body.
-        if (left.bytes < 0) throw new TooMuch("bytes");
+        if (left.bytes < 0 || answerBytes > maxAnswerBytes) throw new TooMuch("bytes");
         yield chunk;
       }
     };
@@ -85,6 +98,7 @@ export function describeFailure(error: unknown, deadline: AbortSignal): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof AddressRefused) return "The server's address is not a public one";
     if (cause instanceof TooMuch) return "The server sends too much";
+    if (cause instanceof UnsafeAuthorization) return cause.message;
     if (cause instanceof NotConnected)
       return "The server is not connected: connect it in the console";
     if (cause instanceof InsufficientScopeError)

@@ -15,7 +15,13 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
-import { boundedFetch, describeFailure, NotConnected } from "./bounded-fetch.ts";
+import {
+  boundedFetch,
+  describeFailure,
+  MAX_OAUTH_BYTES,
+  NotConnected,
+  UnsafeAuthorization,
+} from "./bounded-fetch.ts";
 import {
   insertAuthorization,
   leaseTokens,
@@ -28,6 +34,8 @@ import {
 
 const DEADLINE_MS = 20_000;
 const POLL_MS = 250;
+/** Shorter than the lease of lease_mcp_tokens, 30 seconds. */
+const REFRESH_DEADLINE_MS = 25_000;
 
 const redirectUrl = () => `${serviceOrigin()}/settings/mcp-servers`;
 const metadataUrl = () => `${serviceOrigin()}/api/mcp-servers/client-metadata`;
@@ -83,7 +91,16 @@ class Provider implements OAuthClientProvider {
   discoveryState() {
     return this.stored.discovery;
   }
+  /** @throws UnsafeAuthorization where the specification lets no client proceed */
   saveDiscoveryState(discovery: NonNullable<OAuthState["discovery"]>) {
+    const { authorizationServerMetadata: metadata, resourceMetadata } = discovery;
+    if (metadata && !metadata.code_challenge_methods_supported?.includes("S256")) {
+      throw new UnsafeAuthorization("The authorization server does not support PKCE with S256");
+    }
+    // RFC 9728, section 1.2: the identifier of a resource has no fragment.
+    if (resourceMetadata?.resource.includes("#")) {
+      throw new UnsafeAuthorization("The server's resource has a fragment");
+    }
     this.stored.discovery = discovery;
   }
   codeVerifier() {
@@ -117,7 +134,7 @@ export async function startAuthorization(
   const state = randomBytes(32).toString("base64url");
   const provider = new Provider({}, state);
   try {
-    const fetchFn = boundedFetch(deadline);
+    const fetchFn = boundedFetch(deadline, MAX_OAUTH_BYTES);
     const challenge = await fetchFn(access.url, { method: "POST", body: "{}" });
     const challenged = extractWWWAuthenticateParams(challenge);
     const { resourceMetadataUrl } = challenged;
@@ -160,7 +177,11 @@ export async function finishAuthorization(
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   try {
     await auth(provider, {
-      ...{ serverUrl: access.url, authorizationCode: code, fetchFn: boundedFetch(deadline) },
+      ...{
+        serverUrl: access.url,
+        authorizationCode: code,
+        fetchFn: boundedFetch(deadline, MAX_OAUTH_BYTES),
+      },
       ...(iss !== undefined && { iss }),
     });
   } catch (error) {
@@ -181,7 +202,7 @@ export async function noteScope(access: McpAccess, required: string): Promise<vo
   const { oauth } = access;
   const scope = computeScopeUnion(oauth?.scope, required);
   if (!oauth || !scope || scope === oauth.scope || scope.length > MAX_SCOPE_CHARS) return;
-  if ((await leaseTokens(access)) === "leased") await storeOAuth(access, { ...oauth, scope });
+  if ((await leaseTokens(access)) === "leased") await storeOAuth(access, { ...oauth, scope }, true);
 }
 
 /** Sends the tokens of a server, and refreshes them once for all calls that need it at the same time. */
@@ -205,12 +226,17 @@ async function refreshed(access: McpAccess, signal: AbortSignal): Promise<McpAcc
     await delay(POLL_MS, undefined, { signal });
   }
   const provider = new Provider(access.oauth ?? {});
+  // It ends before its lease: a refresh token that is sent twice can end the whole connection.
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(REFRESH_DEADLINE_MS)]);
   try {
-    await auth(provider, { serverUrl: access.url, fetchFn: boundedFetch(signal) });
+    await auth(provider, {
+      serverUrl: access.url,
+      fetchFn: boundedFetch(deadline, MAX_OAUTH_BYTES),
+    });
   } catch (error) {
     // Tokens that the server has refused are dropped.
-    await storeOAuth(access, provider.stored);
+    await storeOAuth(access, provider.stored, true);
     throw error;
   }
-  return storeOAuth(access, provider.stored);
+  return storeOAuth(access, provider.stored, true);
 }

@@ -118,3 +118,34 @@ it("has to be connected again once its tokens are void, or its address is anothe
   const body = { url: `${fake.origin}/mcp`, auth: { type: "oauth" } };
   expect(serverOf(await owner.withKey.patch(other.path, body)).auth.is_connected).toBe(false);
 });
+
+it.each<[string, "metadata" | "resource", object, string]>([
+  [
+    "that does not say that it knows PKCE",
+    "metadata",
+    { code_challenge_methods_supported: undefined },
+    "does not support PKCE",
+  ],
+  [
+    "that knows no safe kind of PKCE",
+    "metadata",
+    { code_challenge_methods_supported: ["plain"] },
+    "does not support PKCE",
+  ],
+  ["whose resource has a fragment", "resource", { resource: "#" }, "has a fragment"],
+  [
+    "that sends metadata without end",
+    "metadata",
+    { logo_uri: "x".repeat(100_000) },
+    "sends too much",
+  ],
+])("is not started at a server %s", async (_, kind, fields, fault) => {
+  const { path } = await add();
+  const { oauth } = fake.state;
+  oauth[kind] = kind === "resource" ? { resource: `${fake.origin}/oauth/mcp#x` } : { ...fields };
+  const started = await owner.withKey.post(`${path}/authorize`);
+  oauth.metadata = {};
+  oauth.resource = {};
+  expect(started.status).toBe(502);
+  expect(started.text).toContain(fault);
+});

@@ -10,6 +10,9 @@ export const newOAuthState = () => ({
   refreshes: 0,
   /** A scope that no token has. */
   lacking: null as string | null,
+  /** Fields in place of the metadata's own; undefined leaves one out. */
+  metadata: {} as Readonly<Record<string, unknown>>,
+  resource: {} as Readonly<Record<string, unknown>>,
 });
 type State = { readonly oauth: ReturnType<typeof newOAuthState> };
 
@@ -37,6 +40,7 @@ export const authorizationServer = ({ oauth }: State) => [
     return HttpResponse.json({
       resource: `${origin}/oauth/mcp`,
       authorization_servers: [`${origin}/as`],
+      ...oauth.resource,
     });
   }),
   http.get("/.well-known/oauth-authorization-server/as", ({ request }) => {
@@ -50,6 +54,7 @@ export const authorizationServer = ({ oauth }: State) => [
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: ["none"],
       authorization_response_iss_parameter_supported: true,
+      ...oauth.metadata,
     });
   }),
   http.post("/as/register", async ({ request }) =>
