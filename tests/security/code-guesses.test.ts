@@ -117,6 +117,68 @@ describe.each([
   });
 });
 
+/** How browsers send what a page of another site asks for: without a preflight, from the person's own address. */
+const foreign: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+  ["cross-site", { "sec-fetch-site": "cross-site", origin: "https://evil.example" }],
+  ["same-site", { "sec-fetch-site": "same-site", origin: "http://evil.localhost:1" }],
+  ["an older browser", { origin: "https://evil.example" }],
+  ["a sandboxed frame", { origin: "null" }],
+];
+describe.each(foreign)("a page of another origin (%s)", (_, disguise) => {
+  const send = async (path: string, body: object, headers: Readonly<Record<string, string>>) => {
+    const answer = await fetch(stack.url + path, {
+      method: "POST",
+      headers: { "content-type": "text/plain", ...headers },
+      body: JSON.stringify(body),
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+
+  it("sends no mail and makes no guess at the console's sign-in", async () => {
+    const [email, owner] = [newEmail(), newAddress()];
+    const headers = { ...disguise, "x-forwarded-for": owner };
+    expect(await signIn.ask(email, owner)).toBe(200);
+    const code = await signIn.sent(email);
+    for (let index = 0; index < 6; index++) {
+      expect(await send("/auth/v1/otp", { email }, headers)).toBe(403);
+      const guess = { email, token: wrongFor(code), type: "email" };
+      expect(await send("/auth/v1/verify", guess, headers)).toBe(403);
+    }
+    expect(await mailsTo(email)).toHaveLength(1);
+    expect(await signIn.guess(email, code, owner)).toBe(200);
+  });
+
+  it("uses up neither the mails nor the tries of who visits it at sign-up", async () => {
+    const [email, owner] = [newEmail(), newAddress()];
+    const headers = { ...disguise, "x-forwarded-for": owner };
+    for (let mail = 0; mail < 6; mail++) await send("/api/agents/signup", { email }, headers);
+    expect(await mailsTo(email)).toHaveLength(4);
+    expect(await signUp.ask(email, owner)).toBe(200);
+    expect(await mailsTo(email)).toHaveLength(5);
+    const code = await signUp.sent(email);
+    for (let index = 0; index < 6; index++) {
+      await send("/api/agents/verify", { email, code: wrongFor(code) }, headers);
+    }
+    expect(await signUp.guess(email, code, owner)).toBe(200);
+  });
+});
+
+it.each([
+  "text/plain",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data",
+  "application/jsonp",
+  "",
+])("sign-in takes no body of the type %j", async (type) => {
+  const answer = await fetch(`${stack.url}/auth/v1/otp`, {
+    method: "POST",
+    headers: { "content-type": type, "x-forwarded-for": newAddress() },
+    body: JSON.stringify({ email: newEmail() }),
+  });
+  expect(answer.status).toBe(415);
+});
+
 it("guesses at the console's codes end alike where nobody asked for a code", async () => {
   const [known, unknown] = [newEmail(), newEmail()];
   await codeFor(known);

@@ -1,11 +1,11 @@
-import { addressOf } from "@/lib/http/address.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
+import { senderOf } from "@/lib/http/foreign-page.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { signupContract } from "@/lib/identity/sign-up/contract.ts";
 import { requestCode } from "@/lib/identity/sign-up/sign-up.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(signupContract, ({ app, body, request, log }) =>
-    requestCode(app, body.email, addressOf(request.headers), log),
+    requestCode(app, body.email, senderOf(request.headers), log),
   ),
 });

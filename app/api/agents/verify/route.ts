@@ -1,11 +1,11 @@
-import { addressOf } from "@/lib/http/address.ts";
 import { endpoint } from "@/lib/http/endpoint.ts";
+import { senderOf } from "@/lib/http/foreign-page.ts";
 import { methods } from "@/lib/http/methods.ts";
 import { verifyContract } from "@/lib/identity/sign-up/contract.ts";
 import { verifyCode } from "@/lib/identity/sign-up/sign-up.ts";
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = methods({
   POST: endpoint(verifyContract, ({ body, request }) =>
-    verifyCode(body.email, body.code, addressOf(request.headers)),
+    verifyCode(body.email, body.code, senderOf(request.headers)),
   ),
 });

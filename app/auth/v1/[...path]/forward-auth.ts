@@ -12,6 +12,7 @@ import { z } from "zod";
 import { isAppError } from "@/lib/contract/app-error.ts";
 import { rate } from "@/lib/contract/rate-limit.ts";
 import { addressOf } from "@/lib/http/address.ts";
+import { isFromForeignPage } from "@/lib/http/foreign-page.ts";
 import { readBody } from "@/lib/http/read-input.ts";
 import {
   askAuthServer,
@@ -80,6 +81,10 @@ async function answer(request: Request): Promise<Response> {
   }
   // Only people at the console sign in: a command of an agent must not obtain an account.
   if (isFromSandbox(request.headers)) return refuse(404, "not_found", "Not found");
+  // Any page could use up the mails and the tries of a person who visits it.
+  if (isFromForeignPage(request.headers)) {
+    return refuse(403, "forbidden", "Sign-in is for pages of this origin");
+  }
   const url = new URL(request.url);
   const target = `${url.pathname.slice("/auth/v1/".length)}${wantedQuery(url.searchParams)}`;
   const path = paths[`${request.method} ${target}`];
@@ -118,6 +123,10 @@ function wantedQuery(given: URLSearchParams): string {
 
 async function readFields(request: Request, path: Path): Promise<object | undefined | Response> {
   if (path.body === undefined) return undefined;
+  // A form of another page can send any other type without a preflight.
+  if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
+    return refuse(415, "validation_failed", "The body must be application/json");
+  }
   const read = await readBody(request, MAX_BODY_BYTES);
   if (isAppError(read)) {
     const status = read.code === "payload_too_large" ? 413 : 400;
