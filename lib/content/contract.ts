@@ -1,7 +1,7 @@
 /** The endpoints of content templates, generations and generated media. */
 import { z } from "zod";
 import { contract, successResponse } from "../contract/contract.ts";
-import { uuid } from "../contract/fields.ts";
+import { uuid, withoutTags } from "../contract/fields.ts";
 import { IMAGE_TYPES } from "./media/sniff-type.ts";
 import { ASPECT_RATIOS, RESOLUTIONS, VIDEO_MODES } from "./port.ts";
 import { MEDIA_TYPES } from "./storage/media-name.ts";
@@ -36,7 +36,7 @@ export const getContentTemplateContract = contract({
 });
 
 const mediaUrl = z.url().max(2048);
-const prompt = z.string().trim().max(10_000);
+const prompt = withoutTags(z.string().trim().max(10_000));
 /** Segments separated by slashes, as providers name models; nothing that could change a path. */
 const model = z
   .string()

@@ -22,6 +22,23 @@ export const approvalPolicies = z.strictObject(
   ) as Record<ApprovalCategory, z.ZodOptional<z.ZodEnum<{ [P in ApprovalPolicy]: P }>>>,
 );
 
+/** The effect of a call that an agent asks for, line by line. `visible-text.ts` describes the marks in its texts. */
+export const callEffect = z
+  .array(
+    z.object({
+      label: z.string(),
+      value: z.string(),
+      is_cut: z.literal(true).optional().meta({
+        description: "Given if a part is left out, which is to be read in the input",
+      }),
+    }),
+  )
+  .meta({
+    description:
+      "The effect of the call, as people read it. What cannot be seen is written out, such as `⟨U+202E⟩` or `⟨1,997 blanks⟩`; a `⟨` of the call is `⟨U+27E8⟩`",
+  });
+export type EffectLine = z.output<typeof callEffect>[number];
+
 /** Content of a stranger in the context of a turn, such as `{kind: "web", name: "example.com"}`. */
 export const untrustedSource = z
   .object({

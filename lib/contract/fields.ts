@@ -1,5 +1,6 @@
 /** Schemas that several contracts share. */
 import { z } from "zod";
+import { hasTags } from "./visible-text.ts";
 
 /** A UUID of any version, converted to lower case. */
 /** Of a path in a sandbox. */
@@ -7,8 +8,15 @@ export const MAX_PATH_CHARS = 4_096;
 
 export const uuid = z.guid().toLowerCase();
 
+/** Refuses text that hides in a text of instructions (`hasTags`). */
+export const withoutTags = (text: z.ZodString): z.ZodString =>
+  text.refine((given) => !hasTags(given), {
+    error: ({ path = [] }) =>
+      `${path.join(".")} must not have invisible tag characters (U+E0000 to U+E007F)`,
+  });
+
 /** The account's instructions to the agent in addition to the message. */
-export const instructions = z.string().trim().max(10_000);
+export const instructions = withoutTags(z.string().trim().max(10_000));
 
 /** How the content of a file is answered. */
 export const contentAs = z.literal("document").optional().meta({

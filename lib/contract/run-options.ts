@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { approvalPolicies } from "./approvals.ts";
 import { check } from "./checks.ts";
+import { withoutTags } from "./fields.ts";
 import { networkPolicy, networkPolicyChange } from "./network-policy.ts";
 
 const MAX_FALLBACK_MODELS = 3;
@@ -97,7 +98,7 @@ const outcome = z
     checks: z.array(check).min(1).max(MAX_CHECKS).optional().meta({
       description: "Conditions that are checked without a model, before the rubric",
     }),
-    rubric: z.string().trim().min(1).max(MAX_RUBRIC_CHARS).optional().meta({
+    rubric: withoutTags(z.string().trim().min(1).max(MAX_RUBRIC_CHARS)).optional().meta({
       description: "What a separate model call judges the answer and the files by",
     }),
     max_iterations: z.int().min(1).max(MAX_ITERATIONS).default(DEFAULT_ITERATIONS).meta({

@@ -6,6 +6,7 @@ import type { JsonSchema } from "../agent/output/json-schema.ts";
 import { inStoredOrder, storableJson } from "../agent/tools/make-storable.ts";
 import type { App } from "../app.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
+import { hasTags } from "../contract/visible-text.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
@@ -117,13 +118,16 @@ export async function listTools(
       // A server may write the fields in another order each time.
       const digest = createHash("sha256").update(JSON.stringify(inStoredOrder(definition)));
       const isLong = description.length > MAX_DESCRIPTION_CHARS;
-      const isBad = fault !== null || isLong;
+      const hides = hasTags(name + JSON.stringify(definition));
+      const isBad = fault !== null || isLong || hides;
       return {
         name,
         sha256: digest.digest("hex"),
         fault: isLong
           ? `The description is longer than ${MAX_DESCRIPTION_CHARS} characters`
-          : ((fault && `The input schema ${fault}`) ?? faultOfFields(input_schema)),
+          : hides
+            ? "It has invisible tag characters (U+E0000 to U+E007F)"
+            : ((fault && `The input schema ${fault}`) ?? faultOfFields(input_schema)),
         // What no agent gets is not stored.
         definition: storableJson(
           isBad

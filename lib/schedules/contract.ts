@@ -1,14 +1,22 @@
 /** Scheduled prompts, and the request with which a scheduler fires the due ones. */
 import { z } from "zod";
 import { contract, successResponse } from "../contract/contract.ts";
-import { timezone as anyTimezone, dateTime, uuid, withAnyField } from "../contract/fields.ts";
+import {
+  timezone as anyTimezone,
+  dateTime,
+  uuid,
+  withAnyField,
+  withoutTags,
+} from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import { acceptedVersion } from "../templates/template.ts";
 import { isSchedule } from "./next-run.ts";
 import { task, taskFiring, taskOptionChanges, taskOptions } from "./task.ts";
 
 const title = z.string().trim().min(1).max(200);
-const prompt = z.string().trim().min(1).max(10_000).meta({ description: "The user's message" });
+const prompt = withoutTags(z.string().trim().min(1).max(10_000)).meta({
+  description: "The user's message",
+});
 const schedule = z
   .string()
   .trim()

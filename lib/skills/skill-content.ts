@@ -6,6 +6,7 @@ import { digestOf, SKILL_FILE, type SkillFile, skillFile } from "../agent/skills
 import { splitSkill } from "../agent/tools/skill-file.ts";
 import { type AppError, invalidField } from "../contract/app-error.ts";
 import { skillName } from "../contract/run-options.ts";
+import { hasTags } from "../contract/visible-text.ts";
 import { safeFileName } from "../platform/zip.ts";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./contract.ts";
 import { openArchive } from "./read-archive.ts";
@@ -129,6 +130,10 @@ export function checkSkill(
   if (RESERVED.has(parsed.data.name))
     return fault(`a skill cannot have the name ${parsed.data.name}`);
   const { name: own, description } = parsed.data;
+  // The front matter can write them with escapes.
+  const hiding = files.find(({ text }) => hasTags(text ?? ""))?.path;
+  if (hiding !== undefined || hasTags(JSON.stringify(parsed.data)))
+    return fault(`${hiding ?? SKILL_FILE} has invisible tag characters (U+E0000 to U+E007F)`);
   return { name: own, description, files, bytes, sha256: digestOf(files) };
 }
 

@@ -8,6 +8,7 @@ import {
   uuid,
   versionNumber,
   withAnyField,
+  withoutTags,
 } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 import {
@@ -19,8 +20,8 @@ import {
 } from "./template.ts";
 
 const title = z.string().trim().min(3).max(50);
-const description = z.string().min(10).max(200);
-const prompt = z.string().min(20).max(10_000);
+const description = withoutTags(z.string().min(10).max(200));
+const prompt = withoutTags(z.string().min(20).max(10_000));
 const tags = z.array(z.string().max(100)).max(100);
 const isPrivate = z
   .boolean()

@@ -1,6 +1,6 @@
 /** The endpoints of approvals: the requests of agents, the answers, and those that are remembered. */
 import { z } from "zod";
-import { APPROVAL_CATEGORIES, untrustedSource } from "../contract/approvals.ts";
+import { APPROVAL_CATEGORIES, callEffect, untrustedSource } from "../contract/approvals.ts";
 import { contract, successResponse } from "../contract/contract.ts";
 import { dateTime, uuid } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
@@ -20,9 +20,7 @@ export const approval = z
     tool_call_id: z.string(),
     tool: z.string(),
     category: z.enum(APPROVAL_CATEGORIES),
-    effect: z.array(z.object({ label: z.string(), value: z.string() })).meta({
-      description: "The effect of the call, as people read it",
-    }),
+    effect: callEffect,
     input: z.unknown().meta({ description: "The input of the call; an approval covers no other" }),
     sources: z.array(untrustedSource).meta({
       description: "The content of strangers in the context of the agent; empty for none",

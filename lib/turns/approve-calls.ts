@@ -5,24 +5,19 @@ import type { ToolCall } from "../agent/step-result.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
 import type { App } from "../app.ts";
-import type { ApprovalCategory, UntrustedSource } from "../contract/approvals.ts";
+import type { ApprovalCategory, EffectLine, UntrustedSource } from "../contract/approvals.ts";
 import type { RunOptions } from "../contract/run-options.ts";
+import { visibleExcerpt, warnOfLookalikes } from "../contract/visible-text.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { ActiveTurn } from "./store/turns.ts";
 import { withoutContent } from "./without-content.ts";
 
-/** A line of the description of a call, as a person reads it. */
-interface Effect {
-  readonly label: string;
-  readonly value: string;
-}
-
 /** The effects of a call that policies name. */
 export interface CallEffect {
   /** At least one. The first describes the call. */
   readonly categories: readonly [ApprovalCategory, ...ApprovalCategory[]];
-  readonly effect: readonly Effect[];
+  readonly effect: readonly EffectLine[];
   /** A remembered approval applies to calls with the same fields. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** Resolves with whether an approval may be remembered; if not, the call is asked for each time. */
@@ -34,12 +29,6 @@ interface Asking {
   readonly untrusted: readonly UntrustedSource[];
 }
 
-const MAX_VALUE_CHARS = 2_000;
-const shown = (value: unknown): string => {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text;
-};
-
 const MAX_LINES = 20;
 const MAX_NAME_CHARS = 64;
 
@@ -47,22 +36,34 @@ const MAX_NAME_CHARS = 64;
 const ADDRESSEE =
   /^(?:to|cc|bcc|.*(?:recipient|email|channel|user|host|url|address|account|phone|attendee|participant|guest|invitee|member|contact).*)$/i;
 
+/** Returns a line, and a warning after it if its value can be taken for another one. */
+function lineOf(label: string, value: unknown, isAddress = false): EffectLine[] {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  const warning = warnOfLookalikes(text, isAddress);
+  return [
+    { label, ...visibleExcerpt(text) },
+    ...(warning === null ? [] : [{ label: "Caution", value: warning }]),
+  ];
+}
+
 /**
- * Returns the fields of an input as lines: first the addressees, at the end the number of fields that are left out.
- * Their labels are unlike those of this service: a server or a model can name a field `Service`.
+ * Returns fields as lines: first the addressees, at the end the number of fields that are left out. Their labels are
+ * unlike those of this service: a server or a model can name a field `Service`.
  */
-function linesOf(input: Readonly<Record<string, unknown>>): Effect[] {
+function linesOf(input: Readonly<Record<string, unknown>>, kind = "Input"): EffectLine[] {
   const names = Object.keys(input);
   const ordered = [
     ...names.filter((name) => ADDRESSEE.test(name)),
     ...names.filter((name) => !ADDRESSEE.test(name)),
   ];
-  const lines = ordered.slice(0, MAX_LINES).map((name) => ({
-    label: `Input “${name.slice(0, MAX_NAME_CHARS)}”`,
-    value: shown(input[name]),
-  }));
-  const more = names.length - lines.length;
-  return more > 0 ? [...lines, { label: "Further fields", value: String(more) }] : lines;
+  const lines = ordered.slice(0, MAX_LINES).flatMap((name) => {
+    const { value, is_cut } = visibleExcerpt(name, MAX_NAME_CHARS);
+    const lines = lineOf(`${kind} “${value}”`, input[name], ADDRESSEE.test(name));
+    return is_cut ? lines.map((line) => ({ ...line, is_cut })) : lines;
+  });
+  const more = names.length - MAX_LINES;
+  if (more <= 0) return lines;
+  return [...lines, { label: "Further fields", value: String(more), is_cut: true }];
 }
 
 /** The effects for which the default is to ask. */
@@ -108,11 +109,7 @@ export async function effectOf(
     const { server, tool } = ofServer;
     return {
       categories: ["mcp"],
-      effect: [
-        { label: "MCP server", value: server },
-        { label: "Tool", value: tool },
-        ...linesOf(given),
-      ],
+      effect: [...lineOf("MCP server", server), ...lineOf("Tool", tool), ...linesOf(given)],
       fields: { server, tool, input: withoutContent(given) },
       isMemorable: async () => !ofServer.destructive,
     };
@@ -121,7 +118,7 @@ export async function effectOf(
     case "bash":
       return {
         categories: ["bash"],
-        effect: [{ label: "Command", value: shown(given.command) }],
+        effect: [...lineOf("Command", given.command), ...linesOf(without(given, "command"))],
         fields: { command: given.command, ...(given.cwd !== undefined && { cwd: given.cwd }) },
         isMemorable: always,
       };
@@ -129,8 +126,9 @@ export async function effectOf(
       return {
         categories: ["write"],
         effect: [
-          { label: "File", value: shown(given.filePath) },
-          { label: "Characters", value: String(shownLength(given.content)) },
+          ...lineOf("File", given.filePath),
+          ...contentLines(given.content),
+          ...linesOf(without(given, "filePath", "content")),
         ],
         fields: { filePath: given.filePath },
         isMemorable: always,
@@ -144,8 +142,14 @@ export async function effectOf(
 
 const always = async () => true;
 
-const shownLength = (content: unknown): number =>
-  typeof content === "string" ? content.length : 0;
+/** The size of a text, and the text. */
+const contentLines = (content: unknown): EffectLine[] => [
+  { label: "Characters", value: String(typeof content === "string" ? content.length : 0) },
+  ...(content === undefined ? [] : lineOf("Content", content)),
+];
+
+const without = (input: Readonly<Record<string, unknown>>, ...names: readonly string[]) =>
+  Object.fromEntries(Object.entries(input).filter(([name]) => !names.includes(name)));
 
 /** A request to the web, or to this service, which acts for the account. */
 async function effectOfRequest(
@@ -157,14 +161,16 @@ async function effectOfRequest(
   // The tool refuses it.
   if (!url) return null;
   const body = typeof given.body === "string" ? given.body : undefined;
+  const headers = linesOf(record(given.headers), "Header");
   if (url.origin !== serviceOrigin()) {
     const reads = method === "GET" || method === "HEAD";
     return {
       categories: ["fetch"],
       effect: [
-        { label: "Host", value: url.host },
-        { label: "Request", value: shown(`${method} ${url.href}`) },
-        ...(body === undefined ? [] : [{ label: "Content", value: shown(body) }]),
+        ...lineOf("Host", url.host, true),
+        ...lineOf("Request", `${method} ${url.href}`),
+        ...headers,
+        ...(body === undefined ? [] : lineOf("Content", body)),
       ],
       // Who lets the agent read pages of a host may let it read more of them. Anything else is one address.
       fields: {
@@ -181,7 +187,7 @@ async function effectOfRequest(
   const { contract, params, effects } = request;
   const [category, ...more] = effects.categories;
   if (category === undefined) return null;
-  const hosts = effects.hosts.map((host) => ({ label: "Host", value: host }));
+  const hosts = effects.hosts.flatMap((host) => lineOf("Host", host, true));
   const input = record(request.body);
   const fields = {
     method,
@@ -193,13 +199,14 @@ async function effectOfRequest(
     return {
       categories: [category, ...more],
       effect: [
-        { label: "Service", value: connector },
-        { label: "Action", value: action },
+        ...lineOf("Service", connector),
+        ...lineOf("Action", action),
         ...linesOf(record(input.input)),
         // In either spelling.
         ...[input.account_id, input.accountId].flatMap((account) =>
-          account === undefined ? [] : [{ label: "Account", value: shown(account) }],
+          account === undefined ? [] : lineOf("Account", account),
         ),
+        ...headers,
       ],
       fields,
       isMemorable: async () => !(await isDestructive(app, connector, action)),
@@ -209,10 +216,9 @@ async function effectOfRequest(
     categories: [category, ...more],
     effect: [
       ...hosts,
-      { label: "Request", value: shown(`${method} ${request.url.pathname}${request.url.search}`) },
-      ...(contract.byteBodyLimit === undefined
-        ? linesOf(input)
-        : [{ label: "Characters", value: String(shownLength(body)) }]),
+      ...lineOf("Request", `${method} ${request.url.pathname}${request.url.search}`),
+      ...(contract.byteBodyLimit === undefined ? linesOf(input) : contentLines(body)),
+      ...headers,
     ],
     // The content of a file is free, as with the tool `write`.
     fields: contract.byteBodyLimit === undefined ? fields : { ...fields, body: null },
@@ -265,7 +271,7 @@ export function requestChunk(
   call: ToolCall,
   request: Readonly<{
     category: ApprovalCategory;
-    effect: readonly Effect[];
+    effect: readonly EffectLine[];
     is_memorable: boolean;
   }>,
   { untrusted }: Asking,

@@ -6,9 +6,16 @@ import { z } from "zod";
 import { SKILL_SOURCES } from "../agent/skills/skill.ts";
 import { clientTools } from "../agent/tools/client-tools.ts";
 import { chosenConnectors } from "../connectors/contract.ts";
-import { APPROVAL_CATEGORIES, untrustedSource } from "../contract/approvals.ts";
+import { APPROVAL_CATEGORIES, callEffect, untrustedSource } from "../contract/approvals.ts";
 import { contract } from "../contract/contract.ts";
-import { commaList, dateTime, instant, instructions, uuid } from "../contract/fields.ts";
+import {
+  commaList,
+  dateTime,
+  instant,
+  instructions,
+  uuid,
+  withoutTags,
+} from "../contract/fields.ts";
 import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
 import { outputSchema, runOptions, skillName } from "../contract/run-options.ts";
 import { deliver, deliveryFields } from "../delivery/contract.ts";
@@ -35,7 +42,7 @@ export const startRunContract = contract({
   strictBody: true,
   body: z
     .object({
-      prompt: z.string().nullish().meta({ description: "The user's message" }),
+      prompt: withoutTags(z.string()).nullish().meta({ description: "The user's message" }),
       messages: z.array(entry).max(1000).nullish().meta({
         description: "A conversation whose last entry is the user's message to answer",
       }),
@@ -115,7 +122,7 @@ const requiredAction = z
           tool_call_id: z.string(),
           tool: z.string(),
           category: z.enum(APPROVAL_CATEGORIES),
-          effect: z.array(z.object({ label: z.string(), value: z.string() })),
+          effect: callEffect,
           input: z.unknown(),
           sources: z.array(untrustedSource),
           is_memorable: z.boolean(),

@@ -39,21 +39,34 @@ describe("DELETE /api/sessions/{sessionId} 200", () => {
   });
 
   test("a deletion that PostgreSQL ends to resolve a deadlock is repeated", async () => {
-    const { person, session, chat } = await createPersonWithSession();
-    const { deletion } = await sql.begin(async (transaction) => {
-      // The deletion is to be the one that PostgreSQL ends, not this.
-      await transaction`set local deadlock_timeout = '1min'`;
-      const [own] = await transaction`
-        select pg_backend_pid() as pid from sessions where id = ${session.id} for update`;
-      const deletion = person.withKey.delete(`/api/sessions/${session.id}`);
-      await expect
-        .poll(
-          () => sql`select from pg_stat_activity where ${own?.pid} = any(pg_blocking_pids(pid))`,
-        )
+    const { person, session } = await createPersonWithSession();
+    await person.withKey.post(`/api/sessions/${session.id}/chats`, {});
+    const [first, last] = (
+      await sql`select id from chats where session_id = ${session.id} order by id`
+    ).map(({ id }) => String(id));
+    const waitFor = async (pid: number) =>
+      expect
+        .poll(() => sql`select from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`)
         .toHaveLength(1);
-      await transaction`select from chats where id = ${chat.id} for update`;
-      return { deletion };
+    // The deletion locks the chats, then the session. It is the last of the two to wait, and so the one that
+    // finds the deadlock, however slow the machine is.
+    const { deletion, other } = await sql.begin(async (holder) => {
+      const [own] = await holder`
+        select pg_backend_pid() as pid from chats where id = ${last ?? ""} for update`;
+      const deletion = person.withKey.delete(`/api/sessions/${session.id}`);
+      const pid = Number(own?.pid);
+      await waitFor(pid);
+      const [blocked] = await sql`
+        select pid from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`;
+      const other = sql.begin(async (transaction) => {
+        await transaction`set local deadlock_timeout = '1min'`;
+        await transaction`select from sessions where id = ${session.id} for update`;
+        await transaction`select from chats where id = ${first ?? ""} for update`;
+      });
+      await waitFor(Number(blocked?.pid));
+      return { deletion, other };
     });
+    await other;
     expect((await deletion).status).toBe(200);
   });
 

@@ -1,6 +1,14 @@
 /** The calls that an agent asks for in a chat: approving, denying, remembering, and what happens while one waits. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { z } from "zod";
+import { describeRequest } from "../../packages/client/src/cli/ask-approval.ts";
+import {
+  hiddenTexts,
+  isVisible,
+  readVisible,
+  withCountedBlanks,
+} from "../support/fixtures/hidden-texts.ts";
 import { oneQuestion } from "../support/fixtures/questions.ts";
 import { createTask } from "../support/fixtures/tasks.ts";
 import { describeInBrowser, expectGood, type TabOptions } from "../support/harness/browser.ts";
@@ -13,7 +21,7 @@ import {
   sendMessage,
   waitUntilIdle,
 } from "../support/harness/chat-browser.ts";
-import { startRun, waitForRun } from "../support/harness/runs.ts";
+import { startRun, waitForApprovals, waitForRun } from "../support/harness/runs.ts";
 import { sql } from "../support/harness/stack.ts";
 
 const place = provideChatServer();
@@ -172,5 +180,112 @@ describeInBrowser("a call to approve", (browsing) => {
     await page.getByText("None yet.").waitFor();
     await page.reload();
     await expect.poll(() => page.getByLabel("Run commands").inputValue()).toBe("ask");
+  });
+
+  it("shows what runs: nothing is invisible, reordered or out of sight", async () => {
+    place.model.script("hidden", function* ({ step }) {
+      if (step > 0) yield { text: "Done" };
+      else
+        for (const [at, command] of hiddenTexts.entries())
+          yield { tool: "bash", id: `hidden-${at}`, input: { command } };
+    });
+    const { page, caller } = await openChatPage(browsing, place.server, {
+      width: 900,
+      height: 900,
+    });
+    const run = await startRun(caller, { prompt: "[script:hidden]", approvals: { bash: "ask" } });
+    const asked = await waitForApprovals(caller, run);
+    expect(asked).toHaveLength(hiddenTexts.length);
+    const shown = asked.map((request) => {
+      const { command } = z.object({ command: z.string() }).parse(request.input);
+      const [{ value = "", is_cut = false } = {}] = request.effect;
+      expect(isVisible(value)).toBe(true);
+      if (!is_cut && !value.includes(" more⟩"))
+        expect(readVisible(value)).toBe(withCountedBlanks(command));
+      const lines = describeRequest(request).join("\n");
+      expect(isVisible(lines.replaceAll(/\p{RGI_Emoji}/gv, ""))).toBe(true);
+      // The whole input, where the effect leaves a part out.
+      if (is_cut) expect(lines).toContain("The whole input");
+      return { value, command };
+    });
+    expect(shown.map(({ command }) => command).toSorted()).toEqual(hiddenTexts.toSorted());
+
+    await page.goto("/runs?tab=waiting");
+    await expect.poll(() => cardOf(page).count()).toBe(shown.length);
+    const values = await cardOf(page).evaluateAll((cards) =>
+      cards.map((card) => card.querySelector("dd")?.textContent ?? ""),
+    );
+    expect(values.toSorted()).toEqual(shown.map(({ value }) => value).toSorted());
+    // Hebrew letters stay where they are, and what is between them runs from left to right.
+    const reordered = cardOf(page).filter({ hasText: "\u05d0 > \u05d1" });
+    const places = await reordered.locator("dd").evaluate((line) => {
+      const letters = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+      const lefts: number[] = [];
+      for (let node = letters.nextNode(); node; node = letters.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        lefts.push(range.getBoundingClientRect().left);
+      }
+      return lefts;
+    });
+    expect(places.length).toBeGreaterThan(4);
+    expect(places).toEqual(places.toSorted((one, other) => one - other));
+  });
+
+  it("is not approved by a click that comes too early, or before its input is read", async () => {
+    place.model.script("early", function* ({ step, toolResults }) {
+      if (step > 0) yield { text: `Told: ${toolResults.at(-1)}` };
+      else {
+        const command = `echo ${"x".repeat(3_000)} | wc -c # ${"read me ".repeat(2_000)}`;
+        yield { tool: "bash", id: "early", input: { command } };
+      }
+    });
+    const { page } = await openAskingChat({ width: 1440, height: 900 });
+    await page.evaluate(() => {
+      const observer = new MutationObserver(() => {
+        const approve = [...document.querySelectorAll("button")].find(
+          ({ textContent }) => textContent === "Approve",
+        );
+        if (!approve) return;
+        observer.disconnect();
+        approve.click();
+        document.body.dataset.clicked = "early";
+      });
+      observer.observe(document.body, { childList: true, subtree: true });
+    });
+    await sendMessage(page, "[script:early]");
+    const approve = button(page, "Approve");
+    await approve.waitFor();
+    expect(await page.evaluate(() => document.body.dataset.clicked)).toBe("early");
+    await cardOf(page)
+      .getByText(/characters left out/)
+      .waitFor();
+    await cardOf(page)
+      .getByText(/Read “Exact input” to its end/)
+      .waitFor();
+    const isOff = () => approve.getAttribute("aria-disabled");
+    await cardOf(page).getByText("Exact input", { exact: true }).click();
+    const input = cardOf(page).getByRole("group", { name: "Exact input" });
+    await input.getByText(/echo x/).waitFor();
+    await approve.dispatchEvent("click");
+    expect(await isOff()).toBe("true");
+    await expectGood(page);
+    await input.evaluate((box) => box.scrollTo(0, box.scrollHeight));
+    await expect.poll(isOff).toBe("false");
+
+    // In a window without the focus, a click may be meant for another one.
+    await page.evaluate(() => {
+      document.hasFocus = () => false;
+      window.dispatchEvent(new Event("blur"));
+    });
+    await expect.poll(isOff).toBe("true");
+    await approve.dispatchEvent("click");
+    await page.evaluate(() => {
+      document.hasFocus = () => true;
+      window.dispatchEvent(new Event("focus"));
+    });
+    await expect.poll(isOff).toBe("false");
+    await approve.click();
+    await page.getByText(/Told: .*3001/).waitFor();
   });
 });

@@ -1,4 +1,5 @@
 import { cn } from "./class-names.ts";
+import { ForeignText, InvisibleCount } from "./foreign-text.tsx";
 import { keyed } from "./keyed.ts";
 import { ScrollBox } from "./scroll-box.tsx";
 
@@ -7,9 +8,10 @@ const styles: Readonly<Record<string, string>> = {
   "-": "bg-danger-soft text-danger-text",
 };
 
-/** Changes as a unified diff, without its line numbers. */
+/** Changes as a unified diff, without its line numbers. What cannot be seen is written out. */
 export const DiffView = ({ diff }: { readonly diff: string }) => (
   <ScrollBox label="Changes" isLandmark={false} className="mt-2 max-h-80 border text-xs">
+    <InvisibleCount text={diff} />
     <pre className="py-1 font-mono whitespace-pre-wrap wrap-anywhere">
       {keyed(
         diff
@@ -18,7 +20,7 @@ export const DiffView = ({ diff }: { readonly diff: string }) => (
           .split("\n"),
       ).map(({ key, item }) => (
         <span key={key} className={cn("block min-h-[1lh] px-3", styles[item.charAt(0)])}>
-          {item}
+          <ForeignText text={item} />
         </span>
       ))}
     </pre>

@@ -1,4 +1,5 @@
 import type { ApprovalCategory } from "@/lib/contract/approvals.ts";
+import { visibleExcerpt } from "@/lib/contract/visible-text.ts";
 import type { ApprovalRule } from "@/lib/turns/approvals-contract.ts";
 import type { Me } from "../_hooks/shared-reads.ts";
 import { useForm } from "../_hooks/use-form.ts";
@@ -6,9 +7,12 @@ import { usePages } from "../_hooks/use-pages.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
 import { SmallButton } from "../_ui/button.tsx";
 import { SectionCard } from "../_ui/card.tsx";
+import { ForeignText } from "../_ui/foreign-text.tsx";
 import { SelectField } from "../_ui/form.tsx";
 import { ErrorNote, PagedList } from "../_ui/states.tsx";
 import { AccountForm } from "./account-form.tsx";
+
+const MAX_RULE_CHARS = 300;
 
 const POLICIES = [
   { value: "auto", label: "Without asking" },
@@ -99,7 +103,7 @@ function RememberedApprovals() {
           return (
             <div className="flex items-center gap-3 px-4 py-2.5 text-sm">
               <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">
-                {text}
+                <ForeignText text={text} isWrittenOut />
                 <span className="block text-muted-foreground">
                   {rule.task_id === null ? "In one chat" : "For one task"}
                 </span>
@@ -119,12 +123,9 @@ function RememberedApprovals() {
   );
 }
 
-const textOf = ({ tool, fields }: ApprovalRule): string =>
-  [
-    tool,
-    ...Object.values(fields).map((value) =>
-      typeof value === "string" ? value : JSON.stringify(value),
-    ),
-  ]
-    .join(" · ")
-    .slice(0, 300);
+const textOf = ({ tool, fields }: ApprovalRule): string => {
+  const values = Object.values(fields).map((value) =>
+    typeof value === "string" ? value : JSON.stringify(value),
+  );
+  return visibleExcerpt([tool, ...values].join(" · "), MAX_RULE_CHARS).value;
+};

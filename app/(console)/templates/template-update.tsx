@@ -6,6 +6,7 @@ import { type Answer, api } from "../_api/request.ts";
 import { useQuery } from "../_hooks/use-query.ts";
 import { SmallButton } from "../_ui/button.tsx";
 import { DiffView } from "../_ui/diff-view.tsx";
+import { ForeignText } from "../_ui/foreign-text.tsx";
 import { toast } from "../_ui/toast.tsx";
 import type { Conversation } from "../chat/_state/conversation.ts";
 
@@ -60,7 +61,7 @@ function TemplateUpdate({ templateId, onAccept, ...versions }: TemplateUpdatePro
     >
       <div className="flex items-center gap-2">
         <p className="min-w-0 flex-1 [overflow-wrap:anywhere]">
-          A newer version of “{data.version.title}” is available.
+          A newer version of “<ForeignText text={data.version.title} />” is available.
         </p>
         <SmallButton busy={isAccepting} onClick={() => void accept()}>
           Accept

@@ -179,6 +179,7 @@ describe("files that are changed through the API", () => {
       effect: [
         { label: "Request", value: `PUT ${path}` },
         { label: "Characters", value: "6" },
+        { label: "Content", value: "agreed" },
       ],
       is_memorable: true,
     });

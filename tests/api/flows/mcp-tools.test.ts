@@ -180,6 +180,20 @@ describe("a tool of an MCP server", () => {
     expect(again.calls()[0]?.tools).toContain(tool);
   });
 
+  it("is not used when its definition hides text", async () => {
+    const { name, path } = await add();
+    const hidden = String.fromCodePoint(0xe0073, 0xe0065, 0xe006e, 0xe0064);
+    fake.state.tools = [toolNamed("get_track", `Read a track${hidden}`), toolNamed("get_album")];
+    expect(serverOf(await caller.post(`${path}/refresh`)).tools).toMatchObject([
+      { name: "get_album", fault: null },
+      { name: "get_track", fault: "It has invisible tag characters (U+E0000 to U+E007F)" },
+    ]);
+    const { started, calls } = await run([name]);
+    await waitForRun(caller, started);
+    expect(calls()[0]?.tools).toContain(`mcp__${name}__get_album`);
+    expect(calls()[0]?.tools).not.toContain(`mcp__${name}__get_track`);
+  });
+
   it("is asked for if it can change something, and makes the turn untrusted", async () => {
     const { name } = await add([toolNamed("get_track"), toolNamed("set_track")]);
     fake.state.answer = () => ({ content: [{ type: "text", text: "Nightjar" }] });

@@ -16,6 +16,7 @@ import { Badge } from "../../_ui/badge.tsx";
 import { Button, SmallButton } from "../../_ui/button.tsx";
 import { SectionCard } from "../../_ui/card.tsx";
 import { ConfirmDialog, Dialog } from "../../_ui/dialog.tsx";
+import { ForeignText, InvisibleCount } from "../../_ui/foreign-text.tsx";
 import { SelectField, TextField } from "../../_ui/form.tsx";
 import { FormDialog } from "../../_ui/form-dialog.tsx";
 import { Loaded, Loading } from "../../_ui/states.tsx";
@@ -255,13 +256,15 @@ function Tools({ name, path, onClose, onChanged }: ToolsProps) {
             {server.tools.map((tool) => (
               <li key={tool.name} className="rounded-lg border px-3 py-2.5">
                 <div className="flex flex-wrap items-center gap-2">
-                  <code className="font-mono text-xs wrap-anywhere">{tool.name}</code>
+                  <code className="font-mono text-xs wrap-anywhere">
+                    <ForeignText text={tool.name} />
+                  </code>
                   {tool.read_only && <Badge>Reads only</Badge>}
                   {tool.state === "changed" && <Badge tone="warning">Changed</Badge>}
                   {tool.fault !== null && <Badge tone="danger">Not usable</Badge>}
                 </div>
                 <p className="mt-0.5 text-sm wrap-anywhere text-muted-foreground">
-                  {tool.fault ?? tool.description}
+                  <ForeignText text={tool.fault ?? tool.description} />
                 </p>
                 {tool.change !== null && (
                   <div className="mt-2 text-sm">
@@ -285,11 +288,13 @@ type ToolChange = NonNullable<McpToolView["change"]>;
 
 function Definition({ title, of }: { readonly title: string; readonly of: ToolChange["before"] }) {
   const { description, input_schema, read_only } = of;
+  const text = `${description}\n${read_only ? "Reads only\n" : ""}${JSON.stringify(input_schema, null, 2)}`;
   return (
     <>
       <p className="font-medium">{title}</p>
+      <InvisibleCount text={text} />
       <pre className="mb-2 whitespace-pre-wrap wrap-anywhere text-muted-foreground">
-        {`${description}\n${read_only ? "Reads only\n" : ""}${JSON.stringify(input_schema, null, 2)}`}
+        <ForeignText text={text} />
       </pre>
     </>
   );

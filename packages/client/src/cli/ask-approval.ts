@@ -15,17 +15,36 @@ const QUESTIONS: Readonly<Record<ApprovalRequest["category"], string>> = {
 /** The kinds of effects that an agent can ask for. */
 export const KINDS = Object.keys(QUESTIONS);
 
-/** Returns what a request is about, as lines for a person. */
-export const describeRequest = ({ category, effect, sources }: ApprovalRequest): string[] => [
+/**
+ * Returns what a request is about, as lines for a person: also its whole input, where the effect leaves a part out.
+ * What cannot be seen is written out.
+ */
+export const describeRequest = ({
+  category,
+  effect,
+  sources,
+  input,
+}: ApprovalRequest): string[] => [
   QUESTIONS[category],
   ...effect.map(({ label, value }) => indented(`${label}: ${value}`)),
+  ...(effect.some(({ is_cut }) => is_cut)
+    ? [indented(`The whole input: ${JSON.stringify(input, null, 2)}`)]
+    : []),
   ...sources.map(({ kind, name }) =>
     indented(`The agent has read content of others: ${kind} ${name}`),
   ),
 ];
 
-/** No line of an agent's text looks like one of the question. */
-const indented = (text: string): string => `    ${text.replaceAll(/\r?\n/g, "\n    | ")}`;
+/** No line of an agent's text looks like one of the question, and nothing in it reorders or hides the rest. */
+const indented = (text: string): string =>
+  `    ${text.replaceAll(HIDDEN, writtenOut).replaceAll("\n", "\n    | ")}`;
+
+/** The service writes out what cannot be seen in effects, but not in the input and the names of sources. */
+const HIDDEN = /(?![\t\n])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+const writtenOut = (hidden: string): string => {
+  const code = (hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return `⟨U+${code}⟩`;
+};
 
 /** Resolves to the answer of a person in the terminal, or to null when the input is closed in place of one. */
 export async function askApproval(

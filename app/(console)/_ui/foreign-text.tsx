@@ -1,0 +1,53 @@
+import { useMemo } from "react";
+import { countInvisible, visiblePieces } from "@/lib/contract/visible-text.ts";
+import { keyed } from "./keyed.ts";
+
+/** Letters of right-to-left scripts, with the blanks and marks between them. */
+const RIGHT_TO_LEFT =
+  /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}](?:[ \p{M}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])*)/u;
+const MARK = /(⟨[^⟩]*⟩)/u;
+
+interface ForeignTextProps {
+  readonly text: string;
+  /** Whether the service has already written out what cannot be seen. */
+  readonly isWrittenOut?: boolean;
+}
+
+/**
+ * Text of others that a person decides on. What cannot be seen is written out and colored, and words of right-to-left
+ * scripts stay among themselves: nothing in it moves what stands before or after it.
+ */
+export function ForeignText({ text, isWrittenOut = false }: ForeignTextProps) {
+  const pieces = useMemo(() => {
+    const parts = isWrittenOut ? text.split(MARK) : [text];
+    return parts.flatMap((part, index) =>
+      index % 2 === 1 ? { shown: part, isMark: true } : visiblePieces(part),
+    );
+  }, [text, isWrittenOut]);
+  return (
+    <bdi dir="ltr">
+      {keyed(pieces).map(({ key, item: { shown, isMark } }) =>
+        isMark ? (
+          <span key={key} className="rounded-xs bg-warning-soft text-warning-text">
+            {shown}
+          </span>
+        ) : (
+          keyed(shown.split(RIGHT_TO_LEFT)).map(({ key: place, item }, index) =>
+            index % 2 === 1 ? <bdi key={`${key} ${place}`}>{item}</bdi> : item,
+          )
+        ),
+      )}
+    </bdi>
+  );
+}
+
+/** Says how many characters of a text cannot be seen, if there are any. */
+export function InvisibleCount({ text }: { readonly text: string }) {
+  const count = countInvisible(text);
+  if (count === 0) return null;
+  return (
+    <p className="font-medium text-warning-text">
+      {count.toLocaleString("en")} invisible {count === 1 ? "character" : "characters"}
+    </p>
+  );
+}
