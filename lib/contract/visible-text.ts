@@ -118,7 +118,7 @@ function takePieces(pieces: readonly VisiblePiece[], maxChars: number, isFromEnd
   return { shown: (isFromEnd ? taken.reverse() : taken).join(""), chars };
 }
 
-/** Scripts with letters that look like those of another one of them. */
+/** Scripts with letters that look like letters of the others. */
 const LOOKALIKES = ["Latin", "Greek", "Cyrillic", "Armenian", "Cherokee", "Coptic"].map(
   (script) => [script, new RegExp(`\\p{Script=${script}}`, "u")] as const,
 );

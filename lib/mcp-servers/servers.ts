@@ -6,7 +6,7 @@ import type { JsonSchema } from "../agent/output/json-schema.ts";
 import { inStoredOrder, storableJson } from "../agent/tools/make-storable.ts";
 import type { App } from "../app.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
-import { hasTags } from "../contract/visible-text.ts";
+import { hasTags, visibleText } from "../contract/visible-text.ts";
 import { allowsLoopback } from "../platform/config.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
@@ -94,8 +94,9 @@ export async function listTools(
   if (tools.length > MAX_TOOLS) return { error: `The server has more than ${MAX_TOOLS} tools` };
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   for (const name of byName.keys()) {
-    if (name.length >= 1 && name.length <= MAX_NAME_CHARS && !/\p{C}/u.test(name)) continue;
-    return { error: "The server has a tool whose name is too long or has control characters" };
+    const isVisible = !/\p{C}/u.test(name) && visibleText(name) === name;
+    if (name.length >= 1 && name.length <= MAX_NAME_CHARS && isVisible) continue;
+    return { error: "The server has a tool whose name is too long or has invisible characters" };
   }
   const known = [...byName.values()].map((tool) => ({
     name: tool.name,

@@ -18,7 +18,7 @@ import {
 } from "playwright-core";
 import { afterEach, beforeAll, describe, expect } from "vitest";
 import { sessionFor } from "./auth-session.ts";
-import { createAccount } from "./clients.ts";
+import { createAccount, faultOfHeaders } from "./clients.ts";
 import { findChromium } from "./find-chromium.ts";
 import { stack } from "./stack.ts";
 
@@ -154,6 +154,12 @@ function watchFaults(page: Page, { url = stack.url, allow }: TabOptions): string
     const isOwn =
       asked.startsWith(`${url}/`) || /^(data|blob|chrome|chrome-extension):/.test(asked);
     if (!isOwn && !allow?.(asked)) faults.push(`foreign request: ${asked}`);
+  });
+  page.on("response", (response) => {
+    if (!response.url().startsWith(`${url}/`) || !response.request().isNavigationRequest()) return;
+    const headers = { get: (name: string) => response.headers()[name] ?? null };
+    const fault = faultOfHeaders(headers);
+    if (fault !== null) faults.push(`${response.url()} ${fault}`);
   });
   return faults;
 }

@@ -81,6 +81,14 @@ interface RequestOptions {
 
 export type Client = ReturnType<typeof client>;
 
+/** Returns what the headers of an answer lack; null for nothing. All suites ask it of all their answers. */
+export function faultOfHeaders(headers: Pick<Headers, "get">): string | null {
+  if (headers.get("x-content-type-options") !== "nosniff") return "lets a browser guess its type";
+  if (!headers.get("content-type")?.startsWith("text/html")) return null;
+  const policy = headers.get("content-security-policy") ?? "";
+  return /frame-ancestors|sandbox/.test(policy) ? null : "is a page without a policy";
+}
+
 /** Creates a client of a server, the shared one by default, that authenticates as given. */
 export function client(
   credential: { key: string } | { bearer: string } | null = null,
@@ -100,6 +108,8 @@ export function client(
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
     const { status, headers: received } = response;
+    const fault = faultOfHeaders(received);
+    if (fault !== null) throw new Error(`The answer of ${method} ${path} ${fault}`);
     const text = await response.text();
     const isJson = text !== "" && received.get("content-type")?.includes("application/json");
     return { status, headers: received, body: isJson ? JSON.parse(text) : text, text };

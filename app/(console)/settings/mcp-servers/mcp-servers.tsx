@@ -256,9 +256,7 @@ function Tools({ name, path, onClose, onChanged }: ToolsProps) {
             {server.tools.map((tool) => (
               <li key={tool.name} className="rounded-lg border px-3 py-2.5">
                 <div className="flex flex-wrap items-center gap-2">
-                  <code className="font-mono text-xs wrap-anywhere">
-                    <ForeignText text={tool.name} />
-                  </code>
+                  <code className="font-mono text-xs wrap-anywhere">{tool.name}</code>
                   {tool.read_only && <Badge>Reads only</Badge>}
                   {tool.state === "changed" && <Badge tone="warning">Changed</Badge>}
                   {tool.fault !== null && <Badge tone="danger">Not usable</Badge>}
@@ -284,11 +282,11 @@ function Tools({ name, path, onClose, onChanged }: ToolsProps) {
   );
 }
 
-type ToolChange = NonNullable<McpToolView["change"]>;
+type Defined = NonNullable<McpToolView["change"]>["before"];
 
-function Definition({ title, of }: { readonly title: string; readonly of: ToolChange["before"] }) {
-  const { description, input_schema, read_only } = of;
-  const text = `${description}\n${read_only ? "Reads only\n" : ""}${JSON.stringify(input_schema, null, 2)}`;
+function Definition({ title, of }: { readonly title: string; readonly of: Defined }) {
+  const schema = JSON.stringify(of.input_schema, null, 2);
+  const text = `${of.description}\n${of.read_only ? "Reads only\n" : ""}${schema}`;
   return (
     <>
       <p className="font-medium">{title}</p>
