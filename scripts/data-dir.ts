@@ -3,6 +3,9 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { projectRoot } from "./project-root.ts";
 
+/** The folder in `DATA_DIR` of a restore in progress. */
+export const RESTORING = "restoring";
+
 export class DataDirUnusable extends Error {}
 
 /** Returns the folder with the data of the embedded parts. */

@@ -5,9 +5,13 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { RESTORING } from "../data-dir.ts";
 
 export const HEADER = "backup.json";
 export const CHECKSUM = "checksum.json";
+
+/** What a restore has in `DATA_DIR` itself until it is complete. No backup has entries of these names. */
+export const RESTORE_FILES: readonly string[] = [RESTORING, "lock", "lock.pid"];
 
 export const headerSchema = z.object({
   format: z.literal(1),

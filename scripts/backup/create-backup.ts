@@ -5,6 +5,7 @@ import { findRunning } from "../embedded/find-running.ts";
 import { keepSecrets } from "../embedded/keep-secrets.ts";
 import { DataDirInUse, lockDataDir } from "../embedded/lock-data-dir.ts";
 import { runPostgres } from "../embedded/run-postgres.ts";
+import { CHECKSUM, HEADER, RESTORE_FILES } from "./archive-format.ts";
 import { copyCluster } from "./copy-cluster.ts";
 import { LeftOut } from "./left-out.ts";
 import { linkSandboxes, removeLinks } from "./link-sandboxes.ts";
@@ -13,11 +14,12 @@ import { type Archive, type Skips, writeArchive } from "./write-archive.ts";
 
 /** Folders and files of `DATA_DIR` that are added by themselves, or that no installation needs. */
 const skips: Skips = (name) =>
-  /^(postgres|sandboxes|lock|lock\.pid|logs|content-work|restoring)$|^(postgres[.-]|lock-|secrets\.json\.)/.test(
-    name,
-  )
+  OWN_FILES.includes(name) ||
+  /^(postgres|sandboxes|logs|content-work)$|^(postgres[.-]|lock-|secrets\.json\.)/.test(name)
     ? "all"
     : "nothing";
+/** Names that mean something else in an archive. */
+const OWN_FILES = [HEADER, CHECKSUM, ...RESTORE_FILES];
 
 /**
  * `npm run backup [-- FILE]`: writes the whole embedded installation to one archive, while the server

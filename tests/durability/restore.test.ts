@@ -38,6 +38,8 @@ const HOME = `sandboxes/${SESSION}/home`;
 /** A folder that a command has closed to everybody. */
 const CLOSED = `${HOME}/closed`;
 
+const OWN_NAMES = ["restoring/half", "checksum.json", "backup.json"];
+
 let folder: string;
 let parts: Awaited<ReturnType<typeof startOwnParts>>;
 let source: string;
@@ -51,6 +53,9 @@ beforeAll(async () => {
   await mkdir(join(source, "media", "an-account"), { recursive: true });
   await writeFile(join(source, "media", "an-account", "größe ✓.png"), "an image");
   await writeFile(join(source, "script.sh"), "exit");
+  // Names that mean something else to a backup.
+  await mkdir(join(source, "restoring"));
+  for (const name of OWN_NAMES) await writeFile(join(source, name), "{}");
   await chmod(join(source, "script.sh"), 0o740);
   const closed = join(source, CLOSED);
   await mkdir(closed, { recursive: true });
@@ -104,7 +109,8 @@ describe("a backup", () => {
     expect((await readdir(folder)).filter((name) => name.endsWith(".part"))).toEqual([]);
     const dataDir = newName();
     expect(await restore(file, dataDir)).toBe(DONE);
-    const isKept = (name: string) => !/^(logs|lock)/.test(name);
+    const isKept = (name: string) =>
+      !/^(logs|lock)/.test(name) && OWN_NAMES.every((own) => own.split("/")[0] !== name);
     expect((await readdir(dataDir)).sort()).toEqual((await readdir(source)).filter(isKept).sort());
     for (const name of ["secrets.json", "media/an-account/größe ✓.png", "script.sh"]) {
       expect(await readFile(join(dataDir, name))).toEqual(await readFile(join(source, name)));
@@ -261,6 +267,21 @@ describe("a restore refuses", () => {
     expect(existsSync(join(folder, "outside.txt"))).toBe(false);
     expect(existsSync("/tmp/agent-platform-outside.txt")).toBe(false);
   });
+
+  test.each(["restoring", "restoring/half", "lock", "lock.pid", "lock/file"])(
+    "an entry that a restore itself could have there: %s",
+    async (name) => {
+      await expectRefused(await forgeWith({ name, type: "file" }), /it has an entry named/);
+      const empty = newName();
+      await mkdir(empty);
+      const archive = await forge(newName(), [
+        ...withoutEnd(),
+        { header: { name, type: "file", mode: 0o644 }, content: Buffer.from("hostile") },
+      ]);
+      expect(await restore(archive, empty)).toMatch(/it has an entry named/);
+      expect(await readdir(empty)).toEqual([]);
+    },
+  );
 
   test.each([
     { type: "symlink" as const, linkname: "/etc" },
