@@ -27,6 +27,7 @@ export const statusOf = {
   message_differs: 409,
   parent_differs: 409,
   already_answered: 409,
+  run_stopped: 409,
   idempotency_in_progress: 409,
   payload_too_large: 413,
   range_not_satisfiable: 416,

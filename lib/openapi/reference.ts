@@ -200,6 +200,7 @@ const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   message_differs: "A message with this id and other content is stored.",
   parent_differs: "The message is stored after another one than `parentId`.",
   already_answered: "The question or the call of a tool has been answered already.",
+  run_stopped: "The key that started the run has ended, or its account has lost the artist.",
   idempotency_in_progress: "A request with this `Idempotency-Key` is still running.",
   payload_too_large: "The body is larger than the endpoint takes.",
   range_not_satisfiable: "The range is outside of the file.",

@@ -10,7 +10,12 @@ import { signApproval } from "./approve-calls.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { getRun } from "./get-run.ts";
 import type { Run } from "./run-contract.ts";
-import { type ApprovalAnswer, isAskedWithOptions, recordAnswers } from "./store/approvals.ts";
+import {
+  type ApprovalAnswer,
+  isAskedWithOptions,
+  type RefusedAnswers,
+  recordAnswers,
+} from "./store/approvals.ts";
 import type { StreamedTurn } from "./stream-turn.ts";
 
 const answererOf = (caller: Caller) => ({ accountId: caller.ownerId, keyId: keyIdOf(caller) });
@@ -25,6 +30,21 @@ const refusals = {
   ),
   too_many_turns: tooManyTurns,
 };
+const authorityEnded = appError(
+  "run_stopped",
+  "The run was stopped: the key that started it has ended, or its account has lost the artist. Start it again",
+);
+
+/** Returns the error, and has the run end if the answer has found it without authority. */
+async function refuse(
+  { engine }: Pick<App, "engine">,
+  { outcome, stopped_turn_id: turnId }: RefusedAnswers,
+): Promise<AppError> {
+  if (outcome === "missing") return appError("not_found", "Approval not found");
+  if (turnId === undefined) return refusals[outcome];
+  await engine.wake(turnId);
+  return authorityEnded;
+}
 /** The turn of a repeated message, or of an approval, lacks some of the options of the request. */
 export const optionsDiffer = appError(
   "message_differs",
@@ -33,7 +53,8 @@ export const optionsDiffer = appError(
 
 /**
  * Records the answer to an approval. The run continues after the last one.
- * Errors: 404 `Approval not found`; 409 when it has another answer, has expired, or its run has ended; 429 when the
+ * Errors: 404 `Approval not found`; 409 when it has another answer, has expired, or its run has ended or has lost its
+ * key or artist; 429 when the
  * account has too many active turns.
  */
 export async function answerApproval(
@@ -44,8 +65,7 @@ export async function answerApproval(
 ): Promise<Run | AppError> {
   const { accountId } = caller;
   const result = await recordAnswers(accountId, { runId }, [answer], answererOf(caller));
-  if (result.outcome === "missing") return appError("not_found", "Approval not found");
-  if (result.outcome !== "recorded") return refusals[result.outcome];
+  if (result.outcome !== "recorded") return refuse(app, result);
   const run = await getRun(app, accountId, runId);
   await app.engine.wake(result.turn_id);
   return run;
@@ -82,8 +102,7 @@ export async function answerByMessage(
   const options = optionsIn(request, turnOptions);
   if (!(await isAskedWithOptions(caller.accountId, first.id, options))) return optionsDiffer;
   const result = await recordAnswers(caller.accountId, { chatId }, answers, answererOf(caller));
-  if (result.outcome === "missing") return appError("not_found", "Approval not found");
-  if (result.outcome !== "recorded") return refusals[result.outcome];
+  if (result.outcome !== "recorded") return refuse({ engine }, result);
   await engine.wake(result.turn_id);
   return { turnId: result.turn_id, runId: result.run_id, from: result.resume_index };
 }

@@ -79,7 +79,7 @@ export const answerApprovalContract = contract({
     }),
   }),
   responses: { 200: { description: "The run", headers: ["retry-after"], schema: run } },
-  errors: ["already_answered", "not_found", "too_many_turns"],
+  errors: ["already_answered", "not_found", "run_stopped", "too_many_turns"],
 });
 
 export const listApprovalsContract = contract({

@@ -144,6 +144,7 @@ The options of a run, such as \`model\` and \`approvals\`, apply to the turn of 
     "parent_differs",
     "parent_not_found",
     "queue_full",
+    "run_stopped",
     "sandbox_missing",
     "sandboxes_full",
     "stream_active",

@@ -989,7 +989,7 @@ begin
   if not found then
     return null;
   end if;
-  v_turn := public.begin_turn(v_turn, p_run_id);
+  v_turn := public.begin_turn(public.stop_without_authority(v_turn), p_run_id);
   return jsonb_build_object('load', v_turn.loads,
     'stop_requested', v_turn.stop_requested_at is not null);
 end
@@ -1017,6 +1017,8 @@ begin
       'metadata', (select m.metadata from public.messages m
         where m.chat_id = v_turn.chat_id and m.id = v_turn.assistant_message_id));
   end if;
+  -- Nothing watches the key of a turn while it waits, or has no process.
+  v_turn := public.stop_without_authority(v_turn);
   -- A turn that has not begun waits for nothing.
   if v_turn.status <> 'queued' then
     if public.is_waiting(p_turn_id) and not p_ends then
@@ -1180,8 +1182,7 @@ begin
   insert into public.turn_steps (turn_id, index, result) values (p_turn_id, p_index, p_result)
   on conflict do nothing;
   return jsonb_build_object(
-    'stop_requested', exists (
-      select from public.turns where id = p_turn_id and stop_requested_at is not null),
+    'stop_requested', public.turns_to_stop(array[p_turn_id]) <> '{}',
     'known_calls', public.start_tools(p_turn_id, p_call_ids),
     'superseded', false,
     'has_budget', public.has_budget(p_account_id));
@@ -1834,6 +1835,17 @@ language sql stable set search_path = '' as $$
     and (p_turn.artist_id is null or public.may_act_for(p_turn.account_id, p_turn.artist_id))
 $$;
 comment on function public.has_turn_authority is 'Returns whether the key that started the turn is in force, and its account may act for its artist.';
+
+create function public.stop_without_authority(p_turn public.turns) returns public.turns
+language plpgsql volatile set search_path = '' as $$
+begin
+  if p_turn.stop_requested_at is null and not public.has_turn_authority(p_turn) then
+    update public.turns set stop_requested_at = now() where id = p_turn.id returning * into p_turn;
+  end if;
+  return p_turn;
+end
+$$;
+comment on function public.stop_without_authority is 'Asks an unfinished turn to stop if its authority has ended, and returns it. The caller holds its lock.';
 
 create function public.turns_to_stop(p_ids uuid[]) returns uuid[]
 language sql stable set search_path = '' as $$

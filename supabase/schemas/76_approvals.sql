@@ -469,6 +469,9 @@ begin
       raise exception using errcode = 'PT403', message = 'not_memorable';
     end if;
     if v_approval.state = 'requested' and v_approval.expires_at > now() then
+      if v_answer.approved and not public.has_turn_authority(v_turn) then
+        raise exception using errcode = 'PT403', message = 'authority_ended';
+      end if;
       update public.approvals a
       set state = case when v_answer.approved then 'approved' else 'denied' end,
         reason = v_answer.reason, answered_at = clock_timestamp(), answered_by = p_answered_by,
@@ -509,10 +512,16 @@ begin
     'resume_index', v_resume_index);
 exception when sqlstate 'PT403' then
   -- Nothing has changed.
+  if sqlerrm = 'authority_ended' then
+    update public.turns set stop_requested_at = now()
+    where id = v_turn.id and finished_at is null and stop_requested_at is null;
+    -- Servers of the version before know this outcome.
+    return jsonb_build_object('outcome', 'over', 'stopped_turn_id', v_turn.id);
+  end if;
   return jsonb_build_object('outcome', sqlerrm);
 end
 $$;
-comment on function public.answer_approvals is 'Records answers [{id, approved, reason, remember: chat | task}] to requests of one turn, all or none, and lets it continue after the last one: {outcome: recorded (turn_id, run_id, resume_index) | missing | answered, otherwise | over, because it has expired or its turn has ended | no_task | not_memorable | too_many_turns}. The same answer may be repeated. A limit of 0 is none.';
+comment on function public.answer_approvals is 'Records answers [{id, approved, reason, remember: chat | task}] to requests of one turn, all or none, and lets it continue after the last one: {outcome: recorded (turn_id, run_id, resume_index) | missing | answered, otherwise | over, because it has expired or its turn has ended, or stopped (stopped_turn_id), because its authority has ended | no_task | not_memorable | too_many_turns}. The same answer may be repeated. A limit of 0 is none.';
 
 create function public.list_approvals(
   p_account_id uuid, p_limit integer, p_after_at timestamptz, p_after_id uuid, p_state text

@@ -32,10 +32,25 @@ async function openTurn(transaction: Transaction) {
       transaction.call("suspend_turn", {
         ...{ ...key, load: 1, step: 1, tool_calls: [], wait_seconds: 60 },
       }),
+    sql,
+    /** Makes a new key the one that has started the turn, and returns its id. */
+    startWithKey: async (): Promise<string> => {
+      const [made] = await sql`insert into api_keys (account_id, name, hash, prefix)
+        values (${chat.account}, 'own', ${randomUUID()}, 'ap_') returning id`;
+      await sql`update turns set caller_key_id = ${made?.id} where id = ${key.turn_id}`;
+      return String(made?.id);
+    },
     setPolicy: (policy: string) =>
       sql`update chats set options = ${sql.json({ approvals: { bash: policy } })}
         where id = ${chat.chat}`,
   };
+}
+
+/** Changes rows as time does, for which no trigger is run. */
+async function withoutTriggers(sql: Transaction["sql"], change: () => PromiseLike<unknown>) {
+  await sql`set local session_replication_role = replica`;
+  await change();
+  await sql`set local session_replication_role = origin`;
 }
 
 const decided = (...decisions: object[]) => ({ superseded: false, decisions });
@@ -55,6 +70,65 @@ describe("an approval", () => {
       const [waiting] = await transaction.sql`
         select wakes_at <= now() as is_due from required_actions where turn_id = ${key.turn_id}`;
       expect(waiting).toEqual({ is_due: true });
+    }));
+
+  test.each([
+    ["revoked", "revoked_at"],
+    ["at the end of its grace time", "revoked_at"],
+    ["expired", "expires_at"],
+  ])("does not let a turn act whose key is %s, and stops it", (how, column) =>
+    rolledBack(async (transaction) => {
+      const { ask, answer, suspend, callOf, key, startWithKey, sql } = await openTurn(transaction);
+      const keyId = await startWithKey();
+      const [call, other] = [callOf("one"), callOf("two")];
+      await ask(call, other);
+      await suspend();
+      expect(await answer(other.id)).toMatchObject({ outcome: "recorded" });
+      // No statement is run when the time comes.
+      const end = sql`update api_keys set ${sql(column)} = now() where id = ${keyId}`;
+      await (how === "revoked"
+        ? sql`select revoke_key(${key.account_id}, ${keyId})`
+        : withoutTriggers(sql, () => end));
+      expect(await answer(call.id)).toEqual({ outcome: "over", stopped_turn_id: key.turn_id });
+      const load = await transaction.call("load_turn", { turn_id: key.turn_id, run_id: "run-1" });
+      expect(load).toMatchObject({ outcome: "active", stop_requested: true });
+      const [{ state } = {}] = await sql`select state from approvals where id = ${call.id}`;
+      expect(state).toBe("requested");
+    }),
+  );
+
+  test("that was given in time does not count either once the key has ended", () =>
+    rolledBack(async (transaction) => {
+      const { ask, answer, suspend, callOf, key, startWithKey, sql } = await openTurn(transaction);
+      const keyId = await startWithKey();
+      const call = callOf("one");
+      await ask(call);
+      await suspend();
+      expect(await answer(call.id)).toMatchObject({ outcome: "recorded" });
+      await withoutTriggers(
+        sql,
+        () => sql`update api_keys set revoked_at = now() where id = ${keyId}`,
+      );
+      const load = await transaction.call("load_turn", { turn_id: key.turn_id, run_id: "run-1" });
+      expect(load).toMatchObject({ outcome: "active", stop_requested: true });
+      // A repeated answer is no new one, and a denial lets nothing act.
+      expect(await answer(call.id)).toMatchObject({ outcome: "recorded" });
+    }));
+
+  test("may still be denied, which ends a turn without a key", () =>
+    rolledBack(async (transaction) => {
+      const { ask, answer, suspend, callOf, key, startWithKey, sql } = await openTurn(transaction);
+      const keyId = await startWithKey();
+      const call = callOf("one");
+      await ask(call);
+      await suspend();
+      await withoutTriggers(
+        sql,
+        () => sql`update api_keys set revoked_at = now() where id = ${keyId}`,
+      );
+      expect(await answer(call.id, { approved: false })).toMatchObject({ outcome: "recorded" });
+      const load = await transaction.call("load_turn", { turn_id: key.turn_id, run_id: "run-1" });
+      expect(load).toMatchObject({ outcome: "active", stop_requested: true });
     }));
 
   test("comes too late after it has expired, and says nothing about other runs", () =>

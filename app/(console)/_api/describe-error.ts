@@ -26,6 +26,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   conflict: "This conflicts with another request. Wait a moment, then try again.",
   stream_active: "The agent is already answering in this chat. Your message was not sent.",
   already_answered: "This question has been answered already, maybe in another tab.",
+  run_stopped: "This run was stopped, because its access has ended. Start it again.",
   payload_too_large: "This is too long. Shorten it and try again.",
   rate_limited: "Too many requests.",
   too_many_turns: "Too many chats are being answered at once. Wait for one to end, or stop one.",

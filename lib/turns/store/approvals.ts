@@ -84,10 +84,15 @@ export interface ApprovalAnswer {
   readonly remember?: "chat" | "task" | undefined;
 }
 
+const refused = z.object({
+  outcome: z.enum(["missing", "answered", "over", "no_task", "not_memorable", "too_many_turns"]),
+  /** The turn that was stopped, because its key or its artist was lost. */
+  stopped_turn_id: z.string().optional(),
+});
+export type RefusedAnswers = z.output<typeof refused>;
+
 const recorded = z.discriminatedUnion("outcome", [
-  z.object({
-    outcome: z.enum(["missing", "answered", "over", "no_task", "not_memorable", "too_many_turns"]),
-  }),
+  refused,
   z.object({
     outcome: z.literal("recorded"),
     turn_id: z.string(),

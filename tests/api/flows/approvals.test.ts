@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Script, ScriptPart } from "../../support/fakes/openai.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
-import { type Client, createPerson } from "../../support/harness/clients.ts";
+import { type Client, client, createPerson } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
 import {
   answerApproval as answer,
@@ -19,6 +19,7 @@ import {
   expectCompleteTurn,
   type TurnStream,
 } from "../../support/harness/turn-stream.ts";
+import { registerSecret } from "../../support/secrets/register.ts";
 
 const place = provideChatServer();
 let caller: Client;
@@ -129,6 +130,36 @@ describe("a headless run", () => {
       { state },
     ]);
     expect((await answer(caller, run, asked?.id, { approved: true })).status).toBe(409);
+  });
+
+  it("does not go on after the grace time of its key, whoever approves", async () => {
+    place.model.script("ended-key", writing);
+    const { url } = place.server;
+    const person = await createPerson(url);
+    const created = await person.withKey.post("/api/keys", { key_name: "old" });
+    const old = z.object({ id: z.string(), key: z.string() }).parse(created.body);
+    registerSecret(old.key, "API key");
+    const starter = client({ key: old.key }, url);
+    const approvals = { bash: "ask", write: "ask" };
+    const run = await startRun(starter, { prompt: "[script:ended-key]", approvals });
+    const [written, ran] = await waitForApprovals(starter, run);
+    const rotated = await starter.post(`/api/keys/${old.id}/rotate`, { grace_seconds: 600 });
+    registerSecret(z.object({ key: z.string() }).parse(rotated.body).key, "API key");
+    // Within the grace time it counts.
+    expect((await answer(starter, run, written?.id, { approved: true })).status).toBe(200);
+    // Time passes, and no trigger is run.
+    await sql.begin(async (tx) => {
+      await tx`set local session_replication_role = replica`;
+      await tx`update api_keys set revoked_at = now() - interval '1 second' where id = ${old.id}`;
+    });
+    const refused = await answer(person.withKey, run, ran?.id, { approved: true });
+    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([409, "run_stopped"]);
+    expect(await waitForRun(person.withKey, run)).toMatchObject({ status: "cancelled" });
+    expect(place.model.callsOf("ended-key")).toHaveLength(1);
+    const { sessionId } = run;
+    const files = await person.withKey.get(`/api/sandbox/files?sessionId=${sessionId}`);
+    expect(files.text).not.toContain("one.txt");
+    expect(files.text).not.toContain("two.txt");
   });
 
   it("is denied what its policy denies, without a question", async () => {
