@@ -5,6 +5,8 @@ export async function register(): Promise<void> {
   checkSettings(process.env);
   const { config } = await import("./lib/platform/config.ts");
   const settings = config();
+  const { routeConsole } = await import("./lib/platform/route-console.ts");
+  routeConsole();
   const flushTelemetry =
     settings.OTEL_EXPORTER_OTLP_ENDPOINT &&
     (await import("./lib/platform/telemetry/sdk.ts")).startTelemetry(settings);

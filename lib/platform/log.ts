@@ -10,7 +10,8 @@ import { describeError } from "./describe-error.ts";
 import { processWide } from "./process-wide.ts";
 import { currentTraceId } from "./telemetry/spans.ts";
 
-const secrets = [
+/** Fields whose values are in no line. */
+export const secretFields = [
   "authorization",
   "x-api-key",
   "apikey",
@@ -31,7 +32,7 @@ export function log(): pino.Logger {
       hooks: { streamWrite: stripUrls },
       ...(config().OTEL_EXPORTER_OTLP_ENDPOINT && { mixin: () => ({ traceId: currentTraceId() }) }),
       redact: {
-        paths: secrets.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
+        paths: secretFields.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]),
         censor: "[redacted]",
       },
     }),

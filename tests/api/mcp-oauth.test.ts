@@ -6,6 +6,7 @@ import { type FakeMcp, startFakeMcp, toolNamed } from "../support/fakes/mcp.ts";
 import { approve } from "../support/fakes/mcp-oauth.ts";
 import { serverOf } from "../support/fixtures/mcp-servers.ts";
 import { createPerson, type Person } from "../support/harness/clients.ts";
+import { startServer } from "../support/harness/server.ts";
 import { sql, stack } from "../support/harness/stack.ts";
 import { registerSecret } from "../support/secrets/register.ts";
 
@@ -19,25 +20,25 @@ afterAll(() => fake.close());
 
 const COMPLETE = "/api/mcp-servers/authorizations";
 
-async function add() {
+async function add(person = owner) {
   const name = `s-${randomUUID().slice(0, 8)}`;
   const body = { name, url: `${fake.origin}/oauth/mcp`, auth: { type: "oauth" } };
-  const server = serverOf(await owner.withKey.post("/api/mcp-servers", body));
+  const server = serverOf(await person.withKey.post("/api/mcp-servers", body));
   return { server, path: `/api/mcp-servers/${server.id}` };
 }
 
 /** Starts an authorization, and returns what leads back. */
-async function authorize(path: string) {
-  const started = await owner.withKey.post(`${path}/authorize`);
+async function authorize(path: string, person = owner) {
+  const started = await person.withKey.post(`${path}/authorize`);
   expect(started.status, started.text).toBe(200);
   const { url } = z.object({ url: z.string() }).parse(started.body);
   return { url: new URL(url), back: approve(fake.state, url) };
 }
 
-async function connect() {
-  const { path } = await add();
-  const { back } = await authorize(path);
-  const connected = serverOf(await owner.withKey.post(COMPLETE, back));
+async function connect(person = owner) {
+  const { path } = await add(person);
+  const { back } = await authorize(path, person);
+  const connected = serverOf(await person.withKey.post(COMPLETE, back));
   for (const token of [...fake.state.oauth.accessTokens, ...fake.state.oauth.refreshTokens]) {
     registerSecret(token, "token of an MCP server");
   }
@@ -117,6 +118,32 @@ it("has to be connected again once its tokens are void, or its address is anothe
   const other = await connect();
   const body = { url: `${fake.origin}/mcp`, auth: { type: "oauth" } };
   expect(serverOf(await owner.withKey.patch(other.path, body)).auth.is_connected).toBe(false);
+});
+
+it("leaves one short line in the log of what an authorization server writes", async () => {
+  const server = await startServer();
+  const person = await createPerson(server.url);
+  const { path } = await connect(person);
+  const { oauth } = fake.state;
+  oauth.accessTokens.clear();
+  oauth.refreshTokens.clear();
+  const mark = randomUUID();
+  const token = registerSecret(randomUUID(), "token in a description");
+  const words = `${mark}\nhttps://as.example.com/?code=${token} access_token: ${token} `;
+  oauth.refusal = { error_description: words + "x".repeat(60_000) };
+  const refreshed = serverOf(await person.withKey.post(`${path}/refresh`));
+  oauth.refusal = {};
+  expect(refreshed.auth).toMatchObject({ is_connected: false });
+  await expect.poll(() => server.logs()).toContain(mark);
+  const [line = "", ...more] = server
+    .logs()
+    .split("\n")
+    .filter((each) => each.includes(mark) || each.includes("xxxx"));
+  expect(more).toEqual([]);
+  expect(JSON.parse(line)).toMatchObject({ source: "console", level: 40 });
+  expect(line.length).toBeLessThan(10_000);
+  expect(server.logs()).not.toContain(token);
+  await server.stop();
 });
 
 it.each<[string, "metadata" | "resource", object, string]>([

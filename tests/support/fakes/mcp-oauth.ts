@@ -13,6 +13,8 @@ export const newOAuthState = () => ({
   /** Fields in place of the metadata's own; undefined leaves one out. */
   metadata: {} as Readonly<Record<string, unknown>>,
   resource: {} as Readonly<Record<string, unknown>>,
+  /** Further fields of a refusal of the token endpoint. */
+  refusal: {} as Readonly<Record<string, unknown>>,
 });
 type State = { readonly oauth: ReturnType<typeof newOAuthState> };
 
@@ -69,7 +71,9 @@ export const authorizationServer = ({ oauth }: State) => [
       form.get("grant_type") === "refresh_token"
         ? oauth.refreshTokens.delete(form.get("refresh_token") ?? "") && ++oauth.refreshes > 0
         : isCodeRight(oauth, form);
-    if (!isAllowed) return HttpResponse.json({ error: "invalid_grant" }, { status: 400 });
+    if (!isAllowed) {
+      return HttpResponse.json({ error: "invalid_grant", ...oauth.refusal }, { status: 400 });
+    }
     const tokens = { access_token: randomUUID(), refresh_token: randomUUID() };
     oauth.accessTokens.add(tokens.access_token);
     oauth.refreshTokens.add(tokens.refresh_token);
