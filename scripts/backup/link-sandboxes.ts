@@ -1,28 +1,22 @@
 import { isUtf8 } from "node:buffer";
 import {
   chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
   linkSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readlinkSync,
   realpathSync,
   rmSync,
   unlinkSync,
 } from "node:fs";
-import { platform } from "node:os";
 import { join } from "node:path";
+import { openFolder } from "../../lib/platform/open-folder.ts";
 import type { LeaveOut } from "./left-out.ts";
 
 const PREFIX = ".backup-";
 /** The longest name below `DATA_DIR`. Linux takes paths of 4,095 bytes: a restore may be into a longer one. */
 const MAX_NAME_BYTES = 3_072;
-/** Opens a folder without the right to read it. Node.js lacks the constant of Linux. */
-const O_PATH = 0o10000000;
 /** Errors that commands can cause. With any other the machine is at fault, and the backup fails. */
 const CAUSED_BY_COMMANDS = new Set(["EACCES", "ELOOP", "EMFILE", "EMLINK", "ENOTDIR"]);
 
@@ -109,15 +103,6 @@ function linkFolder({ from, to, name }: Place, leaveOut: LeaveOut): void {
   } finally {
     folder.close();
   }
-}
-
-/** Returns a path that leads to the folder until it is closed, even if a command replaces the folder. */
-function openFolder(path: string): { path: string; mode: number; close(): void } {
-  // Sandboxes whose commands can make links need Linux.
-  if (platform() !== "linux") return { path, mode: lstatSync(path).mode, close: () => {} };
-  const fd = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  const { mode } = fstatSync(fd);
-  return { path: `/proc/self/fd/${fd}`, mode, close: () => closeSync(fd) };
 }
 
 /** Links first and looks then: no command can replace the link. */

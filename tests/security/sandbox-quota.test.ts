@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { measureFolder } from "../../lib/sandbox/adapters/local/disk-usage.ts";
+import { measureFolder } from "../../lib/sandbox/adapters/local/measure-folder.ts";
 import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import { accountSpace } from "../../lib/sandbox/store.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { isolation } from "../../../lib/platform/isolation/isolation.ts";
-import { measureFolder } from "../../../lib/sandbox/adapters/local/disk-usage.ts";
+import { measureFolder } from "../../../lib/sandbox/adapters/local/measure-folder.ts";
 import { createSystemProvider } from "../../../lib/sandbox/adapters/system/provider.ts";
 import type { Sandbox, SandboxProvider } from "../../../lib/sandbox/port.ts";
 import { attacks, plantBombs } from "./attacks.ts";

@@ -229,9 +229,16 @@ describe.runIf(isolation().kind === "namespaces")("the system sandbox", () => {
     });
 
     test("do not bring files of the machine into a backup while a command swaps them", async () => {
-      const swap = `mv folder aside; ln -s '${dir}' folder; rm folder; mv aside folder`;
+      await sandbox.writeFile(
+        "swap.py",
+        `import os
+os.mkdir("folder")
+for n in range(10000):
+    os.rename("folder", "aside"); os.symlink("${dir}", "folder")
+    os.unlink("folder"); os.rename("aside", "folder")`,
+      );
       let isRunning = true;
-      const swapping = shell(`mkdir folder; for i in $(seq 300); do ${swap}; done`).finally(() => {
+      const swapping = shell("python3 swap.py", 120_000).finally(() => {
         isRunning = false;
       });
       const names: string[] = [];
@@ -258,6 +265,51 @@ describe.runIf(isolation().kind === "namespaces")("the system sandbox", () => {
       expect(await readlink(env(copy))).toBe(await readlink(env(join(dir, "sandboxes"))));
       expect(leftOut).toEqual([`sandboxes/${state.name}/home/env/pipe`]);
       removeLinks(join(dir, "sandboxes"));
+    });
+
+    test("and pipes, sockets and folders are refused to a reader, who does not wait", async () => {
+      const socket = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'`;
+      expect(await shell(`mkfifo pipe; mkdir folder; ${socket}`)).toMatchObject({ exitCode: 0 });
+      for (const files of [sandbox, provider.openFiles(state, account)]) {
+        for (const path of ["pipe", "socket", "folder"]) {
+          const read = () => files.readFile(path);
+          const stream = async () => {
+            for await (const piece of files.readStream(path)) expect(piece).toBeUndefined();
+          };
+          await expect(read(), path).rejects.toMatchObject({ code: "refused" });
+          await expect(stream(), path).rejects.toMatchObject({ code: "refused" });
+        }
+      }
+      expect(
+        (await provider.openFiles(state, account).listTree(".")).map(({ path }) => path),
+      ).toEqual(["folder"]);
+      await expect(sandbox.writeFile("pipe", "text")).rejects.toMatchObject({ code: "refused" });
+    });
+
+    test("and a pipe that a command puts in the place of a file does not keep a reader waiting", async () => {
+      await sandbox.writeFile(
+        "swap.py",
+        `import os
+for n in range(20000):
+    os.mkfifo("pipe"); os.rename("pipe", "file")
+    open("copy", "w").close(); os.rename("copy", "file")`,
+      );
+      let isRunning = true;
+      const swapping = shell("python3 swap.py", 120_000).finally(() => {
+        isRunning = false;
+      });
+      const outcomes = new Set<unknown>();
+      while (isRunning) {
+        const reading = provider.openFiles(state, account).readFile("file");
+        outcomes.add(
+          await reading.then(
+            () => "read",
+            (error) => error.code,
+          ),
+        );
+      }
+      expect(await swapping).toMatchObject({ exitCode: 0 });
+      expect([...outcomes]).not.toContain("unavailable");
     });
 
     test("and folders without any rights do not survive the sandbox", async () => {
@@ -382,6 +434,73 @@ describe.runIf(isolation().kind === "namespaces")("the system sandbox", () => {
       const files = await shell("mkdir many; seq 20100 | sed s,^,many/, | xargs touch");
       expect(files).toMatchObject({ exitCode: 137 });
       expect((await readdir(home())).sort()).toEqual(["more.txt", "old.txt"]);
+    });
+
+    test("disk: a folder deeper than any path, whose files are deleted with it", async () => {
+      await sandbox.writeFile("old.txt", "old");
+      await sandbox.writeFile(
+        "deep.py",
+        `import os, time
+for n in range(300):
+    os.mkdir("d" * 100); os.chdir("d" * 100)
+for n in range(4):
+    open(str(n), "wb").write(b"x" * ${10 * MIB})
+if n: os.chmod(".", 0)
+time.sleep(60)`,
+      );
+      expect(await shell("python3 deep.py", 60_000)).toMatchObject({
+        exitCode: 137,
+        stderr: expect.stringContaining("No space left"),
+      });
+      expect((await readdir(home())).sort()).toEqual(["deep.py", "old.txt"]);
+      expect(await shell("echo more > more.txt; cat more.txt")).toMatchObject({ stdout: "more\n" });
+    });
+
+    test.each<[string, string]>([
+      ["deleted", `f = open(str(n), "wb"); os.unlink(str(n))`],
+      ["without a name", `f = os.fdopen(os.open(".", os.O_TMPFILE | os.O_RDWR), "wb")`],
+    ])("disk: files that are open and %s", async (_, create) => {
+      await sandbox.writeFile(
+        "open.py",
+        `import os, time
+kept = []
+for n in range(4):
+    ${create}
+    f.write(b"x" * ${10 * MIB}); f.flush(); kept.append(f)
+print("written", flush=True); time.sleep(60)`,
+      );
+      expect(await shell("python3 open.py", 60_000)).toMatchObject({
+        exitCode: 137,
+        stderr: expect.stringContaining("filled the disk"),
+      });
+    });
+
+    test("disk: deleted files that only a thread has open", async () => {
+      await sandbox.writeFile(
+        "thread.py",
+        `import ctypes, os, threading, time
+libc = ctypes.CDLL(None)
+def work():
+    assert libc.unshare(0x400) == 0
+    kept = []
+    for n in range(4):
+        kept.append(os.open(str(n), os.O_CREAT | os.O_WRONLY)); os.unlink(str(n))
+        os.write(kept[-1], b"x" * ${10 * MIB})
+    time.sleep(60)
+thread = threading.Thread(target=work)
+thread.start()
+libc.syscall(ctypes.c_long(60 if os.uname().machine == "x86_64" else 93), 0)`,
+      );
+      expect(await shell("python3 thread.py", 60_000)).toMatchObject({ exitCode: 137 });
+    });
+
+    test("disk: room that is taken beyond the end of a file", async () => {
+      const taken = await shell(": > file; fallocate -n -l 40M file && sleep 60", 60_000);
+      expect(taken).toMatchObject({
+        exitCode: 137,
+        stderr: expect.stringContaining("filled the disk"),
+      });
+      expect(await readdir(home())).toEqual([]);
     });
 
     test("shared memory counts as files, and the temporary folder is the session's", async () => {

@@ -4,7 +4,6 @@
  * for deletions and for the writes of another server process.
  */
 import { type Dirent, lstatSync, readdirSync, rmSync } from "node:fs";
-import { lstat, opendir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The quota's error. Errors of the file system itself name the system call after a comma. */
@@ -86,48 +85,11 @@ function sizeOf(path: string, maxAgeMs: number): number {
   return 0;
 }
 
-/**
- * Walks the whole folder, or as many entries as are given. Throws when it does not exist, or when a
- * folder in it cannot be read.
- */
-export async function measureFolder(
-  root: string,
-  maxFiles = Number.POSITIVE_INFINITY,
-): Promise<{ bytes: number; files: number }> {
-  let bytes = 0;
-  let files = 0;
-  const folders = [root];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const entries = await opendir(folder).catch((error: unknown) => {
-      // A folder that is deleted during the walk takes no space.
-      if (folder === root || !hasCode(error, "ENOENT")) throw error;
-      return [];
-    });
-    for await (const entry of entries) {
-      if (files === maxFiles) return { bytes, files };
-      files += 1;
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) folders.push(path);
-      else bytes += await measureFile(path, maxAgeOf(entry.name, folder === root));
-    }
-  }
-  return { bytes, files };
-}
-
-const hasCode = (error: unknown, code: string): boolean =>
+export const hasCode = (error: unknown, code: string): boolean =>
   error instanceof Error && "code" in error && error.code === code;
 
 /** Returns after how long without a change a file is left over, in milliseconds. */
-function maxAgeOf(name: string, isBesideHome: boolean): number {
+export function maxAgeOf(name: string, isBesideHome: boolean): number {
   if (name.startsWith(UNFINISHED_PREFIX)) return MAX_WRITE_MS;
   return isBesideHome && name.startsWith(STAGED_PREFIX) ? MAX_UPLOAD_MS : Number.POSITIVE_INFINITY;
-}
-
-async function measureFile(path: string, maxAgeMs: number): Promise<number> {
-  // A file that is deleted during the walk takes no space.
-  const file = await lstat(path).catch(() => undefined);
-  if (!file) return 0;
-  if (Date.now() - file.mtimeMs < maxAgeMs) return file.size;
-  await rm(path, { force: true });
-  return 0;
 }

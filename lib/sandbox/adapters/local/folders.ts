@@ -13,11 +13,14 @@ import {
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SandboxError, type SandboxFolders } from "../../port.ts";
-import { measureFolder, STAGED_PREFIX } from "./disk-usage.ts";
+import { hasCode, STAGED_PREFIX } from "./disk-usage.ts";
+import { measureFolder } from "./measure-folder.ts";
 
 /** The prefix of folders that are being created or deleted. */
 export const TEMPORARY = ".gone-";
 const MAX_CREATE_ATTEMPTS = 10;
+/** More than a session may have. */
+const MAX_MEASURED_FILES = 100_000;
 const OWNER = ".installation";
 const SESSION_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -55,15 +58,18 @@ export async function createFolder(
   }
 }
 
-/** Returns the size of a session's files in bytes; null when there is no folder. */
-export const bytesOf = (folder: string): Promise<number | null> =>
-  measureFolder(folder).then(
-    ({ bytes }) => bytes,
-    () => null,
+/**
+ * Returns the size of a session's files in bytes; null when there is no folder. A folder that cannot be measured counts
+ * as full.
+ */
+export const bytesOf = (folder: string, diskQuota: number): Promise<number | null> =>
+  measureFolder(folder, MAX_MEASURED_FILES).then(
+    ({ bytes, files }) => (files < MAX_MEASURED_FILES ? bytes : Math.max(bytes, diskQuota)),
+    (error: unknown) => (hasCode(error, "ENOENT") ? null : diskQuota),
   );
 
 /** Returns the sandbox folders below `rootDir`, for the retention job. */
-export function sandboxFolders(rootDir: string): SandboxFolders {
+export function sandboxFolders(rootDir: string, diskQuota: number): SandboxFolders {
   return {
     async belongsTo(installationId) {
       const path = join(rootDir, OWNER);
@@ -87,7 +93,7 @@ export function sandboxFolders(rootDir: string): SandboxFolders {
       return names;
     },
     bytesOf: async (sessionId) =>
-      SESSION_ID.test(sessionId) ? bytesOf(join(rootDir, sessionId)) : null,
+      SESSION_ID.test(sessionId) ? bytesOf(join(rootDir, sessionId), diskQuota) : null,
   };
 }
 

@@ -148,7 +148,7 @@ export class LocalMachine {
       bytes: reserved?.grantedBytes ?? diskQuota,
       // The retention job stores a size that cannot be stored now.
       settle: async () =>
-        reserved?.settle((await bytesOf(this.dirOf(sessionId))) ?? 0).catch(() => {}),
+        reserved?.settle((await bytesOf(this.dirOf(sessionId), diskQuota)) ?? 0).catch(() => {}),
     };
   }
 

@@ -56,7 +56,7 @@ export function createLocalProvider(
       new LocalSandbox(machine, { accountId, sessionId, isRead: true }),
     status: async ({ name: sessionId }) => ((await machine.has(sessionId)) ? "active" : "expired"),
     destroy: ({ name: sessionId }) => machine.destroy(sessionId),
-    folders: sandboxFolders(machine.rootDir),
+    folders: sandboxFolders(machine.rootDir, options.diskQuota),
   };
 }
 

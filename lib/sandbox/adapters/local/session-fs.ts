@@ -22,6 +22,9 @@ type Encoding = Parameters<IFileSystem["writeFile"]>[2];
 /** The largest file that a shell command can read. */
 const MAX_COMMAND_FILE_BYTES = 32 * 1024 * 1024;
 
+/** Opens a pipe without waiting for its other end, even if a command has just put it in the place of a file. */
+const READ_AT_ONCE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 class QuotaFs extends ReadWriteFs {
   readonly #root: string;
   readonly #usage: DiskUsage;
@@ -82,17 +85,30 @@ class QuotaFs extends ReadWriteFs {
     }
   }
 
-  /** Reads at most `maxBytes`, from a file of any size. */
+  /** Replaces the inherited read, which waits for the other end of a pipe. */
+  override async readFileBuffer(path: string): Promise<Uint8Array> {
+    const bytes = await this.readPiece(path, 0, MAX_COMMAND_FILE_BYTES + 1);
+    if (bytes.byteLength > MAX_COMMAND_FILE_BYTES) {
+      throw new Error(`EFBIG: file too large, read '${path}' (max ${MAX_COMMAND_FILE_BYTES})`);
+    }
+    return bytes;
+  }
+
+  /** Reads at most `maxBytes`, from a regular file of any size. */
   async readPiece(
     path: string,
     offset: number,
     maxBytes: number,
   ): Promise<Uint8Array<ArrayBuffer>> {
     // Refuses a path through a symbolic link.
-    const { size } = await super.stat(path);
-    const bytes = new Uint8Array(Math.max(0, Math.min(maxBytes, size - offset)));
-    const file = await open(this.#real(path), constants.O_RDONLY | constants.O_NOFOLLOW);
+    const { isFile, isDirectory } = await super.stat(path);
+    if (isDirectory) throw new Error(`EISDIR: illegal operation on a directory, read '${path}'`);
+    if (!isFile) throw notRegular(path);
+    const file = await open(this.#real(path), READ_AT_ONCE);
     try {
+      const found = await file.stat();
+      if (!found.isFile()) throw notRegular(path);
+      const bytes = new Uint8Array(Math.max(0, Math.min(maxBytes, found.size - offset)));
       const { bytesRead } = await file.read(bytes, 0, bytes.byteLength, offset);
       return bytes.subarray(0, bytesRead);
     } finally {
@@ -197,6 +213,8 @@ export class SessionFs extends MountableFs {
     this.#system.writeFileSync(path, content);
   }
 }
+
+const notRegular = (path: string): Error => new Error(`EACCES: not a regular file, '${path}'`);
 
 function readOnly(path: string): Error {
   return new Error(`EROFS: read-only file system, '${path}'`);

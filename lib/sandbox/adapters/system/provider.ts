@@ -14,9 +14,9 @@ import { codeOf, type Probe } from "../../../platform/outbound/probe.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import { cutOutput } from "../../cut-output.ts";
 import { SandboxError, type SandboxProvider } from "../../port.ts";
-import { measureFolder } from "../local/disk-usage.ts";
 import { removeFolder } from "../local/folders.ts";
 import type { CommandRunner, LocalProviderOptions } from "../local/machine.ts";
+import { type Measured, measureFolder } from "../local/measure-folder.ts";
 import { createLocalProvider } from "../local/provider.ts";
 import { environment, folderCommand, HOME, NODE } from "./namespace.ts";
 import { type Host, runCommand } from "./run-command.ts";
@@ -79,26 +79,24 @@ function createRunner(host: Host): CommandRunner {
     const child = spawn(/* turbopackIgnore: true */ program, args, { env, stdio: "ignore" });
     await once(child, "close");
   };
-  const measure = (folder: string, maxFiles: number) =>
-    measureFolder(folder, maxFiles).catch(async (error: unknown) => {
-      // The sandbox has been deleted in the meantime.
-      if (codeOf(error) === "ENOENT") return { bytes: 0, files: 0 };
-      await inFolder(folder, "sh", "-c", OPEN_FOLDERS);
-      return measureFolder(folder, maxFiles);
-    });
   return {
     provider: "system",
     async run(dir, command, options, { maxBytes, maxFiles }) {
-      const before = await measure(dir, 2 * maxFiles);
+      const before = await measureFolder(dir, 2 * maxFiles).catch((error: unknown) => {
+        if (isDeleted(error)) return { bytes: 0, files: 0 };
+        throw new SandboxError("unavailable", `The sandbox cannot be measured: ${error}`);
+      });
       // A session without room may delete files, and replace deleted ones.
       const most = {
         bytes: Math.max(maxBytes, before.bytes),
         files: Math.max(maxFiles, before.files),
       };
-      const isOverQuota = async () => {
-        const { bytes, files } = await measure(dir, most.files + 1);
-        return bytes > most.bytes || files > most.files;
-      };
+      const isOverQuota = (unlinked: Measured = { bytes: 0, files: 0 }) =>
+        measureFolder(dir, most.files + 1).then(
+          ({ bytes, files }) =>
+            bytes + unlinked.bytes > most.bytes || files + unlinked.files > most.files,
+          (error: unknown) => !isDeleted(error),
+        );
       const maxFileBytes = before.bytes > maxBytes ? 0 : maxBytes;
       const startedAt = Date.now();
       const session = { dir, maxFileBytes, isOverQuota };
@@ -117,17 +115,42 @@ function createRunner(host: Host): CommandRunner {
   };
 }
 
-/** Deletes files and folders created after a time, in milliseconds, from the leaves to the root. */
+/** Returns whether the sandbox was deleted while it was measured. */
+const isDeleted = (error: unknown): boolean => codeOf(error) === "ENOENT";
+
+/**
+ * Deletes files and folders created after a time, in milliseconds, from the leaves to the root. It changes into each
+ * folder, because paths may be too long.
+ */
 const DELETE_NEW = `
-const { lstatSync, readdirSync, rmdirSync, unlinkSync } = require("node:fs");
-for (const path of readdirSync(".", { recursive: true }).reverse()) {
-  const found = lstatSync(path);
-  if (!path.includes("/") || found.birthtimeMs < Number(process.argv[1])) continue;
+const { chmodSync, lstatSync, readdirSync, rmdirSync, unlinkSync } = require("node:fs");
+const since = Number(process.argv[1]);
+const attempt = (remove, name) => {
   try {
-    found.isDirectory() ? rmdirSync(path) : unlinkSync(path);
+    remove(name);
   } catch {
     // A folder that holds older files, which the command has moved there.
   }
+};
+const lists = [readdirSync(".")];
+const folders = [];
+while (lists.length > 0) {
+  const name = lists.at(-1).pop();
+  if (name === undefined) {
+    lists.pop();
+    const folder = folders.pop();
+    if (folder) process.chdir("..");
+    if (folders.length > 0 && folder.isNew) attempt(rmdirSync, folder.name);
+    continue;
+  }
+  const found = lstatSync(name, { throwIfNoEntry: false });
+  const isNew = found?.birthtimeMs >= since;
+  if (found?.isDirectory()) {
+    if ((found.mode & 0o700) !== 0o700) chmodSync(name, found.mode | 0o700);
+    process.chdir(name);
+    folders.push({ name, isNew });
+    lists.push(readdirSync("."));
+  } else if (isNew && folders.length > 0) attempt(unlinkSync, name);
 }`;
 const NO_SPACE = "No space left on device: the files that the command created were deleted";
 /** A command may take all rights to its folders from everybody. */

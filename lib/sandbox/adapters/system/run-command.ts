@@ -3,14 +3,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, type StatsFs } from "node:fs";
-import { readdir, readFile, rm, statfs } from "node:fs/promises";
+import { readdir, readFile, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TurnPolicies } from "../../../contract/network-policy.ts";
 import { killGroup } from "../../../platform/isolation/child-process.ts";
+import { codeOf } from "../../../platform/outbound/probe.ts";
 import { cutOutput } from "../../cut-output.ts";
 import { type CommandOptions, type CommandResult, SandboxError } from "../../port.ts";
+import type { Measured } from "../local/measure-folder.ts";
 import type { NetworkRules } from "../network-rules.ts";
 import { environment, type Machine, shellCommand } from "./namespace.ts";
 import { originInside, startProxy } from "./network-proxy.ts";
@@ -20,8 +22,8 @@ export interface Session {
   readonly dir: string;
   /** The limit for one file, in bytes; 0 when the session may only delete. */
   readonly maxFileBytes: number;
-  /** Measures the folder. */
-  isOverQuota(): Promise<boolean>;
+  /** Measures the folder. @param unlinked files that are still open, but in no folder */
+  isOverQuota(unlinked: Measured): Promise<boolean>;
 }
 
 export interface Host {
@@ -176,13 +178,14 @@ const reasons: Readonly<Record<Exclude<Ending, "deadline">, string>> = {
   processes: "Killed: the command started too many processes",
   disk: "Killed: the command filled the disk",
   traced: "Killed: the command traced a process of its sandbox",
+  hidden: "Killed: the command has files open that cannot be measured",
 };
 
 const reasonOf = (ending: Ending, timeoutMs: number): string =>
   ending === "deadline" ? `Killed: the deadline of ${timeoutMs / 1000} s passed` : reasons[ending];
 
 /** `traced`: a process of the command stopped or steers the one that ends its namespaces. */
-type Excess = "memory" | "processes" | "disk" | "traced";
+type Excess = "memory" | "processes" | "disk" | "traced" | "hidden";
 
 interface Limits {
   /** The resident memory of all processes together. */
@@ -192,6 +195,9 @@ interface Limits {
 
 const INTERVAL_MS = 200;
 const PAGE_BYTES = 4096;
+const BLOCK_BYTES = 512;
+/** The limit for the descriptors of all threads together, which bounds the time to look at them. */
+const MAX_DESCRIPTORS = 50_000;
 
 /**
  * Watches one command's use of the machine. The kernel limits a single process (`ulimit`); the total of
@@ -205,7 +211,7 @@ const PAGE_BYTES = 4096;
 function watch(
   bwrap: number,
   { dir, limits }: { readonly dir: string; readonly limits: Limits },
-  isOverQuota: () => Promise<boolean>,
+  isOverQuota: Session["isOverQuota"],
   onExcess: (excess: Excess) => void,
 ): () => void {
   let isOver = false;
@@ -221,7 +227,10 @@ function watch(
     const before = room;
     room = await statfs(dir);
     const hasShrunk = !before || room.bfree < before.bfree || room.ffree < before.ffree;
-    return hasShrunk && (await isOverQuota()) ? "disk" : undefined;
+    if (!hasShrunk) return undefined;
+    const unlinked = await measureUnlinked(program);
+    if (unlinked === null) return "hidden";
+    return (await isOverQuota(unlinked)) ? "disk" : undefined;
   };
   const next = () => {
     timer = setTimeout(async () => {
@@ -272,6 +281,48 @@ async function measureProcesses(program: string): Promise<{ bytes: number; proce
     }),
   );
   return { bytes: sizes.reduce((sum, size) => sum + size, 0), processes: pids.length };
+}
+
+/**
+ * Measures the files that processes of the namespace hold open and that are in no folder any more. Each thread can have
+ * descriptors of its own.
+ *
+ * @returns null when a process hides its descriptors, or has too many
+ */
+async function measureUnlinked(program: string): Promise<Measured | null> {
+  const proc = `/proc/${program}/root/proc`;
+  const found = new Map<string, number>();
+  let descriptors = 0;
+  for (const pid of (await readdir(proc)).filter((name) => /^\d+$/.test(name))) {
+    for (const thread of await entriesIn(join(proc, pid, "task"))) {
+      const task = join(proc, pid, "task", thread);
+      const open = await entriesIn(join(task, "fd")).catch(() => null);
+      if (open === null && !(await hasEnded(task))) return null;
+      descriptors += open?.length ?? 0;
+      if (descriptors > MAX_DESCRIPTORS) return null;
+      const files = await Promise.all(
+        (open ?? []).map((fd) => stat(join(task, "fd", fd)).catch(() => null)),
+      );
+      for (const file of files) {
+        if (!file?.isFile() || file.nlink > 0) continue;
+        found.set(`${file.dev} ${file.ino}`, file.blocks * BLOCK_BYTES);
+      }
+    }
+  }
+  return { bytes: [...found.values()].reduce((sum, size) => sum + size, 0), files: found.size };
+}
+
+/** Returns the names in a folder of /proc; none when its process has ended. */
+const entriesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).catch((error: unknown) => {
+    if (["ENOENT", "ESRCH"].includes(codeOf(error) ?? "")) return [];
+    throw error;
+  });
+
+/** Returns whether a thread has ended. It has no descriptors then, but only root may see that. */
+async function hasEnded(task: string): Promise<boolean> {
+  const status = await readFile(join(task, "status"), "utf8").catch(() => "State:\tX");
+  return /^State:\t[ZX]/m.test(status);
 }
 
 async function firstChild(pid: number | string): Promise<string> {
