@@ -2,7 +2,7 @@
  * An allowlist in front of the library's auth server: only the requests of signing in with an emailed
  * code pass. Passwords can be neither set nor used.
  */
-import { createHash, randomInt, randomUUID } from "node:crypto";
+import { createHash, createHmac, randomInt } from "node:crypto";
 import { decodeJwt, SignJWT } from "jose";
 import type { Sql } from "postgres";
 import { z } from "zod";
@@ -28,8 +28,8 @@ const verification = z.object({
 });
 
 export function guardAuth(settings: Settings, library: Answer): Answer {
-  const answerSession: Answer = async (request) =>
-    completeSession(await library(request), settings);
+  const answerSession = async (request: Request, successor?: string) =>
+    completeSession(await library(request), settings, successor);
   const routes: Readonly<Record<string, Answer>> = {
     "POST /auth/v1/otp": library,
     "POST /auth/v1/verify": async (request) => {
@@ -47,9 +47,11 @@ export function guardAuth(settings: Settings, library: Answer): Answer {
       }
       const given = renewal.safeParse(await request.json().catch(() => null));
       if (!given.success) return refuse(400, "validation_failed", "refresh_token is required");
-      const body = JSON.stringify({ refresh_token: sha256(given.data.refresh_token) });
+      const renewed = await renewToken(given.data.refresh_token, settings);
+      if (renewed instanceof Response) return renewed;
+      const body = JSON.stringify({ refresh_token: renewed.replaced });
       const { url, method, headers } = request;
-      return answerSession(new Request(url, { method, headers, body }));
+      return answerSession(new Request(url, { method, headers, body }), renewed.successor);
     },
     "GET /auth/v1/user": library,
     "POST /auth/v1/logout": library,
@@ -61,33 +63,72 @@ export function guardAuth(settings: Settings, library: Answer): Answer {
   };
 }
 
-/** Adds the issuer, which the library omits from its tokens, and a refresh token that can be used. */
+/**
+ * Adds the issuer, which the library omits from its tokens.
+ *
+ * @param successor the refresh token after a renewal; of a token that is replaced, the library knows the hash alone
+ */
 async function completeSession(
   response: Response,
-  { sql, issuer, jwtSecret }: Settings,
+  { issuer, jwtSecret }: Settings,
+  successor?: string,
 ): Promise<Response> {
   if (!response.ok) return response;
   const session = sessionSchema.parse(await response.json());
   const access_token = await new SignJWT({ ...decodeJwt(session.access_token), iss: issuer })
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
     .sign(new TextEncoder().encode(jwtSecret));
-  const refresh_token = await usableToken(sql, session.refresh_token);
+  const refresh_token = successor ?? session.refresh_token;
   return Response.json({ ...session, access_token, refresh_token }, { status: response.status });
 }
 
+/** How long a replaced token is answered with its successor: two tabs renew at once, and a response may be lost. */
+const REUSE_SECONDS = 10;
+
 /**
- * Returns a refresh token that the client can use. If a client repeats a renewal, as two tabs do, the
- * library returns the session's newest token as the database has it, which is its hash; the client then
- * gets a further token of the same session.
+ * Replaces a refresh token as Supabase Auth does: a repeat within seconds gets the same successor, and a later one
+ * ends the session, because the token is in two hands. The successor is derived from the token, so it can be
+ * repeated although only its hash is stored.
+ *
+ * @returns the hash of the replaced token and its successor, or the refusal
  */
-async function usableToken(sql: Sql, token: string): Promise<string> {
-  if (!HASH.test(token)) return token;
-  const fresh = randomUUID();
-  await sql`
-    insert into auth.refresh_tokens (id, token, user_id, session_id, parent)
-    select gen_random_uuid(), ${fresh}, user_id, session_id, token
-    from auth.refresh_tokens where token = ${token}`;
-  return fresh;
+async function renewToken(
+  token: string,
+  { sql, jwtSecret }: Settings,
+): Promise<{ replaced: string; successor: string } | Response> {
+  const replaced = sha256(token);
+  const successor = createHmac("sha256", jwtSecret)
+    .update(`successor of refresh token ${replaced}`)
+    .digest("base64url");
+  const state = await sql.begin(async (tx) => {
+    // One renewal of a session at a time.
+    await tx`
+      select from auth.sessions
+      where id in (select session_id from auth.refresh_tokens where token = ${replaced}) for update`;
+    const [found] = await tx`
+      select t.session_id, t.revoked, t.updated_at > clock_timestamp() - make_interval(secs => ${REUSE_SECONDS})
+        and exists (select from auth.refresh_tokens n where n.token = ${sha256(successor)}) as is_repeat
+      from auth.refresh_tokens t join auth.sessions s on s.id = t.session_id
+      where t.token = ${replaced}`;
+    if (!found) return "unknown";
+    if (!found.revoked) {
+      await tx`
+        update auth.refresh_tokens set revoked = true, updated_at = clock_timestamp()
+        where token = ${replaced}`;
+      await tx`
+        insert into auth.refresh_tokens (id, token, user_id, session_id, parent)
+        select gen_random_uuid(), ${successor}, user_id, session_id, token
+        from auth.refresh_tokens where token = ${replaced}`;
+      return "renewed";
+    }
+    if (found.is_repeat) return "renewed";
+    await tx`delete from auth.sessions where id = ${found.session_id}`;
+    return "reused";
+  });
+  if (state === "renewed") return { replaced, successor };
+  return state === "reused"
+    ? refuse(400, "refresh_token_already_used", "Invalid Refresh Token: Already Used")
+    : refuse(400, "refresh_token_not_found", "Invalid Refresh Token: Refresh Token Not Found");
 }
 
 /**
@@ -112,8 +153,6 @@ export async function hashRefreshTokens(sql: Sql): Promise<void> {
       for each row execute function auth.hash_refresh_token()`;
   });
 }
-
-const HASH = /^[0-9a-f]{64}$/;
 
 /** Refresh tokens have at least 74 random bits, so an unkeyed hash is safe. */
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -57,6 +57,8 @@ async function run(settings: unknown): Promise<void> {
       publishable_key: publishableKey,
       secret_key: secretKey,
       site_url: siteUrl,
+      // `guardAuth` judges the reuse of tokens.
+      enable_refresh_token_rotation: false,
       // The API trusts the email address of a bearer token, so an address is verified before it gets
       // a session.
       email: {

@@ -47,24 +47,84 @@ describe("the auth server under this origin", () => {
     expect(late.status).toBe(400);
   });
 
-  it("stores hashes of refresh tokens, and renews a session in two tabs at once", async () => {
-    const email = `${randomUUID()}@example.com`;
-    const { refresh_token } = await sessionFor(email);
-    const hash = createHash("sha256").update(refresh_token).digest("hex");
-    const stored = await sql`
-      select t.token from auth.refresh_tokens t join auth.users u on u.id = t.user_id
-      where u.email = ${email}`;
-    expect(stored).toEqual([{ token: hash }]);
-    const renew = async (token: string) => {
-      const renewed = await ask("POST", "token?grant_type=refresh_token", { refresh_token: token });
-      expect(renewed.status).toBe(200);
-      return registerSecret((await renewed.json()).refresh_token, "refresh token");
+  describe("a refresh token", () => {
+    const renew = (refresh_token: string) =>
+      ask("POST", "token?grant_type=refresh_token", { refresh_token });
+    const renewed = async (token: string): Promise<string> => {
+      const answer = await renew(token);
+      expect(answer.status).toBe(200);
+      return registerSecret((await answer.json()).refresh_token, "refresh token");
     };
-    const tabs = [await renew(refresh_token), await renew(refresh_token)];
-    expect(new Set(tabs).size).toBe(2);
-    for (const token of tabs) await renew(token);
-    const asStored = await ask("POST", "token?grant_type=refresh_token", { refresh_token: hash });
-    expect(asStored.status).toBe(400);
+    const refused = async (token: string) => {
+      const answer = await renew(token);
+      return [answer.status, (await answer.json()).error_code];
+    };
+    const hashOf = (token: string) => createHash("sha256").update(token).digest("hex");
+    /** Puts a token that was replaced just now into the past. */
+    const passTime = (token: string) => sql`
+      update auth.refresh_tokens set updated_at = now() - interval '11 seconds'
+      where token = ${hashOf(token)}`;
+    const tokensOf = (email: string) => sql`
+      select t.token, t.revoked from auth.refresh_tokens t join auth.users u on u.id = t.user_id
+      where u.email = ${email} order by t.revoked`;
+
+    it("is stored as a hash, which renews nothing", async () => {
+      const email = `${randomUUID()}@example.com`;
+      const { refresh_token } = await sessionFor(email);
+      const hash = hashOf(refresh_token);
+      expect(await tokensOf(email)).toEqual([{ token: hash, revoked: false }]);
+      expect(await refused(hash)).toEqual([400, "refresh_token_not_found"]);
+      const next = await renewed(refresh_token);
+      expect(await tokensOf(email)).toEqual([
+        { token: hashOf(next), revoked: false },
+        { token: hash, revoked: true },
+      ]);
+    });
+
+    it("has one successor, however many renew it at once", async () => {
+      const email = `${randomUUID()}@example.com`;
+      const { refresh_token } = await sessionFor(email);
+      const tabs = await Promise.all(Array.from({ length: 10 }, () => renewed(refresh_token)));
+      const [next = ""] = tabs;
+      expect(new Set(tabs).size).toBe(1);
+      expect(await tokensOf(email)).toHaveLength(2);
+      // A response that was lost is repeated, also when another tab has gone on.
+      const last = await renewed(next);
+      expect(await renewed(refresh_token)).toBe(next);
+      expect(await renewed(next)).toBe(last);
+      expect(await tokensOf(email)).toHaveLength(3);
+    });
+
+    it("that was replaced long ago ends the whole session, also when ten use it at once", async () => {
+      const email = `${randomUUID()}@example.com`;
+      const { refresh_token, access_token: bearer } = await sessionFor(email);
+      const other = await sessionFor(email);
+      const next = await renewed(refresh_token);
+      expect((await client({ bearer }).get("/api/accounts/me")).status).toBe(200);
+      await passTime(refresh_token);
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => refused(index % 2 ? refresh_token : next)),
+      );
+      expect(answers).toContainEqual([400, "refresh_token_already_used"]);
+      expect(await refused(next)).toEqual([400, "refresh_token_not_found"]);
+      expect((await client({ bearer }).get("/api/accounts/me")).status).toBe(401);
+      // Another session of the account stays.
+      await renewed(other.refresh_token);
+    });
+
+    it("renews nothing after the sign-out, not even within the seconds of a repeat", async () => {
+      const { refresh_token, access_token } = await sessionFor();
+      const next = await renewed(refresh_token);
+      const authorization = `Bearer ${access_token}`;
+      const [left] = await Promise.all([
+        ask("POST", "logout?scope=local", undefined, { authorization }),
+        ...Array.from({ length: 5 }, () => renew(refresh_token)),
+      ]);
+      expect(left?.status).toBe(204);
+      for (const token of [refresh_token, next]) {
+        expect(await refused(token)).toEqual([400, "refresh_token_not_found"]);
+      }
+    });
   });
 
   it("a deleted account ends its sign-in, and no token from before signs up again", async () => {
