@@ -76,9 +76,7 @@ function pagePolicy(nonce: string): string {
     `style-src 'self' ${isDevelopment ? "'unsafe-inline'" : `'nonce-${nonce}'`}`,
     `img-src 'self' data: blob:${media}`,
     `media-src 'self' blob:${media}`,
-    // PDFs are shown by the browser's viewer; another document would have this policy, too.
-    "frame-src blob:",
-    // Code is highlighted in a worker.
+    // Code is highlighted and PDFs are drawn in workers.
     "worker-src 'self'",
     "connect-src 'self'",
     "font-src 'self'",

@@ -1,8 +1,9 @@
 /** The files of an account in the console, and the viewer of files, also of a chat. */
 import { readFile } from "node:fs/promises";
 import { utils, write } from "@e965/xlsx";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { hostilePdf } from "../support/fixtures/hostile-pdf.ts";
 import { makeImage, makeSound, makeVideo } from "../support/fixtures/media.ts";
 import { fullMemory, proposalFor } from "../support/fixtures/memory.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
@@ -10,7 +11,7 @@ import { putFile } from "../support/fixtures/workspace-files.ts";
 import { describeInBrowser, expectGood, sidewaysScroll } from "../support/harness/browser.ts";
 import { client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
-import { sql } from "../support/harness/stack.ts";
+import { sql, stack } from "../support/harness/stack.ts";
 
 const ROWS = 200_000;
 const fixture = (name: string) => `tests/support/fixtures/documents/${name}`;
@@ -25,6 +26,16 @@ function makeWorkbook(): Buffer<ArrayBuffer> {
   const book = { SheetNames: Object.keys(sheets), Sheets: sheets };
   return Buffer.from(write(book, { type: "array", bookType: "xlsx" }));
 }
+
+/** The color in a corner of a drawn page, and whether it has another one. */
+const colorsOf = (section: Locator) =>
+  section.locator("canvas").evaluate((drawn: HTMLCanvasElement) => {
+    const copy = new OffscreenCanvas(drawn.width, drawn.height).getContext("2d");
+    copy?.drawImage(drawn, 0, 0);
+    const pixels = copy?.getImageData(0, 0, drawn.width, drawn.height).data ?? [];
+    const corner = [...pixels.slice(0, 4)];
+    return { corner, isWritten: pixels.some((value, at) => value !== corner[at % 4]) };
+  });
 
 /** Gives the page a file as a drop or a paste does. */
 const give = (page: Page, how: "drop" | "paste", name: string, text: string) =>
@@ -127,19 +138,16 @@ describeInBrowser("files", ({ signedIn }) => {
     await open("contract.docx");
     await preview.getByText("Audit: once a year").waitFor();
     await open("contract.pdf#page=1");
-    // A browser without a viewer of PDFs, such as a phone's or the headless shell, shows the text at once.
-    const hasViewer = await page.evaluate(() => navigator.pdfViewerEnabled);
-    if (hasViewer) {
-      await preview.locator('iframe[src*="#page=1"]').waitFor();
-      // The viewer, which is an extension, has accepted the file.
-      await expect
-        .poll(() => page.frames().filter((frame) => frame.url().startsWith("chrome-extension:")))
-        .toHaveLength(1);
-      await preview.getByRole("radio", { name: "Text" }).check();
-    }
+    const cited = preview
+      .getByRole("region", { name: "Page 1" })
+      .and(preview.locator("[aria-current]"));
+    await cited.getByText("18 % of net receipts").waitFor();
+    await expectGood(page);
+    await preview.getByRole("radio", { name: "Text" }).check();
     await preview.locator("[aria-current]", { hasText: "18 % of net receipts" }).waitFor();
     const opened = page.context().waitForEvent("page");
     await preview.getByRole("button", { name: "Open" }).click();
+    const hasViewer = await page.evaluate(() => navigator.pdfViewerEnabled);
     if (hasViewer) expect((await opened).url()).toMatch(/^blob:/);
     await (await opened).close();
     await open("cover.png");
@@ -160,6 +168,52 @@ describeInBrowser("files", ({ signedIn }) => {
     await page.getByRole("combobox", { name: "Whose files" }).selectOption(artist);
     await page.getByRole("heading", { name: "No files yet" }).waitFor();
     expect(new URL(page.url()).searchParams.get("artist")).toBe(artist);
+  });
+
+  it("of a hostile PDF are pictures of its pages, which lead nowhere and ask nothing", async () => {
+    const { page, tab, bearer } = await signedIn({ width: 1280, height: 800 });
+    const caller = client({ bearer });
+    const protectedPdf = await readFile(fixture("protected.pdf"));
+    await putFile(caller, "hostile.pdf", hostilePdf(60));
+    await putFile(caller, "protected.pdf", protectedPdf);
+    await putFile(caller, "damaged.pdf", Buffer.from("%PDF-1.7\nno PDF"));
+    const prompts: string[] = [];
+    page.on("dialog", (dialog) => {
+      prompts.push(dialog.message());
+      void dialog.dismiss();
+    });
+    await page.goto("/files?path=hostile.pdf");
+    const preview = page.getByRole("region", { name: "Preview" });
+    const pageOf = (number: number) =>
+      preview.getByRole("region", { name: `Page ${number}`, exact: true });
+    const first = pageOf(1);
+    await first.getByText("Advance of 25,000 EUR").waitFor();
+    // The letters are of a font that the file does not have.
+    expect(await colorsOf(first)).toEqual({ corner: [255, 0, 0, 255], isWritten: true });
+    expect(await preview.locator("iframe, object, embed, a").count()).toBe(0);
+    await first.click();
+    expect([page.url(), tab.context.pages().length, prompts]).toEqual([
+      new URL("/files?path=hostile.pdf", stack.url).href,
+      1,
+      [],
+    ]);
+    // Pages are drawn when they come near, and their memory is given back.
+    await expect.poll(() => preview.getByRole("region", { name: /^Page/ }).count()).toBe(60);
+    const isDrawn = (number: number) =>
+      pageOf(number)
+        .locator("canvas")
+        .evaluate((one: HTMLCanvasElement) => one.width > 300);
+    expect(await isDrawn(60)).toBe(false);
+    await pageOf(60).scrollIntoViewIfNeeded();
+    await expect.poll(() => isDrawn(60)).toBe(true);
+    await expect.poll(() => isDrawn(1)).toBe(false);
+    await preview.getByRole("radio", { name: "Text" }).check();
+    await preview.getByText("Advance of 25,000 EUR").first().waitFor();
+
+    await page.goto("/files?path=protected.pdf");
+    await preview.getByRole("alert").getByText("This PDF is protected with a password").waitFor();
+    await page.goto("/files?path=damaged.pdf");
+    await preview.getByRole("alert").getByText("This PDF is damaged").waitFor();
   });
 
   it("show the memory with what is proposed for it, and citations of a chat, on a phone", async () => {

@@ -11,6 +11,7 @@ import { ScrollBox } from "../_ui/scroll-box.tsx";
 import { ErrorState, Loading } from "../_ui/states.tsx";
 import { Code } from "../chat/_message/code-block.tsx";
 import { Markdown } from "../chat/_message/markdown.tsx";
+import { PdfPages } from "./pdf-pages.tsx";
 import { TableView } from "./table-view.tsx";
 
 /** The number of characters shown; the whole file can be downloaded. */
@@ -21,12 +22,13 @@ const MEDIA: Readonly<Record<string, string>> = {
   ...{ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif" },
   ...{ webp: "image/webp", avif: "image/avif", mp4: "video/mp4", webm: "video/webm" },
   ...{ mov: "video/quicktime", mp3: "audio/mpeg", m4a: "audio/mp4", wav: "audio/wav" },
-  ...{ ogg: "audio/ogg", flac: "audio/flac", pdf: "application/pdf" },
+  ...{ ogg: "audio/ogg", flac: "audio/flac" },
 };
 
 interface ReadFile {
   readonly document?: DocumentText;
   readonly text?: string;
+  readonly pdf?: ArrayBuffer;
   /** An object URL of any other file. */
   readonly url?: string;
   readonly error?: ApiError;
@@ -49,15 +51,14 @@ export function splitPlace(address: string): readonly [path: string, place: URLS
 }
 
 /**
- * Shows a file. Nothing of it becomes HTML of this origin: documents are text from the server, and bytes are given
- * only to images, audio and video.
+ * Shows a file. Nothing of it becomes HTML of this origin: documents are text from the server or drawn pages, and
+ * bytes are given only to images, audio and video.
  */
 export function FileViewer({ address, name, place, revision }: FileViewerProps) {
   const [file, setFile] = useState<ReadFile | null>(null);
   const [attempt, retry] = useReducer((count: number) => count + 1, 0);
   const extension = languageOfPath(name).toLowerCase();
-  // Few phones show a PDF within a page.
-  const [showsPages, showPages] = useState(navigator.pdfViewerEnabled);
+  const [showsPages, showPages] = useState(true);
   const isText = extension !== "pdf" || !showsPages;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new revision reads the file again
   useEffect(() => {
@@ -70,21 +71,19 @@ export function FileViewer({ address, name, place, revision }: FileViewerProps) 
     };
   }, [address, name, revision, attempt, isText]);
   if (file === null) return <Loading label="Loading file…" className="m-4 h-40" />;
-  const { document, text, url, error } = file;
+  const { document, text, pdf, url, error } = file;
   const pdfBar = extension === "pdf" && (
     <Bar text={document?.about}>
-      {navigator.pdfViewerEnabled && (
-        <Segmented
-          label="Show"
-          hideLabel
-          value={isText ? "text" : "pages"}
-          onChange={(value) => showPages(value === "pages")}
-          options={[
-            { value: "pages", label: "Pages" },
-            { value: "text", label: "Text" },
-          ]}
-        />
-      )}
+      <Segmented
+        label="Show"
+        hideLabel
+        value={isText ? "text" : "pages"}
+        onChange={(value) => showPages(value === "pages")}
+        options={[
+          { value: "pages", label: "Pages" },
+          { value: "text", label: "Text" },
+        ]}
+      />
       <Button icon={ExternalLink} size="sm" variant="outline" onClick={() => void openPdf(address)}>
         Open
       </Button>
@@ -145,13 +144,11 @@ export function FileViewer({ address, name, place, revision }: FileViewerProps) 
       </>
     );
   }
-  if (pdfBar && url !== undefined) {
-    // The browser's viewer gives the scripts of a PDF no access to this origin.
-    const src = `${url}#page=${place.get("page") ?? 1}&navpanes=0`;
+  if (pdf) {
     return (
       <>
         {pdfBar}
-        <iframe key={src} src={src} title={name} className="min-h-[60vh] w-full flex-1" />
+        <PdfPages bytes={pdf} label={label} cited={place.get("page")} />
       </>
     );
   }
@@ -224,6 +221,8 @@ export async function readFile(
       return { error: { ...error, message } };
     }
     if (isDocument) return { document: await response.json() };
+    // One without binary data is also text.
+    if (extension === "pdf") return { pdf: await response.arrayBuffer() };
     if (response.headers.get("content-type")?.startsWith("text/")) {
       const text = await response.text();
       if (!/^[ct]sv$/.test(extension)) return { text };
