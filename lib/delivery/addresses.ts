@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { App } from "../app.ts";
 import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
+import { withoutLinks } from "../contract/shown-links.ts";
 import { type Deliver, type DeliveryAddress, recipientsOf } from "./contract.ts";
 import { findRecipientFaults, insertAddress } from "./store.ts";
 import { confirmationUrl, newConfirmation } from "./tokens.ts";
@@ -23,7 +24,7 @@ export async function addAddress(
   const sent = await mail.send({
     to: address,
     subject: "Confirm that you want to get results by mail",
-    text: letter(added.account ?? "An account", confirmationUrl(token)),
+    text: letter(withoutLinks(added.account ?? "An account"), confirmationUrl(token)),
   });
   if (sent.kind === "sent") return added.address;
   log.warn({ mailer: mail.name, outcome: sent.kind, cause: sent.cause }, "mail");

@@ -1,5 +1,6 @@
 /** The mails about a run. */
 import { type DocumentWork, runDocumentWorker } from "../agent/documents/run-document-worker.ts";
+import { withoutLinks } from "../contract/shown-links.ts";
 import type { Mail } from "../mail/port.ts";
 import { escapeHtml } from "../platform/html-page.ts";
 import { log } from "../platform/log.ts";
@@ -48,7 +49,7 @@ async function htmlOf(work: DocumentWork, content: string): Promise<string> {
 
 export function renderNotice(job: NoticeJob): Mail {
   const { reason, earlier } = job.entry;
-  const title = singleLine(job.title);
+  const title = withoutLinks(singleLine(job.title));
   const body = `The result of “${title}” was not sent to its recipients: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}.`;
   const more = `${earlier} more ${earlier === 1 ? "result was" : "results were"} withheld since the notice before.`;
   const limit = "You get at most one such notice a day for a task.";
@@ -58,7 +59,7 @@ export function renderNotice(job: NoticeJob): Mail {
 
 /** It has nothing of what the agent asks for: that may be secret, or the words of a stranger. */
 export function renderWaiting(job: WaitingJob): Mail {
-  const title = singleLine(job.title) || "A run";
+  const title = withoutLinks(singleLine(job.title)) || "A run";
   const body = `“${title}” waits for you: the agent asks for an approval, or needs a result from a client.`;
   const settings = `${serviceOrigin()}/settings/notifications`;
   const notes = [`You get one such mail for a run. Turn them off at ${settings}`];
@@ -73,7 +74,7 @@ function mailOf(
 ): Mail {
   const url = runUrl(job);
   const unsubscribe = unsubscribeUrl(job.accountId, job.recipient);
-  const sender = singleLine(job.sender ?? "") || "an account";
+  const sender = withoutLinks(singleLine(job.sender ?? "")) || "an account";
   const footer = `Sent for ${sender}.`;
   return {
     to: job.recipient,

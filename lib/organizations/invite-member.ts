@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { z } from "zod";
 import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { withoutLinks } from "../contract/shown-links.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { createInvitationContract } from "./contract.ts";
 import type { SentInvitation } from "./organization.ts";
@@ -23,13 +24,14 @@ export async function inviteMember(
 ): Promise<SentInvitation | AppError> {
   const invited = await insertInvitation(accountId, organizationId, asked);
   if (isAppError(invited)) return invited;
-  const { invitation, mail, organization_name: organization, inviter } = invited;
+  const { invitation, mail, organization_name, inviter } = invited;
   if (!mail) return invitation;
   const { name, send } = app.mail;
+  const organization = withoutLinks(organization_name);
   const sent = await send({
     to: asked.email,
     subject: `Invitation to join “${organization}”`,
-    text: letter(organization, inviter ?? "A member", asked),
+    text: letter(organization, withoutLinks(inviter ?? "A member"), asked),
   });
   if (sent.kind !== "sent") {
     log.warn({ mailer: name, outcome: sent.kind, cause: sent.cause }, "mail");

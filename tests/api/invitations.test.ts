@@ -69,6 +69,20 @@ describe("POST /api/organizations/{id}/invitations", () => {
     expect([late.status, late.body]).toEqual([404, missing]);
   });
 
+  test("201: the mail has no link from the organization's name", async () => {
+    const { withKey } = await createPerson();
+    const organization = await makeOrganization(
+      withKey,
+      "Click https://evil.example/x, www.evil.example",
+    );
+    const email = `${randomUUID()}@example.com`;
+    await inviteTo(withKey, organization, email);
+    const [mail = ""] = await mailsTo(email);
+    const text = mail.replaceAll("=\r\n", "").replaceAll(/\r\n /g, " ");
+    expect(text).toContain("Click https[:]//evil[.]example/x, www[.]evil[.]example");
+    expect(text).not.toContain("evil.example");
+  });
+
   test("201: an address gets at most five mails a day, and sees every invitation", async () => {
     const person = await createPerson();
     const owners = await Promise.all(Array.from({ length: 7 }, createOwner));

@@ -131,6 +131,40 @@ describeInBrowser("a rich answer", (browsing) => {
     expect(bars).toEqual([]);
   });
 
+  it("keeps its own controls out of the links of a stranger, and names the hosts that these conceal", async () => {
+    place.model.script("links", () => [{ text: LINKS }]);
+    const tab = await openChatPage(browsing, place.server, { expected: /media\/proxy/ });
+    const { page } = tab;
+    await sendMessage(page, "[script:links]");
+    await waitUntilIdle(page);
+    const answer = answers(page).last();
+    const load = answer.getByRole("button", { name: "Load image from img.example" });
+    await expect.poll(() => load.count()).toBe(5);
+    const inner = "a :is(a, button, img, [tabindex]), button :is(a, button, img, [tabindex])";
+    expect(await answer.locator(`:is(${inner})`).count()).toBe(0);
+    const links = answer.getByRole("link");
+    expect(await links.allTextContents()).toEqual([
+      "Cover",
+      "the b Art",
+      "1",
+      "Image",
+      "in a cell Image",
+      "https://bank.example (evil.example)",
+      "https://bank.example (evil.example)",
+      "evil.example",
+    ]);
+    // The controls work where they are, and open nothing.
+    const opened: string[] = [];
+    tab.tab.context.on("page", (one) => opened.push(one.url()));
+    const address = page.url();
+    await load.first().click();
+    await answer.getByText("The image could not be loaded.").waitFor();
+    await answer.getByRole("link", { name: "Footnote 1" }).click();
+    expect(opened).toEqual([]);
+    expect(page.url().split("#")[0]).toBe(address.split("#")[0]);
+    expect(await widest(page)).toBeLessThanOrEqual(1280);
+  });
+
   it("survives hostile Markdown", async () => {
     place.model.script("hostile-rich", function* () {
       yield { text: HOSTILE };
@@ -154,6 +188,17 @@ describeInBrowser("a rich answer", (browsing) => {
     await answers(page).last().getByText("0 1 2").waitFor();
   });
 });
+
+const LINKS = [
+  "[![Cover](https://img.example/1.png)](https://evil.example/?d=SECRET)",
+  "[the **b ![Art](https://img.example/2.png)**[^1]](https://evil.example/2)",
+  "[![](https://img.example/3.png)](https://evil.example/3)",
+  "[![File](https://img.example/4.png)](report.md)",
+  "| A |\n|---|\n| [in a cell ![](https://img.example/5.png)](https://evil.example/5) |",
+  "[https://bank.example](https://evil.example/6) [https://**bank**.example](https://evil.example/7)",
+  "[evil.example](https://evil.example/8)",
+  "[^1]: A note",
+].join("\n\n");
 
 const HOSTILE = [
   "[a](javascript:alert(1)) ![b](data:text/html;base64,PHN2Zz4=) <b onclick=alert(1)>c</b>",

@@ -2,7 +2,7 @@
  * Parses the Markdown of a model into tokens, never into HTML. The text is untrusted: tags stay text,
  * and links lead to web addresses only.
  */
-import { Marked } from "marked";
+import { Marked, type MarkedToken } from "marked";
 import { loadModule } from "../_load/load-module.ts";
 import { extensions, type MarkdownToken } from "./extensions.ts";
 
@@ -142,6 +142,16 @@ function decodeAddress(address: string): string {
     return address;
   }
 }
+
+/** Returns the text that inline tokens show. */
+export const textOf = (tokens: readonly unknown[]): string =>
+  (tokens as readonly MarkedToken[])
+    .map((token) =>
+      "tokens" in token && token.tokens
+        ? textOf(token.tokens)
+        : decodeReferences("text" in token ? token.text : token.raw),
+    )
+    .join("");
 
 const NAMED_REFERENCES: Readonly<Record<string, string>> = {
   amp: "&",

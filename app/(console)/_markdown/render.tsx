@@ -5,11 +5,12 @@
 import { Check } from "lucide-react";
 import type { MarkedToken, Tokens } from "marked";
 import { Fragment, memo, type ReactNode } from "react";
+import { concealedHost } from "@/lib/contract/shown-links.ts";
 import { cn } from "../_ui/class-names.ts";
 import { keyed } from "../_ui/keyed.ts";
 import { ScrollBox } from "../_ui/scroll-box.tsx";
 import type { FormulaToken, MarkdownToken } from "./extensions.ts";
-import { decodeReferences } from "./parse.ts";
+import { decodeReferences, textOf, webAddress } from "./parse.ts";
 
 export interface MarkdownParts {
   heading(token: Tokens.Heading, children: ReactNode): ReactNode;
@@ -187,10 +188,7 @@ function renderSpan(token: MarkdownToken, parts: MarkdownParts): ReactNode {
     case "br":
       return <br />;
     case "link":
-      return parts.link(
-        token.href,
-        token.autolink ? token.text : renderInline(token.tokens, parts),
-      );
+      return renderLink(token, parts);
     case "image":
       return parts.image(token.href, decodeReferences(token.text));
     case "formula":
@@ -200,4 +198,40 @@ function renderSpan(token: MarkdownToken, parts: MarkdownParts): ReactNode {
     default:
       return (token as MarkedToken).raw;
   }
+}
+
+/**
+ * What has a control of the console is drawn after the link: within it, a click on that control would also open the
+ * address that a stranger has chosen.
+ */
+function renderLink({ href, text, tokens, autolink }: Tokens.Link, parts: MarkdownParts) {
+  const after: MarkdownToken[] = [];
+  const inLink: MarkdownParts = {
+    ...parts,
+    formula: (token) => parts.formula({ ...token, isDisplay: false }),
+    image: (_, label) => label || "Image",
+    link: (_, children) => children,
+    footnoteReference: () => null,
+  };
+  const collect = (inside: readonly MarkdownToken[]) => {
+    for (const token of inside) {
+      if (token.type === "image" || token.type === "footnoteReference") after.push(token);
+      else if ("tokens" in token) collect((token.tokens ?? []) as MarkdownToken[]);
+    }
+  };
+  collect(tokens as MarkdownToken[]);
+  const address = webAddress(href);
+  const host = address && concealedHost(autolink ? text : textOf(tokens), address);
+  return (
+    <>
+      {parts.link(
+        href,
+        <>
+          {autolink ? text : renderInline(tokens, inLink)}
+          {host && ` (${host})`}
+        </>,
+      )}
+      {renderInline(after, parts)}
+    </>
+  );
 }

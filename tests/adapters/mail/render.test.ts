@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { writeHtml } from "../../../lib/agent/documents/write-html.ts";
 import { readFiles } from "../../../lib/delivery/attach-files.ts";
 import { matchesPattern } from "../../../lib/delivery/match-pattern.ts";
-import { renderResult } from "../../../lib/delivery/render-mail.ts";
-import type { ResultJob } from "../../../lib/delivery/store.ts";
+import { renderResult, renderWaiting } from "../../../lib/delivery/render-mail.ts";
+import type { ResultJob, WaitingJob } from "../../../lib/delivery/store.ts";
 import { FairQueue } from "../../../lib/platform/fair-queue.ts";
 import type { FolderEntry, SandboxFiles } from "../../../lib/sandbox/port.ts";
 import { expectNoStall } from "../../support/harness/stall.ts";
@@ -73,6 +73,34 @@ describe("an answer as HTML", () => {
   });
 
   it.each([
+    ["[https://bank.example](https://evil.example/x)", "https://bank.example (evil.example)"],
+    ["[**bank**.example](https://evil.example)", "example (evil.example)"],
+    ["[bank&#46;example](https://evil.example)", "example (evil.example)"],
+    ["[bank&period;example](https://evil.example)", "example (evil.example)"],
+    ["[bank\\.example](https://evil.example)", "example (evil.example)"],
+    ["[`bank.example`](https://evil.example)", "</code> (evil.example)"],
+    ["[b\u200bank.example](https://evil.example)", "example (evil.example)"],
+    ["[bank\uff0eexample](https://evil.example)", "example (evil.example)"],
+    ["[b\u0430nk.example](https://xn--bnk-5cd.example)", "example (xn--bnk-5cd.example)"],
+    ["[help@bank.example](mailto:x@evil.example)", "example (evil.example)"],
+    ["<https://bank.example@evil.example>", "evil.example (evil.example)"],
+    [`[bank.example ${"x".repeat(3_000)}](https://evil.example)`, "x (evil.example)"],
+  ])("%s names the host that it leads to", (markdown, shown) => {
+    expect(writeHtml(markdown)).toContain(`${shown}</a>`);
+  });
+
+  it.each([
+    "[the report](https://evil.example)",
+    "[bank.example](https://www.bank.example/a)",
+    "[www.bank.example/a.pdf](https://bank.example/a.pdf)",
+    "https://bank.example/a/report.pdf?x=1.example",
+    "<help@bank.example>",
+    "[http://localhost:3000/a](http://localhost:3000/a)",
+  ])("%s has its own text only", (markdown) => {
+    expect(writeHtml(markdown)).not.toMatch(/\([\w.-]+\)<\/a>/);
+  });
+
+  it.each([
     ["quotes", "> ".repeat(5_000)],
     ["nested quotes over lines", Array.from({ length: 25 }, (_, n) => ">".repeat(n)).join("\n")],
     ["brackets", "[".repeat(50_000)],
@@ -99,6 +127,19 @@ describe("a mail", () => {
     const { subject } = await render({ title: "A\r\nBcc: x@example.com\u202Egnp\u2028" });
     expect(subject).toBe("A Bcc: x@example.com gnp");
     expect((await render({ title: "\n" })).subject).toBe("The result of a run");
+  });
+
+  it("has no link from a title or a name", async () => {
+    const title = "Click https://evil.example now";
+    const waiting = { ...job, kind: "waiting", entry: { kind: "waiting" }, title } as const;
+    const { subject, text, html } = renderWaiting(waiting as unknown as WaitingJob);
+    for (const part of [subject, text, html]) {
+      expect(part).toContain("https[:]//evil[.]example");
+      expect(part).not.toContain("//evil.example");
+    }
+    const sender = "evil.example";
+    expect((await render({ answer: "x", sender })).text).toContain("Sent for evil[.]example.");
+    expect((await render({ answer: "x" })).text).toContain("Sent for bob@example.com.");
   });
 
   it("as a summary has the first paragraph, of at most 1,000 characters", async () => {

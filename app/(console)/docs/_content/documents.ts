@@ -1,8 +1,8 @@
 /** Documents of the repository as tokens, with the ids that GitHub gives to their headings; and what a search finds. */
 
-import type { MarkedToken, Tokens } from "marked";
+import type { Tokens } from "marked";
 import { describeReference } from "@/lib/openapi/reference.ts";
-import { decodeReferences, parseMarkdown } from "../../_markdown/parse.ts";
+import { parseMarkdown, textOf } from "../../_markdown/parse.ts";
 import { addressOfPage, addressOfTag, type DocsPage, pages } from "./pages.ts";
 
 type ParsedDocument = ReturnType<typeof parseDocument>;
@@ -14,7 +14,7 @@ function parseDocument(text: string) {
   const headings: { id: string; text: string; depth: number }[] = [];
   for (const token of tokens) {
     if (token.type !== "heading") continue;
-    const heading = textOf(token.tokens as MarkedToken[]);
+    const heading = textOf(token.tokens);
     const base = slugOf(heading);
     const count = counts.get(base) ?? 0;
     counts.set(base, count + 1);
@@ -24,15 +24,6 @@ function parseDocument(text: string) {
   }
   return { tokens, headings, ids };
 }
-
-const textOf = (tokens: readonly MarkedToken[]): string =>
-  tokens
-    .map((token) =>
-      "tokens" in token && token.tokens
-        ? textOf(token.tokens as MarkedToken[])
-        : decodeReferences("text" in token ? token.text : token.raw),
-    )
-    .join("");
 
 const slugOf = (heading: string): string =>
   heading
