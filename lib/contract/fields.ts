@@ -1,5 +1,6 @@
 /** Schemas that several contracts share. */
 import { z } from "zod";
+import { hidesCharacters } from "./visible-name.ts";
 import { hasTags } from "./visible-text.ts";
 
 /** A UUID of any version, converted to lower case. */
@@ -43,14 +44,18 @@ export const timezone = z
   .refine(isTimezone, { error: "timezone must be an IANA time zone" })
   .meta({ examples: ["Europe/Berlin"] });
 
+/** Refuses a name or title with characters that are invisible or reorder text. @param field its name, for the error */
+export const readableText = (schema: z.ZodString, field: string) =>
+  schema.refine((text) => !hidesCharacters(text), {
+    error: `${field} must not have characters that are invisible or change the direction of text`,
+  });
+
 /** A single line of text. @param field its name, for the error */
 export const singleLine = (field: string) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(100)
-    .refine((line) => !/\p{Cc}/u.test(line), `${field} must be a single line`);
+  readableText(z.string().trim().min(1).max(100), field).refine(
+    (line) => !/\p{Cc}/u.test(line),
+    `${field} must be a single line`,
+  );
 
 /** The name of an account, as people read it in lists and mails. */
 export const accountName = singleLine("name");

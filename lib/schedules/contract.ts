@@ -4,6 +4,7 @@ import { contract, successResponse } from "../contract/contract.ts";
 import {
   timezone as anyTimezone,
   dateTime,
+  readableText,
   uuid,
   withAnyField,
   withoutTags,
@@ -13,7 +14,7 @@ import { acceptedVersion } from "../templates/template.ts";
 import { isSchedule } from "./next-run.ts";
 import { task, taskFiring, taskOptionChanges, taskOptions } from "./task.ts";
 
-const title = z.string().trim().min(1).max(200);
+const title = readableText(z.string().trim().min(1).max(200), "title");
 const prompt = withoutTags(z.string().trim().min(1).max(10_000)).meta({
   description: "The user's message",
 });

@@ -2,14 +2,14 @@
 import { z } from "zod";
 import { chosenConnectors } from "../connectors/contract.ts";
 import { contract, successResponse } from "../contract/contract.ts";
-import { commaList, instructions, uuid, withAnyField } from "../contract/fields.ts";
+import { commaList, instructions, readableText, uuid, withAnyField } from "../contract/fields.ts";
 import { listResponse, nextCursor, pageQuery } from "../contract/pagination.ts";
 import { runOptionChanges, runOptions } from "../contract/run-options.ts";
 import { acceptedVersion } from "../templates/template.ts";
 import { queuedMessages } from "../turns/queue-contract.ts";
 import { branch, chat, chatWithMessages, feedback, rating, session } from "./session.ts";
 
-const title = z.string().trim().max(200);
+const title = readableText(z.string().trim().max(200), "title");
 const modelId = z.string().trim().min(1).max(200);
 const chatInstructions = {
   instructions: instructions.optional().meta({

@@ -5,6 +5,7 @@ import {
   emailAddress,
   pathVersion,
   queryVersion,
+  readableText,
   uuid,
   versionNumber,
   withAnyField,
@@ -19,7 +20,7 @@ import {
   templateVersion,
 } from "./template.ts";
 
-const title = z.string().trim().min(3).max(50);
+const title = readableText(z.string().trim().min(3).max(50), "title");
 const description = withoutTags(z.string().min(10).max(200));
 const prompt = withoutTags(z.string().min(20).max(10_000));
 const tags = z.array(z.string().max(100)).max(100);

@@ -12,6 +12,7 @@ import {
 import { userAnswer } from "../agent/tools/ask-user-question.ts";
 import { isServerTool } from "../agent/tools/client-tools.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { withoutHidden } from "../contract/visible-name.ts";
 import type { ChatEntry } from "./contract.ts";
 
 /** Parts that are validated before the event loop gets to other requests. */
@@ -157,7 +158,7 @@ export function titleOf(messages: readonly UIMessage[]): string {
     .find((part) => part.type === "text" && part.text.trim() !== "");
   const start = text?.type === "text" ? text.text.trimStart().slice(0, MAX_TITLE_SOURCE_CHARS) : "";
   const line = start.replace(/\s+/g, " ").trim();
-  return [...line].slice(0, MAX_TITLE_CHARS).join("").trim();
+  return [...withoutHidden(line)].slice(0, MAX_TITLE_CHARS).join("").trim();
 }
 
 const invalid = (message: string): AppError => appError("invalid_request", message);

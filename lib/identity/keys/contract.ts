@@ -1,7 +1,7 @@
 /** The endpoints of an account's API keys. */
 import { z } from "zod";
 import { contract, successResponse } from "../../contract/contract.ts";
-import { dateTime, uuid } from "../../contract/fields.ts";
+import { dateTime, readableText, uuid } from "../../contract/fields.ts";
 
 const createdKey = z
   .object({
@@ -42,7 +42,9 @@ export const createKeyContract = contract({
     "The key belongs to the account of the credential and is shown only in this answer. An account has at most 1,000.",
   body: z.object({
     account_id: z.never("account_id must not be provided").optional(),
-    key_name: z.string().trim().min(1).max(100).describe("For people, need not be unique"),
+    key_name: readableText(z.string().trim().min(1).max(100), "key_name").describe(
+      "For people, need not be unique",
+    ),
     expires_in_days: z.int().min(1).max(3650).optional().describe("Never expires when absent"),
   }),
   responses: { 201: { description: "The new key", schema: createdKey } },
