@@ -22,7 +22,7 @@ const starterArguments = ({ accountId, keyId }: ConnectionStarter) => ({
   p_started_by: accountId,
   p_key_id: keyId,
 });
-const pending = decided.extend({ account: z.string() });
+const pending = decided.extend({ account: z.string(), address: z.string() });
 
 export async function insertConnection(connection: {
   readonly accountId: string;

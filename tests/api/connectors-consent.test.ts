@@ -1,6 +1,7 @@
 /** The consent pages of the embedded provider. */
 import { request as httpRequest } from "node:http";
 import { describe, expect, it } from "vitest";
+import { makeArtist } from "../support/fixtures/people.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { authorize, statesOf } from "../support/harness/connections.ts";
 import { decide, openConsent } from "../support/harness/consent.ts";
@@ -34,6 +35,27 @@ describe("the page", () => {
     expect(response.headers.get("cache-control")).toBe("no-store");
     expect(response.headers.get("referrer-policy")).toBe("same-origin");
     expect(response.headers.get("set-cookie")).toMatch(/; HttpOnly; SameSite=Strict/);
+  });
+
+  it("shows the address behind a name, and the host to which the choice leads", async () => {
+    const { id, email, link } = await begin(
+      "https://evil.example:8443/back?x=https://bank.example",
+    );
+    await sql`update accounts set name = ${"bank.example\u202e"} where id = ${id}`;
+    const html = await (await fetch(link)).text();
+    expect(html).toContain(
+      `<strong><bdi>bank.example\\u202e</bdi></strong> <strong>(${email})</strong> wants to connect Gmail`,
+    );
+    expect(html).toContain("After your choice you go to <strong>evil.example:8443</strong>.");
+  });
+
+  it("shows the address of who has asked for an artist, which has none", async () => {
+    const person = await createPerson();
+    const account_id = await makeArtist(person.withKey, undefined, "ada@bank.example");
+    const body = { connector: "gmail", callback_url: "https://app.example.com", account_id };
+    const html = await (await fetch(await authorize(person.withKey, body))).text();
+    expect(html).toContain("<bdi>ada@bank.example</bdi>");
+    expect(html).toContain(`(${person.email})`);
   });
 
   it("shows a hostile account name as text", async () => {

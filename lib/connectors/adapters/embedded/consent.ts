@@ -4,6 +4,7 @@
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { App } from "../../../app.ts";
+import { visibleName } from "../../../contract/visible-name.ts";
 import { config } from "../../../platform/config.ts";
 import { isDatabaseUnavailable } from "../../../platform/database/unavailable.ts";
 import { areEqualTexts } from "../../../platform/equal-texts.ts";
@@ -24,10 +25,14 @@ export const askConsent = guarded(async (request) => {
   if (!pending) return linkExpired();
   const name = escapeHtml(connectorName(pending.connector) ?? pending.connector);
   const browserId = browserIdOf(request.headers);
+  const { account, address, callback_url: callback } = pending;
+  const named =
+    account === address ? "" : `<strong><bdi>${escapeHtml(visibleName(account))}</bdi></strong> `;
   return renderPage({
     status: 200,
     title: `Connect ${connectorName(pending.connector) ?? pending.connector}?`,
-    body: `<p><strong>${escapeHtml(pending.account)}</strong> wants to connect ${name}.</p>
+    body: `<p>${named}<strong>${named && "("}${escapeHtml(address)}${named && ")"}</strong> wants to connect ${name}.</p>
+<p>After your choice you go to <strong>${escapeHtml(new URL(callback).host)}</strong>.</p>
 <p>This page stands in for the consent page of the service. It records your choice and does not contact the service.</p>
 <form method="post" action="/connectors/consent">
 <input type="hidden" name="state" value="${escapeHtml(state)}">
@@ -35,7 +40,7 @@ export const askConsent = guarded(async (request) => {
 <button name="decision" value="allow">Allow</button>
 <button name="decision" value="refuse">Deny</button>
 </form>`,
-    formTarget: policySource(pending.callback_url),
+    formTarget: policySource(callback),
     headers: { "set-cookie": browserCookie(browserId, serviceOrigin().startsWith("https:")) },
   });
 });
