@@ -1,5 +1,6 @@
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
+import { visibleName } from "../contract/visible-name.ts";
 import { streamOf } from "../platform/stream-of.ts";
 import { attachmentHeaders } from "../sandbox/file-response.ts";
 import { readChat } from "./read-chat.ts";
@@ -51,9 +52,26 @@ async function* markdownOf(
 
 function sectionOf(part: Message["parts"][number]): string[] {
   const { type, text, filename } = part;
-  if (type === "text") return typeof text === "string" && text.trim() !== "" ? [text] : [];
-  if (type === "file") return [`_Attached: ${typeof filename === "string" ? filename : "a file"}_`];
-  return type.startsWith("tool-") ? [`_Used ${type.slice("tool-".length)}_`] : [];
+  if (type === "text") return typeof text === "string" && text.trim() !== "" ? [quote(text)] : [];
+  if (type === "file") {
+    return [`_Attached: ${visibleName(typeof filename === "string" ? filename : "a file")}_`];
+  }
+  return type.startsWith("tool-") ? [`_Used ${visibleName(type.slice("tool-".length))}_`] : [];
+}
+
+/**
+ * Quotes a text: a heading in it, or a code block that it leaves open, is never one of the chat. Readers that take HTML
+ * get no tag that ends the quote, and no comment that does not end in it.
+ */
+function quote(text: string): string {
+  const closed = text.lastIndexOf("-->");
+  return text
+    .replace(/<(?=\/blockquote|!--)/gi, (mark, at: number) =>
+      text[at + 1] === "!" && at < closed ? mark : "&lt;",
+    )
+    .split(/\r\n?|\n/)
+    .map((line) => `> ${line}`)
+    .join("\n");
 }
 
 /** Returns, for example, `2026-11-21 16:05 UTC`. */
