@@ -9,6 +9,7 @@ import {
   restoreSession,
   showNavigation,
 } from "../support/harness/browser.ts";
+import { messageBox } from "../support/harness/chat-browser.ts";
 import { mailsTo } from "../support/harness/mailbox.ts";
 import { stack } from "../support/harness/stack.ts";
 
@@ -22,6 +23,9 @@ async function codeMailedTo(email: string): Promise<string> {
 
 const signInHeading = (page: Page) => page.getByRole("heading", { name: "Sign in", level: 1 });
 const keysHeading = (page: Page) => page.getByRole("heading", { name: "API keys", level: 1 });
+
+const stored = (page: Page): Promise<string> =>
+  page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
 
 describeInBrowser("signing in", ({ newTab, anotherTab }) => {
   it("by a mailed code ends at the page that was asked for; a wrong code does not", async () => {
@@ -67,6 +71,42 @@ describeInBrowser("signing in", ({ newTab, anotherTab }) => {
     const origin = new URL(stack.url).origin;
     const answer = await fetch(`${origin}/auth/developer`, { method: "POST", headers: { origin } });
     expect(answer.status).toBe(404);
+  });
+
+  it("leaves nothing of the account in any tab when it signs out", async () => {
+    const tab = await newTab();
+    const email = `${randomUUID()}@example.com`;
+    await restoreSession(tab, await sessionFor(email));
+    const other = await anotherTab(tab);
+    await Promise.all([tab.page.goto("/chat"), other.page.goto("/keys")]);
+    await keysHeading(other.page).waitFor();
+    await messageBox(tab.page).fill("A secret draft");
+    const keep = (page: Page) =>
+      page.evaluate((address) => {
+        for (const storage of [localStorage, sessionStorage]) {
+          for (const name of ["scope", "unsent", "invitations", "draft files"]) {
+            storage.setItem(`${name} ${address}`, JSON.stringify([{ name: "Secret Artist" }]));
+          }
+          storage.setItem(`draft x${address} new`, "of somebody else");
+          storage.setItem("browser-notifications", "on");
+        }
+      }, email);
+    await Promise.all([keep(tab.page), keep(other.page)]);
+    await expect.poll(() => stored(tab.page)).toContain("A secret draft");
+
+    await showNavigation(tab.page);
+    await tab.page.getByRole("button", { name: "Sign out" }).click();
+    await signInHeading(tab.page).waitFor();
+    await signInHeading(other.page).waitFor();
+    for (const page of [tab.page, other.page]) {
+      await expect.poll(() => stored(page)).not.toMatch(/secret/i);
+      const left = await stored(page);
+      expect(left).not.toContain(` ${email}`);
+      expect(left).not.toContain("draft null");
+      expect(left.match(/of somebody else/g)).toHaveLength(2);
+      expect(left.match(/browser-notifications/g)).toHaveLength(2);
+    }
+    expect(await tab.page.evaluate(async () => (await indexedDB.databases()).length)).toBe(0);
   });
 
   it("is out in every tab as soon as one signs out", async () => {

@@ -19,6 +19,8 @@ interface Stored {
 }
 
 const STORAGE_KEY = "agent-platform-session";
+/** Set for a moment to the address of an account that has signed out. */
+const SIGNED_OUT_KEY = "agent-platform-signed-out";
 /** How long before its expiry a token is renewed; the value of the library itself. */
 const RENEWAL_MARGIN_MS = 90_000;
 /** The cookie that tells the server which layout to render. It grants nothing. */
@@ -103,12 +105,35 @@ async function renew(): Promise<string | null> {
   const { data, error } = await client.refreshSession();
   if (data.session) return data.session.access_token;
   // A network failure must not sign anyone out.
-  if (error?.name !== "AuthRetryableFetchError") await signOut();
+  if (error?.name !== "AuthRetryableFetchError") await endSession();
   return null;
 }
 
-/** Signs out in all tabs of this browser, even if the server cannot be reached. Other devices stay signed in. */
+/**
+ * Signs out in all tabs of this browser, even if the server cannot be reached, and removes what they have kept for the
+ * account. Other devices stay signed in.
+ */
 export async function signOut(): Promise<void> {
+  const email = sessionEmail();
+  await endSession();
+  if (email === null) return;
+  forgetAccount(email);
+  // Each tab has a session storage of its own.
+  localStorage.setItem(SIGNED_OUT_KEY, email);
+  localStorage.removeItem(SIGNED_OUT_KEY);
+}
+
+/** All keys of an account have its address as a word. */
+function forgetAccount(email: string): void {
+  for (const storage of [localStorage, sessionStorage]) {
+    for (const key of Object.keys(storage)) {
+      if (key.split(" ").includes(email)) storage.removeItem(key);
+    }
+  }
+}
+
+/** Keeps what was written for the account, which has not chosen to leave. */
+async function endSession(): Promise<void> {
   try {
     await (await authClient()).signOut({ scope: "local" });
   } catch {
@@ -120,6 +145,7 @@ export async function signOut(): Promise<void> {
 
 function followOtherTabs(event: StorageEvent): void {
   if (event.key === STORAGE_KEY || event.key === null) readSession();
+  if (event.key === SIGNED_OUT_KEY && event.newValue) forgetAccount(event.newValue);
 }
 
 function subscribe(listener: () => void): () => void {
