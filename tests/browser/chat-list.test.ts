@@ -227,6 +227,7 @@ describeInBrowser("the list of chats", (browsing) => {
     await client({ bearer }).post("/api/sandbox", { sessionId });
     await writeSandboxFile(sessionId, "workspace/tour.csv", "city\nGhent\n");
     await writeSandboxFile(sessionId, "private.txt", "private");
+    await writeSandboxFile(sessionId, "workspace/inv\u202efdp.html", "<p>");
     const texts = hostileTexts();
     await say(chatId, "user", texts[0] ?? "", 0);
     for (const [second, text] of texts.entries()) await say(chatId, "assistant", text, second + 1);
@@ -235,6 +236,7 @@ describeInBrowser("the list of chats", (browsing) => {
     await choose(page, list, "Chat 1", "Share…");
     const dialog = page.getByRole("dialog", { name: "Share chat" });
     await dialog.getByLabel("workspace/tour.csv").check();
+    await dialog.getByLabel("workspace/inv\\u202efdp.html").check();
     await dialog.getByRole("button", { name: "Create link" }).click();
     await dialog.getByText(`${texts.length + 1} messages`).waitFor();
     const url = await dialog.getByLabel("Link").inputValue();
@@ -258,8 +260,11 @@ describeInBrowser("the list of chats", (browsing) => {
     expect(await main.textContent()).not.toContain("said after sharing");
     expect(await stranger.page.evaluate(() => "hacked" in window)).toBe(false);
     const saved = stranger.page.waitForEvent("download");
-    await main.getByRole("list", { name: "Files" }).getByRole("link").click();
+    const shared = main.getByRole("list", { name: "Files" }).getByRole("link");
+    await shared.filter({ hasText: "tour.csv" }).click();
     expect((await saved).suggestedFilename()).toBe("tour.csv");
+    await shared.filter({ hasText: "inv\\u202efdp.html" }).waitFor();
+    expect(await main.textContent()).not.toMatch(/\u202efdp/);
     expect(await readFile(await (await saved).path(), "utf8")).toBe("city\nGhent\n");
     const start = main.getByRole("link", { name: "Start your own chat" });
     expect(await start.getAttribute("href")).toBe("/chat");

@@ -1,3 +1,4 @@
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import { fetchWithBearer, networkError, toApiError } from "../_api/request.ts";
 import { toast } from "./toast.tsx";
 
@@ -5,7 +6,7 @@ import { toast } from "./toast.tsx";
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
-  link.download = name;
+  link.download = visibleName(name);
   link.click();
   // The browser has begun to read it by then.
   setTimeout(() => URL.revokeObjectURL(link.href));

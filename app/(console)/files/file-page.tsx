@@ -2,6 +2,7 @@ import { useQuery as useStored } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { type ComponentProps, type ReactNode, useState } from "react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import { unifiedDiff } from "@/lib/platform/unified-diff.ts";
 import type { MemoryProposal } from "@/lib/workspace/memory-contract.ts";
 import type { WorkspaceVersion } from "@/lib/workspace/workspace-file.ts";
@@ -43,7 +44,7 @@ export function FilePage({ artist, address, version }: FilePageProps) {
   const [newest, before] = versions.items ?? [];
   const isDeleted = newest?.deleted === true;
   const folder = path.slice(0, path.lastIndexOf("/") + 1);
-  const name = path.slice(folder.length);
+  const name = visibleName(path.slice(folder.length));
   const content = apiPath("files/content", artist, { path });
   const shown = `${content}&version=${version ?? newest?.version ?? ""}`;
   const restore = async (earlier: number) => {
@@ -56,7 +57,7 @@ export function FilePage({ artist, address, version }: FilePageProps) {
   };
   return (
     <>
-      <BackLink href={pagePath(artist, { folder })}>{folder || "All files"}</BackLink>
+      <BackLink href={pagePath(artist, { folder })}>{visibleName(folder) || "All files"}</BackLink>
       <DetailHeader title={name} state={version && `Version ${version}`} about={null}>
         <Button
           icon={Download}

@@ -2,6 +2,7 @@
 import { Folder, FolderOpen, Upload } from "lucide-react";
 import { useRouter, useSearchParams } from "next/navigation";
 import { useEffect, useRef, useState } from "react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import type { searchWorkspaceContract } from "@/lib/workspace/contract.ts";
 import type { WorkspaceVersion } from "@/lib/workspace/workspace-file.ts";
 import type { Answer } from "../_api/request.ts";
@@ -18,7 +19,7 @@ import { EmptyState, PagedList } from "../_ui/states.tsx";
 import { toast } from "../_ui/toast.tsx";
 import { UploadButton } from "../_ui/upload-button.tsx";
 import { FileDrop } from "../chat/_conversation/file-drop.tsx";
-import { FileTypeIcon } from "../chat/_message/file-type-icon.tsx";
+import { FileName, FileTypeIcon } from "../chat/_message/file-type-icon.tsx";
 import { uploadFile } from "../chat/_state/upload-file.ts";
 import { apiPath, FilePage, MemoryProposals, pagePath } from "./file-page.tsx";
 
@@ -68,7 +69,10 @@ function FolderPage({ artist, folder }: Record<"artist" | "folder", string>) {
       const name = file.name === "image.png" ? `Pasted ${time}.png` : file.name;
       const address = apiPath("files/content", artist, { path: folder + name });
       const failure = await uploadFile({ address, file, onProgress: () => {} });
-      toast(`${name}: ${failure ?? "uploaded"}`, failure === null ? "success" : "danger");
+      toast(
+        `${visibleName(name)}: ${failure ?? "uploaded"}`,
+        failure === null ? "success" : "danger",
+      );
     }
     setUploading(false);
     await files.refresh();
@@ -116,7 +120,7 @@ function FolderPage({ artist, folder }: Record<"artist" | "folder", string>) {
       </div>
       {folder !== "" && (
         <BackLink href={pagePath(artist, { folder: folder.replace(/[^/]+\/$/, "") })}>
-          {folder}
+          {visibleName(folder)}
         </BackLink>
       )}
       <PagedList
@@ -152,7 +156,7 @@ function Entry({ artist, entry }: { readonly artist: string; readonly entry: Fol
         <FileTypeIcon name={name} />
       )}
       <span className="min-w-0 flex-1">
-        <span className="block truncate text-base font-medium text-foreground">{name}</span>
+        <FileName className="block truncate text-base font-medium text-foreground" name={name} />
         <span className="line-clamp-2 wrap-anywhere">{snippet ?? note}</span>
       </span>
       {changedAt !== "" && (

@@ -3,6 +3,7 @@ import { Mail } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState } from "react";
 import type { Artist } from "@/lib/artists/artist.ts";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import type {
   acceptInvitationContract,
   listInvitationsContract,
@@ -109,7 +110,7 @@ function JoinedOrganization({ organization }: { readonly organization: Joined })
 }
 
 function Invitation({
-  invitation: { id, organization_name: name, role, expires_at },
+  invitation: { id, organization_name, role, expires_at },
   onAnswered,
 }: {
   readonly invitation: ReceivedInvitation;
@@ -117,6 +118,7 @@ function Invitation({
   readonly onAnswered: (joined: Joined | null) => void;
 }) {
   const { send, busy } = useSubmit();
+  const name = visibleName(organization_name);
   const answer = async (verb: "accept" | "decline") => {
     const path = `/api/invitations/${id}/${verb}`;
     const result = await send<Answer<typeof acceptInvitationContract> | null>(path);

@@ -2,6 +2,7 @@
 import { Download, Wrench } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useState, useTransition } from "react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import type { continueShareContract, readShareContract } from "@/lib/sessions/shares/contract.ts";
 import { type Answer, type ApiError, api } from "../_api/request.ts";
 import { useSubmit } from "../_hooks/use-submit.ts";
@@ -38,7 +39,7 @@ export function SharedChat({ token, first }: SharedChatProps) {
     <div className="mx-auto flex max-w-3xl flex-col gap-7 px-4 py-6 sm:py-10">
       <header className="border-b pb-5">
         <h1 className="text-2xl font-semibold tracking-tight [overflow-wrap:anywhere]">
-          {title || "Shared chat"}
+          <bdi>{visibleName(title) || "Shared chat"}</bdi>
         </h1>
         <p className="mt-1.5 text-sm text-muted-foreground">
           Shared on{" "}
@@ -53,7 +54,7 @@ export function SharedChat({ token, first }: SharedChatProps) {
               <li key={key} className="max-w-full">
                 <a
                   href={`/api/shares/${token}/files/${index}`}
-                  download={name}
+                  download={visibleName(name)}
                   className="flex items-center gap-2.5 rounded-xl border bg-surface p-1.5 pr-3 hover:opacity-85"
                 >
                   <FileLabel {...{ name, size }} />

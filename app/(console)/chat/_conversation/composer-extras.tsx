@@ -2,6 +2,7 @@
 import type { UIMessage } from "ai";
 import { Clock3, Paperclip, Pencil, RotateCw, X, Zap } from "lucide-react";
 import { useTransition } from "react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import type { getChatContextContract } from "@/lib/turns/context-contract.ts";
 import type { Answer } from "../../_api/request.ts";
 import { Button, IconButton } from "../../_ui/button.tsx";
@@ -32,7 +33,8 @@ export function AttachmentList({ attachments, files }: AttachmentListProps) {
 type AttachmentChipProps = Readonly<{ attachments: Attachments; file: Attachment }>;
 
 function AttachmentChip({ attachments, file }: AttachmentChipProps) {
-  const { id, name, size, mediaType, previewUrl, state } = file;
+  const { id, size, mediaType, previewUrl, state } = file;
+  const name = visibleName(file.name);
   const isFailed = state.kind === "failed";
   return (
     <li
@@ -124,7 +126,7 @@ type QueuedRowProps = Readonly<{ conversation: Conversation; message: QueuedMess
 function QueuedRow({ conversation, message: { id, parts, state } }: QueuedRowProps) {
   const [busy, start] = useTransition();
   const { text, files } = fromParts(parts);
-  const label = text || files.map(({ filename }) => filename).join(", ");
+  const label = text || visibleName(files.map(({ filename }) => filename).join(", "));
   const isDisabled = busy || state === "sending";
   return (
     <li className="flex items-center gap-1 pr-1.5 pl-3 text-sm" aria-busy={isDisabled || undefined}>

@@ -9,6 +9,7 @@ import {
   X,
 } from "lucide-react";
 import { useEffect, useReducer, useRef, useState } from "react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
 import type { Answer } from "../../_api/request.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
@@ -18,6 +19,7 @@ import { formatBytes } from "../../_ui/format.ts";
 import { download } from "../../_ui/save-file.ts";
 import { Loaded, Loading, Skeletons } from "../../_ui/states.tsx";
 import { FileViewer, splitPlace } from "../../_viewer/file-viewer.tsx";
+import { FileName } from "../_message/file-type-icon.tsx";
 import { sandboxFilePath } from "../_state/attachment.ts";
 
 interface FilesPanelProps {
@@ -85,12 +87,12 @@ function FileView({ sessionId, path, isBusy, onBack }: FileViewProps) {
   useAfterTurn(isBusy, reload);
   const [file, place] = splitPlace(path);
   const address = sandboxFilePath(sessionId, file);
-  const name = file.split("/").at(-1) ?? file;
+  const name = visibleName(file.split("/").at(-1) ?? file);
   return (
     <>
       <div className="flex h-10 shrink-0 items-center gap-1 border-b px-2 text-sm">
         <IconButton icon={ArrowLeft} label="Back to folder" onClick={onBack} />
-        <code title={file} className="min-w-0 flex-1 truncate font-mono text-xs">
+        <code title={visibleName(file)} className="min-w-0 flex-1 truncate font-mono text-xs">
           {name}
         </code>
         <IconButton
@@ -125,7 +127,7 @@ function FolderView({ sessionId, folder, isBusy, onFolder, onFile }: FolderViewP
     <>
       <div className="flex h-10 shrink-0 items-center gap-1 border-b pr-2 pl-4 text-sm">
         <code className="min-w-0 flex-1 truncate font-mono text-xs text-muted-foreground">
-          {data?.path ?? ""}
+          {visibleName(data?.path ?? "")}
         </code>
         <IconButton
           icon={RefreshCw}
@@ -162,7 +164,7 @@ function FolderView({ sessionId, folder, isBusy, onFolder, onFile }: FolderViewP
                           aria-label={isFolder ? "Folder" : "File"}
                           className={icon}
                         />
-                        <span className="min-w-0 flex-1 truncate">{name}</span>
+                        <FileName className="min-w-0 flex-1 truncate" name={name} />
                         {type === "file" && (
                           <span className="shrink-0 text-xs text-muted-foreground">
                             {formatBytes(size)}

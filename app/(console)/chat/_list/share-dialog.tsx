@@ -12,6 +12,7 @@ import { Dialog } from "../../_ui/dialog.tsx";
 import { Input } from "../../_ui/form.tsx";
 import { formatBytes, formatDateTime } from "../../_ui/format.ts";
 import { ErrorState, Skeleton } from "../../_ui/states.tsx";
+import { FileName } from "../_message/file-type-icon.tsx";
 import { withoutHome } from "../_state/attachment.ts";
 import { addressOf, pathOf } from "./row-target.ts";
 
@@ -140,7 +141,7 @@ function FileChoice({ sessionId, shared, chosen, onChange }: FileChoiceProps) {
                   onChange(checked ? [...chosen, path] : chosen.filter((one) => one !== path))
                 }
               />
-              <span className="min-w-0 flex-1 truncate">{path}</span>
+              <FileName className="min-w-0 flex-1 truncate" name={path} />
               <span className="text-muted-foreground">{formatBytes(size)}</span>
             </label>
           </li>

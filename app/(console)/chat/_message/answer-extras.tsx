@@ -2,6 +2,7 @@
 import type { UIMessage } from "ai";
 import { CircleAlert, Download, RotateCw } from "lucide-react";
 import { useContext } from "react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import { describeTurnError } from "../../_api/describe-error.ts";
 import { webAddress } from "../../_markdown/parse.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";
@@ -22,7 +23,7 @@ export function WrittenFiles({ parts }: Parts) {
   return (
     <ul aria-label="Files of this answer" className="flex flex-wrap gap-2">
       {[...files].map(([path, size]) => {
-        const name = path.split("/").at(-1) ?? path;
+        const name = visibleName(path.split("/").at(-1) ?? path);
         const save = () => saveSandboxFile(sandbox.sessionId, path);
         return (
           <li
@@ -31,7 +32,7 @@ export function WrittenFiles({ parts }: Parts) {
           >
             <button
               type="button"
-              title={`Open ${path}`}
+              title={`Open ${visibleName(path)}`}
               onClick={() => (sandbox.open ?? save)(path)}
               className="flex min-w-0 flex-1 items-center gap-2.5 rounded-lg text-left hover:opacity-85"
             >

@@ -6,7 +6,13 @@ import {
   FileText,
   FileVideo,
 } from "lucide-react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import { formatBytes } from "../../_ui/format.ts";
+
+/** A name that may try to look like another: what is invisible in it is an escape, and its direction ends with it. */
+export const FileName = ({ name, className }: Readonly<{ name: string; className?: string }>) => (
+  <bdi className={className}>{visibleName(name)}</bdi>
+);
 
 /** A file by its kind, name and size, side by side in a flex container. */
 export function FileLabel({ name, size }: Readonly<{ name: string; size: number }>) {
@@ -14,7 +20,7 @@ export function FileLabel({ name, size }: Readonly<{ name: string; size: number 
     <>
       <FileTypeIcon name={name} />
       <span className="min-w-0 flex-1">
-        <span className="block truncate text-sm font-medium">{name}</span>
+        <FileName className="block truncate text-sm font-medium" name={name} />
         <span className="block text-xs text-muted-foreground">{formatBytes(size)}</span>
       </span>
     </>

@@ -1,11 +1,12 @@
 import type { FileUIPart } from "ai";
 import { useContext, useEffect, useState } from "react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import { loadImage } from "../../_api/request.ts";
 import { keyed } from "../../_ui/keyed.ts";
 import { isPreviewable, sandboxFilePath } from "../_state/attachment.ts";
 import { previewOf } from "../_state/attachments.ts";
 import { SandboxFilesContext } from "../_tools/file-link.tsx";
-import { FileTypeIcon } from "./file-type-icon.tsx";
+import { FileName, FileTypeIcon } from "./file-type-icon.tsx";
 
 const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
 
@@ -26,14 +27,14 @@ export function MessageFiles({ files }: { readonly files: readonly FileUIPart[] 
 function MessageFile({ file }: { readonly file: FileUIPart }) {
   const open = useContext(SandboxFilesContext)?.open;
   const path = SANDBOX_URL.test(file.url) ? file.url.replace(SANDBOX_URL, "") : null;
-  const name = file.filename || path?.split("/").at(-1) || "File";
+  const name = visibleName(file.filename || path?.split("/").at(-1) || "File");
   const isImage = isPreviewable(file.mediaType);
   const thumbnail = useThumbnail(isImage ? file.url : null, path, file.mediaType);
   const content =
     thumbnail === null ? (
       <span className="flex w-56 max-w-full items-center gap-2.5 rounded-xl border bg-surface p-1.5 pr-3 text-left">
         <FileTypeIcon name={name} mediaType={file.mediaType} />
-        <span className="min-w-0 flex-1 truncate text-sm font-medium">{name}</span>
+        <FileName className="min-w-0 flex-1 truncate text-sm font-medium" name={name} />
       </span>
     ) : (
       // biome-ignore lint/performance/noImgElement: it is an object URL

@@ -1,5 +1,6 @@
 import { ImageIcon, LoaderCircle } from "lucide-react";
 import { useEffect, useState } from "react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import { loadImage } from "../../_api/request.ts";
 import { sandboxPath, webAddress } from "../../_markdown/parse.ts";
 import { useFrame } from "../../_shell/frame.tsx";
@@ -21,7 +22,11 @@ export function RemoteImage({ url, label }: { readonly url: string; readonly lab
   const address = webAddress(url);
   const path = sandboxPath(url);
   if (address !== null) return <ImageOnRequest key={address} url={address} label={label} />;
-  return path === null ? label : <SandboxLink path={path}>{label || path}</SandboxLink>;
+  return path === null ? (
+    label
+  ) : (
+    <SandboxLink path={path}>{label || visibleName(path)}</SandboxLink>
+  );
 }
 
 function ImageOnRequest({ url, label }: { readonly url: string; readonly label: string }) {

@@ -2,6 +2,8 @@
  * The uploaded files of unsent messages: their addresses in the sandbox, in local storage, so that they
  * survive a reload as the text does. This module is loaded with the first file.
  */
+
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import type { listSandboxFilesContract } from "@/lib/sandbox/contract.ts";
 import { type Answer, api, loadImage } from "../../_api/request.ts";
 import {
@@ -81,7 +83,7 @@ async function compareWithSandbox(attachments: Files, kept: KeptDraft): Promise<
   attachments.drop(
     gone.map(({ url }) => url),
     gone.length === 1
-      ? `${gone[0]?.filename} is no longer among the files of this chat. Attach it again.`
+      ? `${visibleName(gone[0]?.filename ?? "")} is no longer among the files of this chat. Attach it again.`
       : `${gone.length} files are no longer among the files of this chat. Attach them again.`,
   );
 }

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext } from "react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import { download } from "../../_ui/save-file.ts";
 import { sandboxFilePath } from "../_state/attachment.ts";
 
@@ -13,15 +14,16 @@ export const SandboxFilesContext = createContext<SandboxFiles | null>(null);
 
 export function FileLink({ path }: { readonly path: string }) {
   const open = useContext(SandboxFilesContext)?.open;
-  if (!open) return <code className="min-w-0 truncate font-mono">{path}</code>;
+  const name = visibleName(path);
+  if (!open) return <code className="min-w-0 truncate font-mono">{name}</code>;
   return (
     <button
       type="button"
-      title={`Open ${path}`}
+      title={`Open ${name}`}
       onClick={() => open(path)}
       className="min-w-0 truncate rounded font-mono hover:underline"
     >
-      {path}
+      {name}
     </button>
   );
 }
@@ -36,7 +38,7 @@ export function SandboxLink({ path, children }: SandboxLinkProps) {
   return (
     <button
       type="button"
-      title={`${files.open === null ? "Download" : "Open"} ${path}`}
+      title={`${files.open === null ? "Download" : "Open"} ${visibleName(path)}`}
       onClick={() => open(path)}
       className="text-left text-accent-text underline underline-offset-2 hover:no-underline"
     >

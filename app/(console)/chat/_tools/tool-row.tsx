@@ -1,5 +1,6 @@
 import { CircleAlert, LoaderCircle, type LucideIcon } from "lucide-react";
 import { memo } from "react";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Disclosure } from "../../_ui/disclosure.tsx";
@@ -23,7 +24,7 @@ export const ToolRow = memo(function ToolRow({ call }: { readonly call: ToolCall
           <span className="shrink-0">{verb}</span>
           {subject !== "" && (
             <code className="min-w-0 truncate rounded bg-muted px-1.5 py-0.5 font-mono text-xs text-foreground group-hover:bg-hover">
-              {subject}
+              {visibleName(subject)}
             </code>
           )}
           {printed !== "" && (

@@ -4,6 +4,7 @@ import { headers } from "next/headers";
 import { notFound } from "next/navigation";
 import { cache } from "react";
 import { GET } from "@/app/api/shares/[token]/route.ts";
+import { visibleName } from "@/lib/contract/visible-name.ts";
 import { callEndpoint } from "@/lib/http/call-endpoint.ts";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 import { readShareContract } from "@/lib/sessions/shares/contract.ts";
@@ -24,7 +25,7 @@ const readSharedChat = cache(async (token: string): Promise<SharedPage | "missin
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
   const found = await readSharedChat((await params).token);
-  const title = (typeof found === "object" && found.share.title) || "Shared chat";
+  const title = visibleName(typeof found === "object" ? found.share.title : "") || "Shared chat";
   const description = "A conversation with an agent, shared by its owner.";
   return {
     title,
