@@ -3,7 +3,7 @@ import { visibleName } from "./visible-name.ts";
 
 const LABEL = "[\\p{L}\\p{N}_-]+";
 const DOMAIN = `(?:${LABEL}\\.)+(?:\\p{L}{2,}|xn--[a-z\\d-]+)(?![\\p{L}\\p{N}])|\\d{1,3}(?:\\.\\d{1,3}){3}`;
-/** Whatever a person reads as an address, with its host, and with the path behind it, which may have dots, too. */
+/** Text that reads as an address: its host, and the path behind it, which may also have dots. */
 const ADDRESS = new RegExp(
   `(?:https?://(?:[^\\s/?#@]*@)?([^\\s/?#]+)|(?:[^\\s/?#@]+@)?(${DOMAIN})(?::\\d+)?)(?:[/?#]\\S*)?`,
   "giu",
