@@ -4,7 +4,7 @@ import type { HighlightAnswer, HighlightRequest } from "./highlight-worker.ts";
 import type { CodeLine } from "./languages.ts";
 
 /** The time for one portion of lines and the download of a grammar; then the block stays plain. */
-const DEADLINE_MS = 10_000;
+const DEADLINE_MS = 30_000;
 /** The lines of one portion, so that the pieces appear early and are drawn in short tasks. */
 const PORTION_LINES = 200;
 
