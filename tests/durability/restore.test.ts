@@ -1,4 +1,7 @@
-/** What `npm run backup` and `npm run restore` refuse, and what they leave behind: nothing. */
+/**
+ * What `npm run backup` and `npm run restore` refuse, and what they leave behind: nothing. This file is long because its
+ * tests share one installation.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import {

@@ -1,4 +1,7 @@
-/** Supabase Auth under this origin, and what the console's pages may do. */
+/**
+ * Supabase Auth under this origin, and what the console's pages may do. This file is long because it follows sessions from
+ * the code to the sign-out.
+ */
 import { createHash, randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { askAuth, codeFor, sessionFor } from "../support/harness/auth-session.ts";
