@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
+import { chmodSync, closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { platform } from "node:os";
 
 /** Opens a folder without the right to read it. Node.js lacks the constant of Linux. */
@@ -12,14 +12,30 @@ export interface OpenFolder {
 }
 
 /**
- * Opens a folder of a sandbox without following a link. While commands run, only paths below an open folder stay where
- * they are.
+ * Opens a folder of a sandbox without following a link, and until it is closed with all rights of its owner, which a
+ * command may have taken away. While commands run, only paths below an open folder stay where they are.
  *
  * @throws Error when the path is not a folder
  */
-export function openFolder(path: string): OpenFolder {
+export function openFolder(given: string): OpenFolder {
   // Sandboxes whose commands can make links need Linux.
-  if (platform() !== "linux") return { path, mode: lstatSync(path).mode, close: () => {} };
-  const fd = openSync(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  return { path: `/proc/self/fd/${fd}`, mode: fstatSync(fd).mode, close: () => closeSync(fd) };
+  const isLinux = platform() === "linux";
+  const fd = isLinux ? openSync(given, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW) : -1;
+  const path = isLinux ? `/proc/self/fd/${fd}` : given;
+  const { mode } = isLinux ? fstatSync(fd) : lstatSync(given);
+  const setMode = (wanted: number) => (mode & 0o500) === 0o500 || chmodSync(path, wanted);
+  const close = () => {
+    try {
+      setMode(mode);
+    } finally {
+      if (isLinux) closeSync(fd);
+    }
+  };
+  try {
+    setMode(mode | 0o700);
+    return { path, mode, close };
+  } catch (error) {
+    if (isLinux) closeSync(fd);
+    throw error;
+  }
 }

@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import {
-  chmodSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -89,16 +88,9 @@ function linkFolder({ from, to, name }: Place, leaveOut: LeaveOut): void {
   const folder = openFolder(from);
   try {
     mkdirSync(to, { mode: folder.mode | 0o700 });
-    // A command may have taken all rights from everybody.
-    const isClosed = (folder.mode & 0o500) !== 0o500;
-    if (isClosed) chmodSync(folder.path, folder.mode | 0o700);
-    try {
-      for (const entry of readdirSync(folder.path, { withFileTypes: true })) {
-        const place = { from: join(folder.path, entry.name), to: join(to, entry.name) };
-        linkEntry({ ...place, name: `${name}/${entry.name}` }, entry.isDirectory(), leaveOut);
-      }
-    } finally {
-      if (isClosed) chmodSync(folder.path, folder.mode);
+    for (const entry of readdirSync(folder.path, { withFileTypes: true })) {
+      const place = { from: join(folder.path, entry.name), to: join(to, entry.name) };
+      linkEntry({ ...place, name: `${name}/${entry.name}` }, entry.isDirectory(), leaveOut);
     }
   } finally {
     folder.close();

@@ -44,6 +44,7 @@ export async function restoreBackup([given]: readonly string[]): Promise<number>
   const { signal, end } = interruption();
   const lock = await lockDataDir(dataDir);
   const draft = join(dataDir, RESTORING);
+  const made = [draft];
   try {
     rmSync(draft, { recursive: true, force: true });
     mkdirSync(draft, { mode: 0o700 });
@@ -57,7 +58,10 @@ export async function restoreBackup([given]: readonly string[]): Promise<number>
       throw new Error(`${file} cannot be restored: ${reason}`, { cause: error });
     });
     await recover(draft);
-    moveAll(draft, dataDir);
+    for (const name of readdirSync(draft)) {
+      renameSync(join(draft, name), join(dataDir, name));
+      made.push(join(dataDir, name));
+    }
     rmdirSync(draft);
     console.log(
       `Restored ${dataDir} from the backup of ${header?.createdAt}.\n` +
@@ -66,27 +70,13 @@ export async function restoreBackup([given]: readonly string[]): Promise<number>
     );
     return 0;
   } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
+    for (const path of made) rmSync(path, { recursive: true, force: true });
     throw error;
   } finally {
     lock.release();
     for (const name of ["lock", "lock.pid"]) rmSync(join(dataDir, name), { force: true });
     if (isNew && readdirSync(dataDir).length === 0) rmdirSync(dataDir);
     end();
-  }
-}
-
-/** Moves what is in a folder to another one, all of it or nothing. */
-function moveAll(from: string, to: string): void {
-  const moved: string[] = [];
-  try {
-    for (const name of readdirSync(from)) {
-      renameSync(join(from, name), join(to, name));
-      moved.push(name);
-    }
-  } catch (error) {
-    for (const name of moved) rmSync(join(to, name), { recursive: true, force: true });
-    throw error;
   }
 }
 

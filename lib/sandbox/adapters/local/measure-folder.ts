@@ -1,5 +1,5 @@
 /** Measures the files of a session from outside of its sandbox, while commands change them. */
-import { chmodSync, type Dirent } from "node:fs";
+import type { Dirent } from "node:fs";
 import { lstat, opendir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type OpenFolder, openFolder } from "../../../platform/open-folder.ts";
@@ -39,7 +39,10 @@ export async function measureFolder(
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       const { path, parent } = next;
       if (opened.size === MAX_OPEN_FOLDERS) throw new Error("The folder has too many branches");
-      const folder = await unlessGone(() => new WalkedFolder(path), parent === undefined);
+      const folder = await unlessGone<WalkedFolder>(
+        () => ({ ...openFolder(path), pending: 0 }),
+        parent === undefined,
+      );
       if (folder) opened.add(folder);
       if (parent && --parent.pending === 0) close(parent);
       if (!folder) continue;
@@ -60,45 +63,14 @@ export async function measureFolder(
   }
 }
 
-/** A folder that is open until the last folder in it has been opened. */
-class WalkedFolder {
-  /** The number of folders in it that have yet to be opened. */
-  pending = 0;
-  readonly #folder: OpenFolder;
-
-  constructor(path: string) {
-    this.#folder = openFolder(path);
-  }
-
-  get path(): string {
-    return this.#folder.path;
-  }
-
-  /** A command may have taken away all rights. */
-  unlock(): void {
-    if (this.#isLocked) chmodSync(this.path, this.#folder.mode | 0o700);
-  }
-
-  close(): void {
-    try {
-      if (this.#isLocked) chmodSync(this.path, this.#folder.mode);
-    } finally {
-      this.#folder.close();
-    }
-  }
-
-  get #isLocked(): boolean {
-    return (this.#folder.mode & 0o500) !== 0o500;
-  }
+/** A folder that is open until the last folder in it has been opened, and how many have yet to be. */
+interface WalkedFolder extends OpenFolder {
+  pending: number;
 }
 
 async function* entriesOf(folder: WalkedFolder, isRoot: boolean): AsyncGenerator<Dirent> {
-  const entries = await unlessGone(() => {
-    folder.unlock();
-    return opendir(folder.path);
-  }, isRoot);
   try {
-    if (entries) yield* entries;
+    yield* await opendir(folder.path);
   } catch (error) {
     if (isRoot || !isGone(error)) throw error;
   }
