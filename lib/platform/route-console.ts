@@ -17,7 +17,7 @@ const FORMAT = {
 const LEVELS = { debug: "debug", log: "info", info: "info", warn: "warn", error: "error" } as const;
 
 /** How Next.js marks its lines about its start and its builds. */
-const OF_NEXT = /^[▲○✓] /u;
+const OF_NEXT = /^(?:[▲○✓⨯-] |$)/u;
 
 /** In a text such as `{ token: 'x' }`, `"token":"x"`, `token=x` and `Authorization: Bearer x`. */
 const SECRET = new RegExp(

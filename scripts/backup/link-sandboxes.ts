@@ -65,7 +65,7 @@ interface Place {
   readonly name: string;
 }
 
-function linkEntry(place: Place, isDirectory: boolean, leaveOut: LeaveOut): void {
+function linkEntry(place: Place, isDirectory: boolean, leaveOut: LeaveOut, retries = 20): void {
   const { name } = place;
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
     leaveOut(name, "its path is too long");
@@ -79,6 +79,10 @@ function linkEntry(place: Place, isDirectory: boolean, leaveOut: LeaveOut): void
     if (code === "ENOENT" || code === "EEXIST") {
       // It was deleted, or renamed and therefore listed twice. Names that are not UTF-8 are not found.
       if (name.includes("\uFFFD")) leaveOut(name, "its name is not UTF-8");
+    } else if (code === "EPERM" && !isDirectory && retries > 0) {
+      // A folder cannot be linked: a command may have put it in the place of a file.
+      const found = lstatSync(place.from, { throwIfNoEntry: false });
+      if (found) linkEntry(place, found.isDirectory(), leaveOut, retries - 1);
     } else if (CAUSED_BY_COMMANDS.has(code)) leaveOut(name, `it cannot be read (${code})`);
     else throw error;
   }
