@@ -181,7 +181,12 @@ describe("a bearer of an OIDC provider", () => {
   });
 
   it("leaves the console without a sign-in: another issuer's session would open nothing", async () => {
-    const answer = await fetch(`${server.url}/auth/v1/otp`, { method: "POST", body: "{}" });
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`${server.url}/auth/v1/otp`, {
+      method: "POST",
+      headers,
+      body: "{}",
+    });
     expect(answer.status).toBe(501);
     expect((await answer.json()).error_code).toBe("not_configured");
   });

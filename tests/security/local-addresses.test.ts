@@ -58,7 +58,7 @@ const attempts: Record<string, (url: string, headers: Record<string, string>) =>
     "a sign-in at the console": async (url, headers) => {
       const answer = await fetch(`${url}/auth/v1/otp`, {
         method: "POST",
-        headers,
+        headers: { "content-type": "application/json", ...headers },
         body: JSON.stringify({ email: `${randomUUID()}@example.com` }),
       });
       await answer.arrayBuffer();
