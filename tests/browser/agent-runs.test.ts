@@ -205,7 +205,9 @@ async function storeRuns(
     readonly artist?: string | null;
   },
 ): Promise<void> {
-  const { session, chat } = await createSession(client({ bearer: account.bearer }), { title });
+  const { session, chat } = await createSession(client({ bearer: account.bearer }));
+  // Older titles have characters that are refused today.
+  await sql`update chats set title = ${title} where id = ${chat.id}`;
   const finishedAt = status === "queued" || status === "running" ? null : new Date();
   await sql`insert into turns (id, account_id, session_id, chat_id, run_id, status, kind, error, artist_id,
       message_id, assistant_message_id, model_id, created_at, finished_at)

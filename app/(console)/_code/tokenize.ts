@@ -17,7 +17,7 @@ import { type CodeLine, findLanguage, kinds } from "./languages.ts";
 /** Longer lines stay plain: they are data, not code that someone reads. */
 const MAX_LINE_LENGTH = 2_000;
 /** Generous, because the first lines of a language also compile the expressions of its grammar. */
-const MAX_LINE_MS = 2_000;
+const MAX_LINE_MS = 10_000;
 
 /** Names of TextMate scopes by kind; the more specific name wins. */
 const scopes: Readonly<Partial<Record<(typeof kinds)[number], string>>> = {

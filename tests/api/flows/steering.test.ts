@@ -279,7 +279,7 @@ describe("a message that steers a running turn", () => {
     const exported = (await person.withKey.get(`${path}/export`)).text.replace(/_.*UTC_\n\n/g, "");
     const text = entry("venue", "Elbphilharmonie").content;
     expect(exported).toContain(
-      `## Agent\n\n_Used bash_\n\n## You\n\n${text}\n\n## Agent\n\nYou said: ${text}\n`,
+      `## Agent\n\n_Used bash_\n\n## You\n\n> ${text}\n\n## Agent\n\n> You said: ${text}\n`,
     );
     const { body } = await person.withKey.request("PUT", `${path}/share`);
     const { share } = z.object({ share: z.object({ url: z.string() }) }).parse(body);

@@ -156,6 +156,8 @@ function watchFaults(page: Page, { url = stack.url, allow }: TabOptions): string
     if (!isOwn && !allow?.(asked)) faults.push(`foreign request: ${asked}`);
   });
   page.on("response", (response) => {
+    // A tab with other places may be of another site.
+    if (allow) return;
     if (!response.url().startsWith(`${url}/`) || !response.request().isNavigationRequest()) return;
     const headers = { get: (name: string) => response.headers()[name] ?? null };
     const fault = faultOfHeaders(headers);
