@@ -208,7 +208,7 @@ describe("while others write", () => {
     await applyMigrations(
       sql,
       await migration(`lock table messages in access exclusive mode;
-        select pg_sleep(${WRITER_LOCK_TIMEOUT_MS / 1000 + 1})`),
+        select pg_sleep(${WRITER_LOCK_TIMEOUT_MS / 1000 + 4})`),
     );
     await expect(writer.stop()).rejects.toThrow(/lock timeout/);
   });
