@@ -11,7 +11,8 @@ describe("POST /api/chat/runs/{runId}/cancel 200", () => {
     const cancel = () => person.withKey.post(`/api/chat/runs/${run.runId}/cancel`);
     const cancelled = { status: "success", cancelled: true };
     expect(await cancel()).toMatchObject({ status: 200, body: cancelled });
-    expect((await readRun(person.withKey, run)).status).toBe("cancelled");
+    // The answer waits for the end, but not for long.
+    await expect.poll(async () => (await readRun(person.withKey, run)).status).toBe("cancelled");
     expect((await conversationOf(person.withKey, run).read()).isStreaming).toBe(false);
     expect(await cancel()).toMatchObject({ status: 200, body: cancelled });
   });

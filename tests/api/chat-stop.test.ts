@@ -14,7 +14,8 @@ describe("POST /api/chat/{chatId}/stop 200", () => {
       const stream = await conversation.send("run: sleep 100");
       const stopped = await conversation.stop();
       expect([stopped.status, stopped.body]).toEqual([200, { status: "success", stopped: true }]);
-      expect((await conversation.read()).isStreaming).toBe(false);
+      // The answer waits for the end, but not for long.
+      await expect.poll(async () => (await conversation.read()).isStreaming).toBe(false);
       expectCompleteTurn(await stream.ended);
       expect(await assemble(stream.chunks)).toEqual(await conversation.answer());
       const again = await conversation.stop();
