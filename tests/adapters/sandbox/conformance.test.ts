@@ -172,6 +172,31 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       expect(await shell(command)).toMatchObject({ stdout: `c 'y'\nb "x"\n` });
     });
 
+    test("a here-document keeps its indentation, wherever it starts", async () => {
+      const command = "echo 'a\n b'; cat > indented <<'EOF'\n  x\n\ty\nEOF\ncat indented";
+      expect(await shell(command)).toMatchObject({ stdout: "a\n b\n  x\n\ty\n" });
+    });
+
+    test("a path that ends with a slash is a folder, and no file is made there", async () => {
+      await sandbox.writeFile("slash/song.txt", "song\n");
+      const inFolder = { cwd: "slash" };
+      for (const command of [
+        "cp song.txt none/",
+        "mv song.txt none/",
+        "echo x > none/",
+        "echo x >> none/",
+        "cp song.txt other/none/",
+        "touch none/",
+        "tee none/ < song.txt",
+      ]) {
+        expect((await shell(command, inFolder)).exitCode, command).not.toBe(0);
+      }
+      const made =
+        "mkdir new/ && mv song.txt new/ && cp -r new/ copy/ && cd new/ && pwd && cat ../*/*";
+      const { stdout } = await shell(`ls; ${made}`, inFolder);
+      expect(stdout).toMatch(/^song\.txt\n\S+\/slash\/new\nsong\nsong\n$/);
+    });
+
     test("search and list files as the tools need it", async () => {
       await sandbox.writeFile("src/a.ts", "one\nTwo\n");
       await sandbox.writeFile("src/deep/b.ts", "two\n");

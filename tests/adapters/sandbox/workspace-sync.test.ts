@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("loses nothing that a command writes while files are exchanged", async () => {
+async function openSync() {
   const [accountId, sessionId, runId] = [randomUUID(), randomUUID(), `wrun_${randomUUID()}`];
   await sql`insert into accounts (id, email) values (${accountId}, ${`${accountId}@example.com`})`;
   await sql`insert into sessions (id, account_id) values (${sessionId}, ${accountId})`;
@@ -35,7 +35,31 @@ test("loses nothing that a command writes while files are exchanged", async () =
   const sync = { ...place, sessionId, sandbox: state.name, runId, writes: true, isDirty: false };
   const write = (path: string, text: string) =>
     writeFile({ contents }, place, [Buffer.from(text)].values() as never, { path, runId: null });
+  return { sessionId, contents, parts, run, sync, write };
+}
 
+test("the folder is there before it has a file, and what is in its place is named", async () => {
+  const { contents, parts, run, sync, write } = await openSync();
+  expect(await syncSandbox({ contents }, parts, sync)).toMatchObject({ skipped: [] });
+  await run("echo figures > figures.csv; cp figures.csv workspace");
+  const { stored } = await syncSandbox({ contents }, parts, sync);
+  expect(stored).toMatchObject([{ path: "figures.csv" }]);
+
+  await run("rm -r workspace; echo figures > workspace");
+  await write("other.md", "others\n");
+  const { skipped } = await syncSandbox({ contents }, parts, sync);
+  expect(skipped[0]).toEqual({
+    path: "workspace",
+    reason: "a file is in the place of the folder",
+  });
+  // It is neither lost nor taken for a deletion of all files.
+  expect(await run("cat workspace; rm workspace")).toBe("figures\n");
+  await syncSandbox({ contents }, parts, sync);
+  expect(await run("cat workspace/*")).toBe("figures\nothers\n");
+});
+
+test("loses nothing that a command writes while files are exchanged", async () => {
+  const { sessionId, contents, parts, run, sync, write } = await openSync();
   await write("all.md", "before\n");
   await syncSandbox({ contents }, parts, sync);
   await write("all.md", "before\nothers\n");

@@ -121,7 +121,8 @@ async function run({ command, cwd, env, maxOutputChars, policies }: JailRequest 
   try {
     // One more, by which the server sees that the output of a killed command is too long.
     const { exitCode, stdout, stderr } = await withLiveOutput(maxOutputChars + 1, sendOutput, () =>
-      bash.exec(command, { signal: stop.signal }),
+      // Indentation is a part of here-documents.
+      bash.exec(command, { rawScript: true, signal: stop.signal }),
     );
     return finished(exitCode, stdout, stderr, maxOutputChars);
   } catch (error) {

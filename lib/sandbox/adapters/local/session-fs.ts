@@ -2,6 +2,7 @@
  * The file tree that a command sees: the session's home and /tmp on disk under one quota, over a
  * small read-only system part in memory.
  */
+import { lstatSync } from "node:fs";
 import { constants, open, rename } from "node:fs/promises";
 import { join, posix } from "node:path";
 import {
@@ -126,6 +127,10 @@ class QuotaFs extends ReadWriteFs {
     await rename(staged, this.#real(path));
   }
 
+  isFolder(path: string): boolean {
+    return lstatSync(this.#real(path), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  }
+
   #real(path: string): string {
     return join(this.#root, posix.resolve("/", path));
   }
@@ -186,6 +191,50 @@ export class SessionFs extends MountableFs {
     for (const [path, fs] of this.#mounted) this.mount(path, fs);
   }
 
+  /**
+   * Keeps the slash at the end of a path at which there is no folder. The shell would make a file there, and
+   * `cp song.wav workspace/` would lose it.
+   */
+  override resolvePath(base: string, path: string): string {
+    const resolved = super.resolvePath(base, path);
+    if (!path.endsWith("/")) return resolved;
+    for (const [root, fs] of this.#mounted) {
+      if (!resolved.startsWith(`${root}/`)) continue;
+      return fs.isFolder(resolved.slice(root.length)) ? resolved : `${resolved}/`;
+    }
+    return resolved;
+  }
+
+  override async writeFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
+    if (path.endsWith("/")) throw noFolder(path);
+    await super.writeFile(path, content, options);
+  }
+
+  override async appendFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
+    if (path.endsWith("/")) throw noFolder(path);
+    await super.appendFile(path, content, options);
+  }
+
+  override async cp(source: string, target: string, options?: CpOptions): Promise<void> {
+    if (target.endsWith("/") && !(await this.stat(source)).isDirectory) throw noFolder(target);
+    await super.cp(source, target, options);
+  }
+
+  override async mv(source: string, target: string): Promise<void> {
+    if (target.endsWith("/") && !(await this.stat(source)).isDirectory) throw noFolder(target);
+    await super.mv(source, target);
+  }
+
+  override async symlink(target: string, path: string): Promise<void> {
+    if (path.endsWith("/")) throw noFolder(path);
+    await super.symlink(target, path);
+  }
+
+  override async link(existing: string, path: string): Promise<void> {
+    if (path.endsWith("/")) throw noFolder(path);
+    await super.link(existing, path);
+  }
+
   /** Reads at most `maxBytes` of a file on disk. */
   readPiece(path: string, offset: number, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const { fs, inner } = this.#onDisk(path);
@@ -215,6 +264,8 @@ export class SessionFs extends MountableFs {
 }
 
 const notRegular = (path: string): Error => new Error(`EACCES: not a regular file, '${path}'`);
+
+const noFolder = (path: string): Error => new Error(`ENOTDIR: not a directory, '${path}'`);
 
 function readOnly(path: string): Error {
   return new Error(`EROFS: read-only file system, '${path}'`);
