@@ -8,7 +8,6 @@ import { posix } from "node:path";
 import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import {
-  type CommandResult,
   type ExpectedFile,
   type FolderEntry,
   isSandboxError,
@@ -122,8 +121,6 @@ class SandboxSync {
     // What cannot be stored gives way to the workspace.
     const expectedAt = (path: string) => (writes ? (entries?.get(path) ?? null) : undefined);
     await this.#give(expectedAt);
-    // `cp file workspace` would make a file of this name.
-    if (entries === null) await this.#run(`mkdir -p ${WORKSPACE_FOLDER}`);
     const { revision, conflicts } = this.#loaded;
     const removed = [...this.#removed];
     const hasChanges = isDirty || this.#isOvertaken;
@@ -171,14 +168,13 @@ class SandboxSync {
     }
   }
 
-  #run(command: string): Promise<CommandResult> {
-    return this.#parts.sandbox.run(command, { timeoutMs: 10_000, maxOutputChars: 10_000 });
-  }
-
   /** Links and special files are left out of the list. */
   async #nameOthers(): Promise<void> {
     const command = `find ${WORKSPACE_FOLDER} ! -type f ! -type d | head -n ${MAX_NAMED}`;
-    const { stdout, exitCode } = await this.#run(command);
+    const { stdout, exitCode } = await this.#parts.sandbox.run(command, {
+      timeoutMs: 10_000,
+      maxOutputChars: 10_000,
+    });
     if (exitCode !== 0) return;
     for (const line of stdout.split("\n")) {
       const path = line.slice(WORKSPACE_FOLDER.length + 1);
