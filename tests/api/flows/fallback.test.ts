@@ -327,11 +327,11 @@ describe("options", () => {
     const started = startedOf(
       await caller.post("/api/chat/runs", {
         prompt: "[script:fallback-twice]",
-        model: "spare",
-        fallback_models: ["spare", "fake-64k", "fake-64k"],
+        model: "main-first",
+        fallback_models: ["main-first", "main-second", "main-second"],
       }),
     );
     expect((await waitForRun(caller, started)).status).toBe("failed");
-    expect([...new Set(modelsOf("twice"))]).toEqual(["spare", "fake-64k"]);
+    expect([...new Set(modelsOf("twice"))]).toEqual(["main-first", "main-second"]);
   });
 });

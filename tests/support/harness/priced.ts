@@ -14,6 +14,7 @@ export const PRICES = {
 const MAIN = [
   ...["start", "tenth", "middle", "skipped", "limited", "gone", "wrong", "small"],
   ...["subagent", "summary", "template", "signed", "full", "costly", "stopped"],
+  ...["first", "second"],
 ];
 
 const unpriced = ["fake-model", "fake-64k", "fake-hidden-64k"];
