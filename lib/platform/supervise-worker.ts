@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 
 /** Why a worker has ended: after its last message, at its deadline, on a signal, or without an answer. */
@@ -6,11 +7,14 @@ export type WorkerEnd = "answered" | "late" | "aborted" | "exhausted" | "exited"
 /** How often the deadline of a thread is moved that had less than its time on a busy machine. */
 const MAX_EXTENSIONS = 5;
 const MIN_EXTENSION_MS = 50;
+const MAX_ANSWER_MS = 1_000;
 
-/** Returns how long a thread has run; undefined where Node.js cannot tell. */
+/** Returns how long a thread has run; undefined if that is unknown. */
 async function runMsOf(worker: Worker): Promise<number | undefined> {
-  // Before Node.js 24.6 there is no such method. It fails for a thread that has ended.
-  const usage = await worker.cpuUsage?.().catch(() => undefined);
+  // Before Node.js 24.6 there is no such method. It fails for a thread that has ended, and does not answer while the
+  // thread is held up in the system or in a long call of native code.
+  const asking = worker.cpuUsage?.().catch(() => undefined);
+  const usage = await Promise.race([asking, delay(MAX_ANSWER_MS, undefined)]);
   return usage && (usage.user + usage.system) / 1_000;
 }
 
