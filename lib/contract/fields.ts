@@ -3,10 +3,10 @@ import { z } from "zod";
 import { hidesCharacters } from "./visible-name.ts";
 import { hasTags } from "./visible-text.ts";
 
-/** A UUID of any version, converted to lower case. */
 /** Of a path in a sandbox. */
 export const MAX_PATH_CHARS = 4_096;
 
+/** A UUID of any version, converted to lower case. */
 export const uuid = z.guid().toLowerCase();
 
 /** Refuses text that hides in a text of instructions (`hasTags`). */

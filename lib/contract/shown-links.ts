@@ -9,6 +9,9 @@ const ADDRESS = new RegExp(
   "giu",
 );
 
+/** With the dots of other scripts, which browsers take for dots, too. */
+const LINKED = new RegExp(DOMAIN.replaceAll("\\.", "[.。．｡]"), "giu");
+
 /** A longer text may have any addresses: finding them takes the square of its length. */
 const MAX_SEARCHED_CHARS = 2_000;
 
@@ -39,7 +42,5 @@ export const withoutLinks = (name: string): string =>
   /^[^\s@]+@[^\s@]+$/.test(name)
     ? visibleName(name)
     : visibleName(name)
-        .replace(new RegExp(DOMAIN.replaceAll("\\.", "[.。．｡]"), "giu"), (domain) =>
-          domain.replace(/[.。．｡]/g, "[.]"),
-        )
+        .replace(LINKED, (domain) => domain.replace(/[.。．｡]/g, "[.]"))
         .replace(/:(?=\/\/)|(?<=\b(?:mailto|tel|sms)):/gi, "[:]");

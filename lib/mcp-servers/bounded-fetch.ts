@@ -28,7 +28,7 @@ export class NotConnected extends Error {
   override readonly name = "NotConnected";
 }
 
-/** Nobody could be protected from whoever intercepts the authorization. */
+/** The authorization server lacks what protects an authorization from others. Its message may be shown. */
 export class UnsafeAuthorization extends Error {
   override readonly name = "UnsafeAuthorization";
 }

@@ -283,16 +283,18 @@ const lease = z.union([
 export const leaseTokens = ({ accountId, id, secret }: McpAccess) =>
   call("lease_mcp_tokens", { ...ofServer(accountId, id), p_secret: secret ?? "" }, lease);
 
-/** Stores the tokens of a server, or that it has none, and returns its access. @param isLeased whether they replace only the leased tokens */
+/**
+ * Stores the tokens of a server, or that it has none any more, and returns how it is reached now.
+ * @param isLeased whether they replace only the tokens that were leased
+ */
 export async function storeOAuth(
   given: McpAccess,
   state: OAuthState,
   isLeased = false,
 ): Promise<McpAccess> {
-  const { accountId, id, url } = given;
-  const secret = state.tokens ? seal(id, state) : null;
+  const secret = state.tokens ? seal(given.id, state) : null;
   const tokens = { p_secret: secret, p_leased: isLeased ? given.secret : null };
-  const args = { ...ofServer(accountId, id), p_url: url, ...tokens };
+  const args = { ...ofServer(given.accountId, given.id), p_url: given.url, ...tokens };
   const stored = await call("store_mcp_tokens", args, z.union([access, refusal]));
   return isAppError(stored) ? { ...given, oauth: null } : stored;
 }

@@ -45,6 +45,7 @@ async function refuse(
   await engine.wake(turnId);
   return authorityEnded;
 }
+
 /** The turn of a repeated message, or of an approval, lacks some of the options of the request. */
 export const optionsDiffer = appError(
   "message_differs",
@@ -54,8 +55,7 @@ export const optionsDiffer = appError(
 /**
  * Records the answer to an approval. The run continues after the last one.
  * Errors: 404 `Approval not found`; 409 when it has another answer, has expired, or its run has ended or has lost its
- * key or artist; 429 when the
- * account has too many active turns.
+ * key or artist; 429 when the account has too many active turns.
  */
 export async function answerApproval(
   app: EndParts,

@@ -58,8 +58,8 @@ function linesOf(input: Readonly<Record<string, unknown>>, kind = "Input"): Effe
   ];
   const lines = ordered.slice(0, MAX_LINES).flatMap((name) => {
     const { value, is_cut } = visibleExcerpt(name, MAX_NAME_CHARS);
-    const lines = lineOf(`${kind} “${value}”`, input[name], ADDRESSEE.test(name));
-    return is_cut ? lines.map((line) => ({ ...line, is_cut })) : lines;
+    const shown = lineOf(`${kind} “${value}”`, input[name], ADDRESSEE.test(name));
+    return is_cut ? shown.map((line) => ({ ...line, is_cut })) : shown;
   });
   const more = names.length - MAX_LINES;
   if (more <= 0) return lines;

@@ -5,7 +5,8 @@ import { keyed } from "./keyed.ts";
 /** Letters of right-to-left scripts, with the blanks and marks between them. */
 const RIGHT_TO_LEFT =
   /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}](?:[ \p{M}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])*)/u;
-const MARK = /(⟨[^⟩]*⟩)/u;
+/** Only what the service writes: a request from before it wrote out hidden characters may have other brackets. */
+const MARK = /(⟨[\w+, ]*⟩)/;
 
 interface ForeignTextProps {
   readonly text: string;
