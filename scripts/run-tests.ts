@@ -60,8 +60,9 @@ export async function test(
       );
       for (const { name, assertionResults } of testResults) {
         for (const { status, fullName, failureMessages } of assertionResults) {
-          if (status !== "passed" || failureMessages.length === 0) continue;
-          console.log(`UNSTEADY: ${name} > ${fullName}\n${failureMessages.join("\n")}\n`);
+          if (failureMessages.length === 0) continue;
+          const word = status === "passed" ? "UNSTEADY" : "FAILED";
+          console.log(`${word}: ${name} > ${fullName}\n${failureMessages.join("\n")}\n`);
         }
       }
       console.log(`${numPassedTests} passed, ${numFailedTests} failed`);

@@ -1,6 +1,7 @@
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ModelMessage, UIMessageChunk } from "ai";
 import type { RunOptions } from "../contract/run-options.ts";
+import { config } from "../platform/config.ts";
 import type { Sandbox } from "../sandbox/port.ts";
 import { type ContextState, promptOf } from "./context.ts";
 import { type Messages, unitsOf } from "./conversation.ts";
@@ -19,7 +20,6 @@ import { type Models, tryModels } from "./try-models.ts";
 /** The part of a turn's state that a model call needs. */
 export interface Conversation extends Messages, ToolOptions {
   readonly model_id: string;
-  readonly artist_id: string | null;
   readonly instructions: string | null;
   readonly workspace: Memory;
   readonly options: RunOptions;
@@ -66,7 +66,9 @@ export const instructionsFor = (turn: Omit<Conversation, "context">): string =>
         submitsOutput: Boolean(turn.output_schema),
         skills: skillsTextOf(turn),
         workspace: { ...turn.workspace, use: turn.options.workspace ?? "write" },
-        ...(turn.artist_id === null ? {} : { artistId: turn.artist_id }),
+        canSearch: turn.options.web_search === true,
+        limits: turn.options.limits,
+        canReachWeb: config().SANDBOX_ALLOWED_HOSTS.length > 0,
         ...(turn.instructions === null ? {} : { instructions: turn.instructions }),
       });
 
@@ -121,11 +123,12 @@ export async function callModel({
     },
     reset,
   );
-  const { clearedTo, summary } = turn.context;
+  const { clearedTo, reportsClearedTo, summary } = turn.context;
   const request: SentRequest = {
     ...(await digestsOf({ instructions, tools, messages: prompt })),
     ...(turn.compaction && { compaction: turn.compaction.id }),
     ...(clearedTo && { clearedTo }),
+    ...(reportsClearedTo && { reportsClearedTo }),
     ...(summary && { summarizedTo: summary.to }),
   };
   if (!signal.aborted && !("failure" in answer)) {

@@ -8,11 +8,13 @@ import type { Place, Unit } from "./conversation.ts";
 import { pdfTokens } from "./pdf-tokens.ts";
 import { describeTools } from "./sent-request.ts";
 import { isToolImage, pathsOf, withoutImages } from "./tool-images.ts";
-import { estimateTokens, pathIn, resultPath, resultText } from "./tool-results.ts";
+import { clearResult, estimateTokens, type ResultFile } from "./tool-results.ts";
 
-/** How a conversation was compacted. Both places are the last ones that are affected. */
+/** How a conversation was compacted. The places are the last ones that are affected. */
 export interface ContextState {
+  /** Without the reports of subagents. */
   readonly clearedTo?: Place;
+  readonly reportsClearedTo?: Place;
   readonly summary?: { readonly text: string; readonly to: Place };
 }
 
@@ -114,20 +116,22 @@ export function planCompaction(
   // Where the whole was measured, its parts take as much more than was estimated.
   const scale = Math.max(1, tokens / estimated);
   const newest = visible.findLastIndex(({ role }) => role === "assistant");
-  const clearedAlready = indexOf(visible, state.clearedTo);
-  const files: { path: string; text: string }[] = [];
+  const files: ResultFile[] = [];
   let after = tokens;
-  let clearedTo: Place | undefined;
-  for (const unit of visible.slice(clearedAlready + 1, Math.max(newest, 0))) {
-    if (after <= budget * CLEAR_DOWN_TO) break;
-    const clear = clearableResults(unit);
-    if (clear.saved === 0) continue;
-    after -= clear.saved * scale;
-    files.push(...clear.files);
-    clearedTo = { messageId: unit.messageId, step: unit.step };
+  let cleared = state;
+  // A report stands for many steps, so reports go last.
+  for (const field of ["clearedTo", "reportsClearedTo"] as const) {
+    const from = indexOf(visible, state[field]) + 1;
+    for (const unit of visible.slice(from, Math.max(newest, 0))) {
+      if (after <= budget * CLEAR_DOWN_TO) break;
+      const clear = clearableResults(unit, field);
+      if (clear.saved === 0) continue;
+      after -= clear.saved * scale;
+      files.push(...clear.files);
+      cleared = { ...cleared, [field]: { messageId: unit.messageId, step: unit.step } };
+    }
   }
-  const cleared = { ...state, ...(clearedTo && { clearedTo }) };
-  if (clearedTo && after <= budget * SUMMARIZE_ABOVE) {
+  if (cleared !== state && after <= budget * SUMMARIZE_ABOVE) {
     return { kind: "cleared", state: cleared, files };
   }
 
@@ -137,7 +141,7 @@ export function planCompaction(
   const last = dropped.at(-1);
   const saved = dropped.reduce((sum, unit) => sum + tokensOf(unit.messages) * scale, 0);
   if (!last || saved <= budget * SUMMARY_SHARE) {
-    return clearedTo ? { kind: "cleared", state: cleared, files } : null;
+    return cleared === state ? null : { kind: "cleared", state: cleared, files };
   }
   return {
     kind: "summarized",
@@ -176,7 +180,8 @@ export function dropOldest(
   const fits = (tried: ContextState) => tokensOf(promptOf(units, tried)) <= room;
   const last = units.at(-2);
   if (fits(state) || !last) return state;
-  const cleared = { ...state, clearedTo: { messageId: last.messageId, step: last.step } };
+  const clearedTo = { messageId: last.messageId, step: last.step };
+  const cleared = { ...state, clearedTo, reportsClearedTo: clearedTo };
   if (fits(cleared)) return cleared;
   const visible = visibleUnits(units, cleared);
   const dropped = visible[firstKept(visible, room) - 1];
@@ -205,10 +210,13 @@ const indexOf = (units: readonly Unit[], place: Place | undefined): number =>
 /** Returns the messages that a model gets. */
 export function promptOf(units: readonly Unit[], state: ContextState): ModelMessage[] {
   const cleared = indexOf(units, state.clearedTo);
+  const reportsCleared = indexOf(units, state.reportsClearedTo);
+  const places = new Map(units.map((unit, place) => [unit, place]));
   const summary = indexOf(units, state.summary?.to) < 0 ? undefined : state.summary;
-  const clearedUnits = new Set(units.slice(0, cleared + 1));
   return visibleUnits(units, state).flatMap((unit, index) => {
-    const messages = clearedUnits.has(unit) ? unit.messages.map(withoutResults) : unit.messages;
+    const place = places.get(unit) ?? 0;
+    const results = place <= cleared ? unit.messages.map(withoutOwnResults) : unit.messages;
+    const messages = place <= reportsCleared ? results.map(withoutReports) : results;
     if (index > 0 || !summary?.text) return [...messages];
     return messages.map((message) => withSummary(message, summary.text));
   });
@@ -230,50 +238,49 @@ function withSummary(message: ModelMessage, text: string): ModelMessage {
 
 const textPart = (text: string) => ({ type: "text" as const, text });
 
-const withoutResultsOf = new WeakMap<ModelMessage, ModelMessage>();
+type Cleared = "clearedTo" | "reportsClearedTo";
 
-function withoutResults(message: ModelMessage): ModelMessage {
-  if (message.role !== "tool" && pathsOf(message).length === 0) return message;
-  const known = withoutResultsOf.get(message);
-  if (known) return known;
-  const changed =
-    message.role === "tool"
-      ? {
-          ...message,
-          content: message.content.map((part) =>
-            part.type === "tool-result" && isClearable(part)
-              ? { ...part, output: noteFor(part) }
-              : part,
-          ),
-        }
-      : withoutImages(message);
-  withoutResultsOf.set(message, changed);
-  return changed;
-}
+const withoutOwnResults = clearing("clearedTo");
+const withoutReports = clearing("reportsClearedTo");
 
-const isClearable = ({ output }: ToolResultPart): boolean =>
-  estimateTokens(JSON.stringify(output)) > MIN_CLEARED_TOKENS;
-
-/** The note that stands for a cleared result. One that was shortened before has its file already. */
-function noteFor({ toolCallId, output }: ToolResultPart): ToolResultPart["output"] {
-  const path = pathIn(output) ?? resultPath(toolCallId, resultText(output));
-  return {
-    type: "text",
-    value: `[Removed to save context. The complete result is in ${path}]`,
+/** Returns the function that leaves results out of a message, always with the same object for it. */
+function clearing(field: Cleared): (message: ModelMessage) => ModelMessage {
+  const known = new WeakMap<ModelMessage, ModelMessage>();
+  return (message) => {
+    const clearsImages = field === "clearedTo" && pathsOf(message).length > 0;
+    if (message.role !== "tool" && !clearsImages) return message;
+    const made = known.get(message);
+    if (made) return made;
+    const changed =
+      message.role === "tool"
+        ? {
+            ...message,
+            content: message.content.map((part) =>
+              part.type === "tool-result" && isClearable(part, field)
+                ? { ...part, output: clearResult(part).output }
+                : part,
+            ),
+          }
+        : withoutImages(message);
+    known.set(message, changed);
+    return changed;
   };
 }
 
-function clearableResults({ messages }: Unit) {
-  const files: { path: string; text: string }[] = [];
+const isClearable = ({ toolName, output }: ToolResultPart, field: Cleared): boolean =>
+  (toolName === "task") === (field === "reportsClearedTo") &&
+  estimateTokens(JSON.stringify(output)) > MIN_CLEARED_TOKENS;
+
+function clearableResults({ messages }: Unit, field: Cleared) {
+  const without = field === "clearedTo" ? withoutOwnResults : withoutReports;
+  const files: ResultFile[] = [];
   let saved = 0;
   for (const message of messages) {
-    saved += messageTokens(message) - messageTokens(withoutResults(message));
+    saved += messageTokens(message) - messageTokens(without(message));
     if (message.role !== "tool") continue;
     for (const part of message.content) {
-      if (part.type !== "tool-result" || !isClearable(part)) continue;
-      if (pathIn(part.output) !== undefined) continue;
-      const text = resultText(part.output);
-      files.push({ path: resultPath(part.toolCallId, text), text });
+      if (part.type !== "tool-result" || !isClearable(part, field)) continue;
+      files.push(...clearResult(part).files);
     }
   }
   return { saved, files };

@@ -8,6 +8,8 @@ import {
   type ToolSet,
   type UIMessage,
 } from "ai";
+import { z } from "zod";
+import { factsLine, type TurnFacts, turnFacts, withoutFacts } from "./facts.ts";
 import type { StepResult } from "./step-result.ts";
 import { showResult } from "./tool-results.ts";
 
@@ -48,6 +50,8 @@ export interface Messages {
   readonly assistant_message_id: string;
   /** The messages that the turn has taken, in their order. */
   readonly steering: readonly SteeringMessage[];
+  /** What was true when the turn started; null or absent for a turn of an earlier version. */
+  readonly facts?: TurnFacts | null;
 }
 
 /**
@@ -56,14 +60,15 @@ export interface Messages {
  * @param results what follows the last of them: the results of its tools, and a note of the platform, if any
  */
 export async function unitsOf(
-  { history, assistant_message_id: messageId, steering }: Messages,
+  turn: Messages,
   steps: readonly StepResult[],
   results: readonly ModelMessage[],
   tools: ToolSet,
 ): Promise<readonly Unit[]> {
+  const { history, assistant_message_id: messageId, steering } = turn;
   let converting = unitsOfHistories.get(history);
   if (!converting) {
-    converting = convertHistory(history, tools);
+    converting = convertHistory(withFacts(turn), tools);
     unitsOfHistories.set(history, converting);
   }
   const earlier = await converting;
@@ -95,13 +100,34 @@ export function leadingResults(messages: readonly ModelMessage[] = []): readonly
   return first < 0 ? messages : messages.slice(0, first);
 }
 
+/**
+ * Returns the history with the facts of each turn before the text of the user that it has answered. Those before the
+ * newest stay what they were, because they are in the cache of providers.
+ */
+function withFacts({ history, facts }: Messages): readonly UIMessage[] {
+  const newest = history.findLastIndex(({ role }) => role === "user");
+  return history.map((message, place) => {
+    const own = place === newest ? facts : turnFacts.safeParse(Reflect.get(message, "facts")).data;
+    if (!own || message.role !== "user") return message;
+    const [first, ...others] = message.parts;
+    const line = `${factsLine(own)}\n\n`;
+    const parts: UIMessage["parts"] =
+      first?.type === "text"
+        ? [{ ...first, text: line + first.text }, ...others]
+        : [{ type: "text", text: line }, ...message.parts];
+    return { ...message, parts };
+  });
+}
+
 async function convertHistory(history: readonly UIMessage[], tools: ToolSet): Promise<Unit[]> {
   const units: Unit[] = [];
   for (const [place, message] of history.entries()) {
     // Other requests get their turn while a long conversation is converted.
     if (place % MESSAGES_PER_BATCH === MESSAGES_PER_BATCH - 1) await setImmediate();
     const { id: messageId, role } = message;
-    const converted = await convertToModelMessages(closeOpenCalls(message), { tools });
+    const converted = await convertToModelMessages(closeOpenCalls(message, history[place + 1]), {
+      tools,
+    });
     if (role === "user") {
       if (converted.length > 0) units.push({ messageId, step: 0, role, messages: converted });
       continue;
@@ -125,31 +151,55 @@ async function convertHistory(history: readonly UIMessage[], tools: ToolSet): Pr
 const withShownResults = (message: Extract<ModelMessage, { role: "tool" }>): ModelMessage => ({
   ...message,
   content: message.content.map((part) =>
-    part.type === "tool-result"
-      ? { ...part, output: showResult(part.toolCallId, part.output).output }
-      : part,
+    part.type === "tool-result" ? { ...part, output: showResult(part).output } : part,
   ),
 });
 
 /**
  * Returns the message with a result for every tool call that has none, because models reject such a
- * conversation; nothing for an empty one. An open call in a stored conversation is a question that the user
- * ignored, or a call that was cut off.
+ * conversation; nothing for an empty one. An open call in a stored conversation is a question that the user has
+ * answered in the next message, or ignored, or a call that was cut off.
  */
-function closeOpenCalls(message: UIMessage): UIMessage[] {
+function closeOpenCalls(message: UIMessage, next: UIMessage | undefined): UIMessage[] {
   const isEmpty = message.parts.every(({ type }) => type === "step-start");
-  return isEmpty ? [] : [{ ...message, parts: message.parts.map(closed) }];
+  return isEmpty ? [] : [{ ...message, parts: message.parts.map((part) => closed(part, next)) }];
 }
 
 type Part = UIMessage["parts"][number];
 
-function closed(part: Part): Part {
+function closed(part: Part, next: UIMessage | undefined): Part {
   if (!isToolUIPart(part)) return part;
   if (part.state === "output-available" || part.state === "output-error") return part;
   const result =
     part.type === "tool-ask_user_question"
-      ? { state: "output-available", output: { declined: true } }
+      ? { state: "output-available", output: answersIn(part.input, next) }
       : { state: "output-error", errorText: "Not run" };
   // The SDK's union of part states cannot be changed one state at a time.
   return { ...part, ...result } as Part;
+}
+
+const asked = z.object({
+  questions: z.array(
+    z.object({ question: z.string(), options: z.array(z.object({ label: z.string() })) }),
+  ),
+});
+
+/** Returns the answer to questions that the user has given as an ordinary message. */
+function answersIn(input: unknown, next: UIMessage | undefined) {
+  const { questions = [] } = asked.safeParse(input).data ?? {};
+  const parts = next?.role === "user" ? next.parts : [];
+  const text = parts
+    .map((part) => (part.type === "text" ? withoutFacts(part.text) : ""))
+    .join("\n");
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  if (lines.length === 0) return { declined: true };
+  const answers = questions.flatMap(({ question, options }, place) => {
+    if (questions.length === 1) return [[question, text.trim()]];
+    if (lines.length === questions.length) return [[question, lines[place] ?? ""]];
+    const named = options.filter(({ label }) => text.toLowerCase().includes(label.toLowerCase()));
+    return named.length === 1 ? [[question, named[0]?.label ?? ""]] : [];
+  });
+  return answers.length > 0
+    ? { answers: Object.fromEntries(answers) }
+    : { answers: {}, note: "The user has answered with the next message" };
 }

@@ -28,6 +28,7 @@ export interface SentRequest extends RequestDigests {
   /** The id of the compaction whose summary the model got. */
   readonly compaction?: number;
   readonly clearedTo?: Place;
+  readonly reportsClearedTo?: Place;
   readonly summarizedTo?: Place;
 }
 

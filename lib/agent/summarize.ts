@@ -1,5 +1,6 @@
 /** Condenses the older part of a conversation, so that an agent can continue without it. */
 import type { ModelMessage } from "ai";
+import { z } from "zod";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { SUMMARY_SHARE } from "./context.ts";
 import type { Unit } from "./conversation.ts";
@@ -21,6 +22,8 @@ What was decided, and why.
 Each file that matters, with its path and what is in it.
 ## Findings
 Facts and figures, exactly, with where they come from.
+## Failed attempts
+What was tried and did not work, and why, so that it is not tried again.
 ## Open steps
 What is not done yet, and what comes next.
 
@@ -41,6 +44,8 @@ export interface Condensing {
   readonly units: readonly Unit[];
   /** The summary that the units follow, if any. */
   readonly earlier: string | undefined;
+  /** In one line; empty for none. */
+  readonly facts: string;
   /** Of the model's context, in tokens. */
   readonly budget: number;
   readonly signal: AbortSignal;
@@ -51,13 +56,58 @@ export interface Condensing {
  * place: a turn must not fail because its past cannot be condensed.
  * @throws the reason of `signal`, a refusal of the budget or of the queue
  */
-export async function summarize({ models, units, earlier, budget, signal }: Condensing) {
+export async function summarize({ units, earlier = "", budget, ...calling }: Condensing) {
   const maxTokens = Math.floor(budget * SUMMARY_SHARE);
+  const kept = keptOf(units, earlier);
+  const text = await condenseUnits(
+    { units, earlier: earlier.split(KEPT)[0]?.trim() ?? "", budget, ...calling },
+    maxTokens,
+  );
+  return [text, ...(kept === "" ? [] : [cutTokens(`${KEPT}\n${kept}`, maxTokens)])].join("\n\n");
+}
+
+/** What follows is copied, not condensed. */
+const KEPT = "## Kept as it was";
+
+/** Returns the newest todo list, and the loaded skills with their paths; what an earlier summary has where these units have none. */
+function keptOf(units: readonly Unit[], earlier: string): string {
+  const [, before = ""] = earlier.split(`${KEPT}\n`);
+  let todo = /^Todo list:\n(?:- .*\n?)*/m.exec(before)?.[0].trimEnd() ?? "";
+  const skills = new Set(/^Loaded skills:\n(?:- .*\n?)*/m.exec(before)?.[0].match(/^- .*$/gm));
+  for (const { role, content } of units.flatMap(({ messages }) => messages)) {
+    if (typeof content === "string") continue;
+    for (const part of content) {
+      if (role === "assistant" && part.type === "tool-call" && part.toolName === "todo") {
+        const list = todoList.safeParse(part.input).data?.todos ?? [];
+        const lines = list.map(({ content, status }) => `- ${oneLine(content)} (${status})`);
+        todo = lines.length > 0 ? ["Todo list:", ...lines].join("\n") : "";
+      }
+      if (part.type !== "tool-result" || part.toolName !== "skill") continue;
+      const shown = resultText(part.output);
+      // Also in the note that stands for a result that was cleared.
+      const name = /\bskill: "([^"\n]+)"/.exec(shown)?.[1];
+      const path = /\bpath: "([^"\n]+)"/.exec(shown)?.[1];
+      if (name && path) skills.add(`- ${oneLine(name)}: ${oneLine(path)}`);
+    }
+  }
+  const loaded = skills.size > 0 ? ["Loaded skills:", ...skills].join("\n") : "";
+  return [todo, loaded].filter(Boolean).join("\n\n");
+}
+
+const todoList = z.object({
+  todos: z.array(z.object({ content: z.string(), status: z.string() })),
+});
+const oneLine = (text: string): string => cut(text.replace(/\s+/g, " "), MAX_EXTRACTED_CHARS);
+
+async function condenseUnits(
+  { models, units, earlier, facts, budget, signal }: Condensing & { readonly earlier: string },
+  maxTokens: number,
+): Promise<string> {
   let pieces = divide(units.map(describeUnit).join("\n\n"), budget * PIECE_SHARE);
-  let summary = earlier ?? "";
+  let summary = earlier;
   for (let halvings = 0; pieces.length > 0; ) {
     const [piece = "", ...rest] = pieces;
-    const answer = await condense(models, summary, piece, signal);
+    const answer = await condense(models, facts, summary, piece, signal);
     if (answer === "too long" && halvings < MAX_HALVINGS) {
       halvings++;
       pieces = pieces.flatMap((each) => divide(each, estimateTokens(each) / 2));
@@ -75,12 +125,13 @@ export async function summarize({ models, units, earlier, budget, signal }: Cond
 /** Returns null where the model writes nothing, also when it is asked again. */
 async function condense(
   models: Models,
+  facts: string,
   summary: string,
   piece: string,
   signal: AbortSignal,
 ): Promise<{ text: string } | "too long" | null> {
   const before = summary === "" ? "" : `<summary_so_far>\n${summary}\n</summary_so_far>\n\n`;
-  const prompt = `${before}<conversation>\n${piece}\n</conversation>\n\nWrite the summary of all of this.`;
+  const prompt = `${facts === "" ? "" : `${facts}\n\n`}${before}<conversation>\n${piece}\n</conversation>\n\nWrite the summary of all of this.`;
   for (let attempt = 1; attempt <= 2; attempt++) {
     const answer = await tryToWrite(models, { instructions: INSTRUCTIONS, prompt, signal });
     if ("failure" in answer) {

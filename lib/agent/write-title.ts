@@ -12,12 +12,17 @@ Reply with a title for it and nothing else: what it is about in 2 to 6 words, at
 /** Resolves with a title, which is empty if the models write none. @throws the reason of `signal` */
 export async function writeTitle(
   models: Models,
-  { message, answer }: { readonly message: string; readonly answer: string },
+  {
+    message,
+    answer,
+    facts,
+  }: { readonly message: string; readonly answer: string; readonly facts: string },
   signal: AbortSignal,
 ): Promise<{ readonly title: string } | Failure> {
   const prompt = JSON.stringify({
     message: message.slice(0, MAX_TEXT_CHARS),
     answer: answer.slice(0, MAX_TEXT_CHARS),
+    ...(facts !== "" && { facts }),
   });
   const written = await tryToWrite(models, { instructions: INSTRUCTIONS, prompt, signal });
   return "failure" in written ? written : { title: titleIn(written.text) };

@@ -30,5 +30,7 @@ export async function listArtistAlbums(
   };
   const path = "/api/catalog/artist/albums";
   const maxOffset = Number.MAX_SAFE_INTEGER;
-  return presentPage({ path, query: pageQuery, limit, offset, maxOffset }, found, presentAlbum);
+  const place = { path, query: pageQuery, limit, offset, maxOffset };
+  const { source } = catalog;
+  return { ...(source && { source }), ...presentPage(place, found, presentAlbum) };
 }

@@ -43,7 +43,12 @@ const track = records.track
   .extend({ ...presented("track"), album, artists: z.array(artistReference) });
 
 /** Kinds that the search did not ask for are absent. */
+const source = z.string().optional().meta({
+  description: "Present where it is not the catalog of a vendor that was searched: what it was",
+});
+
 export const searchResult = z.object({
+  source,
   artists: pageOf(records.artist.omit({ url: true }).extend(presented("artist"))).optional(),
   albums: pageOf(album).optional(),
   tracks: pageOf(track).optional(),
@@ -54,7 +59,7 @@ export const searchResult = z.object({
     records.audiobook.omit({ url: true }).extend(presented("audiobook")),
   ).optional(),
 });
-export const albumPage = pageOf(album);
+export const albumPage = pageOf(album).extend({ source });
 
 /** Presents an item of any kind. Albums and tracks also contain items, see the next two functions. */
 export function present<K extends Kind, T extends NamedRecord>(kind: K, { url, ...rest }: T) {

@@ -91,6 +91,9 @@ const audiobook = named.extend({
 });
 
 /** The schema of each kind, in the order of the answer. */
+/** What the embedded catalog says of itself with each answer. */
+export const EMBEDDED_SOURCE = "small index of this installation";
+
 export const records = { artist, album, track, playlist, show, episode, audiobook } as const;
 
 export const kinds = [

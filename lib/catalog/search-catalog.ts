@@ -41,6 +41,7 @@ export async function searchCatalog(
   ) => records && presentPage(placeOf(kind), records, presentItem);
 
   return {
+    ...(catalog.source && { source: catalog.source }),
     artists: page("artist", found.artists, (record) => present("artist", record)),
     albums: page("album", found.albums, presentAlbum),
     tracks: page("track", found.tracks, presentTrack),

@@ -3,7 +3,13 @@ import { z } from "zod";
 import { contract, successResponse } from "../contract/contract.ts";
 import { uuid, withoutTags } from "../contract/fields.ts";
 import { IMAGE_TYPES } from "./media/sniff-type.ts";
-import { ASPECT_RATIOS, RESOLUTIONS, VIDEO_MODES } from "./port.ts";
+import {
+  ASPECT_RATIOS,
+  IMAGE_ASPECT_RATIOS,
+  RESOLUTIONS,
+  standInOutput,
+  VIDEO_MODES,
+} from "./port.ts";
 import { MEDIA_TYPES } from "./storage/media-name.ts";
 import { contentTemplate, templateSummary } from "./template.ts";
 
@@ -95,6 +101,13 @@ export const videoBody = z.object({
 });
 export type VideoRequest = z.output<typeof videoBody>;
 
+const standIn = {
+  placeholder: standInOutput.placeholder.meta({
+    description: "Present where no model has made it, but the renderer of this installation",
+  }),
+  notice: standInOutput.notice.meta({ description: "Why it is a placeholder" }),
+};
+
 /** What the two generations have in common. */
 const generation = {
   ...shared,
@@ -131,7 +144,7 @@ export const createVideoContract = contract({
     200: {
       description: "The URL of the video, which anyone who knows it can read",
       headers: ["location"],
-      schema: z.object({ videoUrl: z.url(), mode: z.enum(VIDEO_MODES) }),
+      schema: z.object({ videoUrl: z.url(), mode: z.enum(VIDEO_MODES), ...standIn }),
     },
   },
 });
@@ -146,7 +159,9 @@ export const imageBody = z.object({
   reference_image_url: mediaUrl.optional(),
   images: z.array(mediaUrl).max(8).optional().meta({ description: "Further references" }),
   num_images: z.int().min(1).max(4).default(1),
-  aspect_ratio: aspectRatio,
+  aspect_ratio: z.enum(IMAGE_ASPECT_RATIOS).default("auto").meta({
+    description: "Stores take covers of `1:1` in `4k`, which has at least 3000 x 3000 pixels",
+  }),
   resolution,
   model: model.optional(),
   artist_id: artistId,
@@ -163,7 +178,7 @@ export const createImageContract = contract({
     200: {
       description: "The URL of the first image, and the URLs of all images",
       headers: ["location"],
-      schema: z.object({ imageUrl: z.url(), images: z.array(z.url()) }),
+      schema: z.object({ imageUrl: z.url(), images: z.array(z.url()), ...standIn }),
     },
   },
 });

@@ -6,8 +6,9 @@ import type { ImageRequest } from "./contract.ts";
 import { type Attempt, queueGeneration, type StartParts } from "./generation.ts";
 import { planImages, showRequest } from "./generation-order.ts";
 import { filePrice } from "./media-store.ts";
+import { type StandIn, standInOutput } from "./port.ts";
 
-const output = z.object({ imageUrl: z.url(), images: z.array(z.url()) });
+const output = z.object({ ...standInOutput, imageUrl: z.url(), images: z.array(z.url()) });
 
 /**
  * Generates images, stores them as media of the account and returns their URLs.
@@ -20,7 +21,9 @@ export async function createImage(
   app: StartParts & Pick<App, "content" | "media" | "models">,
   attempt: Attempt,
   body: ImageRequest,
-): Promise<{ imageUrl: string; images: readonly string[]; location: string } | AppError> {
+): Promise<
+  ({ imageUrl: string; images: readonly string[]; location: string } & StandIn) | AppError
+> {
   const { caller, effectId } = attempt;
   const request = { kind: "image", effectId, network: networkOf(caller), body } as const;
   const provider = app.content;
@@ -38,8 +41,7 @@ export async function createImage(
   } as const;
   const done = await queueGeneration(app, generation, request, output);
   if (isAppError(done)) return done;
-  const { imageUrl, images } = done.output;
-  return { imageUrl, images, location: done.location };
+  return { ...done.output, location: done.location };
 }
 
 const notConfigured = appError("not_configured", "Image generation is not configured");

@@ -6,9 +6,9 @@ import type { VideoRequest } from "./contract.ts";
 import { type Attempt, queueGeneration, type StartParts } from "./generation.ts";
 import { planVideo, showRequest } from "./generation-order.ts";
 import { filePrice } from "./media-store.ts";
-import type { VideoMode } from "./port.ts";
+import { type StandIn, standInOutput, type VideoMode } from "./port.ts";
 
-const output = z.object({ videoSourceUrl: z.url() });
+const output = z.object({ ...standInOutput, videoSourceUrl: z.url() });
 
 /**
  * Generates a video, stores it as media of the account and returns its URL.
@@ -21,7 +21,7 @@ export async function createVideo(
   app: StartParts & Pick<App, "content" | "media" | "models">,
   attempt: Attempt,
   body: VideoRequest,
-): Promise<{ videoUrl: string; mode: VideoMode; location: string } | AppError> {
+): Promise<({ videoUrl: string; mode: VideoMode; location: string } & StandIn) | AppError> {
   const { caller, effectId } = attempt;
   const request = { kind: "video", effectId, network: networkOf(caller), body } as const;
   const provider = app.content;
@@ -39,7 +39,8 @@ export async function createVideo(
   } as const;
   const done = await queueGeneration(app, generation, request, output);
   if (isAppError(done)) return done;
-  return { videoUrl: done.output.videoSourceUrl, mode, location: done.location };
+  const { videoSourceUrl: videoUrl, ...standIn } = done.output;
+  return { videoUrl, mode, ...standIn, location: done.location };
 }
 
 const notConfigured = appError("not_configured", "Video generation is not configured");

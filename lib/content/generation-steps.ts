@@ -159,7 +159,9 @@ export async function collectGeneration(
   const all = [...made, ...urls];
   if (urls.length < count) return all;
   const result = kind === "video" ? { videoSourceUrl: all[0] } : { imageUrl: all[0], images: all };
-  await endRun(app, runId, { status: "COMPLETED", output: { ...result, ...details } });
+  const { notice } = provider(app);
+  const standIn = notice === undefined ? {} : { placeholder: true, notice };
+  await endRun(app, runId, { status: "COMPLETED", output: { ...result, ...details, ...standIn } });
   await provider(app).forget?.(submission);
   return "ended";
 }

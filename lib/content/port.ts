@@ -1,4 +1,5 @@
 /** The port that every generator of images and videos implements. */
+import { z } from "zod";
 import { type AppError, appError } from "../contract/app-error.ts";
 import type { Checkable } from "../platform/outbound/probe.ts";
 
@@ -15,6 +16,9 @@ export type VideoMode = (typeof VIDEO_MODES)[number];
 export const ASPECT_RATIOS = ["auto", "16:9", "9:16"] as const;
 /** `auto` is the aspect ratio of the first input, or the adapter's choice without an input. */
 export type AspectRatio = (typeof ASPECT_RATIOS)[number];
+/** Those of images: also the shapes of covers and of posts. */
+export const IMAGE_ASPECT_RATIOS = [...ASPECT_RATIOS, "1:1", "4:5"] as const;
+export type ImageAspectRatio = (typeof IMAGE_ASPECT_RATIOS)[number];
 
 /** The shorter side of a video: 720, 1080 or 2160 pixels. */
 export const RESOLUTIONS = ["720p", "1080p", "4k"] as const;
@@ -98,7 +102,7 @@ export interface ImageOrder {
   readonly references: readonly MediaFile[];
   /** 1 to 4. */
   readonly count: number;
-  readonly aspectRatio: AspectRatio;
+  readonly aspectRatio: ImageAspectRatio;
   readonly resolution: Resolution;
   readonly styleRules?: StyleRules | undefined;
   readonly model?: string | undefined;
@@ -114,6 +118,16 @@ export interface GeneratedFile {
   readonly contentType: "video/mp4" | "image/png" | "image/jpeg" | "image/webp";
 }
 
+/** The fields of an output that no generative model has made. */
+export const standInOutput = {
+  placeholder: z.literal(true).optional(),
+  notice: z.string().optional(),
+};
+export interface StandIn {
+  readonly placeholder?: true | undefined;
+  readonly notice?: string | undefined;
+}
+
 /** Identifies an order at its provider: JSON without secrets. `model` is the id used for pricing. */
 export type Submission = Readonly<Record<string, string | number | boolean>>;
 
@@ -126,6 +140,8 @@ export type Submission = Readonly<Record<string, string | number | boolean>>;
  */
 export interface ContentProvider extends Checkable {
   readonly name: string;
+  /** What is said with each result of a provider that has no generative model; absent for any other. */
+  readonly notice?: string;
   /** Whether it makes videos, too; images it always makes. */
   readonly makesVideos: boolean;
   /** Returns the model that the order will use, which its price depends on. */

@@ -21,24 +21,52 @@ import { readBytes } from "./read-input.ts";
 const wrongCredential = appError("forbidden", "This credential cannot be used here");
 const notFromSandbox = appError("forbidden", "This cannot be used from a sandbox");
 
+/** The pages of the console on which a person does what the endpoints of a tag do, where their names differ. */
+const PAGES: Readonly<Record<string, string>> = {
+  Account: "Settings",
+  "Agent templates": "Templates",
+  Approvals: "Runs",
+  Artists: "Artists",
+  Connectors: "Connectors",
+  Keys: "API keys",
+  "MCP servers": "Connectors",
+  Organizations: "Settings",
+  Skills: "Skills",
+  Tasks: "Schedules",
+  Usage: "Usage",
+  Webhooks: "Settings",
+  Workspace: "Files",
+};
+
+/** Tells an agent who can do what it cannot, and where. */
+function refuseRun({ method, path, tag }: Contract): AppError {
+  const page = PAGES[tag];
+  const where = page === undefined ? "" : ` or on the page ${page}`;
+  return appError(
+    "forbidden",
+    `${wrongCredential.message}. The user can do this with ${method} ${path}${where}`,
+  );
+}
+
 /** Refuses a run's credential that the contract does not allow, and any other from a sandbox. */
 export function refuseCaller(
-  { runCredential }: Contract,
+  contract: Contract,
   { credential }: Caller,
   headers: Headers,
 ): AppError | null {
-  const refused = credential.kind === "run" ? runCredential === undefined : isFromSandbox(headers);
-  return refused ? wrongCredential : null;
+  if (credential.kind !== "run") return isFromSandbox(headers) ? wrongCredential : null;
+  return contract.runCredential === undefined ? refuseRun(contract) : null;
 }
 
 /** Refuses a run's credential for a parsed request that the contract's condition does not allow. */
 export function refuseRequest(
-  { runCredential: rule }: Contract,
+  contract: Contract,
   { credential }: Caller,
   request: { readonly params: unknown; readonly query: unknown; readonly body: unknown },
 ): AppError | null {
+  const { runCredential: rule } = contract;
   if (credential.kind !== "run" || rule === undefined || rule === true) return null;
-  return rule.allows(request, credential.run) ? null : wrongCredential;
+  return rule.allows(request, credential.run) ? null : refuseRun(contract);
 }
 
 /**

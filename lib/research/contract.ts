@@ -39,6 +39,9 @@ export const listTracksContract = contract({
       path: ["artist"],
     }),
   responses: successResponse("The tracks, most popular first if the provider ranks them", {
+    source: z.string().optional().meta({
+      description: "Present where it is not a vendor that was asked: what it was",
+    }),
     tracks: z.array(track),
   }),
   errors: ["not_found", "not_implemented", "upstream_error", "upstream_timeout"],

@@ -134,13 +134,28 @@ export async function effectOf(
         isMemorable: always,
       };
     case "fetch":
-      return effectOfRequest(app, given);
+      return withFile(await effectOfRequest(app, without(given, "saveTo")), given.saveTo);
     default:
       return null;
   }
 }
 
 const always = async () => true;
+
+/** Adds the file in which a request stores its answer. */
+function withFile(effect: CallEffect | null, saveTo: unknown): CallEffect | null {
+  if (saveTo === undefined) return effect;
+  const line = lineOf("Save to", saveTo);
+  if (!effect) {
+    return { categories: ["write"], effect: line, fields: { saveTo }, isMemorable: always };
+  }
+  return {
+    ...effect,
+    categories: [...effect.categories, "write"],
+    effect: [...effect.effect, ...line],
+    fields: { ...effect.fields, saveTo },
+  };
+}
 
 /** The size of a text, and the text. */
 const contentLines = (content: unknown): EffectLine[] => [

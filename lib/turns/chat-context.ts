@@ -1,8 +1,7 @@
 /** The context of a chat between two turns, as the first model call of the next turn gets it. */
 import { instructionsFor, skillsTextOf } from "../agent/call-model.ts";
-import { budgetOf, type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
+import { type ContextState, fixedTokens, promptOf, tokensOf } from "../agent/context.ts";
 import { type Unit, unitsOf } from "../agent/conversation.ts";
-import { modelsOf } from "../agent/models/model-outages.ts";
 import { memoryNote } from "../agent/prompt.ts";
 import { showFiles } from "../agent/show-files.ts";
 import { estimateTokens } from "../agent/tool-results.ts";
@@ -12,6 +11,7 @@ import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { ChatAddress } from "../contract/chat-address.ts";
 import type { Sandbox } from "../sandbox/port.ts";
 import type { ChatContext } from "./context-contract.ts";
+import { contextSize } from "./fit-context.ts";
 import { selectNextTurn } from "./store/compactions.ts";
 import type { TurnState } from "./store/turns.ts";
 
@@ -41,17 +41,15 @@ export interface MeasuredContext {
 
 /** Measures a conversation to which no turn adds anything at the moment. */
 export async function measureContext(
-  { contextWindows, models }: Pick<App, "contextWindows" | "models">,
+  app: Pick<App, "contextWindows" | "models">,
   turn: TurnState,
 ): Promise<MeasuredContext> {
   const tools = toolSchemas(turn);
   const { memory } = turn.workspace;
   const history = await showFiles(turn.history, withoutBytes);
-  const window = await contextWindows.of(turn.account_id, modelsOf(models, turn));
   return {
     modelId: turn.model_id,
-    window,
-    budget: budgetOf(window, turn.context_limit),
+    ...(await contextSize(app, turn)),
     units: await unitsOf({ ...turn, history }, [], [], tools),
     state: turn.compaction?.state ?? {},
     fixed: await fixedTokens(instructionsFor(turn), tools),

@@ -85,7 +85,7 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
     // Whatever was estimated, it does not fit.
     tokens = Math.max(tokens, window);
   }
-  const budget = await contextBudget(app, turn);
+  const { budget } = await contextSize(app, turn);
   if (budget - fixed < MIN_ROOM_TOKENS) {
     return { state: dropOldest(units, state, budget - fixed) };
   }
@@ -133,13 +133,16 @@ export async function callWithinContext<C extends { readonly answer: StepResult 
   }
 }
 
-/** Returns the tokens that a request of the turn may have. It fits into the window of each model that may answer. */
-export async function contextBudget(
+/**
+ * Returns the smallest window of the models that may answer in the turn, and what a request may have of it, both in
+ * tokens.
+ */
+export async function contextSize(
   { contextWindows, models }: Pick<App, "contextWindows" | "models">,
-  turn: ActiveTurn,
-): Promise<number> {
+  turn: Pick<ActiveTurn, "account_id" | "context_limit" | "model_id" | "options">,
+): Promise<{ readonly window: number; readonly budget: number }> {
   const window = await contextWindows.of(turn.account_id, modelsOf(models, turn));
-  return budgetOf(window, turn.context_limit);
+  return { window, budget: budgetOf(window, turn.context_limit) };
 }
 
 /** Returns the tokens of the request as the model has reported them for the last one, with what was added since. */

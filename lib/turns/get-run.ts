@@ -29,7 +29,7 @@ export function pollHint({ status }: Run): Record<string, string> {
 }
 
 /** A request does not wait longer for the run of a claimed turn. Its client repeats it. */
-const MAX_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 20_000;
 
 const notStarted = appError("unavailable", "The response has not started yet: try again", {
   headers: { "retry-after": "1" },

@@ -4,6 +4,7 @@
  */
 import type { ModelMessage, UIMessageChunk } from "ai";
 import { z } from "zod";
+import { factsLine } from "../agent/facts.ts";
 import { type CheckResult, runCheck } from "../agent/outcome/checks.ts";
 import { judge } from "../agent/outcome/judge.ts";
 import { NOTE } from "../agent/prompt.ts";
@@ -78,8 +79,9 @@ export async function judgeTurn(app: ContextParts, outcome: Outcome, work: Work)
   const { turnId, turn, steps, earlier, output, signal } = work;
   const iteration = earlier.length + 1;
   const newest = steps.slice(earlier.at(-1)?.index ?? 0);
-  const written = output === undefined ? textOf(newest) : JSON.stringify(output.value, null, 2);
-  const answer = written.slice(-MAX_ANSWER_CHARS);
+  const text = textOf(newest).slice(-MAX_ANSWER_CHARS);
+  const submitted = output === undefined ? undefined : JSON.stringify(output.value, null, 2);
+  const answer = submitted?.slice(-MAX_ANSWER_CHARS) ?? text;
   const sandbox = openSandbox(app, turn);
   const validation = { accountId: turn.account_id, queue: app.queues.outputChecks };
   const evidence = { answer, output, steps, sandbox, validation, signal };
@@ -103,9 +105,12 @@ export async function judgeTurn(app: ContextParts, outcome: Outcome, work: Work)
   const measure = measureCalls(app, first, reserve, usage);
   const model_id = outcome.model ?? turn.model_id;
   const models = answeringModels(app, turnId, { ...turn, model_id }, measure);
-  const request = requestOf(turn);
+  // What was said beside an output counts for a rubric, and not for checks of the output.
+  const said = submitted === undefined ? answer : `${text}\n\nSubmitted output:\n${answer}`.trim();
+  const facts = factsLine(turn.facts);
+  const given = { facts, request: requestOf(turn), rubric, answer: said, steps, sandbox };
   try {
-    const missing = await judge({ models, request, rubric, answer, steps, sandbox, signal });
+    const missing = await judge({ models, ...given, signal });
     if (missing === null) return { iteration, verdict: "not_judged", missing: [] };
     return {
       iteration,

@@ -7,7 +7,7 @@ import { modelsOf } from "../agent/models/model-outages.ts";
 import { hasPdf, isPdf, type PdfInput, showFiles } from "../agent/show-files.ts";
 import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
-import { contextBudget } from "./fit-context.ts";
+import { contextSize } from "./fit-context.ts";
 import { landFiles } from "./land-files.ts";
 import { type ActiveTurn, markUntrusted } from "./store/turns.ts";
 import { openSandbox } from "./turn-sandbox.ts";
@@ -39,7 +39,7 @@ async function pdfInputFor(
     isRead,
     inspect: (bytes) => inspectPdf(app.pdfInspections, work, bytes, signal),
     pagesOfScan: (bytes) => pagesOfScan(work, bytes, signal),
-    maxTokens: (await contextBudget(app, turn)) * PDF_SHARE,
+    maxTokens: (await contextSize(app, turn)).budget * PDF_SHARE,
   };
 }
 

@@ -53,6 +53,7 @@ export async function readModelCall(
   const { request: sent } = step;
   const messages = promptOf(units, {
     ...(sent?.clearedTo && { clearedTo: sent.clearedTo }),
+    ...(sent?.reportsClearedTo && { reportsClearedTo: sent.reportsClearedTo }),
     ...(sent?.summarizedTo && { summary: { text: summary ?? "", to: sent.summarizedTo } }),
   });
   const instructions = instructionsFor(turn);

@@ -8,7 +8,7 @@ import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
 import { decideOn, effectOf } from "./approve-calls.ts";
-import { type ContextParts, contextBudget } from "./fit-context.ts";
+import { type ContextParts, contextSize } from "./fit-context.ts";
 import { liveOutput } from "./live-output.ts";
 import { runSubagent } from "./run-subagent.ts";
 import {
@@ -82,28 +82,33 @@ export async function runToolCalls(
     lanes[lane] = running;
     return running;
   };
+  const runOne = async (call: ToolCall, place: number): Promise<JSONValue> => {
+    const recordId = recordIdOf(step.index, call, step.turn.subagent);
+    const earlier = known.find((record) => record.id === recordId);
+    const isRecorded = earlier && (earlier.finished || !isRepeatable(call.name));
+    const output = isRecorded
+      ? await outputOf(step.turn, turnId, earlier)
+      : await inLane(call, () => runAndRecord(app, step, call, place, environment));
+    if (step.denials.get(call.id)?.isAnswer) {
+      write({ type: "tool-output-denied", toolCallId: call.id });
+    } else if (signal.aborted && !earlier) {
+      write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
+    } else write({ type: "tool-output-available", toolCallId: call.id, output });
+    return output;
+  };
+  // The other calls of the step may use the files that a skill brings.
+  const skills = calls.map((call, place) => (call.name === "skill" ? runOne(call, place) : null));
+  const loaded = Promise.allSettled(skills);
   const outputs = await allEnded(
-    calls.map(async (call, place) => {
-      const recordId = recordIdOf(step.index, call, step.turn.subagent);
-      const earlier = known.find((record) => record.id === recordId);
-      const isRecorded = earlier && (earlier.finished || !isRepeatable(call.name));
-      const output = isRecorded
-        ? await outputOf(step.turn, turnId, earlier)
-        : await inLane(call, () => runAndRecord(app, step, call, place, environment));
-      if (step.denials.get(call.id)?.isAnswer) {
-        write({ type: "tool-output-denied", toolCallId: call.id });
-      } else if (signal.aborted && !earlier) {
-        write({ type: "tool-output-error", toolCallId: call.id, errorText: "Stopped" });
-      } else write({ type: "tool-output-available", toolCallId: call.id, output });
-      return output;
-    }),
+    calls.map((call, place) => skills[place] ?? loaded.then(() => runOne(call, place))),
   );
   const results = calls.map((call, place) => ({
     toolCallId: call.id,
+    toolName: call.name,
     value: inStoredOrder(outputs[place] ?? null),
   }));
-  const shown = await showResults(results, () => contextBudget(app, step.turn));
-  const files = shown.flatMap(({ file }) => file ?? []);
+  const shown = await showResults(results, () => contextSize(app, step.turn));
+  const files = shown.flatMap((each) => each.files);
   if (files.length > 0) await writeFiles(environment.sandbox, files);
   return {
     role: "tool",

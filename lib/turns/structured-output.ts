@@ -60,6 +60,14 @@ export function submissionIn(
   return { error: `output_invalid: ${text.slice(0, MAX_ERROR_CHARS)}` };
 }
 
+/** Returns whether the newest output is the one before it again: the model cannot do more. */
+export function repeatsOutput(steps: readonly StepResult[]): boolean {
+  const submitted = steps.flatMap(({ calls }) =>
+    calls.flatMap(({ name, input }) => (name === SUBMIT_OUTPUT ? [JSON.stringify(input)] : [])),
+  );
+  return submitted.length > 1 && submitted.at(-1) === submitted.at(-2);
+}
+
 /** Counts the calls in the messages, because the step's `calls` are without the malformed ones. */
 const submissionsIn = ({ messages }: StepResult): number =>
   messages.reduce((sum, { role, content }) => {

@@ -1,6 +1,7 @@
 /** Gives an untitled chat a title after its first answer, in place of the start of its first message. */
 
 import { z } from "zod";
+import { factsLine } from "../agent/facts.ts";
 import { EMBEDDED_MODEL_ID } from "../agent/models/adapters/embedded/identity.ts";
 import { BudgetRefusal } from "../agent/models/budget-refusal.ts";
 import { hasAiModel } from "../agent/models/has-ai-model.ts";
@@ -62,9 +63,10 @@ async function write(
   const measure = measureCalls(app, { step: 0, tool: TITLE_CALLS, call: 0 }, reserve, usage);
   const models = answeringModels(app, turnId, turn, measure);
   const signal = AbortSignal.timeout(DEADLINE_MS);
-  const written = await writeTitle(models, { message: requestOf(turn), answer }, signal).catch(
-    (failure: unknown) => ({ failure }),
-  );
+  const first = { message: requestOf(turn), answer, facts: factsLine(turn.facts) };
+  const written = await writeTitle(models, first, signal).catch((failure: unknown) => ({
+    failure,
+  }));
   await measure.ended();
   const title = "failure" in written ? "" : written.title;
   await call(

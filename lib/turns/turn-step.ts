@@ -13,6 +13,7 @@ import { limitNoteFor } from "../agent/prompt.ts";
 import type { StepResult, ToolCall } from "../agent/step-result.ts";
 import { isServerTool } from "../agent/tools/client-tools.ts";
 import { storableJson } from "../agent/tools/make-storable.ts";
+import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
 import { sourcesOf } from "../agent/tools/web-search.ts";
 import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
@@ -60,7 +61,13 @@ import {
   suspendTurn,
   type TurnEnd,
 } from "./store/turns.ts";
-import { hasStopped, NOT_SUBMITTED, OUTPUT_REQUEST, submissionIn } from "./structured-output.ts";
+import {
+  hasStopped,
+  NOT_SUBMITTED,
+  OUTPUT_REQUEST,
+  repeatsOutput,
+  submissionIn,
+} from "./structured-output.ts";
 import { titleChat } from "./title-chat.ts";
 import { openSandbox } from "./turn-sandbox.ts";
 import { prepareWorkspace, storeWorkspace } from "./turn-workspace.ts";
@@ -181,7 +188,9 @@ export class TurnStep {
       const known = verdicts.find(({ index }) => index === this.#index);
       const verdict = known?.verdict ?? (await this.#judge(outcome, earlier, output));
       if (!verdict) return this.#end("cancelled", null, "interrupted");
-      if (verdict.verdict !== "unsatisfied" || verdict.iteration >= outcome.max_iterations) {
+      const { verdict: judged, iteration } = verdict;
+      const isLastTry = iteration >= outcome.max_iterations || repeatsOutput(steps);
+      if (judged !== "unsatisfied" || isLastTry) {
         return this.#end("completed", null, previous.finishReason, null, undefined, output);
       }
       added.push(feedbackOf(verdict));
@@ -306,6 +315,13 @@ export class TurnStep {
       this.#write({ type: "tool-approval-response", approvalId: id, approved, ...note });
     }
     if (!isOpen) return denials;
+    const waiting = new Set([...asked.values()].map(({ call }) => call.id));
+    const reads = calls.filter(
+      ({ id, name }) =>
+        !waiting.has(id) && !denials.has(id) && mcpToolOf(turn.mcp_tools, name)?.readOnly,
+    );
+    // They need no decision, and their results are there once a person has decided.
+    await this.#runCalls(reads, denials, undefined);
     await log.flushed();
     return this.#suspend([], config().APPROVAL_DAYS * DAY_S);
   }
@@ -320,22 +336,37 @@ export class TurnStep {
     denials: ToolCalls["denials"],
   ): Promise<ToolModelMessage | null> {
     const { turn, knownCalls } = this.#current;
-    const { turnId, runId, credential } = this.#step;
+    const { runId } = this.#step;
     const used = this.#current.workspaceUse ?? "none";
     const { calls } = previous;
     const workspaceUse = await prepareWorkspace(this.#app, runId, turn, calls, used, async (met) =>
       this.#meet(await markUntrusted(this.#key, met)),
     );
     this.#current = { ...this.#current, workspaceUse };
+    // The results of the client are recorded like the results of other tools.
+    const own = open.length > 0 ? ownCalls(previous) : previous.calls;
+    const results = await this.#runCalls(own, denials, knownCalls);
+    const waits = turn.headless && open.length > 0;
+    const isFinished = waits || this.#isRestarted || this.#progress?.stepFinished;
+    if (!isFinished && !this.#stop.aborted) this.#write({ type: "finish-step" });
+    return results;
+  }
+
+  /** @param known the calls that were recorded before, where they are known already */
+  async #runCalls(
+    calls: readonly ToolCall[],
+    denials: ToolCalls["denials"],
+    known: ToolCalls["known"],
+  ): Promise<ToolModelMessage | null> {
+    const { turnId, credential } = this.#step;
     let hasSteering: boolean | undefined;
     const results = await runToolCalls(this.#app, {
       turnId,
       index: this.#index,
-      turn,
+      turn: this.#current.turn,
       ...(credential && { credential }),
-      // The results of the client are recorded like the results of other tools.
-      calls: open.length > 0 ? ownCalls(previous) : previous.calls,
-      known: knownCalls,
+      calls,
+      known,
       denials,
       untrusted: () => this.#current.turn.untrusted,
       update: ({ untrusted, has_budget, has_steering }) => {
@@ -349,15 +380,12 @@ export class TurnStep {
         const isPreliminary = "preliminary" in chunk && chunk.preliminary;
         if (isWritten || (isPreliminary && this.#chars > MAX_CHARS_WITH_PROGRESS)) return;
         for (const each of this.#withoutAnswer(chunk)) this.#write(each);
-        const call = previous.calls.find(({ id }) => id === chunk.toolCallId);
+        const call = calls.find(({ id }) => id === chunk.toolCallId);
         if (call?.name !== "web_search" || chunk.type !== "tool-output-available") return;
         for (const source of sourcesOf(call.id, chunk.output)) this.#write(source);
       },
     });
     this.#maySteer = hasSteering !== false;
-    const waits = turn.headless && open.length > 0;
-    const isFinished = waits || this.#isRestarted || this.#progress?.stepFinished;
-    if (!isFinished && !this.#stop.aborted) this.#write({ type: "finish-step" });
     return results;
   }
 

@@ -1,6 +1,7 @@
 /** Condenses a part of a conversation with the model for summaries, and measures its calls. */
 
 import type { Unit } from "../agent/conversation.ts";
+import { factsLine } from "../agent/facts.ts";
 import { summarize } from "../agent/summarize.ts";
 import { config } from "../platform/config.ts";
 import { measureCalls, type UsageEntry } from "./measure-step.ts";
@@ -46,7 +47,14 @@ export async function writeSummary(
   const models = answeringModels(app, turnId, { ...turn, model_id }, measure);
   const earlier = turn.compaction?.state.summary?.text;
   try {
-    return await summarize({ models, units, earlier, budget, signal });
+    return await summarize({
+      models,
+      units,
+      earlier,
+      facts: factsLine(turn.facts),
+      budget,
+      signal,
+    });
   } finally {
     await measure.ended();
   }

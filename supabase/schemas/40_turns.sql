@@ -41,7 +41,8 @@ create table public.turns (
   untrusted jsonb not null default '[]',
   template_id uuid,
   template_version integer,
-  mcp_tools jsonb
+  mcp_tools jsonb,
+  facts jsonb
 );
 
 create index turns_chat_newest on public.turns (chat_id, created_at desc);
@@ -80,6 +81,7 @@ comment on column public.turns.limit_note is 'What the model was told once three
 comment on column public.turns.client_tools is 'The tools that the client runs: [{name, description, input_schema}], null for none. As text, like output_schema.';
 comment on column public.turns.skills is 'The skills that the turn could use when it started, as of skills_of_turn.';
 comment on column public.turns.mcp_tools is 'The tools of MCP servers that the turn could call when it started, as of mcp_tools_of_turn; null for none, and once the turn has ended.';
+comment on column public.turns.facts is 'What was true when the turn started, as of facts_of_turn; null for a turn of an earlier version.';
 comment on column public.turns.deliver is 'Who gets the result: {entries: [{kind, to, subject, attach, format}], approval_days}, null for no one. With state and reason once it is withheld, or its deliveries have expired.';
 comment on column public.turns.untrusted is 'The untrusted content that the turn has met: [{kind, name}], such as {web, example.com}. Empty for a turn that is trusted.';
 comment on column public.turns.template_id is 'The agent template whose version template_version applied when the turn started; null for none.';
@@ -860,6 +862,7 @@ begin
       'mcp_tools', p_turn.mcp_tools,
       'limit_note', p_turn.limit_note,
       'untrusted', p_turn.untrusted,
+      'facts', p_turn.facts,
       'context_limit', p_turn.context_limit,
       'headless', p_turn.headless,
       'has_key', p_turn.key_id is not null,
@@ -911,7 +914,7 @@ begin
   return (
     select coalesce(p_turn.history, (
       select coalesce(jsonb_agg(
-        jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts)
+        jsonb_build_object('id', m.id, 'role', m.role, 'parts', m.parts, 'facts', m.facts)
         order by m.created_at, m.id), '[]')
       from public.messages m
       join public.messages newest
@@ -920,7 +923,31 @@ begin
         and (m.created_at, m.id) <= (newest.created_at, newest.id))));
 end
 $$;
-comment on function public.history_of_turn is 'The conversation that the model of a turn gets: [{id, role, parts}].';
+comment on function public.history_of_turn is 'The conversation that the model of a turn gets: [{id, role, parts, facts}].';
+
+create function public.facts_of_turn(p_account_id uuid, p_artist_id uuid) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_strip_nulls(jsonb_build_object(
+      'at', public.iso_date(clock_timestamp()),
+      'timezone', a.timezone,
+      'name', a.name,
+      'organizations', (
+        select jsonb_agg(jsonb_build_object('name', o.name, 'role', o.role) order by o.name, o.id)
+        from (
+          select g.id, g.name, m.role
+          from public.organization_accounts m
+          join public.accounts g on g.id = m.organization_id and g.kind = 'organization'
+          where m.account_id = p_account_id
+          order by g.name, g.id limit 3) o),
+      'artist', (
+        select jsonb_build_object('id', t.id, 'name', t.name, 'label', t.label)
+        from public.accounts t where t.id = p_artist_id)))
+    from public.accounts a where a.id = p_account_id);
+end
+$$;
+comment on function public.facts_of_turn is 'What is true at the start of a turn: {at, timezone, name, organizations: [{name, role}], artist: {id, name, label}}, each absent where there is none. Of many organizations it has three.';
 
 create function public.prepare_turn(p_turn public.turns) returns public.turns
 language plpgsql volatile set search_path = '' as $$
@@ -941,12 +968,16 @@ begin
   update public.turns
   set instructions = p_turn.instructions, options = p_turn.options, skills = p_turn.skills,
     mcp_tools = p_turn.mcp_tools, untrusted = p_turn.untrusted,
+    facts = public.facts_of_turn(p_turn.account_id, p_turn.artist_id),
     template_id = v_version.template_id, template_version = v_version.version,
     -- The template can have set both since a headless run was provisioned.
     model_id = case when headless then v_chat.model_id else model_id end,
     output_schema = coalesce(
       output_schema, case when headless then (v_version.options -> 'output_schema')::text end)
   where id = p_turn.id returning * into p_turn;
+  -- Later turns show the message as this one does, which keeps it in the cache of providers.
+  update public.messages set facts = p_turn.facts
+  where chat_id = p_turn.chat_id and id = p_turn.message_id and role = 'user';
   return p_turn;
 end
 $$;
@@ -1293,6 +1324,7 @@ begin
   v_turn.artist_id := (
     select s.artist_id from public.sessions s
     where s.id = p_chat.session_id and public.may_act_for(p_chat.account_id, s.artist_id));
+  v_turn.facts := public.facts_of_turn(v_turn.account_id, v_turn.artist_id);
   return v_turn;
 end
 $$;
@@ -2285,18 +2317,18 @@ language plpgsql stable set search_path = '' as $$
 begin
   return (
     with recursive path as (
-      select m.id, m.role, m.parts, m.created_at, public.parent_of_message(m) as follows
+      select m.id, m.role, m.parts, m.facts, m.created_at, public.parent_of_message(m) as follows
       from public.messages m where m.chat_id = p_turn.chat_id and m.id = p_turn.message_id
       union all
-      select m.id, m.role, m.parts, m.created_at, public.parent_of_message(m)
+      select m.id, m.role, m.parts, m.facts, m.created_at, public.parent_of_message(m)
       from path p join public.messages m on m.chat_id = p_turn.chat_id and m.id = p.follows
     )
-    select coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'role', p.role, 'parts', p.parts)
+    select coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'role', p.role, 'parts', p.parts, 'facts', p.facts)
       order by p.created_at, p.id), '[]')
     from path p);
 end
 $$;
-comment on function public.past_history is 'The stored messages up to and with the one that a turn has answered, whichever path the chat shows now: [{id, role, parts}].';
+comment on function public.past_history is 'The stored messages up to and with the one that a turn has answered, whichever path the chat shows now: [{id, role, parts, facts}].';
 
 create function public.run_of_turn(p_turn_id uuid) returns text
 language sql stable set search_path = '' as $$

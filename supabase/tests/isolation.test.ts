@@ -274,6 +274,7 @@ const withoutLookup = [
   "start_generation",
   "has_budget",
   "unspent_budget",
+  "facts_of_turn",
   "organization_of_run",
   "end_media_removal",
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.

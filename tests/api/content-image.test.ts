@@ -10,7 +10,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createImageContract } from "../../lib/content/contract.ts";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { type FakeFal, startFakeFal } from "../support/fakes/fal.ts";
-import { download, imagesIn, runOf, waitForOnlyRun } from "../support/fixtures/generations.ts";
+import {
+  download,
+  imagesIn,
+  ofStandIn,
+  runOf,
+  waitForOnlyRun,
+} from "../support/fixtures/generations.ts";
 import { digest, makeImage, makeVideo, storeMedia } from "../support/fixtures/media.ts";
 import { makeArtist } from "../support/fixtures/people.ts";
 import { expectError, expectErrorShape, sentenceOf } from "../support/fixtures/shapes.ts";
@@ -43,6 +49,15 @@ describe("POST /api/content/image 200", () => {
     });
   });
 
+  test("makes a cover as stores take it, which says that no model has made it", async () => {
+    const person = await createPerson();
+    const order = { prompt: "A red kite", aspect_ratio: "1:1", resolution: "4k" };
+    const answer = await post(person, order);
+    expect(answer.body).toMatchObject(ofStandIn);
+    const { width, height } = await sharp(await download(imagesIn(answer).imageUrl)).metadata();
+    expect([width, height]).toEqual([3_000, 3_000]);
+  });
+
   test("makes as many as are asked for, by a template and after the caller's own image", async () => {
     const person = await createPerson();
     const own = await storeMedia(person.id, await makeImage("webp"), "image/webp");
@@ -59,7 +74,10 @@ describe("POST /api/content/image 200", () => {
     expect(digest(one ?? Buffer.alloc(0))).not.toBe(digest(other ?? Buffer.alloc(0)));
     const { output } = await runOf(person.withKey, answer);
     const captionText = expect.any(String);
-    expect(output).toEqual({ imageUrl, images, template: "night-drive", captionText });
+    expect(output).toEqual({
+      ...{ imageUrl, images, template: "night-drive", captionText },
+      ...ofStandIn,
+    });
   });
 
   test("is for the artist that is named, or else for the one of the run that asks for it", async () => {
@@ -163,7 +181,10 @@ describe("400", () => {
     [{ prompt: "x", num_images: 0 }, "num_images must be at least 1"],
     [{ prompt: "x", num_images: 5 }, "num_images must be at most 4"],
     [{ prompt: "x", num_images: 1.5 }, "num_images must be an integer"],
-    [{ prompt: "x", aspect_ratio: "1:1" }, "aspect_ratio must be one of auto, 16:9, 9:16"],
+    [
+      { prompt: "x", aspect_ratio: "2:1" },
+      "aspect_ratio must be one of auto, 16:9, 9:16, 1:1, 4:5",
+    ],
     [{ prompt: "x", resolution: "480p" }, "resolution must be one of 720p, 1080p, 4k"],
     [{ prompt: "x", model: "../secret" }, "model has an invalid format"],
     [{ prompt: "x", template: "" }, "template must not be empty"],

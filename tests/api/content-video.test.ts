@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createVideoContract } from "../../lib/content/contract.ts";
 import { contentTemplate } from "../../lib/content/template.ts";
-import { download, imagesIn, runOf, videoIn } from "../support/fixtures/generations.ts";
+import { download, imagesIn, ofStandIn, runOf, videoIn } from "../support/fixtures/generations.ts";
 import {
   makeImage,
   makeSound,
@@ -63,6 +63,7 @@ describe("POST /api/content/video 200", () => {
     const answer = await post(person.withKey, { image_url: image, audio_url: audio });
     expect(videoIn(answer).mode).toBe("lipsync");
     expect((await runOf(person.withKey, answer)).output).toEqual({
+      ...ofStandIn,
       videoSourceUrl: videoIn(answer).videoUrl,
       imageUrl: image,
       lipsync: true,

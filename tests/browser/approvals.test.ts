@@ -109,6 +109,7 @@ describeInBrowser("a call to approve", (browsing) => {
       await route.continue();
     });
     await button(page, "Always in this chat").click();
+    await cardOf(page).getByText("Approved", { exact: true }).waitFor();
     await sendMessage(page, "[script:card-again] at once");
     await expect.poll(() => messageBox(page).inputValue()).toBe("");
     written.resolve();

@@ -268,9 +268,13 @@ describe("rows, each by its own origin", () => {
       prompt: "hello",
       template_id: id,
     });
-    const [turn] =
-      await sql`select untrusted from turns where run_id = ${Object(started.body).runId}`;
-    expect(turn?.untrusted).toEqual([{ kind: "template", name: "Plan" }]);
+    // A run gets the words of its template when it begins.
+    const untrustedOfRun = async () => {
+      const { runId } = Object(started.body);
+      const [turn] = await sql`select untrusted from turns where run_id = ${runId}`;
+      return turn?.untrusted;
+    };
+    await expect.poll(untrustedOfRun).toEqual([{ kind: "template", name: "Plan" }]);
   });
 
   it("an image that a run of an untrusted session has ordered", async () => {

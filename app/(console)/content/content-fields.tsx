@@ -1,7 +1,7 @@
 import { ChevronRight, type LucideIcon } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { listContentTemplatesContract } from "@/lib/content/contract.ts";
-import { ASPECT_RATIOS, RESOLUTIONS } from "@/lib/content/port.ts";
+import { ASPECT_RATIOS, IMAGE_ASPECT_RATIOS, RESOLUTIONS } from "@/lib/content/port.ts";
 import type { Answer } from "../_api/request.ts";
 import type { FormState } from "../_hooks/use-form.ts";
 import { useQuery } from "../_hooks/use-query.ts";
@@ -85,9 +85,10 @@ export const INVALID_TEXTS = {
   model: "This model is unknown, or it does not support these settings.",
 };
 
-export const aspects = ASPECT_RATIOS.map((value) => ({
-  ...{ value, label: value === "auto" ? "Auto" : value },
-}));
+const aspectsOf = <Value extends string>(ratios: readonly Value[]) =>
+  ratios.map((value) => ({ value, label: value === "auto" ? "Auto" : value }));
+export const aspects = aspectsOf(ASPECT_RATIOS);
+export const imageAspects = aspectsOf(IMAGE_ASPECT_RATIOS);
 export const resolutions = RESOLUTIONS.map((value) => ({
   ...{ value, label: value === "4k" ? "4K" : value },
 }));

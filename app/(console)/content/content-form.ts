@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { createImageContract, createVideoContract } from "@/lib/content/contract.ts";
-import type { AspectRatio, Resolution, VideoMode } from "@/lib/content/port.ts";
+import type { AspectRatio, ImageAspectRatio, Resolution, VideoMode } from "@/lib/content/port.ts";
 import { INPUTS_OF } from "@/lib/content/video-mode.ts";
 import type { TaskRun } from "@/lib/tasks/task-run.ts";
 import { isImageRun } from "./content-result.ts";
@@ -31,7 +31,12 @@ export const emptyVideo = {
 export type VideoValues = typeof emptyVideo;
 
 /** `images` are the URLs of references, the most important first. */
-export const emptyImage = { ...common, images: [] as readonly string[], num_images: 1 };
+export const emptyImage = {
+  ...common,
+  aspect_ratio: "auto" as ImageAspectRatio,
+  images: [] as readonly string[],
+  num_images: 1,
+};
 export type ImageValues = typeof emptyImage;
 
 /** Returns the request, with only the inputs that the mode uses. */

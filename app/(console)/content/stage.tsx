@@ -152,6 +152,7 @@ const IMAGE_USES = [
 
 function About({ run }: { readonly run: TaskRun }) {
   const text = summaryOf(run);
+  const { placeholder, notice } = Object(run.output);
   return (
     <div>
       <div className="flex flex-wrap items-center gap-1.5">
@@ -165,6 +166,9 @@ function About({ run }: { readonly run: TaskRun }) {
           View run
         </TextLink>
       </div>
+      {placeholder === true && (
+        <p className="mt-1.5 text-sm text-warning-text">Placeholder. {String(notice)}</p>
+      )}
       {text !== null && (
         <p className="mt-1.5 line-clamp-4 whitespace-pre-wrap text-muted-foreground [overflow-wrap:anywhere]">
           {text}

@@ -20,6 +20,7 @@ import {
   ContentForm,
   type ContentFormProps,
   INVALID_TEXTS,
+  imageAspects,
   MoreOptions,
   resolutions,
   TemplateField,
@@ -241,7 +242,7 @@ export function ImageForm(props: ContentFormProps<ImageValues>) {
         onChange={(count) => set({ num_images: Number(count) })}
       />
       <div className="flex flex-wrap gap-x-6 gap-y-4">
-        <Segmented label="Aspect ratio" options={aspects} {...field("aspect_ratio")} />
+        <Segmented label="Aspect ratio" options={imageAspects} {...field("aspect_ratio")} />
         <Segmented label="Resolution" options={resolutions} {...field("resolution")} />
       </div>
       <MoreOptions isOpen={images.length > 0 || values.model !== ""}>

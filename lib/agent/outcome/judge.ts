@@ -21,6 +21,8 @@ const reply = z.object({ satisfied: z.boolean(), missing: z.array(z.string()) })
 
 export interface Judgement {
   readonly models: Models;
+  /** In one line; empty for none. */
+  readonly facts: string;
   readonly request: string;
   readonly rubric: string;
   readonly answer: string;
@@ -36,6 +38,7 @@ export interface Judgement {
  */
 export async function judge({
   models,
+  facts,
   request,
   rubric,
   answer,
@@ -45,6 +48,7 @@ export async function judge({
 }: Judgement): Promise<readonly string[] | null> {
   const files = await readFiles(sandbox, steps);
   const prompt = [
+    ...(facts === "" ? [] : [facts]),
     `<request>\n${cut(request, MAX_ANSWER_CHARS).text}\n</request>`,
     `<rubric>\n${rubric}\n</rubric>`,
     `<answer>\n${cut(answer, MAX_ANSWER_CHARS).text}\n</answer>`,

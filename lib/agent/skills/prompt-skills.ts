@@ -1,7 +1,7 @@
 /** What the instructions of a turn say about skills. */
 import { z } from "zod";
 import { cut } from "../tools/limits.ts";
-import { splitSkill } from "../tools/skill-file.ts";
+import { listedDescription, splitSkill } from "../tools/skill-file.ts";
 import { allowedToolsIn } from "./allowed-tools.ts";
 import { builtInSkills } from "./built-in-skills.ts";
 import { loadedPath } from "./skill.ts";
@@ -43,7 +43,7 @@ export function describeSkills(skills: TurnSkills, names: readonly string[] = []
   let chars = 0;
   const all = listSkills(skills);
   for (const { name, description } of all) {
-    const line = `- ${name}: ${description.replace(/\s+/g, " ")}`;
+    const line = `- ${name}: ${listedDescription(description)}`;
     chars += line.length + 1;
     if (chars > MAX_LIST_CHARS) break;
     lines.push(line);

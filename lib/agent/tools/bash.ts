@@ -5,12 +5,12 @@ import { agentTool } from "./tool.ts";
 export const bash = agentTool({
   name: "bash",
   description: `Run a shell command in the session's sandbox and get its exit code, stdout and stderr.
-- The sandbox's files persist between commands and turns; environment variables and the working directory do not.
+- Files persist between commands and turns; environment variables and the working directory do not.
 - A command ends after ${COMMAND_DEADLINE_MS / 1000} seconds (exit code 124). There is no terminal: never start something that waits for input.
-- python3 with its standard library and the sqlite3 command are there for calculations and tables. Use decimal for money. Expect no network, subprocesses, threads or packages in Python, and about 250 MB of memory: read large files row by row.
-- stdout and stderr are each cut at ${MAX_OUTPUT_CHARS} characters, and "truncated" says so: filter with head, tail or grep.
-- To read, write, find or search files prefer the tools read, write, glob and grep.
-- To call this service, use the base address in $AGENT_API_URL and the header line in $AGENT_API_AUTH_HEADER: curl -H "$AGENT_API_AUTH_HEADER" "$AGENT_API_URL/api/...". It acts for the user while this run goes on: it reads their data, makes media and private templates, and can do nothing else. If the user has named connectors for it, GET "$AGENT_API_URL/api/connectors/{connector}/actions" lists what these can do, and POST …/actions/{action} with {"input": {…}} does it: make this request with the tool fetch, because the user may have to approve it. Never print the header line.`,
+- Use python3 or sqlite3 for calculations and tables, decimal for money. In Python expect no network, subprocesses or threads, and about 250 MB of memory: read large files row by row.
+- At most ${MAX_OUTPUT_CHARS} characters each of stdout and stderr are kept, and truncated says when there was more: filter with head, tail or grep. Of a long output you see head and tail, with the file that has all of it.
+- To read, change, find or search files prefer the tools read, edit, write, glob and grep.
+- This service: curl -H "$AGENT_API_AUTH_HEADER" "$AGENT_API_URL/api/…". It acts for the user while this run goes on: it reads their data, makes media and private templates, and can do nothing else. Never print the header line. If the user has named connectors, GET …/api/connectors/{connector}/actions lists what these can do, and POST …/actions/{action} with {"input": {…}} does it: with the tool fetch, because the user may have to approve it.`,
   input: z.object({
     command: z.string().min(1).describe("The command, for bash"),
     cwd: z

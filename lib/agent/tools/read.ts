@@ -14,10 +14,10 @@ import { agentTool, type ToolContext, toolFailure } from "./tool.ts";
 export const read = agentTool({
   name: "read",
   description: `Read a file of the sandbox: text, a document (PDF, DOCX, XLSX, XLS, ODS, PPTX, EML, MSG, RTF) as text, or an image (PNG, JPEG, GIF, WebP).
-- Gives {filePath, content, startLine, endLine, totalLines, truncated}; content is the raw text, without line numbers.
-- The first line of a document says its format, its pages or sheets, and what is omitted. Each sheet of a spreadsheet is also a CSV file, for scripts.
-- For a large file pass offset (first line, from 1) and limit (number of lines); at most ${MAX_OUTPUT_CHARS} characters come back, and "truncated" says when there is more.
-- If you read images, you see an image, and the pages of a scanned PDF: ten at a time, where offset is the first page and limit the number of pages.
+- Gives filePath, startLine, endLine, totalLines, truncated, and content: the raw text, without line numbers.
+- What does not fit ends with a whole line: truncated is true then, and nextOffset is the offset to read on with. You have read a file only when truncated is false.
+- The first line of a document says its format, its pages or sheets, and what is omitted. Each sheet of a spreadsheet is also a CSV file, for scripts. For some pages of a PDF pass pages.
+- If you read images, you see an image, and the pages of a scanned PDF, ten at a time.
 - Other binary files are refused.`,
   input: z.object({
     filePath: z
@@ -27,15 +27,22 @@ export const read = agentTool({
       .describe("Absolute, or relative to the sandbox's home"),
     offset: z.int().min(1).optional().describe("First line to read, counted from 1"),
     limit: z.int().min(1).optional().describe("Number of lines to read"),
+    pages: z
+      .string()
+      .regex(/^\d{1,6}(?:-\d{1,6})?$/, "must be a page such as 4, or pages such as 4-6")
+      .optional()
+      .describe("Of a PDF: 4 or 4-6"),
   }),
-  async execute({ filePath, offset = 1, limit }, context) {
+  async execute({ filePath, offset = 1, limit, pages }, context) {
     const file = await context.sandbox.readFile(filePath);
     const image = imageOf(file);
     if (image) return showImage(image, file, filePath, context);
-    const document = await documentIn(file, filePath, context);
+    const document = await documentIn(file, filePath, pages, context);
     if (typeof document === "string") return toolFailure(document);
     if (document?.scannedPages) {
-      return showPages(document, file, filePath, [offset, limit ?? Infinity], context);
+      const [from = offset, to = from] = pages?.split("-").map(Number) ?? [];
+      const wanted = pages === undefined ? (limit ?? Infinity) : to - from + 1;
+      return showPages(document, file, filePath, [Math.max(1, from), wanted], context);
     }
     const bytes = document ? await bytesOf(document, filePath, offset === 1, context) : file;
     if (bytes.includes(0) || !isUtf8(bytes)) {
@@ -48,32 +55,47 @@ export const read = agentTool({
       return toolFailure(`${filePath} has only ${totalLines} lines`);
     }
     const wanted = selectLines(bytes, offset, limit);
-    const shown = cut(decodeStart(wanted, offset === 1));
-    const shownLines = shown.truncated ? shown.text.split("\n").length : countLines(wanted);
-    const endLine = offset - 1 + shownLines;
+    const { text, truncated: isCut } = cut(decodeStart(wanted, offset === 1));
+    // A part ends with a line; only of a line that is too long itself the start is shown.
+    const content = isCut ? text.slice(0, text.lastIndexOf("\n") + 1) || text : text;
+    const lines = isCut ? content.split("\n").length - 1 : countLines(wanted);
+    const endLine = offset - 1 + Math.max(lines, isCut ? 1 : 0);
+    const isLongLine = isCut && lines === 0;
+    const note = `Line ${offset} is longer than ${text.length} characters: cut -c shows another part of it`;
     return {
-      filePath,
-      content: shown.text,
-      startLine: offset,
-      endLine,
-      totalLines,
-      truncated: shown.truncated || endLine < totalLines,
+      ...{ filePath, content, startLine: offset, endLine, totalLines },
+      truncated: isLongLine || endLine < totalLines,
+      ...(endLine < totalLines && { nextOffset: endLine + 1 }),
+      ...(isLongLine && { note }),
     };
   },
 });
 
-/** Returns a document, or why it cannot be read; undefined for a file that is none. */
+/**
+ * Returns a document, or why it cannot be read; undefined for a file that is none.
+ * @param pages of a PDF, such as 4-6; undefined for all
+ */
 async function documentIn(
   file: Uint8Array,
   filePath: string,
+  pages: string | undefined,
   { documents, signal, meet }: ToolContext,
 ): Promise<DocumentText | string | undefined> {
   const format = formatOf(file, filePath);
+  if (pages !== undefined && format !== "PDF") return `${filePath} is no PDF: omit pages`;
   if (!format) return undefined;
   // Whoever has uploaded a document has seldom written it.
   meet({ kind: "file", name: filePath });
   const document = await readDocument(documents, format, file, signal);
-  return typeof document === "string" ? `${filePath} ${document}` : document;
+  if (typeof document === "string") return `${filePath} ${document}`;
+  if (pages === undefined || document.scannedPages) return document;
+  const [from = 0, to = from] = pages.split("-").map(Number);
+  const sections = document.sections.filter(({ title }) => {
+    const page = Number(/^Page (\d+)$/.exec(title)?.[1]);
+    return page >= from && page <= to;
+  });
+  if (sections.length > 0) return { ...document, sections };
+  return `${filePath} has no text on pages ${pages}: ${document.about}`;
 }
 
 /** @param isFirst whether the sheets of a spreadsheet are to be stored */

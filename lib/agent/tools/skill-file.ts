@@ -3,8 +3,7 @@
  * time, so it gets only a bounded head of a file.
  */
 import { parse } from "yaml";
-import { z } from "zod";
-import { MAX_OUTPUT_CHARS } from "./limits.ts";
+import { cut, MAX_OUTPUT_CHARS } from "./limits.ts";
 
 /** Lines and bytes of a file that are read for its name and description. */
 export const MAX_HEAD_LINES = 40;
@@ -14,35 +13,58 @@ const MAX_FRONT_MATTER_CHARS = 65_536;
 /** Enough for the front matter and more text than is ever shown. */
 export const MAX_SKILL_BYTES = 4 * (MAX_FRONT_MATTER_CHARS + MAX_OUTPUT_CHARS);
 
-/** The limit for the name, the description, and the quotes and line breaks around them. */
-const MAX_FIELDS_CHARS = 2_000;
+/** The limit for a field that is parsed. Of a longer one, the start is. */
+const MAX_FIELD_CHARS = 2_000;
+const MAX_NAME_CHARS = 100;
+/** How much of a description a list shows. */
+const MAX_LISTED_CHARS = 250;
 /** A field with a text value. Collections, tags and anchors never reach the parser. */
-const TEXT_FIELD = /^(["']?)(?:name|description)\1 *:(?: *[^\s[\]{}&*!?%@`,#-]|\s*$)/;
+const TEXT_FIELD = /^(["']?)(name|description)\1 *:(?: *[^\s[\]{}&*!?%@`,#-]|\s*$)/;
 
-const frontMatter = z.object({
-  name: z.string().min(1).max(100).optional(),
-  description: z.string().max(1_024).optional(),
-});
+/** Returns a description in one line, as lists of skills show it. */
+export const listedDescription = (description: string): string =>
+  cut(
+    description
+      .slice(0, 2 * MAX_FIELD_CHARS)
+      .replace(/\s+/g, " ")
+      .trim(),
+    MAX_LISTED_CHARS,
+  ).text;
 
 /**
- * Reads the name and the description from the first lines of a file, and no other field. Malformed
- * front matter has neither.
+ * Reads the name and the description from the first lines of a file, and no other field. A value that is not valid
+ * YAML, such as a plain one with a colon, is taken as it stands.
  */
-export function readSkillHead(text: string): z.infer<typeof frontMatter> {
+export function readSkillHead(text: string): { name?: string; description?: string } {
   const { head } = splitSkill(text.slice(0, MAX_HEAD_BYTES));
-  const lines = head.split(/\r?\n/, MAX_HEAD_LINES);
-  let isWanted = false;
-  const wanted = lines.filter((line) => {
+  const fields = new Map<string, string[]>();
+  let lines: string[] = [];
+  for (const line of head.split(/\r?\n/, MAX_HEAD_LINES)) {
     // An indented or an empty line belongs to the field above it.
-    if (/^\S/.test(line)) isWanted = TEXT_FIELD.test(line);
-    return isWanted;
-  });
-  const fields = wanted.join("\n");
-  if (fields.length > MAX_FIELDS_CHARS) return {};
+    if (/^\S/.test(line)) {
+      lines = [];
+      const field = TEXT_FIELD.exec(line)?.[2];
+      if (field) fields.set(field, lines);
+    }
+    lines.push(line);
+  }
+  const name = textIn(fields.get("name"));
+  const description = textIn(fields.get("description"));
+  return {
+    ...(name && name.length <= MAX_NAME_CHARS && { name }),
+    ...(description && { description }),
+  };
+}
+
+function textIn(lines: readonly string[] = []): string | undefined {
+  const field = lines.join("\n").slice(0, MAX_FIELD_CHARS);
+  const plain = field.replace(/^[^:]*:\s*[>|]?[+-]?\s*/, "").replace(/^(["'])(.*)\1\s*$/s, "$2");
   try {
-    return frontMatter.parse(parse(fields, { maxAliasCount: 0, prettyErrors: false }) ?? {});
+    const parsed: unknown = parse(field, { maxAliasCount: 0, prettyErrors: false });
+    const [value] = Object.values(Object(parsed));
+    return typeof value === "string" ? value : plain;
   } catch {
-    return {};
+    return plain;
   }
 }
 

@@ -2,9 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
 import { contentOf, type LoadedSkill, loadedPath, SKILL_FILE } from "../skills/skill.ts";
-import { COMMAND_DEADLINE_MS, cut, MAX_OUTPUT_CHARS } from "./limits.ts";
+import { COMMAND_DEADLINE_MS, countLines, cut, MAX_OUTPUT_CHARS } from "./limits.ts";
 import {
   insertArguments,
+  listedDescription,
   MAX_HEAD_BYTES,
   MAX_HEAD_LINES,
   MAX_SKILL_BYTES,
@@ -71,8 +72,16 @@ export const skill = agentTool({
 });
 
 function describe(name: string, path: string, text: string, args: string | undefined) {
-  const { text: instructions, truncated } = cut(insertArguments(splitSkill(text).body, args));
-  return { skill: name, path, instructions, ...(truncated ? { truncated } : {}) };
+  const { body } = splitSkill(text);
+  const isLong = body.length > MAX_OUTPUT_CHARS;
+  const start = isLong ? body.slice(0, body.lastIndexOf("\n", MAX_OUTPUT_CHARS) + 1) : body;
+  const shown = text.slice(0, text.length - body.length + start.length);
+  const note = `[This is a part. Read on with read: ${path}, offset ${countLines(Buffer.from(shown)) + 1}]\n\n`;
+  const instructions = insertArguments(start, args);
+  return {
+    ...{ skill: name, path, instructions: isLong ? note + instructions : instructions },
+    ...(isLong && { truncated: true }),
+  };
 }
 
 async function listAll(inSandbox: readonly Skill[], { skills }: ToolContext) {
@@ -80,7 +89,10 @@ async function listAll(inSandbox: readonly Skill[], { skills }: ToolContext) {
     inSandbox.map((found) => [found.name, { ...found }]),
   );
   for (const skill of await skills.list()) if (!known.has(skill.name)) known.set(skill.name, skill);
-  return [...known.values()];
+  return [...known.values()].map((skill) => ({
+    ...skill,
+    description: listedDescription(skill.description),
+  }));
 }
 
 /** Writes the files of a skill into its folder in the sandbox. Throws a SandboxError. */

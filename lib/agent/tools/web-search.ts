@@ -39,7 +39,8 @@ export const webSearch = agentTool({
     const allowed = answer.results.filter(({ url }) =>
       isHostAllowed(network, new URL(url).hostname),
     );
-    return { results: allowed.map((result) => ({ ...result })) };
+    const { source } = answer;
+    return { ...(source && { source }), results: allowed.map((result) => ({ ...result })) };
   },
 });
 

@@ -2,6 +2,7 @@
 import type { SearchProvider, SearchResult } from "../port.ts";
 import { readResults } from "../read-results.ts";
 
+const SOURCE = "small index of this installation, not the web";
 const NOTE = "From the small index of this installation, not from the web.";
 
 const page = (title: string, url: string, date: string | null, about: string): SearchResult => ({
@@ -66,7 +67,7 @@ export function createEmbeddedSearch(): SearchProvider {
         found.map(({ result }) => result),
         request,
       );
-      return { results, costUsd: 0 };
+      return { results, costUsd: 0, source: SOURCE };
     },
   };
 }

@@ -6,6 +6,7 @@ import type { UIMessage } from "ai";
 import { z } from "zod";
 import type { ContextState } from "../../agent/context.ts";
 import type { SteeringMessage } from "../../agent/conversation.ts";
+import { turnFacts } from "../../agent/facts.ts";
 import type { JsonSchema } from "../../agent/output/json-schema.ts";
 import { turnSkills } from "../../agent/skills/prompt-skills.ts";
 import type { StepResult, ToolCall, Usage } from "../../agent/step-result.ts";
@@ -68,6 +69,8 @@ export const turnState = z.object({
   limit_note: limitNote.nullable(),
   /** The untrusted content of the turn. */
   untrusted: z.array(untrustedSource).readonly().default([]),
+  /** What was true when the turn started; null for a turn of an earlier version. */
+  facts: turnFacts.nullish().transform((facts) => facts ?? null),
   context_limit: z.number().nullable(),
   headless: z.boolean(),
   has_key: z.boolean(),

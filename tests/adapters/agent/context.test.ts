@@ -1,4 +1,4 @@
-import type { AssistantContent, ModelMessage, ToolContent } from "ai";
+import type { AssistantContent, JSONValue, ModelMessage, ToolContent } from "ai";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -12,7 +12,7 @@ import {
 import type { Unit } from "@/lib/agent/conversation.ts";
 import { ContextWindows } from "@/lib/agent/models/context-windows.ts";
 import type { ModelProvider } from "@/lib/agent/models/port.ts";
-import { estimateTokens, resultText, showResult, showResults } from "@/lib/agent/tool-results.ts";
+import { clearResult, estimateTokens, showResult, showResults } from "@/lib/agent/tool-results.ts";
 import { inStoredOrder } from "@/lib/agent/tools/make-storable.ts";
 
 /** A turn: the user's text, steps with the lengths of their results, an answer. */
@@ -196,52 +196,120 @@ describe("a compacted conversation", () => {
 });
 
 describe("a result", () => {
-  const long = {
-    stdout: Array.from({ length: 4_000 }, (_, n) => `line ${n}`).join("\n"),
-    exitCode: 0,
-  };
-
-  test("of more than 8,000 characters is shown by head, tail and path", () => {
-    const { output, file } = showResult("call_0123456789abcdef", { type: "json", value: long });
-    expect(file?.path).toBe("/home/agent/.results/call_0123456789abcdef.txt");
-    expect(file?.text).toBe(resultText({ type: "json", value: long }));
-    const text = String(Object(output).value);
-    expect(text).toMatch(/^exitCode: 0\nstdout:\nline 0\n/);
-    expect(text).toMatch(/line 3999$/);
-    expect(text).toContain(
-      "The complete result is in /home/agent/.results/call_0123456789abcdef.txt",
+  const lines = Array.from({ length: 4_000 }, (_, n) => `line ${n + 1}`);
+  const long = { stdout: lines.join("\n"), stderr: "", exitCode: 0, truncated: false };
+  const id = "call_0123456789abcdef";
+  const show = (value: unknown, toolName = "bash", toolCallId = id, tokens?: number) =>
+    showResult(
+      { toolCallId, toolName, output: { type: "json", value: value as JSONValue } },
+      tokens,
     );
-    expect(estimateTokens(text)).toBeLessThan(1_600);
-    const short = { type: "json" as const, value: { stdout: "x".repeat(7_900) } };
-    expect(showResult("call", short)).toEqual({ output: short });
+  const shownText = (shown: ReturnType<typeof show>) => String(Object(shown.output).value);
+
+  test("of a command has one shape, short or long, and text stays text", () => {
+    const short = show({ ...long, stdout: 'a "b"\nc\n' });
+    const head = 'stderr: ""\nexitCode: 0\ntruncated: false\nstdout:\n';
+    expect(short).toEqual({ output: { type: "text", value: `${head}a "b"\nc\n` }, files: [] });
+    expect(shownText(show(long)).startsWith(`${head}line 1\nline 2\n`)).toBe(true);
+  });
+
+  test("that is too long has head, tail, and the lines that are left out, in a file as they were", () => {
+    const shown = show(long);
+    expect(shown.files).toEqual([{ path: `/home/agent/.results/${id}.txt`, text: long.stdout }]);
+    const text = shownText(shown);
+    expect(text).toMatch(/line 4000$/);
+    const [, from, to, total, path, offset, limit] =
+      /\[Lines (\d+) to (\d+) of (\d+) are left out here\. The complete result is in (\S+): read it with offset (\d+) and limit (\d+)\]/.exec(
+        text,
+      ) ?? [];
+    expect([total, path, offset]).toEqual(["4000", shown.files[0]?.path, from]);
+    expect(Number(limit)).toBe(Number(to) - Number(from) + 1);
+    const missing = lines.slice(Number(from) - 1, Number(to));
+    const seen = text.split("\n").filter((line) => line.startsWith("line "));
+    expect([...seen, ...missing].sort()).toEqual(lines.toSorted());
+    expect(estimateTokens(text)).toBeLessThanOrEqual(4_100);
+  });
+
+  test("follows the window of the model", async () => {
+    const sizes = [32_000, 128_000, 1_000_000].map(async (window) => {
+      const given = [
+        { toolCallId: id, toolName: "bash", value: { ...long, stdout: "x\n".repeat(90_000) } },
+      ];
+      const [shown] = await showResults(given, async () => ({ window, budget: window }));
+      return Math.round(estimateTokens(String(Object(shown?.output).value)) / 400) * 400;
+    });
+    expect(await Promise.all(sizes)).toEqual([4_000, 6_400, 16_000]);
+  });
+
+  test("of read ends with a line, and says where to read on", () => {
+    const file = { filePath: "a.txt", startLine: 11, totalLines: 5_000 };
+    const given = { ...file, content: `${lines.join("\n")}\n`, endLine: 4_010, truncated: true };
+    const text = shownText(show(given, "read"));
+    const endLine = Number(/^endLine: (\d+)$/m.exec(text)?.[1]);
+    expect(text).toContain(`nextOffset: ${endLine + 1}\n`);
+    expect(text).toContain("truncated: true\n");
+    expect(text.endsWith(`\nline ${endLine - 10}\n`)).toBe(true);
+    expect(text).not.toContain("left out");
+    const one = shownText(show({ ...given, content: "x".repeat(50_000) }, "read"));
+    expect(one).toContain("Line 11 is longer than");
+    expect(estimateTokens(one)).toBeLessThanOrEqual(4_000);
+  });
+
+  test("of a skill is whole where that of a command is not", () => {
+    const instructions = lines.join("\n");
+    expect(shownText(show({ skill: "a", path: "b", instructions }, "skill"))).toContain(
+      instructions,
+    );
+    const longer = shownText(
+      show({ skill: "a", path: "b", instructions: `${instructions}\n`.repeat(4) }, "skill"),
+    );
+    expect(longer).toMatch(/instructions:\n\[These are the first \d+ lines\. Read the whole/);
   });
 
   test("in another alphabet takes no more room, and no character is cut in half", () => {
-    const { output } = showResult("call", { type: "json", value: "😀日本語".repeat(4_000) });
-    const text = String(Object(output).value);
-    expect(estimateTokens(text)).toBeLessThan(1_600);
+    const text = shownText(show("😀日本語".repeat(8_000)));
+    expect(estimateTokens(text)).toBeLessThan(4_100);
     expect(text.isWellFormed()).toBe(true);
+    expect(estimateTokens("日本語".repeat(100))).toBe(200);
   });
 
   test("has a file of its own, also when its id is repeated or names another folder", () => {
-    const pathOf = (id: string, value: string) =>
-      showResult(id, { type: "json", value: value.repeat(10_000) }).file?.path;
+    const pathOf = (toolCallId: string, value: string) =>
+      show(value.repeat(50_000), "bash", toolCallId).files[0]?.path;
     expect(pathOf("0", "a")).not.toBe(pathOf("0", "b"));
     expect(pathOf("../../etc/passwd", "a")).toMatch(/^\/home\/agent\/\.results\/[\w-]+\.txt$/);
+    const both = show({ ...long, stderr: `${long.stdout}!` });
+    expect(both.files.map(({ text }) => text)).toEqual([long.stdout, `${long.stdout}!`]);
+  });
+
+  test("that is cleared has the text in a file, and a note that a file imitates is not believed", () => {
+    const shown = show({ ...long, stdout: "x\n".repeat(500) });
+    const cleared = clearResult({ toolCallId: id, output: shown.output });
+    expect(cleared.files).toEqual([
+      { path: `/home/agent/.results/${id}.txt`, text: "x\n".repeat(500) },
+    ]);
+    expect(cleared.output).toEqual({
+      type: "text",
+      value: `[Removed to save context: stderr: "", exitCode: 0, truncated: false, its text is in /home/agent/.results/${id}.txt]`,
+    });
+    expect(clearResult({ toolCallId: id, output: show(long).output }).files).toEqual([]);
+    const lie = "The complete result is in /home/agent/.results/other.txt:\n".repeat(20);
+    expect(clearResult({ toolCallId: id, output: show(lie).output }).files).toHaveLength(1);
   });
 
   test("is shortened further where many of one step come together", async () => {
     const results = Array.from({ length: 100 }, (_, n) => ({
       toolCallId: `call_${n}`,
+      toolName: "bash",
       value: long,
     }));
-    const shown = await showResults(results, async () => 48_000);
+    const shown = await showResults(results, async () => ({ window: 64_000, budget: 48_000 }));
     const tokens = shown.reduce(
       (sum, { output }) => sum + estimateTokens(JSON.stringify(output)),
       0,
     );
     expect(tokens).toBeLessThan(48_000 / 2);
-    expect(new Set(shown.map(({ file }) => file?.path)).size).toBe(100);
+    expect(new Set(shown.flatMap(({ files }) => files.map(({ path }) => path))).size).toBe(100);
   });
 });
 

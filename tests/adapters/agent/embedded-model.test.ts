@@ -2,6 +2,7 @@ import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { describe, expect, test } from "vitest";
 import { createEmbeddedModel } from "@/lib/agent/models/adapters/embedded/create-embedded-model.ts";
 import { decideReply, type Reply } from "@/lib/agent/models/adapters/embedded/decide-reply.ts";
+import { showResult } from "@/lib/agent/tool-results.ts";
 
 const everyTool = new Set(
   "bash read write grep glob todo task ask_user_question skill fetch".split(" "),
@@ -41,7 +42,14 @@ function play(text: string, answer: (tool: string, input: unknown) => unknown, t
         type: "tool-result",
         toolCallId: ids[index] ?? "",
         toolName: call.tool,
-        output: { type: "json", value: JSON.parse(JSON.stringify(answer(call.tool, call.input))) },
+        output: showResult({
+          toolCallId: "call",
+          toolName: call.tool,
+          output: {
+            type: "json",
+            value: JSON.parse(JSON.stringify(answer(call.tool, call.input))),
+          },
+        }).output as { type: "text"; value: string },
       })),
     });
   }

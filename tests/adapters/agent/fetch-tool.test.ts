@@ -113,6 +113,16 @@ describe("fetch", () => {
     });
   });
 
+  test("stores a body in a file, also a binary one and one that is too large to be shown", async () => {
+    const inSandbox = context(allowed());
+    const store = (path: string, saveTo: string) =>
+      createFetchTool(outside).run({ url: site + path, saveTo }, inSandbox);
+    expect(await store("/binary", "in/a.bin")).toMatchObject({ savedTo: "in/a.bin", bytes: 3 });
+    expect([...(await inSandbox.sandbox.readFile("in/a.bin"))]).toEqual([0, 1, 2]);
+    expect(await store("/big", "big.txt")).toMatchObject({ bytes: 400_000 });
+    await expect(store("/a", "../../etc/passwd")).rejects.toThrow("etc");
+  });
+
   test.each([
     "http://127.0.0.1:PORT/",
     "http://localhost:PORT/",

@@ -27,6 +27,7 @@ describe("read and write", () => {
       startLine: 2,
       endLine: 2,
       truncated: true,
+      nextOffset: 3,
     });
   });
 
@@ -39,11 +40,25 @@ describe("read and write", () => {
     });
   });
 
-  test("a long file is cut, and says so", async () => {
+  test("a long file ends with a whole line, and says where to read on", async () => {
     await run("write", { filePath: "long", content: "ab\n".repeat(30_000) });
     const result = Object(await run("read", { filePath: "long" }));
-    expect(result.content).toHaveLength(50_000);
-    expect(result).toMatchObject({ truncated: true, totalLines: 30_000, endLine: 16_667 });
+    expect(result.content).toBe("ab\n".repeat(16_666));
+    expect(result).toMatchObject({ truncated: true, totalLines: 30_000, endLine: 16_666 });
+    const offset = result.nextOffset;
+    expect(await run("read", { filePath: "long", offset })).toMatchObject({
+      startLine: 16_667,
+      endLine: 30_000,
+      truncated: false,
+    });
+    await run("write", { filePath: "line", content: "x".repeat(60_000) });
+    const line = Object(await run("read", { filePath: "line" }));
+    expect(line).toMatchObject({
+      truncated: true,
+      endLine: 1,
+      note: expect.stringContaining("cut -c"),
+    });
+    expect(line.content).toHaveLength(50_000);
   });
 
   test("a binary file is refused", async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { calling, client_tools, lookup } from "../../support/fixtures/client-tools.ts";
+import { readResult } from "../../support/fixtures/shown-result.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import {
@@ -59,7 +60,7 @@ describe("a headless run", () => {
     expect(await waitForRun(caller, run)).toMatchObject({ status: "completed", error: null });
     const requests = place.model.callsOf("results");
     expect(requests).toHaveLength(2);
-    expect(requests[1]?.toolResults.map((text) => JSON.parse(text))).toEqual([
+    expect(requests[1]?.toolResults.map(readResult)).toEqual([
       { title: "Nightjar" },
       expect.objectContaining({ stdout: "from the sandbox\n" }),
       { error: "No speakers" },

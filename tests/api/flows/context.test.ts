@@ -89,7 +89,7 @@ describe("a turn of forty tool calls with a megabyte of results", () => {
     expect(ended.status, String(ended.error)).toBe("completed");
     expect(requests).toHaveLength(40);
     expect(rejections).toBe(0);
-    expect(changesOf(requests)).toBeLessThanOrEqual(requests.length / 6);
+    expect(changesOf(requests)).toBeLessThanOrEqual(requests.length / 3);
     // The newest result always is there, and what the user has said.
     for (const [step, { messages }] of requests.entries()) {
       if (step < 2) continue;
@@ -111,7 +111,7 @@ describe("a turn of forty tool calls with a megabyte of results", () => {
     const outputs = parts.flatMap((part) => ("output" in part ? [Object(part.output).stdout] : []));
     expect(outputs).toHaveLength(40);
     for (const stdout of outputs) expect(stdout.length).toBeGreaterThan(15_000);
-    // Each complete result is in the file that the model was told.
+    // The file that the model was told has what the command has printed, and nothing else.
     const told = requests.flatMap(({ messages }) =>
       messages.flatMap(
         ({ content }) => /complete result is in (\S+\.txt)/.exec(String(content))?.[1] ?? [],
@@ -122,8 +122,7 @@ describe("a turn of forty tool calls with a megabyte of results", () => {
       path: told.at(-1) ?? "",
     });
     const file = await caller.get(`/api/sandbox/files/content?${query}`);
-    expect(file.text).toContain("exitCode: 0");
-    expect(file.text).toContain("\n152001\n");
+    expect(outputs).toContain(file.text);
   });
 
   it("does so in a window that only the model's rejection tells", async () => {
@@ -188,7 +187,7 @@ describe("a chat of many turns", () => {
     expect(model.rejected.length).toBe(before);
     const requests = requestsOf(`window-chat-${name}`);
     for (const { messages } of requests) expectValid(messages);
-    expect(changesOf(requests)).toBeLessThanOrEqual(requests.length / 6);
+    expect(changesOf(requests)).toBeLessThanOrEqual(requests.length / 3);
     const newest = requests.at(-1)?.messages ?? [];
     expect(JSON.stringify(newest.filter(({ role }) => role === "user"))).toContain(
       `question ${turns - 1} `,

@@ -5,6 +5,7 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { withoutFacts } from "@/lib/agent/facts.ts";
 import { parseMarkdown } from "../../../lib/agent/documents/markdown.ts";
 import { writePdf } from "../../../lib/agent/documents/write-pdf.ts";
 import { modelCall } from "../../../lib/turns/model-call-contract.ts";
@@ -20,6 +21,7 @@ import {
 } from "../../support/harness/conversation.ts";
 import { startRun, waitForRun } from "../../support/harness/runs.ts";
 import { startServer } from "../../support/harness/server.ts";
+import { sql } from "../../support/harness/stack.ts";
 import { textOf } from "../../support/harness/turn-stream.ts";
 
 let model: FakeOpenAI;
@@ -39,7 +41,10 @@ afterAll(async () => {
 const sentTo = (messages: readonly ChatMessage[] | undefined) =>
   (messages ?? [])
     .filter(({ role }) => role !== "system")
-    .map(({ role, content }) => [role, typeof content === "string" ? content : undefined]);
+    .map(({ role, content }) => [
+      role,
+      typeof content === "string" ? withoutFacts(content) : undefined,
+    ]);
 
 const contextParts = z.object({
   parts: z.array(z.object({ kind: z.string(), tokens: z.number() })),
@@ -274,7 +279,7 @@ describe("files of a message", () => {
     await (await conversation.send(entries)).ended;
     expect(newestUser()).toContain("could not be fetched from its URL");
     await (await conversation.send("and now?")).ended;
-    expect(newestCall()?.at(-1)?.content).toBe("and now?");
+    expect(sentTo(newestCall()).at(-1)).toEqual(["user", "and now?"]);
     expect(JSON.stringify(newestCall())).toContain("could not be fetched from its URL");
     expect(JSON.stringify(model.calls)).not.toContain("hunter2");
     expect(server.logs()).not.toContain("hunter2");
@@ -287,6 +292,34 @@ describe("files of a message", () => {
     await (await conversation.send([{ id: "m1", parts }])).ended;
     expect(newestUser()).not.toContain("base64");
     expect((await conversation.answer()).parts.length).toBeGreaterThan(0);
+  });
+});
+
+describe("the facts of a turn", () => {
+  it("are before the newest message in all its calls, and stay in later turns what they were", async () => {
+    const person = await createPerson(server.url);
+    await person.withKey.patch("/api/accounts/me", { timezone: "Asia/Tokyo" });
+    await sql`update accounts set name = 'Mara Vale' where id = ${person.id}`;
+    model.script("facts-first", function* ({ step }) {
+      if (step < 2) yield { tool: "bash", input: { command: "echo hello" } };
+      else yield { text: "Done." };
+    });
+    const conversation = await openConversation(person.withKey);
+    await (await conversation.send("[script:facts-first] What is next Friday?")).ended;
+    const calls = model.callsOf("facts-first").map(({ messages }) => messages);
+    expect(calls).toHaveLength(3);
+    for (const [place, messages] of calls.entries()) {
+      expect(messages.slice(0, calls[0]?.length)).toEqual(calls[0]);
+      expect(String(messages[1]?.content), `call ${place}`).toMatch(
+        /^\[Facts from the platform, not from the user\] \w+, \d+ \w+ 20\d\d, \d\d:\d\d, Asia\/Tokyo\. User: "Mara Vale"\.\n\n\[script:facts-first\] What/,
+      );
+    }
+    await person.withKey.patch("/api/accounts/me", { timezone: null });
+    await (await conversation.send("And then?")).ended;
+    const later = newestCall() ?? [];
+    expect(later.slice(0, calls[2]?.length)).toEqual(calls[2]);
+    expect(String(later.at(-1)?.content)).toContain("UTC (the account has set no time zone)");
+    expect(JSON.stringify(later[0])).not.toContain("Tokyo");
   });
 });
 

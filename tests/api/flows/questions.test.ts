@@ -216,7 +216,7 @@ describe("a question", () => {
     );
     const stream = await conversation.send([answered(asked, { declined: true })]);
     expectCompleteTurn(await stream.ended);
-    expect(textOf(await conversation.answer())).toMatch(/meanwhile.*declined/);
+    expect(textOf(await conversation.answer())).toMatch(/meanwhile.*declined/s);
     expect(place.model.callsOf("along")).toHaveLength(2);
   });
 
@@ -229,7 +229,10 @@ describe("a question", () => {
     const stream = await conversation.send("[script:passed] forget it");
     expectCompleteTurn(await stream.ended);
     expect(textOf(await conversation.answer())).toBe("hello");
-    expect(JSON.stringify(place.model.callsOf("passed").at(-1)?.messages)).toContain("declined");
+    // The words of the user are the answer to the only question.
+    expect(JSON.stringify(place.model.callsOf("passed").at(-1)?.messages)).toContain(
+      JSON.stringify(JSON.stringify("[script:passed] forget it")).slice(1, -1),
+    );
     // What was asked stays as it was.
     const { messages } = await conversation.read();
     expect(messages.map((message) => message.role)).toEqual([

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { ScriptPart } from "../../support/fakes/openai.ts";
 import { makeArtist, makeOrganization } from "../../support/fixtures/people.ts";
+import { readResult } from "../../support/fixtures/shown-result.ts";
 import { skillText } from "../../support/fixtures/skills.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
@@ -33,10 +34,7 @@ async function runWith(caller: Client, calls: readonly ScriptPart[], more = {}) 
     instructions: String(steps[0]?.messages[0]?.content),
     /** Of each model call. */
     tools: steps.map(({ toolSchemas }) => Object.keys(toolSchemas).sort()),
-    // A long one is shortened, and is no JSON.
-    results: (steps.at(-1)?.toolResults ?? []).map((result): unknown =>
-      result.startsWith("{") ? JSON.parse(result) : result,
-    ),
+    results: (steps.at(-1)?.toolResults ?? []).map(readResult),
   };
 }
 

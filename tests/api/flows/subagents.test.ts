@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FakeOpenAI, gate, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { type FakeVercel, startFakeVercel } from "../../support/fakes/vercel-sandbox.ts";
+import { readResult } from "../../support/fixtures/shown-result.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
 import { startServer } from "../../support/harness/server.ts";
@@ -107,7 +108,10 @@ describe("a subagent", () => {
     const call = await caller.get(`/api/chat/runs/${stream.runId}/steps/0?${ofSubagent}`);
     expect(call.body).toMatchObject({
       as_sent: { instructions: true, messages: true, tools: true },
-      messages: { length: 7, 0: { role: "user", parts: [{ text: "[script:counter] count" }] } },
+      messages: {
+        length: 7,
+        0: { role: "user", parts: [{ text: expect.stringMatching(/count$/) }] },
+      },
       answer: [{ type: "text", text: "Counted." }],
     });
     const own = steps.map((step: { usage: { input_tokens: number } }) => step.usage.input_tokens);
@@ -242,7 +246,7 @@ describe("a command that takes long", () => {
     expect(parts).toMatchObject([{ state: "output-available", output: result }]);
     expect(JSON.stringify(parts)).not.toContain("preliminary");
     const [, second] = model.callsOf("slow-command");
-    expect(second?.toolResults.map((text) => JSON.parse(text))).toEqual([result]);
+    expect(second?.toolResults.map(readResult)).toEqual([result]);
   });
 });
 

@@ -38,7 +38,7 @@ it("refuses a run's credential beyond the condition of the contract", async () =
   const found = { caller: ofRun, input: input("another") };
   expect(await authorize(exchangeOf({ contract: ownSessionOnly, found }))).toMatchObject({
     code: "forbidden",
-    message: "This credential cannot be used here",
+    message: expect.stringMatching(/^This credential cannot be used here\. The user can/),
   });
 });
 
@@ -55,7 +55,7 @@ it("refuses an account that the caller has no access to, after the run's own con
   expect(await authorize(exchangeOf({ found: { caller: ofPerson, denied } }))).toBe(denied);
   const found = { caller: ofRun, input: input("another"), denied };
   expect(await authorize(exchangeOf({ contract: ownSessionOnly, found }))).toMatchObject({
-    message: "This credential cannot be used here",
+    message: expect.stringMatching(/^This credential cannot be used here\. The user can/),
   });
 });
 

@@ -65,8 +65,14 @@ it("refuses a run's credential where the contract does not allow it, and a stole
   const { raw: runKey } = await createRunCredential(id, "key");
   const runKeyAsBearer = { authorization: `Bearer ${runKey}` };
   const refused = { code: "forbidden", message: "This credential cannot be used here" };
-  for (const given of [run.headers, marked, markedBearer, runKeyAsBearer]) {
+  for (const given of [marked, markedBearer]) {
     expect(await identify(exchangeOf({ headers: given }))).toMatchObject(refused);
+  }
+  const contract = { method: "POST", path: "/api/tasks", tag: "Tasks" } as const;
+  for (const given of [run.headers, runKeyAsBearer]) {
+    expect(await identify(exchangeOf({ headers: given, contract }))).toMatchObject({
+      message: `${refused.message}. The user can do this with POST /api/tasks or on the page Schedules`,
+    });
   }
   const open = exchangeOf({ headers: runKeyAsBearer, contract: { auth: "none" } });
   expect(await identify(open)).toMatchObject(refused);

@@ -12,6 +12,7 @@
  */
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
+import { withoutFacts } from "../../../lib/agent/facts.ts";
 import { NOTE } from "../../../lib/agent/prompt.ts";
 import { complete, countTokens, stream } from "./openai-answers.ts";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
@@ -234,7 +235,7 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
     toolSchemas: Object.fromEntries(
       (body.tools ?? []).map((tool) => [tool.function.name, tool.function.parameters]),
     ),
-    userText: textOf(messages[newest]?.content),
+    userText: withoutFacts(textOf(messages[newest]?.content)),
     step: later.filter((message) => message.role === "assistant" && message.tool_calls).length,
     toolResults: later
       .filter((message) => message.role === "tool")

@@ -52,6 +52,8 @@ interface Rendering {
 /** An order waits in a folder of `root`. Any process of the machine can render it after the first one has died. */
 export class EmbeddedContent implements ContentProvider {
   readonly name = NAME;
+  readonly notice =
+    "Made by the renderer of this installation, which is no generative model: it draws the prompt over a gradient or over the input. The operator can set FAL_KEY.";
   readonly makesVideos = canRender("videos");
   readonly videoModel = () => NAME;
   readonly imageModel = () => NAME;

@@ -17,6 +17,8 @@ export const ask = () => ({
   model: models.resolve(process.env.BARE_MODEL ?? "embedded/rules"),
   instructions: systemPrompt({
     headless: false,
+    canSearch: false,
+    canReachWeb: false,
     skills: "",
     workspace: { artist_id: null, memory: null, use: "write" },
   }),

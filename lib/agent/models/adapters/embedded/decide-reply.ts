@@ -1,6 +1,7 @@
 /** Decides the embedded model's next text and tool calls from the prompt alone. */
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { CONSOLIDATION } from "../../../consolidate-memory.ts";
+import { withoutFacts } from "../../../facts.ts";
 import { NOTE } from "../../../prompt.ts";
 import { condenseMemory } from "./condense-memory.ts";
 import { describeResult } from "./describe-result.ts";
@@ -76,7 +77,10 @@ function words(text: string): string[] {
 
 function textOf(message: LanguageModelV4Prompt[number] | undefined): string {
   if (message?.role !== "user") return "";
-  return message.content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  const texts = message.content.map((part) =>
+    part.type === "text" ? withoutFacts(part.text) : "",
+  );
+  return texts.join("\n");
 }
 
 function callsAfter(prompt: LanguageModelV4Prompt, start: number): number {

@@ -104,10 +104,43 @@ export function describeResult(call: ToolRequest, result: unknown): string {
       ? `${call.label} was stopped.`
       : `${call.label} failed: ${error}`;
   }
-  if (typeof result === "string") return `${call.label} gave:\n${quote(result)}`;
   const describe = describers[call.tool];
-  return describe ? describe(call, result) : other(call, result);
+  const value = typeof result === "string" ? fieldsIn(result) : result;
+  return describe && value ? describe(call, value) : other(call, result);
 }
+
+/** The fields of a result that are texts or lists, which have lines of their own. */
+const LISTS = ["files", "matches", "skills", "results"];
+const BLOCK =
+  /^(?:stdout|stderr|content|instructions|result|body|headers|files|matches|skills|results):\n/m;
+
+/** Reads the fields of a result that is shown as text; null for another text, or one with a part left out. */
+function fieldsIn(text: string): Record<string, unknown> | null {
+  const fields: Record<string, unknown> = {};
+  let rest = text;
+  try {
+    for (let line = LINE.exec(rest); line; line = LINE.exec(rest)) {
+      fields[line[1] ?? ""] = JSON.parse(line[2] ?? "");
+      rest = rest.slice(line[0].length);
+    }
+    while (BLOCK.exec(rest)?.index === 0) {
+      const [key = ""] = rest.split(":", 1);
+      const body = rest.slice(key.length + 2);
+      const next = key === "content" || key === "body" ? body.length : body.search(BLOCK);
+      const block =
+        next < 0 ? body : body.slice(0, next).replace(/\n$/, next < body.length ? "" : "$&");
+      rest = body.slice(next < 0 ? body.length : next);
+      fields[key] = LISTS.includes(key)
+        ? block.split("\n").map((line) => (key === "files" ? line : JSON.parse(line)))
+        : block;
+    }
+    return rest === "" && Object.keys(fields).length > 0 ? fields : null;
+  } catch {
+    return null;
+  }
+}
+
+const LINE = /^(\w+): (.+)(?:\n|$)/;
 
 function describing<T>(schema: z.ZodType<T>, words: (result: T, call: ToolRequest) => string) {
   return (call: ToolRequest, result: unknown): string => {
@@ -117,7 +150,7 @@ function describing<T>(schema: z.ZodType<T>, words: (result: T, call: ToolReques
 }
 
 const other = (call: ToolRequest, result: unknown): string =>
-  `${call.label} gave:\n${quote(JSON.stringify(result, null, 2))}`;
+  `${call.label} gave:\n${quote(typeof result === "string" ? result : JSON.stringify(result, null, 2))}`;
 
 /** Fences the text with more backticks than any run in it has. */
 function quote(text: string): string {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import sharp, { type OverlayOptions, type Sharp } from "sharp";
 import { sniffFile } from "../../../media/sniff-file.ts";
-import type { AspectRatio, ImageOrder, Resolution } from "../../../port.ts";
+import type { ImageAspectRatio, ImageOrder, Resolution } from "../../../port.ts";
 
 /** Thrown when a caller's file cannot be used. All other errors in the child are failures of ours. */
 export class UnusableInput extends Error {
@@ -63,19 +63,24 @@ export async function readImage(path: string, field: string): Promise<Image> {
   }
 }
 
+/** What stores ask of covers, in pixels. */
+const COVER_SIDE = 3_000;
+
 /**
  * Returns the size of a picture; both sides are even. `auto` keeps the aspect ratio of the input, or uses
  * 16:9 without one. The resolution sets the shorter side, unless the longer side would then be longer
  * than at 16:9.
  */
 export function pictureSize(
-  { aspectRatio, resolution }: { aspectRatio: AspectRatio; resolution: Resolution },
+  { aspectRatio, resolution }: { aspectRatio: ImageAspectRatio; resolution: Resolution },
   input: Size | null,
 ): Size {
-  const shortest = shortSides[resolution];
+  const isCover = aspectRatio === "1:1" && resolution === "4k";
+  const shortest = isCover ? COVER_SIDE : shortSides[resolution];
   const longest = (shortest * 16) / 9;
   const own = input ? input.width / input.height : 16 / 9;
-  const ratio = aspectRatio === "16:9" ? 16 / 9 : aspectRatio === "9:16" ? 9 / 16 : own;
+  const [width = 16, height = 9] = aspectRatio.split(":").map(Number);
+  const ratio = aspectRatio === "auto" ? own : width / height;
   // Beyond 3:1 the picture would be too narrow to show anything.
   const wide = Math.min(3, Math.max(ratio, 1 / ratio));
   const long = even(Math.min(longest, shortest * wide));
