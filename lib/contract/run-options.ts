@@ -44,6 +44,7 @@ export const AGENT_TOOLS = [
   "bash",
   "read",
   "write",
+  "edit",
   "grep",
   "glob",
   "todo",

@@ -133,6 +133,18 @@ export async function effectOf(
         fields: { filePath: given.filePath },
         isMemorable: always,
       };
+    case "edit":
+      return {
+        categories: ["write"],
+        effect: [
+          ...lineOf("File", given.filePath),
+          ...lineOf("Replaced", given.oldString),
+          ...lineOf("New text", given.newString),
+          ...linesOf(without(given, "filePath", "oldString", "newString")),
+        ],
+        fields: { filePath: given.filePath },
+        isMemorable: always,
+      };
     case "fetch":
       return withFile(await effectOfRequest(app, without(given, "saveTo")), given.saveTo);
     default:

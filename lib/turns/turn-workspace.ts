@@ -14,7 +14,7 @@ import { openSandbox } from "./turn-sandbox.ts";
 type Parts = Pick<App, "contents" | "sandboxes">;
 
 /** Tools that can change files, and tools that only read them. */
-const CHANGING: readonly string[] = ["bash", "write", "task"];
+const CHANGING: readonly string[] = ["bash", "write", "edit", "task"];
 const READING: readonly string[] = ["read", "grep", "glob", "skill"];
 
 export type WorkspaceUse = "none" | "read" | "write";

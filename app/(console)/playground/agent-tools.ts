@@ -3,6 +3,7 @@ export const agentTools = [
   { name: "bash", text: "Runs commands on its own computer" },
   { name: "read", text: "Reads files" },
   { name: "write", text: "Writes files" },
+  { name: "edit", text: "Changes parts of files" },
   { name: "grep", text: "Searches in files" },
   { name: "glob", text: "Finds files by name" },
   { name: "todo", text: "Keeps a plan" },

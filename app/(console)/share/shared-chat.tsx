@@ -166,6 +166,7 @@ function groupTools(parts: SharedMessage["parts"]): (string | string[])[] {
 const TOOL_LABELS: Readonly<Record<string, string>> = {
   ask_user_question: "Asked a question",
   bash: "Ran commands",
+  edit: "Edited files",
   fetch: "Read web pages",
   glob: "Looked for files",
   grep: "Searched files",

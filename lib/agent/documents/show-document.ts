@@ -3,7 +3,7 @@ import type { Sandbox } from "../../sandbox/port.ts";
 import { quotePath } from "../tools/limits.ts";
 import type { DocumentText, Sheet } from "./document.ts";
 
-const HOME = "/home/agent";
+export const HOME = "/home/agent";
 /** A sandbox takes files of 10 MiB. Characters of up to three bytes are counted as such. */
 const PART_CHARS = 3 * 1024 * 1024;
 const JOIN_DEADLINE_MS = 60_000;

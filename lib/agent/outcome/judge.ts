@@ -77,7 +77,9 @@ function parseJson(text: string): unknown {
 /** Reads the beginnings of the files that the agent has written last. */
 async function readFiles(sandbox: Sandbox, steps: readonly StepResult[]) {
   const written = steps.flatMap(({ calls }) =>
-    calls.flatMap(({ name, input }) => (name === "write" ? [String(Object(input).filePath)] : [])),
+    calls.flatMap(({ name, input }) =>
+      name === "write" || name === "edit" ? [String(Object(input).filePath)] : [],
+    ),
   );
   const paths = [...new Set(written.toReversed())].slice(0, MAX_FILES);
   return Promise.all(

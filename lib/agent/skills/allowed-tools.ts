@@ -15,8 +15,7 @@ const MAX_HEAD_CHARS = 8_192;
 
 /** Names that other agents have for tools of this one. */
 const ALIASES: Readonly<Record<string, string>> = {
-  edit: "write",
-  multiedit: "write",
+  multiedit: "edit",
   webfetch: "fetch",
   websearch: "web_search",
   agent: "task",

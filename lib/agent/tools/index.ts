@@ -1,4 +1,4 @@
-/** The ten tools of the agent, web search, the one that submits the output of a run, and tools of clients and MCP servers. */
+/** The eleven tools of the agent, web search, the one that submits the output of a run, and tools of clients and MCP servers. */
 import { type JSONValue, jsonSchema, type ModelMessage, type ToolSet, tool, zodSchema } from "ai";
 import type { AGENT_TOOLS, RunOptions } from "../../contract/run-options.ts";
 import { type JsonSchema, toolInputOf } from "../output/json-schema.ts";
@@ -6,6 +6,7 @@ import { type TurnSkills, toolLimits } from "../skills/prompt-skills.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
 import { bash } from "./bash.ts";
 import { type ClientTool, SUBMIT_OUTPUT } from "./client-tools.ts";
+import { edit } from "./edit.ts";
 import { fetchTool } from "./fetch.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
@@ -25,6 +26,7 @@ const byName: Record<Exclude<(typeof AGENT_TOOLS)[number], "ask_user_question">,
   bash,
   read,
   write,
+  edit,
   grep,
   glob,
   todo,
@@ -41,7 +43,7 @@ const schemas = [...runnable, askUserQuestion].map(
     [name, tool({ description, inputSchema: zodSchema<unknown>(input) })] as const,
 );
 /** The tools of a subagent: files and commands. */
-const ofSubagents: readonly AnyAgentTool[] = [bash, read, write, grep, glob];
+const ofSubagents: readonly AnyAgentTool[] = [bash, read, write, edit, grep, glob];
 const toolsFor = (isWanted: (name: string) => boolean): ToolSet =>
   Object.fromEntries(schemas.filter(([name]) => isWanted(name)));
 const subagentTools = toolsFor((name) => ofSubagents.some((each) => each.name === name));

@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { writeDocument, writtenFormatOf } from "../documents/write-document.ts";
+import { changeFile } from "./change-file.ts";
 import { countLines, MAX_PATH_CHARS } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 export const write = agentTool({
   name: "write",
   description: `Write a file of the sandbox as a whole: text, or a document (XLSX, DOCX, PDF).
-- Makes missing folders and replaces a file that is there: read it first when you mean to change a part of it, and give the complete new text.
+- Makes missing folders and replaces a file that is there. To change a part of a text file, use edit.
 - A path that ends in .xlsx makes a spreadsheet of one sheet: content is CSV. Plain numbers and dates (YYYY-MM-DD) become numbers and dates; everything else stays text, such as a UPC with leading zeros, and nothing becomes a formula.
 - A path that ends in .docx or .pdf makes that document: content is Markdown with headings, lists, tables, quotes, code and links. Images are only named. PDF shows Latin, Greek and Cyrillic letters; write other scripts as .docx.
 - Gives {filePath, bytes, lines}; for a document {filePath, bytes, format} with its rows and columns, or its pages.`,
@@ -28,11 +29,11 @@ export const write = agentTool({
       const document = await writeDocument(documents, source, signal);
       if (typeof document === "string") return toolFailure(`${filePath} ${document}`);
       const { bytes, ...counts } = document;
-      await sandbox.writeFile(filePath, bytes);
+      await changeFile(context, filePath, () => sandbox.writeFile(filePath, bytes));
       return { filePath, bytes: bytes.byteLength, format, ...counts };
     }
     const bytes = Buffer.from(content);
-    await context.sandbox.writeFile(filePath, bytes);
+    await changeFile(context, filePath, () => context.sandbox.writeFile(filePath, bytes));
     return { filePath, bytes: bytes.byteLength, lines: countLines(bytes) };
   },
 });

@@ -81,6 +81,124 @@ describe("read and write", () => {
   });
 });
 
+describe("edit", () => {
+  const text = async (path: string) => Buffer.from(await sandbox.readFile(path)).toString();
+  const edit = async (content: string | Uint8Array, input: object, filePath = "edit.txt") => {
+    await sandbox.writeFile(filePath, content);
+    return run("edit", { filePath, ...input });
+  };
+
+  test.each<[string, string, object, string, object]>([
+    ["one place", "a\nb\nc\n", { oldString: "b\n", newString: "B" }, "a\nBc\n", { startLine: 2 }],
+    [
+      "every place, from left to right",
+      "aaa\naa",
+      { oldString: "aa", newString: "b", replaceAll: true },
+      "ba\nb",
+      { replacements: 2, startLine: 1, bytes: 4 },
+    ],
+    [
+      "lines of Windows",
+      "a\r\nb\r\nc\r\n",
+      { oldString: "a\nb", newString: "x\ny\nz" },
+      "x\r\ny\r\nz\r\nc\r\n",
+      {},
+    ],
+    ["lines of Unix", "a\nb\n", { oldString: "a\r\nb", newString: "x\r\ny" }, "x\ny\n", {}],
+    ["mixed lines", "a\r\nb\nc", { oldString: "b\nc", newString: "x\ny" }, "a\r\nx\ny", {}],
+    [
+      "with a byte order mark",
+      "\ufeffa $& b",
+      { oldString: "a", newString: "$&" },
+      "\ufeff$& $& b",
+      {},
+    ],
+  ])("replaces %s", async (_, before, input, after, result) => {
+    expect(await edit(before, input)).toMatchObject({ filePath: "edit.txt", ...result });
+    expect(await text("edit.txt")).toBe(after);
+  });
+
+  const change = { oldString: "a", newString: "b" };
+  test.each<[string, string | Uint8Array, object, string]>([
+    [
+      "many places",
+      "a\n".repeat(12),
+      change,
+      "12 times, at the lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …",
+    ],
+    [
+      "overlapping places",
+      "xyxyx",
+      { oldString: "xyx", newString: "" },
+      "2 times, at the lines 1, 1:",
+    ],
+    [
+      "a similar line",
+      "Intro\nNet receipt: 12",
+      { oldString: "Net receipts: 12", newString: "" },
+      "nearest line is 2: Net receipt: 12",
+    ],
+    [
+      "other blanks",
+      "if (a)\n\tb()",
+      { oldString: "if (a)\n  b()", newString: "" },
+      "differs only in its whitespace. The nearest line is 1: if (a)",
+    ],
+    [
+      "other line endings",
+      "a\r\nb\nc",
+      { oldString: "a\nb", newString: "" },
+      "differs only in its line endings",
+    ],
+    [
+      "another normalization",
+      "Ły cafe\u0301",
+      { oldString: "caf\u00e9", newString: "" },
+      "differs only in its Unicode normalization",
+    ],
+    ["nothing alike", "one", { oldString: "xyz", newString: "" }, "oldString is not in edit.txt"],
+    ["the same text", "a", { oldString: "a", newString: "a" }, "are the same"],
+    ["an empty text", "a", { oldString: "", newString: "b" }, "Invalid input: oldString"],
+    ["a binary file", new Uint8Array([97, 0]), change, "is a binary file"],
+    ["a document", "{\\rtf1 a}", change, "is a document (RTF)"],
+    [
+      "a result without bounds",
+      "a".repeat(20_000),
+      { ...change, newString: "b".repeat(1_000), replaceAll: true },
+      "would be too large",
+    ],
+    [
+      "too many places",
+      "a".repeat(100_001),
+      { ...change, replaceAll: true },
+      "more than 100000 times",
+    ],
+    // A naive search compares a million characters at each place.
+    [
+      "a hostile pattern",
+      "a".repeat(9_000_000),
+      { oldString: `b${"a".repeat(1_000_000)}`, newString: "" },
+      "oldString is not in",
+    ],
+  ])("refuses %s, and leaves the file", async (_, content, input, error) => {
+    expect(await edit(content, input)).toEqual({ error: expect.stringContaining(error) });
+    expect(await sandbox.readFile("edit.txt")).toEqual(new Uint8Array(Buffer.from(content)));
+  });
+
+  test("loses no change of the same step", async () => {
+    await sandbox.writeFile("step.txt", "one two three");
+    const changes = ["one", "two", "three"].map((oldString, place) =>
+      run("edit", {
+        filePath: place === 1 ? "/home/agent/./step.txt" : "step.txt",
+        oldString,
+        newString: oldString.toUpperCase(),
+      }),
+    );
+    await Promise.all(changes);
+    expect(await text("step.txt")).toBe("ONE TWO THREE");
+  });
+});
+
 describe("grep and glob", () => {
   beforeAll(async () => {
     const files = {

@@ -9,9 +9,9 @@ const { sandbox, run, remove } = fixture;
 afterAll(remove);
 
 describe("the set of tools", () => {
-  const names = "bash read write grep glob todo task skill fetch".split(" ");
+  const names = "bash read write edit grep glob todo task skill fetch".split(" ");
 
-  test("has the ten names, none with execute, each input an object schema", async () => {
+  test("has the eleven names, none with execute, each input an object schema", async () => {
     const tools = toolSchemas({ headless: false });
     expect(Object.keys(tools).sort()).toEqual([...names, "ask_user_question"].sort());
     for (const tool of Object.values(tools)) {
@@ -42,7 +42,7 @@ describe("the set of tools", () => {
     expect(left(limited)).toEqual(["bash", "fetch", "read"]);
     expect(left(limited, { subagent: {} })).toEqual(["bash", "read"]);
     expect(toolSchemas(limited)).toBe(toolSchemas(limited));
-    expect(left(limitedTo("Bash Edit", "[Write, Grep]"))).toEqual(["write"]);
+    expect(left(limitedTo("Bash Edit", "[MultiEdit, Grep]"))).toEqual(["edit"]);
     expect(left(limitedTo("Bash", "Read"))).toEqual([]);
     expect(left(limitedTo("Unknown mcp__a__b"))).toEqual([...names].sort());
     const output = { output_schema: { type: "object" } };

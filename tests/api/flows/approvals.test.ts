@@ -184,14 +184,20 @@ describe("files that are changed through the API", () => {
   }
 
   it("stay as they are where a policy denies it, whichever way it is tried", async () => {
-    place.model.script("denied-files", changing);
+    const input = { filePath: "a.txt", oldString: "a", newString: "b" };
+    place.model.script("denied-files", function* (given) {
+      if (given.step === 2) yield { tool: "edit", id: "edit", input };
+      else yield* changing(given);
+    });
     const approvals = { write: "deny" };
     const run = await startRun(caller, { prompt: "[script:denied-files]", approvals });
     expect(await waitForRun(caller, run)).toMatchObject({ status: "completed" });
-    const [command, request] = place.model.callsOf("denied-files").at(-1)?.toolResults ?? [];
+    const results = place.model.callsOf("denied-files").at(-1)?.toolResults ?? [];
+    const [command, request, edit] = results;
     expect(command).toContain("own");
     expect(command).toContain("A person must approve this");
     expect(request).toContain("denies this (approvals.write)");
+    expect(edit).toContain("denies this (approvals.write)");
     expect((await caller.get(path)).status).toBe(404);
   });
 

@@ -550,12 +550,13 @@ describe("a chat's model", () => {
 });
 
 describe("the tools", () => {
-  it("are the ten of the specification", async () => {
+  it("are the ten of the specification, and edit", async () => {
     const conversation = await openConversation(caller);
     await (await conversation.send("hello")).ended;
     expect([...(model.calls.at(-1)?.tools ?? [])].sort()).toEqual([
       "ask_user_question",
       "bash",
+      "edit",
       "fetch",
       "glob",
       "grep",
@@ -570,8 +571,11 @@ describe("the tools", () => {
   it("leave their files to the next turn, and to the next chat of the session", async () => {
     const conversation = await openConversation(caller);
     model.script("leave", function* ({ step }) {
-      if (step === 0) yield { tool: "write", input: { filePath: "kept.txt", content: "kept" } };
-      else yield { text: "ok" };
+      const filePath = "kept.txt";
+      if (step === 0) yield { tool: "write", input: { filePath, content: "lost" } };
+      else if (step === 1) {
+        yield { tool: "edit", input: { filePath, oldString: "lost", newString: "kept" } };
+      } else yield { text: "ok" };
     });
     model.script("find", function* ({ step }) {
       if (step === 0) yield { tool: "read", input: { filePath: "kept.txt" } };

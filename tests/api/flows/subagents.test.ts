@@ -72,7 +72,7 @@ describe("a subagent", () => {
   it("works in the same sandbox, shows its progress, reports, and is in the trace", async () => {
     delegate("works", { task: "Count to three", instructions: "[script:counter] count" });
     model.script("counter", function* ({ step, tools }) {
-      expect(tools.toSorted()).toEqual(["bash", "glob", "grep", "read", "write"]);
+      expect(tools.toSorted()).toEqual(["bash", "edit", "glob", "grep", "read", "write"]);
       if (step < 3) yield { tool: "bash", input: { command: `echo ${step} >> count` } };
       else yield { text: "Counted." };
     });

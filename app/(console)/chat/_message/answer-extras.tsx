@@ -51,7 +51,7 @@ function filesIn(parts: UIMessage["parts"]): Map<string, number> {
   const files = new Map<string, number>();
   for (const part of parts) {
     const call = readToolCall(part);
-    if (call?.name === "write" && call.state === "done") {
+    if ((call?.name === "write" || call?.name === "edit") && call.state === "done") {
       const path = withoutHome(textAt(call.output, "filePath") ?? "");
       if (path) files.set(path, numberAt(call.output, "bytes") ?? 0);
     }

@@ -68,6 +68,10 @@ function wordsOf({ name, input, output, state }: ToolCall): Words {
       return ["Read", textAt(input, "filePath"), count(numberAt(output, "totalLines"), "line")];
     case "write":
       return ["Wrote", textAt(input, "filePath"), count(numberAt(output, "lines"), "line")];
+    case "edit": {
+      const made = count(numberAt(output, "replacements"), "replacement");
+      return ["Edited", textAt(input, "filePath"), made];
+    }
     case "grep": {
       const found = count(listAt(output, "matches").length, "match", "matches");
       return ["Searched for", textAt(input, "pattern"), found];
@@ -107,6 +111,7 @@ const RUNNING: Readonly<Record<string, string>> = {
   Ran: "Running",
   Read: "Reading",
   Wrote: "Writing",
+  Edited: "Editing",
   Searched: "Searching",
   Looked: "Looking",
   Fetched: "Fetching",

@@ -44,6 +44,11 @@ function Detail({ call }: { readonly call: ToolCall }) {
       const from = numberAt(output, "startLine") ?? 1;
       return <FileBlock path={textAt(input, "filePath")} text={text} from={from} />;
     }
+    case "edit": {
+      const from = numberAt(output, "startLine") ?? 1;
+      const text = textAt(input, "newString");
+      return <FileBlock path={textAt(input, "filePath")} text={text} from={from} />;
+    }
     case "grep":
       return <Matches output={output} />;
     case "glob":

@@ -29,6 +29,10 @@ const describers: Readonly<Record<string, (call: ToolRequest, result: unknown) =
     z.object({ filePath: z.string(), bytes: z.number() }),
     (result) => `Wrote ${result.bytes} bytes to \`${result.filePath}\`.`,
   ),
+  edit: describing(
+    z.object({ filePath: z.string(), replacements: z.number() }),
+    (result) => `Made ${result.replacements} replacement(s) in \`${result.filePath}\`.`,
+  ),
   glob: describing(z.object({ files: z.array(z.string()) }), (result) =>
     result.files.length === 0
       ? "No file matches."

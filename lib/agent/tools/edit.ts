@@ -1,0 +1,175 @@
+import { isUtf8 } from "node:buffer";
+import { z } from "zod";
+import { MAX_FILE_BYTES } from "../../sandbox/port.ts";
+import { formatOf } from "../documents/document.ts";
+import { changeFile } from "./change-file.ts";
+import { countLines, cut, MAX_PATH_CHARS } from "./limits.ts";
+import { agentTool, toolFailure } from "./tool.ts";
+
+const MAX_MATCHES = 100_000;
+const MAX_LISTED_LINES = 10;
+/** Larger files and texts are not compared with each other after a search without a match. */
+const MAX_COMPARED_BYTES = 1024 * 1024;
+const MAX_COMPARED_LINE_CHARS = 500;
+const MAX_SHOWN_LINE_CHARS = 200;
+/** Of the pairs of characters in two lines. A line that shares less is not called the nearest. */
+const MIN_SHARED = 0.4;
+
+export const edit = agentTool({
+  name: "edit",
+  description: `Replace an exact text in a text file of the sandbox.
+- oldString must be in the file exactly once, with its blanks and indentation: read the file first, and give enough lines around the place. replaceAll replaces each occurrence.
+- Keeps the line endings of the file, and everything outside of oldString. To make a file, or to replace it as a whole, use write.
+- Gives {filePath, replacements, startLine, bytes}; startLine is the line of the first replacement.`,
+  input: z.object({
+    filePath: z
+      .string()
+      .min(1)
+      .max(MAX_PATH_CHARS)
+      .describe("Absolute, or relative to the sandbox's home"),
+    oldString: z.string().min(1).describe("The text to replace, without line numbers"),
+    newString: z.string().describe("The text in its place; empty to delete"),
+    replaceAll: z.boolean().optional().describe("Replace every occurrence; default false"),
+  }),
+  async execute({ filePath, oldString, newString, replaceAll = false }, context) {
+    if (oldString === newString) return toolFailure("oldString and newString are the same");
+    const { sandbox } = context;
+    return changeFile(context, filePath, async () => {
+      const file = Buffer.from(await sandbox.readFile(filePath));
+      const format = formatOf(file, filePath);
+      if (format) {
+        return toolFailure(`${filePath} is a document (${format}): write it as a whole`);
+      }
+      if (file.includes(0) || !isUtf8(file)) return toolFailure(`${filePath} is a binary file`);
+      const endings = lineEndingsOf(file);
+      const wanted = Buffer.from(endings(oldString));
+      const replacement = Buffer.from(endings(newString));
+      if (wanted.equals(replacement)) {
+        return toolFailure("oldString and newString differ only in their line endings");
+      }
+      const found = findAll(file, wanted);
+      const [first] = found;
+      if (first === undefined) return toolFailure(describeMiss(file, filePath, oldString));
+      if (found.length > MAX_MATCHES) {
+        return toolFailure(`oldString is in ${filePath} more than ${MAX_MATCHES} times: use bash`);
+      }
+      if (found.length > 1 && !replaceAll) {
+        const listed = linesAt(file, found.slice(0, MAX_LISTED_LINES)).join(", ");
+        const more = found.length > MAX_LISTED_LINES ? ", …" : "";
+        return toolFailure(
+          `oldString is in ${filePath} ${found.length} times, at the lines ${listed}${more}: give more of the text around it, or set replaceAll`,
+        );
+      }
+      const places: number[] = [];
+      for (const at of found)
+        if (at >= (places.at(-1) ?? -wanted.length) + wanted.length) places.push(at);
+      const bytes = file.length + places.length * (replacement.length - wanted.length);
+      if (bytes > MAX_FILE_BYTES) return toolFailure(`${filePath} would be too large`);
+      const changed = Buffer.alloc(bytes);
+      let [read, written] = [0, 0];
+      for (const at of places) {
+        written += file.copy(changed, written, read, at);
+        written += replacement.copy(changed, written);
+        read = at + wanted.length;
+      }
+      file.copy(changed, written, read);
+      await sandbox.writeFile(filePath, changed);
+      return {
+        filePath,
+        replacements: places.length,
+        startLine: countLines(file.subarray(0, first + 1)),
+        bytes,
+      };
+    });
+  },
+});
+
+/** Returns what gives a text the line endings of a file; a file with several kinds leaves it as it is. */
+function lineEndingsOf(file: Buffer): (text: string) => string {
+  const [all, withReturn] = [countOf(file, "\n"), countOf(file, "\r\n")];
+  if (all === 0 || (withReturn > 0 && withReturn < all)) return (text) => text;
+  return (text) => text.replace(/\r?\n/g, withReturn > 0 ? "\r\n" : "\n");
+}
+
+function countOf(file: Buffer, ending: string): number {
+  let count = 0;
+  for (let at = file.indexOf(ending); at >= 0; at = file.indexOf(ending, at + 1)) count++;
+  return count;
+}
+
+/**
+ * Returns where a text is, also where it overlaps itself, and one place more than are replaced at most. Takes linear
+ * time (Knuth, Morris and Pratt), unlike `indexOf`, which a hostile text would keep busy for minutes.
+ */
+function findAll(file: Uint8Array, wanted: Uint8Array): number[] {
+  const borders = new Uint32Array(wanted.length);
+  const found: number[] = [];
+  const advance = (matched: number, byte: number | undefined): number => {
+    let length = matched;
+    while (length > 0 && wanted[length] !== byte) length = borders[length - 1] ?? 0;
+    return wanted[length] === byte ? length + 1 : length;
+  };
+  for (let at = 1; at < wanted.length; at++) {
+    borders[at] = advance(borders[at - 1] ?? 0, wanted[at]);
+  }
+  for (let at = 0, matched = 0; at < file.length && found.length <= MAX_MATCHES; at++) {
+    matched = advance(matched, file[at]);
+    if (matched === wanted.length) found.push(at + 1 - matched);
+  }
+  return found;
+}
+
+function linesAt(file: Uint8Array, places: readonly number[]): number[] {
+  let [line, from] = [1, 0];
+  return places.map((at) => {
+    line += countLines(file.subarray(from, at + 1)) - 1;
+    from = at;
+    return line;
+  });
+}
+
+/** Says in what a text differs from the file that has no such text, and which line is the nearest. */
+function describeMiss(file: Buffer, filePath: string, oldString: string): string {
+  const miss = `oldString is not in ${filePath}`;
+  if (file.length > MAX_COMPARED_BYTES || oldString.length > MAX_COMPARED_BYTES) return miss;
+  const text = file.toString();
+  const differences = DIFFERENCES.find(([, simplify]) => {
+    const wanted = Buffer.from(simplify(oldString));
+    return wanted.length > 0 && findAll(Buffer.from(simplify(text)), wanted).length > 0;
+  });
+  const differing = differences ? `. It differs only in ${differences[0]}` : "";
+  const nearest = nearestLine(text, oldString);
+  if (!nearest) return `${miss}${differing}`;
+  const shown = cut(nearest.text, MAX_SHOWN_LINE_CHARS).text;
+  return `${miss}${differing}. The nearest line is ${nearest.line}: ${shown}`;
+}
+
+const withoutSpace = (text: string): string => text.replace(/\s+/g, "");
+const DIFFERENCES: readonly (readonly [string, (text: string) => string])[] = [
+  ["its line endings", (text) => text.replace(/\r\n?/g, "\n")],
+  ["its whitespace", withoutSpace],
+  ["its Unicode normalization", (text) => text.normalize("NFC")],
+  ["whitespace and Unicode normalization", (text) => withoutSpace(text.normalize("NFKC"))],
+];
+
+/** Returns the line that shares the most pairs of characters with the first line of a text. */
+function nearestLine(text: string, wanted: string): { line: number; text: string } | null {
+  const pairsOf = (line: string): Set<number> => {
+    const plain = withoutSpace(line.slice(0, MAX_COMPARED_LINE_CHARS).normalize("NFKC"));
+    const pairs = new Set<number>();
+    for (let at = 1; at < plain.length; at++) {
+      pairs.add((plain.charCodeAt(at - 1) * 31 + plain.charCodeAt(at)) & 0xffff);
+    }
+    return pairs;
+  };
+  const sought = pairsOf(wanted.trimStart().split(/\r?\n/, 1)[0] ?? "");
+  let [best, nearest]: [number, { line: number; text: string } | null] = [MIN_SHARED, null];
+  for (const [place, line] of text.split(/\r?\n/).entries()) {
+    const pairs = pairsOf(line);
+    let shared = 0;
+    for (const pair of pairs) if (sought.has(pair)) shared++;
+    const share = (2 * shared) / Math.max(1, pairs.size + sought.size);
+    if (share > best) [best, nearest] = [share, { line: place + 1, text: line }];
+  }
+  return nearest;
+}
