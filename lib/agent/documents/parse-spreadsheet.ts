@@ -1,4 +1,5 @@
 import { type CellObject, read, type WorkSheet } from "@e965/xlsx";
+import { formatNumber } from "./cell-format.ts";
 import {
   DocumentError,
   type DocumentFormat,
@@ -18,14 +19,17 @@ const MAX_SHOWN_CHARS = 1_000_000;
 export function parseSpreadsheet(format: DocumentFormat, bytes: Uint8Array): DocumentText {
   const hasMacros =
     format !== "XLS" && readZip(bytes).names.some((name) => name.includes("vbaProject"));
-  const book = open(bytes);
+  const book = open(format, bytes);
   const sheets: Sheet[] = [];
   const sections: Section[] = [];
+  const is1904 = book.Workbook?.WBProps?.date1904 === true;
   let cells = 0;
+  let uncomputed = 0;
   for (const [place, name] of book.SheetNames.slice(0, MAX_SHEETS).entries()) {
     const sheet = book.Sheets[name];
     if (!sheet) continue;
-    const rows = rowsOf(sheet);
+    const rows = rowsOf(sheet, is1904);
+    for (const cell of (sheet["!data"] ?? []).flat()) if (cell && isUncomputed(cell)) uncomputed++;
     cells += rows.reduce((sum, row) => sum + row.length, 0);
     if (cells > MAX_CELLS) throw new DocumentError(`has more than ${MAX_CELLS} cells`);
     const lines = rows.map((row) => row.map(toField).join(","));
@@ -39,26 +43,31 @@ export function parseSpreadsheet(format: DocumentFormat, bytes: Uint8Array): Doc
     `${book.SheetNames.length} ${book.SheetNames.length === 1 ? "sheet" : "sheets"}.`,
     ...(hidden > 0 ? [`${hidden} hidden.`] : []),
     ...(book.SheetNames.length > MAX_SHEETS ? [`Only the first ${MAX_SHEETS} are read.`] : []),
+    ...(uncomputed > 0
+      ? [`${uncomputed} ${uncomputed === 1 ? "formula" : "formulas"} without a stored value.`]
+      : []),
     ...(hasMacros ? ["Omitted: macros."] : []),
   ];
   return { about: `${format}, ${notes.join(" ")}`, sections, sheets };
 }
 
-function open(bytes: Uint8Array) {
+function open(format: DocumentFormat, bytes: Uint8Array) {
   try {
-    return read(bytes, { type: "array", dense: true, cellDates: true, UTC: true, cellText: false });
+    // Cells without a value are left out, also those with a formula. A sheet of ODS has a million of them.
+    const sheetStubs = format === "XLSX";
+    return read(bytes, { type: "array", dense: true, cellNF: true, cellText: false, sheetStubs });
   } catch (error) {
     const isProtected = error instanceof Error && /password|encrypt/i.test(error.message);
     throw isProtected ? new DocumentError(PROTECTED) : error;
   }
 }
 
-/** Returns the rows without empty ends. Dates are ISO dates, numbers are not formatted. */
-function rowsOf(sheet: WorkSheet): string[][] {
+/** Returns the rows without empty ends. */
+function rowsOf(sheet: WorkSheet, is1904: boolean): string[][] {
   const data: (CellObject | undefined)[][] = sheet["!data"] ?? [];
   const rows: string[][] = [];
   for (const row of data) {
-    const values = Array.from(row ?? [], toText);
+    const values = Array.from(row ?? [], (cell) => toText(cell, is1904));
     let end = values.length;
     while (end > 0 && values[end - 1] === "") end--;
     rows.push(values.slice(0, end));
@@ -67,17 +76,30 @@ function rowsOf(sheet: WorkSheet): string[][] {
   return rows;
 }
 
-function toText(cell: CellObject | undefined): string {
-  if (!cell || cell.v === undefined || cell.v === null) return "";
+const isUncomputed = ({ t, f }: CellObject): boolean => t === "z" && f !== undefined;
+
+function toText(cell: CellObject | undefined, is1904: boolean): string {
+  if (!cell) return "";
+  if (isUncomputed(cell)) return `=${cell.f} (no stored value)`;
+  if (cell.t === "z" || cell.v === undefined || cell.v === null) return "";
   if (cell.t === "b") return cell.v ? "TRUE" : "FALSE";
-  if (cell.t === "e") return cell.w ?? "#ERROR!";
-  if (cell.v instanceof Date) {
-    if (Number.isNaN(cell.v.getTime())) return "";
-    const iso = cell.v.toISOString();
-    return iso.endsWith("T00:00:00.000Z") ? iso.slice(0, 10) : iso.slice(0, 19);
-  }
-  return String(cell.v);
+  if (cell.t === "e") return ERRORS.get(Number(cell.v)) ?? "#ERROR!";
+  return typeof cell.v === "number" ? formatNumber(cell.v, cell.z, is1904) : String(cell.v);
 }
+
+const ERRORS: ReadonlyMap<number, string> = new Map([
+  ...([
+    [0x00, "#NULL!"],
+    [0x07, "#DIV/0!"],
+    [0x0f, "#VALUE!"],
+    [0x17, "#REF!"],
+  ] as const),
+  ...([
+    [0x1d, "#NAME?"],
+    [0x24, "#NUM!"],
+    [0x2a, "#N/A"],
+  ] as const),
+]);
 
 const toField = (text: string): string =>
   /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

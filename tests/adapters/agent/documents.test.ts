@@ -6,6 +6,7 @@ import { utils, write } from "@e965/xlsx";
 import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { formatNumber } from "../../../lib/agent/documents/cell-format.ts";
 import { createToolFixture } from "../../support/fixtures/agent-tools.ts";
 
 let tools: Awaited<ReturnType<typeof createToolFixture>>;
@@ -71,6 +72,35 @@ describe("a spreadsheet", () => {
     "Spotify,2026-01-31,0123456789012,QZ1AB2600001,1204,12.345678",
     '"Apple, Music",2026-02-28,0123456789012,QZ1AB2600002,-3,-0.5',
   ].join("\n");
+
+  it("shows durations, identifiers and formulas as people see them", async () => {
+    const { content } = await read(await put("tracks.xlsx"));
+    expect(content.split("\n")[0]).toMatch(/^XLSX, 1 sheet\. 1 formula without a stored value\. /);
+    expect(content.split("---\n")[1]).toBe(`Title,Length,Total,UPC,Share,Released,Net
+Harbour,3:45,27:01:05,0602445790128,0.155,2025-12-31,100
+Night Bus,3:11,12:00:00,0045778123457,0.845,2026-01-01,250.5
+Sum,,,,,,=SUM(G2:G3) (no stored value)
+`);
+    const from1904 = true;
+    expect(formatNumber(44560, "yyyy-mm-dd", from1904)).toBe("2025-12-31");
+  });
+
+  it.each([
+    [0.75, "h:mm AM/PM", "18:00"],
+    [0.0521, "[mm]:ss", "75:01.44"],
+    [-0.5, "[h]:mm:ss;@", "-12:00:00"],
+    [46022.5, "m/d/yy h:mm", "2025-12-31T12:00:00"],
+    [46022, '[$-409]d"." mmmm yyyy', "2025-12-31"],
+    [59, "d/m/yyyy", "1900-02-28"],
+    [4e6, "yyyy-mm-dd", "4000000"],
+    [123456789, "000\\-00\\-0000", "123-45-6789"],
+    [12.5, "00000", "12.5"],
+    [7, '0" days"', "7"],
+    [12.5, '[Red]#,##0.00 "EUR";@', "12.5"],
+    [1, "0".repeat(1_000_000), "1"],
+  ])("%s in the format %s is %s", (value, format, text) => {
+    expect(formatNumber(value, format)).toBe(text);
+  });
 
   it.each(["xlsx", "xls", "ods"])("%s keeps its texts, numbers and dates", async (extension) => {
     const name = await put(`statement.${extension}`);
