@@ -127,7 +127,7 @@ export async function effectOf(
         categories: ["write"],
         effect: [
           ...lineOf("File", given.filePath),
-          ...contentLines(given.content),
+          ...(given.content === undefined ? [] : contentLines(given.content)),
           ...linesOf(without(given, "filePath", "content")),
         ],
         fields: { filePath: given.filePath },

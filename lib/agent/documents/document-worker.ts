@@ -60,14 +60,14 @@ async function write(given: WriteTask): Promise<WrittenDocument> {
   throw new DocumentError(`would be larger than ${size}: split it`);
 }
 
-async function documentOf({ format, name, content }: WriteTask): Promise<WrittenDocument> {
-  if (format === "XLSX") {
+async function documentOf(given: WriteTask): Promise<WrittenDocument> {
+  if (given.format === "XLSX") {
     const { writeSpreadsheet } = await import("./write-spreadsheet.ts");
-    return writeSpreadsheet(content, name);
+    return writeSpreadsheet(given.sheets);
   }
   const { parseMarkdown } = await import("./markdown.ts");
-  const blocks = parseMarkdown(content);
-  if (format === "PDF") return (await import("./write-pdf.ts")).writePdf(blocks);
+  const blocks = parseMarkdown(given.content);
+  if (given.format === "PDF") return (await import("./write-pdf.ts")).writePdf(blocks);
   return { bytes: (await import("./write-docx.ts")).writeDocx(blocks) };
 }
 

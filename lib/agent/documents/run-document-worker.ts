@@ -20,6 +20,14 @@ export interface DocumentWork {
 
 export type WrittenFormat = "XLSX" | "DOCX" | "PDF";
 
+/** A sheet that is to be written. */
+export interface SheetSource {
+  readonly name: string;
+  readonly csv: string;
+  /** Whether a text that starts with `=` is a formula. In data it is a text. */
+  readonly hasFormulas: boolean;
+}
+
 export type DocumentTask =
   | {
       /** A preview is what is read, as JSON. */
@@ -35,12 +43,10 @@ export type DocumentTask =
       readonly from: number;
       readonly to: number;
     }
+  | { readonly kind: "write"; readonly format: "XLSX"; readonly sheets: readonly SheetSource[] }
   | {
       readonly kind: "write";
-      readonly format: WrittenFormat;
-      /** The name of the file without its extension. */
-      readonly name: string;
-      /** CSV for a spreadsheet, otherwise Markdown. */
+      readonly format: Exclude<WrittenFormat, "XLSX">;
       readonly content: string;
     }
   /** Markdown as HTML for mail programs. */

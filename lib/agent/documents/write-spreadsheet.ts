@@ -1,7 +1,11 @@
 /** Writes CSV as a workbook, in the worker. */
-import { type CellObject, type WorkSheet, write } from "@e965/xlsx";
+import { type CellObject, utils, type WorkSheet, write } from "@e965/xlsx";
 import { CsvError, parse } from "csv-parse/sync";
+import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
+import { type ColumnType, columnTypeOf } from "./column-type.ts";
 import { DocumentError } from "./document.ts";
+import { computeFormulas, type Grid, type GridCell, parseFormula } from "./formula.ts";
+import type { SheetSource } from "./run-document-worker.ts";
 import type { WrittenDocument } from "./write-document.ts";
 
 const MAX_ROWS = 200_000;
@@ -9,41 +13,115 @@ const MAX_CELLS = 2_000_000;
 /** Limits of Excel. */
 const MAX_COLUMNS = 16_384;
 const MAX_CELL_CHARS = 32_767;
-const MAX_SHEET_NAME_CHARS = 31;
 const MAX_COLUMN_WIDTH = 60;
+const FORMULA_WIDTH = 14;
 /** Rows whose texts are measured for the widths of columns. */
 const MEASURED_ROWS = 1_000;
-
-/** Longer integers are ids, such as a UPC, and Excel would show them in scientific notation. */
-const NUMBER = /^-?(?:0|[1-9]\d{0,10})(?:\.\d+)?$/;
-/** The digits that a number of Excel keeps. */
-const MAX_DIGITS = 15;
-const FIRST_DAY = "1900-03-01";
-const DAY_MS = 86_400_000;
+/** The format of text, which only headers have. */
+const HEADER_FORMAT = "@";
 
 /** @throws DocumentError */
-export function writeSpreadsheet(csv: string, name: string): WrittenDocument {
-  const rows = parseCsv(csv);
-  const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
-  const cells = rows.reduce((sum, row) => sum + row.length, 0);
-  if (rows.length > MAX_ROWS || cells > MAX_CELLS || columns > MAX_COLUMNS) {
+export function writeSpreadsheet(sources: readonly SheetSource[]): WrittenDocument {
+  const tables = sources.map(({ csv }) => parseCsv(csv));
+  const columns = tables.map((rows) => rows.reduce((most, row) => Math.max(most, row.length), 0));
+  const cells = tables.flat().reduce((sum, row) => sum + row.length, 0);
+  if (tables.flat().length > MAX_ROWS || cells > MAX_CELLS || Math.max(...columns) > MAX_COLUMNS) {
     throw new DocumentError(
       `has more than ${MAX_ROWS} rows, ${MAX_CELLS} cells or ${MAX_COLUMNS} columns: split it`,
     );
   }
-  const idColumns = columnsOfIds(rows);
-  const data = rows.map((row) => row.map((text, column) => toCell(text, idColumns.has(column))));
-  const sheet: WorkSheet = {
-    "!ref": `A1:${columnName(Math.max(columns, 1) - 1)}${Math.max(rows.length, 1)}`,
-    // The library writes no sheet without a row.
-    "!data": data.length === 0 ? [[]] : data,
-    "!cols": widthsOf(rows, columns).map((wch) => ({ wch })),
+  const names = new Set(sources.map(({ name }) => name.toLowerCase()));
+  const formulas = { computed: 0, without_value: 0, as_text: 0 };
+  const typed = tables.map((rows, place) => {
+    const { name, hasFormulas } = sources[place] as SheetSource;
+    const hasHeader = hasHeaderOf(rows);
+    const types = typesOf(rows, columns[place] ?? 0, hasHeader, hasFormulas);
+    const grid: Grid = {
+      name,
+      rows: rows.map((row, at) =>
+        row.map((text, column): GridCell => {
+          if (text === "") return null;
+          const formula =
+            isFormula(text) && hasFormulas ? parseFormula(text.slice(1), names) : null;
+          if (formula) return formula;
+          if (isFormula(text) && hasFormulas) formulas.as_text++;
+          return (at > 0 || !hasHeader ? types[column]?.toNumber(text) : undefined) ?? text;
+        }),
+      ),
+    };
+    return { grid, types, hasHeader };
+  });
+  computeFormulas(typed.map(({ grid }) => grid));
+  const sheets = typed.map(({ grid, types, hasHeader }, place): WorkSheet => {
+    const rows = tables[place] ?? [];
+    const data = grid.rows.map((row, at) =>
+      row.map((cell, column) => {
+        if (at === 0 && hasHeader && typeof cell === "string")
+          return { ...toCell(cell), z: HEADER_FORMAT };
+        if (cell !== null && typeof cell === "object") {
+          formulas[cell.value === null ? "without_value" : "computed"]++;
+        }
+        return toCell(cell, rows[at]?.[column], types[column]?.format);
+      }),
+    );
+    return {
+      "!ref": utils.encode_range({
+        s: { r: 0, c: 0 },
+        e: { r: Math.max(rows.length, 1) - 1, c: Math.max(columns[place] ?? 0, 1) - 1 },
+      }),
+      // The library writes no sheet without a row.
+      "!data": data.length === 0 ? [[]] : data,
+      "!cols": widthsOf(rows, columns[place] ?? 0).map((wch) => ({ wch })),
+    };
+  });
+  const SheetNames = sources.map(({ name }) => name);
+  const book = {
+    SheetNames,
+    Sheets: Object.fromEntries(sheets.map((sheet, place) => [SheetNames[place], sheet])),
   };
-  const sheetName = name.replace(/[[\]:*?/\\\p{Cc}]/gu, " ").slice(0, MAX_SHEET_NAME_CHARS);
-  const title = sheetName.replace(/^[\s']+|[\s']+$/g, "") || "Sheet1";
-  const book = { SheetNames: [title], Sheets: { [title]: sheet } };
-  const bytes = write(book, { type: "array", bookType: "xlsx", compression: true, bookSST: true });
-  return { bytes: new Uint8Array(bytes), rows: rows.length, columns };
+  const bytes: ArrayBuffer = write(book, { type: "array", bookType: "xlsx", bookSST: true });
+  const frozen = typed.map(({ hasHeader }) => hasHeader);
+  const counts = tables.map((rows, place) => ({ rows: rows.length, columns: columns[place] ?? 0 }));
+  return {
+    bytes: withHeaders(new Uint8Array(bytes), frozen),
+    ...(sources.length === 1
+      ? counts[0]
+      : {
+          sheets: counts.map((count, place) => ({ name: SheetNames[place] ?? "", ...count })),
+        }),
+    ...(formulas.computed + formulas.without_value + formulas.as_text > 0 && { formulas }),
+  };
+}
+
+/** Freezes the headers and makes them bold, which the library cannot, and has formulas computed when they are opened. */
+function withHeaders(bytes: Uint8Array, frozen: readonly boolean[]): Uint8Array {
+  const parts = unzipSync(bytes);
+  const change = (name: string, changeText: (text: string) => string) => {
+    parts[name] = strToU8(changeText(strFromU8(parts[name] as Uint8Array)));
+  };
+  change("xl/styles.xml", (text) =>
+    text
+      .replace(/<fonts count="1">(<font>)(.*?<\/font>)/, '<fonts count="2">$1$2$1<b/>$2')
+      .replace('numFmtId="49" fontId="0"', 'numFmtId="49" fontId="1" applyFont="1"'),
+  );
+  change("xl/workbook.xml", (text) =>
+    text.replace("</sheets>", '</sheets><calcPr fullCalcOnLoad="1"/>'),
+  );
+  for (const [place, isFrozen] of frozen.entries()) {
+    const name = `xl/worksheets/sheet${place + 1}.xml`;
+    const sheet = Buffer.from(parts[name] as Uint8Array);
+    const view = '<sheetView workbookViewId="0"/>';
+    const at = sheet.indexOf(view);
+    if (!isFrozen || at < 0) continue;
+    const pane =
+      '<sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView>';
+    parts[name] = Buffer.concat([
+      sheet.subarray(0, at),
+      Buffer.from(pane),
+      sheet.subarray(at + view.length),
+    ]);
+  }
+  return zipSync(parts);
 }
 
 function parseCsv(csv: string): string[][] {
@@ -56,45 +134,54 @@ function parseCsv(csv: string): string[][] {
   }
 }
 
-/** Returns the columns in which any digits start with a zero: all digits in them are ids. */
-function columnsOfIds(rows: readonly (readonly string[])[]): ReadonlySet<number> {
-  const found = new Set<number>();
-  for (const row of rows) {
-    for (const [column, text] of row.entries()) if (/^0\d+$/.test(text)) found.add(column);
-  }
-  return found;
+const isFormula = (text: string): boolean => text.startsWith("=") && text.length > 1;
+
+/** Returns whether the first row names the columns: it has a text that no column of numbers would have. */
+const hasHeaderOf = ([first = [], ...rest]: readonly (readonly string[])[]): boolean =>
+  rest.length > 0 && first.some((text) => text !== "" && !isFormula(text) && !columnTypeOf([text]));
+
+/** Returns the types of the columns. A formula does not change the type of its column. */
+function typesOf(
+  rows: readonly (readonly string[])[],
+  columns: number,
+  hasHeader: boolean,
+  hasFormulas: boolean,
+): (ColumnType | null)[] {
+  const body = hasHeader ? rows.slice(1) : rows;
+  return Array.from({ length: columns }, (_, column) => {
+    const texts = body.flatMap((row) => {
+      const text = row[column] ?? "";
+      return text === "" || (hasFormulas && isFormula(text)) ? [] : [text];
+    });
+    return columnTypeOf(texts, hasHeader ? rows[0]?.[column] : "");
+  });
 }
 
-/** Never returns a formula. A text that would lose anything as a number or date stays a text. */
-function toCell(text: string, isId: boolean): CellObject {
-  if (text === "") return { t: "z" };
-  const digits = text.replace(/\D/g, "").length;
-  const isNumber = NUMBER.test(text) && digits <= MAX_DIGITS && !/^-0(?:\.0+)?$/.test(text);
-  if (isNumber && !(isId && /^\d+$/.test(text))) return { t: "n", v: Number(text) };
-  const day = /^\d{4}-\d\d-\d\d$/.test(text) && text >= FIRST_DAY ? Date.parse(text) : Number.NaN;
-  // JavaScript takes 30 February for 2 March.
-  if (!Number.isNaN(day) && new Date(day).toISOString().startsWith(text)) {
-    return { t: "n", v: (day - Date.UTC(1899, 11, 30)) / DAY_MS, z: "yyyy-mm-dd" };
+function toCell(cell: GridCell, text = "", format?: string): CellObject {
+  const z = format === undefined ? {} : { z: format };
+  if (cell === null) return { t: "z" };
+  if (typeof cell === "number") return { t: "n", v: cell, ...z };
+  if (typeof cell === "object") {
+    const f = text.slice(1);
+    return typeof cell.value === "number"
+      ? { t: "n", v: cell.value, f, ...z }
+      : { t: "z", f, ...z };
   }
-  if (text.length > MAX_CELL_CHARS) {
+  if (cell.length > MAX_CELL_CHARS) {
     throw new DocumentError(`has a cell of more than ${MAX_CELL_CHARS} characters`);
   }
   // Programs would read `_x0041_` as the character of this number.
-  return { t: "s", v: text.replace(/_(?=x[\da-f]{4}_)/gi, "_x005F_") };
+  return { t: "s", v: cell.replace(/_(?=x[\da-f]{4}_)/gi, "_x005F_") };
 }
 
 function widthsOf(rows: readonly (readonly string[])[], columns: number): number[] {
   const widths = new Array<number>(columns).fill(8);
   for (const row of rows.slice(0, MEASURED_ROWS)) {
     for (const [column, text] of row.entries()) {
-      const width = Math.min(text.length + 2, MAX_COLUMN_WIDTH);
+      const length = isFormula(text) ? FORMULA_WIDTH : text.length + 2;
+      const width = Math.min(length, MAX_COLUMN_WIDTH);
       widths[column] = Math.max(widths[column] ?? 0, width);
     }
   }
   return widths;
-}
-
-function columnName(column: number): string {
-  const letter = String.fromCharCode(65 + (column % 26));
-  return column < 26 ? letter : columnName(Math.floor(column / 26) - 1) + letter;
 }

@@ -63,7 +63,8 @@ it("finds the clause of a contract of 40 pages, with its page, and a figure of a
     { length: 500 },
     (_, row) => `Store ${row},QZ1AB26${String(row).padStart(5, "0")},${row}.25`,
   );
-  const xlsx = writeSpreadsheet(`Store,ISRC,Net\n${rows.join("\n")}`, "statement");
+  const csv = `Store,ISRC,Net\n${rows.join("\n")}`;
+  const xlsx = writeSpreadsheet([{ name: "statement", csv, hasFormulas: false }]);
   const attached = (filename: string, bytes: Uint8Array) => ({
     type: "file",
     mediaType: "application/octet-stream",
