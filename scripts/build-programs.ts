@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { dirname, join } from "node:path";
 import { projectRoot } from "./project-root.ts";
@@ -8,6 +8,8 @@ const PROGRAMS = [
   "lib/sandbox/adapters/local/runner.ts",
   "lib/content/adapters/embedded/render/main.ts",
 ];
+/** What they read beside their modules. */
+const DATA = ["lib/sandbox/adapters/local/wasm/openpyxl.zip"];
 const IMPORT = /(\b(?:from|import)\s*\(?\s*")(\.[^"]+)\.ts"/g;
 
 /** Writes the programs, and all modules that they import, without their types into the folder `programs`. */
@@ -22,6 +24,7 @@ export function buildPrograms(distDir: string): void {
     writeFileSync(target, code.replaceAll(IMPORT, '$1$2.js"'));
     for (const [, , path] of code.matchAll(IMPORT)) files.add(join(dirname(file), `${path}.ts`));
   }
+  for (const file of DATA) cpSync(join(projectRoot, file), join(folder, file));
   // Next declares the modules of its folder as CommonJS.
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
 }

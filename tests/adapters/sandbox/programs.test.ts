@@ -84,6 +84,24 @@ describe("python3", () => {
       ({ sandbox } = opened);
     });
 
+    test("changes a workbook with openpyxl", async () => {
+      const { stdout, stderr } = await python(`
+import openpyxl, os
+book = openpyxl.Workbook()
+book.active.append(["Net", 12.5])
+book.active["B2"] = "=SUM(B1:B1)"
+book.save("book.xlsx")
+book = openpyxl.load_workbook("book.xlsx")
+print([[cell.value for cell in row] for row in book.active.rows])
+try:
+    open(os.path.dirname(os.path.dirname(openpyxl.__file__)), "r+b", buffering=0).write(b"x")
+except OSError as error:
+    print(error.strerror)
+`);
+      expect(stderr).toBe("");
+      expect(stdout).toBe("[['Net', 12.5], [None, '=SUM(B1:B1)']]\nRead-only file system\n");
+    });
+
     test("is started like any other", async () => {
       await sandbox.writeFile("args.py", "import sys\nprint(sys.argv, __name__)\n");
       const { stdout, stderr, exitCode } = await shell(`python3 --version

@@ -20,6 +20,7 @@ const VENDOR = join(
   "../../vendor/cpython-emscripten",
 );
 const ZIP = "/usr/lib/python313.zip";
+const OPENPYXL_ZIP = "/usr/lib/openpyxl.zip";
 const LIB = "/usr/lib/python3.13";
 const EXECUTABLE = "/usr/bin/python3";
 /** More is a MemoryError. The jail's resident memory is limited to twice as much. */
@@ -58,6 +59,7 @@ interface Loaded {
   readonly createModule: CreateModule;
   readonly code: WebAssembly.Module;
   readonly library: Uint8Array;
+  readonly openpyxl: Uint8Array;
 }
 
 let loaded: Loaded | undefined;
@@ -67,6 +69,7 @@ function load(): Loaded {
     createModule: createRequire(import.meta.url)(join(VENDOR, "python.cjs")),
     code: new WebAssembly.Module(readFileSync(join(VENDOR, "python.wasm"))),
     library: readFileSync(join(VENDOR, "python313.zip")),
+    openpyxl: readFileSync(new URL("openpyxl.zip", import.meta.url)),
   };
   return loaded;
 }
@@ -113,7 +116,7 @@ async function runPython(
   );
   const stderr = new OutputBuffer(MAX_STDERR_BYTES, live.stderr);
   const stdin = Buffer.from(context.stdin as unknown as string, "latin1");
-  const { createModule, code, library } = load();
+  const { createModule, code, library, openpyxl } = load();
   const closeFiles: (() => void)[] = [];
   const say = (text: string) => stderr.write(Buffer.from(`${text}\n`));
   const { exitCode: own } = process;
@@ -134,6 +137,7 @@ async function runPython(
         Object.assign(env, environmentOf(context));
         connectStreams(fs, { stdin, stdout, stderr });
         installLibrary(fs, library, live.stdout !== undefined);
+        fs.writeFile(OPENPYXL_ZIP, openpyxl, { canOwn: true });
         for (const [path, disk] of disks.byPath) {
           fs.mkdirTree(path);
           closeFiles.push(mountDisk(fs, disk, path));
@@ -223,7 +227,7 @@ function installLibrary(fs: EmscriptenFs, library: Uint8Array, isLive: boolean):
 }
 
 const SITE = `
-import _socket, errno, os
+import _socket, errno, os, sys
 
 def _refuse(message):
     def refuse(*args, **kwargs):
@@ -240,6 +244,7 @@ _socket.socket = _socket.SocketType = _Socket
 _socket.getaddrinfo = _socket.gethostbyname = _socket.gethostbyname_ex = _network
 _socket.socketpair = _network
 os.system = _refuse("Python cannot start programs in this sandbox")
+sys.path.append("${OPENPYXL_ZIP}")
 `;
 
 /** Its lines would be shown at its end, as of any program that does not write to a terminal. */
