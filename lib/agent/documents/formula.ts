@@ -1,4 +1,4 @@
-/** Parses the formulas of a workbook, and computes those with arithmetic and common functions. */
+/** Computes the formulas of a workbook that have only arithmetic and common functions. */
 import { utils } from "@e965/xlsx";
 import { DocumentError } from "./document.ts";
 
@@ -8,18 +8,21 @@ export interface Grid {
   readonly name: string;
   readonly rows: readonly (readonly GridCell[])[];
 }
+type Token = Partial<Record<string, string>>;
 interface Formula {
-  readonly root: Node;
+  readonly tokens: readonly Token[];
   /** Null without a value; undefined before it is computed. */
   value: number | null | undefined;
 }
 type Area = { readonly sheet: string | undefined } & ReturnType<typeof utils.decode_range>;
-type Node = number | Area | { readonly name: string; readonly args: readonly Node[] };
+type Value = number | Area | null;
+/** Returns the numbers of an area, or the one of a cell; null for cells without a value. */
+type Read = (area: Area, isCell: boolean, nesting: number) => readonly number[] | null;
 
 const MAX_FORMULA_CHARS = 8_192;
 const MAX_NESTING = 64;
-/** Of operations that wait for others, also in other cells. */
-const MAX_DEPTH = 1_500;
+/** Of cells that need other cells, with the nesting in each. */
+const MAX_DEPTH = 300;
 /** By all formulas of a workbook. */
 const MAX_READ_CELLS = 20_000_000;
 const LAST_ROW = 1_048_575;
@@ -28,84 +31,9 @@ const LAST_ROW = 1_048_575;
 const REFUSED =
   /^(?:WEBSERVICE|HYPERLINK|IMAGE|RTD|DDE|CALL|REGISTER|EXEC|PY|INFO|STOCKHISTORY|SQL|CUBE|IMPORT|GOOGLE)/;
 const TOKEN =
-  /\s*(?:(?<number>(?:\d+(?:\.\d*)?|\.\d+)(?:E[+-]?\d+)?)(?![\w.])|(?<text>"(?:[^"]|"")*"|(?:TRUE|FALSE)(?![\w(.!]))|(?:(?<sheet>'(?:[^']|'')+'|[\p{L}_][\p{L}\p{N}_.]*)!)?(?<area>\$?[A-Z]{1,3}\$?[1-9]\d{0,6}(?::\$?[A-Z]{1,3}\$?[1-9]\d{0,6})?|\$?[A-Z]{1,3}:\$?[A-Z]{1,3})(?![\w(.!:])|(?<call>[A-Z][A-Z\d.]*)\(|(?<symbol><=|>=|<>|[-+*/^&=<>%(),]))\s*/iuy;
+  /\s*(?:(?<number>(?:\d+(?:\.\d*)?|\.\d+)(?:E[+-]?\d+)?)(?![\w.])|(?<text>"(?:[^"]|"")*"|(?:TRUE|FALSE)(?![\w(.!]))|(?:(?<sheet>'(?:[^']|'')+'|[\p{L}_][\p{L}\p{N}_.]*)!)?(?<area>\$?[A-Z]{1,3}\$?[1-9]\d{0,6}(?::\$?[A-Z]{1,3}\$?[1-9]\d{0,6})?|\$?[A-Z]{1,3}:\$?[A-Z]{1,3})(?![\w(.!:])|(?<name>[A-Z][A-Z\d.]*)\(|(?<symbol><=|>=|<>|[-+*/^&=<>%(),]))\s*/iuy;
 /** From the loosest to the tightest. */
 const OPERATORS = [["=", "<>", "<", "<=", ">", ">="], ["&"], ["+", "-"], ["*", "/"], ["^"]];
-
-/**
- * Returns a formula from its text after the equals sign; null for a text that is none or reaches out of the workbook.
- * @param sheets the names of the workbook's sheets, in lower case
- */
-export function parseFormula(text: string, sheets: ReadonlySet<string>): Formula | null {
-  const tokens: Partial<Record<string, string>>[] = [];
-  let at = 0;
-  const accept = (...symbols: readonly string[]): string | undefined => {
-    const symbol = tokens[at]?.symbol;
-    if (symbol === undefined || !symbols.includes(symbol)) return undefined;
-    at++;
-    return symbol;
-  };
-  const close = (): void => {
-    if (!accept(")")) throw new SyntaxError();
-  };
-  const parse = (level: number, nesting: number): Node => {
-    const operators = OPERATORS[level];
-    if (!operators) return parsePart(nesting);
-    let left = parse(level + 1, nesting);
-    for (let name = accept(...operators); name; name = accept(...operators)) {
-      left = { name, args: [left, parse(level + 1, nesting)] };
-    }
-    return left;
-  };
-  const parsePart = (nesting: number): Node => {
-    const { number, text, sheet, area, call, symbol } = tokens[at++] ?? {};
-    if (nesting > MAX_NESTING) throw new SyntaxError();
-    if (symbol === "-" || symbol === "+")
-      return { name: symbol, args: [0, parsePart(nesting + 1)] };
-    let part: Node = { name: "", args: [] };
-    if (number) part = Number(number);
-    else if (area) part = areaOf(area, sheet, sheets);
-    else if (symbol === "(") {
-      part = parse(0, nesting + 1);
-      close();
-    } else if (call && !REFUSED.test(call.toUpperCase())) {
-      const args: Node[] = [];
-      if (tokens[at]?.symbol !== ")") {
-        do {
-          const isLeftOut = [",", ")"].includes(tokens[at]?.symbol ?? "");
-          args.push(isLeftOut ? 0 : parse(0, nesting + 1));
-        } while (accept(","));
-      }
-      close();
-      part = { name: call.toUpperCase(), args };
-    } else if (!text) throw new SyntaxError();
-    while (accept("%")) part = { name: "/", args: [part, 100] };
-    return part;
-  };
-  try {
-    for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length; ) {
-      const token = text.length > MAX_FORMULA_CHARS ? null : TOKEN.exec(text);
-      if (!token) return null;
-      tokens.push(token.groups ?? {});
-    }
-    const root = parse(0, 0);
-    return at === tokens.length ? { root, value: undefined } : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-function areaOf(text: string, given: string | undefined, sheets: ReadonlySet<string>): Area {
-  const sheet = given?.replace(/^'|'$/g, "").replaceAll("''", "'").toLowerCase();
-  if (sheet !== undefined && !sheets.has(sheet)) throw new SyntaxError();
-  const [from = "", to = from] = text.replaceAll("$", "").toUpperCase().split(":");
-  const { s, e } = /\d/.test(from)
-    ? utils.decode_range(`${from}:${to}`)
-    : { s: { r: 0, c: utils.decode_col(from) }, e: { r: LAST_ROW, c: utils.decode_col(to) } };
-  if (s.r > e.r || s.c > e.c) throw new SyntaxError();
-  return { sheet, s, e };
-}
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 const AGGREGATES: Readonly<Record<string, (numbers: readonly number[]) => number>> = {
@@ -129,70 +57,131 @@ const OPERATIONS: Readonly<Record<string, (a: number, b: number) => number>> = {
 };
 
 /**
+ * Returns a formula from its text after the equals sign; null for a text that is none or reaches out of the workbook.
+ * @param sheets the names of the workbook's sheets, in lower case
+ */
+export function parseFormula(text: string, sheets: ReadonlySet<string>): Formula | null {
+  const tokens: Token[] = [];
+  for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length; ) {
+    const token = text.length > MAX_FORMULA_CHARS ? null : TOKEN.exec(text);
+    if (!token) return null;
+    tokens.push(token.groups ?? {});
+  }
+  try {
+    evaluate(tokens, () => null, sheets);
+    return { tokens, value: undefined };
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** @throws SyntaxError */
+function evaluate(tokens: readonly Token[], read: Read, sheets?: ReadonlySet<string>) {
+  let at = 0;
+  let nesting = 0;
+  const accept = (...symbols: readonly string[]): string | undefined =>
+    symbols.includes(tokens[at]?.symbol ?? "none") ? tokens[at++]?.symbol : undefined;
+  const numberOf = (value: Value | undefined): number | null => {
+    if (value === null || typeof value !== "object") return value ?? null;
+    const isCell = value.s.r === value.e.r && value.s.c === value.e.c;
+    return isCell ? (read(value, true, nesting)?.[0] ?? null) : null;
+  };
+  const operate = (name: string, a: number | null, b: number | null): number | null =>
+    a === null || b === null ? null : (OPERATIONS[name]?.(a, b) ?? null);
+  const parse = (level = 0): Value => {
+    const operators = OPERATORS[level];
+    if (!operators) return parsePart();
+    let left = parse(level + 1);
+    for (let name = accept(...operators); name; name = accept(...operators)) {
+      left = operate(name, numberOf(left), numberOf(parse(level + 1)));
+    }
+    return left;
+  };
+  const call = (name: string, args: readonly Value[]): number | null => {
+    if (REFUSED.test(name)) throw new SyntaxError();
+    if (name === "ROUND" && args.length === 2)
+      return operate(name, numberOf(args[0]), numberOf(args[1]));
+    const aggregate = AGGREGATES[name];
+    const numbers: number[] = [];
+    for (const arg of aggregate ? args : []) {
+      const added = typeof arg === "number" ? [arg] : arg && read(arg, false, nesting);
+      if (!added) return null;
+      for (const number of added) numbers.push(number);
+    }
+    return aggregate?.(numbers) ?? null;
+  };
+  const parsePart = (): Value => {
+    const { number, text, sheet, area, name, symbol } = tokens[at++] ?? {};
+    if (++nesting > MAX_NESTING) throw new SyntaxError();
+    let value: Value = null;
+    if (symbol === "-" || symbol === "+") value = operate(symbol, 0, numberOf(parsePart()));
+    else if (number) value = Number(number);
+    else if (area) value = areaOf(area, sheet, sheets);
+    else if (name || symbol === "(") {
+      const args: Value[] = [];
+      const isEnd = () => [",", ")"].includes(tokens[at]?.symbol ?? "");
+      if (tokens[at]?.symbol !== ")")
+        do args.push(isEnd() ? 0 : parse());
+        while (accept(","));
+      if (!accept(")") || (!name && args.length !== 1)) throw new SyntaxError();
+      value = name ? call(name.toUpperCase(), args) : (args[0] ?? null);
+    } else if (!text) throw new SyntaxError();
+    while (accept("%")) value = operate("/", numberOf(value), 100);
+    nesting--;
+    return value;
+  };
+  const value = numberOf(parse());
+  if (at !== tokens.length) throw new SyntaxError();
+  return value;
+}
+
+function areaOf(text: string, given: string | undefined, sheets?: ReadonlySet<string>): Area {
+  const sheet = given?.replace(/^'|'$/g, "").replaceAll("''", "'").toLowerCase();
+  const [from = "", to = from] = text.replaceAll("$", "").toUpperCase().split(":");
+  const { s, e } = /\d/.test(from)
+    ? utils.decode_range(`${from}:${to}`)
+    : { s: { r: 0, c: utils.decode_col(from) }, e: { r: LAST_ROW, c: utils.decode_col(to) } };
+  const isKnown = sheet === undefined || !sheets || sheets.has(sheet);
+  if (!isKnown || s.r > e.r || s.c > e.c) throw new SyntaxError();
+  return { sheet, s, e };
+}
+
+/**
  * Computes the formulas of a workbook as far as they have only functions that are known here and no cycles.
  * @throws DocumentError for a formula that adds up a text of digits, which programs leave out without a word
  */
 export function computeFormulas(grids: readonly Grid[]): void {
   const bySheet = new Map(grids.map((grid) => [grid.name.toLowerCase(), grid]));
-  let read = 0;
-  const cellValue = (cell: GridCell, grid: Grid, depth: number): number | null => {
-    if (cell === null || typeof cell !== "object")
-      return typeof cell === "string" ? null : (cell ?? 0);
-    if (cell.value === undefined) {
-      // A cell of a cycle meets itself without a value.
-      cell.value = null;
-      const value = evaluate(cell.root, grid, depth + 1);
-      if (value !== null && Number.isFinite(value)) cell.value = Number(value.toPrecision(15)) + 0;
-    }
-    return cell.value;
-  };
-  const evaluate = (node: Node, grid: Grid, depth: number): number | null => {
-    if (depth > MAX_DEPTH) return null;
-    if (typeof node === "number") return node;
-    if ("s" in node) {
-      const { s, e } = node;
-      const source = bySheet.get(node.sheet ?? "") ?? grid;
-      if (s.r !== e.r || s.c !== e.c || read++ > MAX_READ_CELLS) return null;
-      return cellValue(source.rows[s.r]?.[s.c] ?? null, source, depth);
-    }
-    const operation = OPERATIONS[node.name];
-    if (operation && node.args.length === 2) {
-      const [a, b] = node.args.map((arg) => evaluate(arg, grid, depth + 1));
-      return typeof a === "number" && typeof b === "number" ? operation(a, b) : null;
-    }
-    const aggregate = AGGREGATES[node.name];
-    const numbers = aggregate && numbersIn(node.args, grid, depth);
-    return numbers ? aggregate(numbers) : null;
-  };
-  const numbersIn = (args: readonly Node[], grid: Grid, depth: number): number[] | null => {
-    const numbers: number[] = [];
-    for (const arg of args) {
-      if (typeof arg === "number" || !("s" in arg)) {
-        const value = evaluate(arg, grid, depth + 1);
-        if (value === null) return null;
-        numbers.push(value);
-        continue;
-      }
-      const source = bySheet.get(arg.sheet ?? "") ?? grid;
-      for (let r = arg.s.r; r <= Math.min(arg.e.r, source.rows.length - 1); r++) {
+  let readCells = 0;
+  const compute = (formula: Formula, grid: Grid, depth: number): number | null => {
+    if (formula.value !== undefined || depth > MAX_DEPTH) return formula.value ?? null;
+    // A cell of a cycle meets itself without a value.
+    formula.value = null;
+    const value = evaluate(formula.tokens, ({ sheet, s, e }, isCell, nesting) => {
+      const source = bySheet.get(sheet ?? "") ?? grid;
+      const numbers: number[] = [];
+      for (let r = s.r; r <= Math.min(e.r, source.rows.length - 1); r++) {
         const row = source.rows[r] ?? [];
-        for (let c = arg.s.c; c <= Math.min(arg.e.c, row.length - 1); c++) {
-          if (read++ > MAX_READ_CELLS) return null;
+        for (let c = s.c; c <= Math.min(e.c, row.length - 1); c++) {
           const cell = row[c] ?? null;
-          if (cell === null) continue;
+          if (++readCells > MAX_READ_CELLS || (isCell && typeof cell === "string")) return null;
           if (typeof cell === "string") refuseDigits(cell, source, r, c);
-          else {
-            const value = cellValue(cell, source, depth);
-            if (value === null) return null;
-            numbers.push(value);
-          }
+          if (cell === null || typeof cell === "string") continue;
+          const number =
+            typeof cell === "number" ? cell : compute(cell, source, depth + nesting + 1);
+          if (number === null) return null;
+          numbers.push(number);
         }
       }
-    }
-    return numbers;
+      return isCell && numbers.length === 0 ? [0] : numbers;
+    });
+    if (value !== null && Number.isFinite(value)) formula.value = Number(value.toPrecision(15)) + 0;
+    return formula.value;
   };
   for (const grid of grids) {
-    for (const row of grid.rows) for (const cell of row) cellValue(cell, grid, 0);
+    for (const cell of grid.rows.flat())
+      if (cell !== null && typeof cell === "object") compute(cell, grid, 0);
   }
 }
 

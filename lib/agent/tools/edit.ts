@@ -32,7 +32,6 @@ export const edit = agentTool({
     replaceAll: z.boolean().optional().describe("Replace every occurrence; default false"),
   }),
   async execute({ filePath, oldString, newString, replaceAll = false }, context) {
-    if (oldString === newString) return toolFailure("oldString and newString are the same");
     const { sandbox } = context;
     return changeFile(context, filePath, async () => {
       const file = Buffer.from(await sandbox.readFile(filePath));
@@ -45,7 +44,7 @@ export const edit = agentTool({
       const wanted = Buffer.from(endings(oldString));
       const replacement = Buffer.from(endings(newString));
       if (wanted.equals(replacement)) {
-        return toolFailure("oldString and newString differ only in their line endings");
+        return toolFailure("oldString and newString are the same, also in their line endings");
       }
       const found = findAll(file, wanted);
       const [first] = found;
@@ -54,10 +53,10 @@ export const edit = agentTool({
         return toolFailure(`oldString is in ${filePath} more than ${MAX_MATCHES} times: use bash`);
       }
       if (found.length > 1 && !replaceAll) {
-        const listed = linesAt(file, found.slice(0, MAX_LISTED_LINES)).join(", ");
+        const lines = found.slice(0, MAX_LISTED_LINES).map((at) => lineOf(file, at));
         const more = found.length > MAX_LISTED_LINES ? ", …" : "";
         return toolFailure(
-          `oldString is in ${filePath} ${found.length} times, at the lines ${listed}${more}: give more of the text around it, or set replaceAll`,
+          `oldString is in ${filePath} ${found.length} times, at the lines ${lines.join(", ")}${more}: give more of the text around it, or set replaceAll`,
         );
       }
       const places: number[] = [];
@@ -65,36 +64,20 @@ export const edit = agentTool({
         if (at >= (places.at(-1) ?? -wanted.length) + wanted.length) places.push(at);
       const bytes = file.length + places.length * (replacement.length - wanted.length);
       if (bytes > MAX_FILE_BYTES) return toolFailure(`${filePath} would be too large`);
-      const changed = Buffer.alloc(bytes);
-      let [read, written] = [0, 0];
-      for (const at of places) {
-        written += file.copy(changed, written, read, at);
-        written += replacement.copy(changed, written);
-        read = at + wanted.length;
-      }
-      file.copy(changed, written, read);
-      await sandbox.writeFile(filePath, changed);
-      return {
-        filePath,
-        replacements: places.length,
-        startLine: countLines(file.subarray(0, first + 1)),
-        bytes,
-      };
+      const ends = [0, ...places.map((at) => at + wanted.length)];
+      const parts = places.flatMap((at, n) => [file.subarray(ends[n], at), replacement]);
+      await sandbox.writeFile(filePath, Buffer.concat([...parts, file.subarray(ends.at(-1))]));
+      return { filePath, replacements: places.length, startLine: lineOf(file, first), bytes };
     });
   },
 });
 
 /** Returns what gives a text the line endings of a file; a file with several kinds leaves it as it is. */
 function lineEndingsOf(file: Buffer): (text: string) => string {
-  const [all, withReturn] = [countOf(file, "\n"), countOf(file, "\r\n")];
-  if (all === 0 || (withReturn > 0 && withReturn < all)) return (text) => text;
-  return (text) => text.replace(/\r?\n/g, withReturn > 0 ? "\r\n" : "\n");
-}
-
-function countOf(file: Buffer, ending: string): number {
-  let count = 0;
-  for (let at = file.indexOf(ending); at >= 0; at = file.indexOf(ending, at + 1)) count++;
-  return count;
+  const content = file.toString("latin1");
+  const [isWindows, isUnix] = [content.includes("\r\n"), /(?<!\r)\n/.test(content)];
+  if (isWindows === isUnix) return (text) => text;
+  return (text) => text.replace(/\r?\n/g, isWindows ? "\r\n" : "\n");
 }
 
 /**
@@ -119,14 +102,7 @@ function findAll(file: Uint8Array, wanted: Uint8Array): number[] {
   return found;
 }
 
-function linesAt(file: Uint8Array, places: readonly number[]): number[] {
-  let [line, from] = [1, 0];
-  return places.map((at) => {
-    line += countLines(file.subarray(from, at + 1)) - 1;
-    from = at;
-    return line;
-  });
-}
+const lineOf = (file: Uint8Array, at: number): number => countLines(file.subarray(0, at + 1));
 
 /** Says in what a text differs from the file that has no such text, and which line is the nearest. */
 function describeMiss(file: Buffer, filePath: string, oldString: string): string {
