@@ -1,7 +1,7 @@
 /** Writes CSV as a workbook, in the worker. */
 import { type CellObject, utils, type WorkSheet, write } from "@e965/xlsx";
 import { CsvError, parse } from "csv-parse/sync";
-import { strFromU8, strToU8, unzipSync, zipSync } from "fflate";
+import { unzipSync, zipSync } from "fflate";
 import { type ColumnType, columnTypeOf } from "./column-type.ts";
 import { DocumentError } from "./document.ts";
 import { computeFormulas, type Grid, type GridCell, parseFormula } from "./formula.ts";
@@ -79,47 +79,42 @@ export function writeSpreadsheet(sources: readonly SheetSource[]): WrittenDocume
     SheetNames,
     Sheets: Object.fromEntries(sheets.map((sheet, place) => [SheetNames[place], sheet])),
   };
-  const bytes: ArrayBuffer = write(book, { type: "array", bookType: "xlsx", bookSST: true });
+  const bytes: Buffer = write(book, { type: "buffer", bookType: "xlsx", bookSST: true });
   const frozen = typed.map(({ hasHeader }) => hasHeader);
   const counts = tables.map((rows, place) => ({ rows: rows.length, columns: columns[place] ?? 0 }));
+  const named = counts.map((count, place) => ({ name: SheetNames[place] ?? "", ...count }));
+  const hasAny = formulas.computed + formulas.without_value + formulas.as_text > 0;
   return {
-    bytes: withHeaders(new Uint8Array(bytes), frozen),
-    ...(sources.length === 1
-      ? counts[0]
-      : {
-          sheets: counts.map((count, place) => ({ name: SheetNames[place] ?? "", ...count })),
-        }),
-    ...(formulas.computed + formulas.without_value + formulas.as_text > 0 && { formulas }),
+    bytes: withHeaders(bytes, frozen, hasAny),
+    ...(sources.length === 1 ? counts[0] : { sheets: named }),
+    ...(hasAny && { formulas }),
   };
 }
 
-/** Freezes the headers and makes them bold, which the library cannot, and has formulas computed when they are opened. */
-function withHeaders(bytes: Uint8Array, frozen: readonly boolean[]): Uint8Array {
+/** Freezes headers and makes them bold, which the library cannot, and has formulas computed when they are opened. */
+function withHeaders(bytes: Uint8Array, frozen: readonly boolean[], hasFormulas: boolean) {
   const parts = unzipSync(bytes);
-  const change = (name: string, changeText: (text: string) => string) => {
-    parts[name] = strToU8(changeText(strFromU8(parts[name] as Uint8Array)));
+  const replace = (name: string, from: string, to: string) => {
+    const part = Buffer.from(parts[name] ?? []);
+    const at = part.indexOf(from);
+    if (at < 0) throw new Error(`The library has changed ${name}`);
+    const rest = part.subarray(at + from.length);
+    parts[name] = Buffer.concat([part.subarray(0, at), Buffer.from(to), rest]);
   };
-  change("xl/styles.xml", (text) =>
-    text
-      .replace(/<fonts count="1">(<font>)(.*?<\/font>)/, '<fonts count="2">$1$2$1<b/>$2')
-      .replace('numFmtId="49" fontId="0"', 'numFmtId="49" fontId="1" applyFont="1"'),
-  );
-  change("xl/workbook.xml", (text) =>
-    text.replace("</sheets>", '</sheets><calcPr fullCalcOnLoad="1"/>'),
-  );
+  if (frozen.includes(true)) {
+    const bold = '<font><b/><sz val="12"/><name val="Calibri"/><family val="2"/></font>';
+    replace("xl/styles.xml", '<fonts count="1">', '<fonts count="2">');
+    replace("xl/styles.xml", "</fonts>", `${bold}</fonts>`);
+    replace("xl/styles.xml", 'numFmtId="49" fontId="0"', 'numFmtId="49" fontId="1" applyFont="1"');
+  }
+  if (hasFormulas) {
+    replace("xl/workbook.xml", "</sheets>", '</sheets><calcPr fullCalcOnLoad="1"/>');
+  }
   for (const [place, isFrozen] of frozen.entries()) {
-    const name = `xl/worksheets/sheet${place + 1}.xml`;
-    const sheet = Buffer.from(parts[name] as Uint8Array);
-    const view = '<sheetView workbookViewId="0"/>';
-    const at = sheet.indexOf(view);
-    if (!isFrozen || at < 0) continue;
-    const pane =
-      '<sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView>';
-    parts[name] = Buffer.concat([
-      sheet.subarray(0, at),
-      Buffer.from(pane),
-      sheet.subarray(at + view.length),
-    ]);
+    const view = '<sheetView workbookViewId="0"';
+    const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
+    const sheet = `xl/worksheets/sheet${place + 1}.xml`;
+    if (isFrozen) replace(sheet, `${view}/>`, `${view}>${pane}</sheetView>`);
   }
   return zipSync(parts);
 }

@@ -32,7 +32,7 @@ read uploads/statement.xlsx
 run \`head -2 .converted/uploads/statement.xlsx/statement.csv | cut -d, -f3\`
 write \`# Übersicht – “Łódź”\` to summary.pdf
 read summary.pdf
-write \`0123456789012,12.50,=A1\` to summary.xlsx
+write \`0123456789012,12.50,=B1*2\` to summary.xlsx
 read summary.xlsx`;
   const files = await Promise.all(["contract.docx", "statement.xlsx"].map(attached));
   const parts = [{ type: "text", text }, ...files];
@@ -47,7 +47,7 @@ read summary.xlsx`;
     { filePath: "summary.pdf", format: "PDF", pages: 1 },
     { content: expect.stringContaining("Übersicht – “Łódź”") },
     { filePath: "summary.xlsx", format: "XLSX", rows: 1, columns: 3 },
-    { content: expect.stringContaining("\n0123456789012,12.5,=A1\n") },
+    { content: expect.stringContaining("\n0123456789012,12.5,25\n") },
   ]);
 });
 
