@@ -34,6 +34,8 @@ const WORKSPACE_FOLDER = "workspace";
 /** How many copies of a file one run stores on one day. */
 const MAX_COPIES = 100;
 
+const MKDIR_DEADLINE_MS = 10_000;
+
 /** More are not named. */
 const MAX_NAMED = 20;
 
@@ -125,6 +127,11 @@ class SandboxSync {
     const removed = [...this.#removed];
     const hasChanges = isDirty || this.#isOvertaken;
     await saveCheckout(this.#sync, revision, hasChanges, [...this.#changed.values()], removed);
+    // Not before: in an empty folder, all files that the sandbox was given would count as deleted.
+    if (entries === null && this.#skipped.every(({ path }) => path !== WORKSPACE_FOLDER)) {
+      const limits = { timeoutMs: MKDIR_DEADLINE_MS, maxOutputChars: 1_000 };
+      await this.#parts.sandbox.run(`mkdir -p ${WORKSPACE_FOLDER}`, limits);
+    }
     return { stored: this.#stored.slice(0, MAX_NAMED), conflicts, skipped: this.#skipped };
   }
 
