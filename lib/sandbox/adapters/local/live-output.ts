@@ -15,6 +15,7 @@ import {
   unsafeBytesFromLatin1,
 } from "just-bash";
 import { checkDeadlines } from "./deadlines.ts";
+import { correctInterpreter } from "./shell-corrections.ts";
 
 type Stream = "stdout" | "stderr";
 type Send = (stream: Stream, text: string) => void;
@@ -166,6 +167,7 @@ async function observeInterpreter(): Promise<void> {
   Function.prototype.bind = bind;
   await ended;
   if (!found) return;
+  correctInterpreter(found, (run) => views.run(undefined, run));
   observe(found, "executeScript", observeScript);
   observe(found, "executePipeline", observePipeline);
   observe(found, "executeCommand", observeCommand);

@@ -15,12 +15,14 @@ import {
 } from "just-bash";
 import { cutOutput } from "../../cut-output.ts";
 import type { ExpectedFile } from "../../port.ts";
+import { addedCommands } from "./commands/commands.ts";
 import { forgetDeadlines } from "./deadlines.ts";
 import { DiskUsage } from "./disk-usage.ts";
 import { withLiveOutput } from "./live-output.ts";
 import type { JailMessage, JailReply, JailRequest, JailSettings } from "./protocol.ts";
 import { SessionDisk, SessionDisks } from "./session-disk.ts";
 import { errorCodeOf, SessionFs } from "./session-fs.ts";
+import { trapCommand } from "./shell-corrections.ts";
 
 const HOME = "/home/agent";
 const MIB = 1024 * 1024;
@@ -42,7 +44,14 @@ const outsideCommands = AsyncLocalStorage.snapshot();
 
 // The shell's own programs of these names need worker threads, which the jail refuses. They and the network
 // are loaded when they are used: most sessions need neither, and loading them takes as long as the rest.
+// `sort` and `ls` compare texts with this method, while `comm`, `join` and the locale of the sandbox compare bytes.
+String.prototype.localeCompare = function (other) {
+  return Buffer.compare(Buffer.from(this.toString()), Buffer.from(other));
+};
+
 const customCommands = [
+  trapCommand,
+  ...addedCommands(outsideCommands),
   ...["python3", "python"].map((name) => ({
     name,
     load: () =>
