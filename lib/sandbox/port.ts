@@ -118,7 +118,10 @@ export interface SandboxFiles {
    * `listFolder`, and `too_large` for more than `MAX_TREE_ENTRIES`.
    */
   listTree(path: string): Promise<readonly FolderEntry[]>;
-  /** Throws a SandboxError: `not_found` for a missing file, `refused` for a folder. */
+  /**
+   * Without a file of this exact name, reads the one whose name differs only in its Unicode normalization. Throws a
+   * SandboxError: `not_found` for a missing file, `refused` for a folder.
+   */
   readFile(path: string): Promise<Uint8Array>;
   /** Reads a file of any size piece by piece. Throws as `readFile`. */
   readStream(path: string): AsyncIterable<Uint8Array>;
@@ -148,7 +151,7 @@ export interface Sandbox {
    * SandboxError: `unavailable` when the sandbox is gone or out of reach, or `busy`.
    */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
-  /** Throws a SandboxError. */
+  /** As in `SandboxFiles`. */
   readFile(path: string): Promise<Uint8Array>;
   /** Creates missing parent folders and replaces the whole file. Throws a SandboxError. */
   writeFile(path: string, content: string | Uint8Array): Promise<void>;
@@ -169,6 +172,8 @@ export interface SandboxState {
 
 export interface SandboxProvider extends Checkable {
   readonly name: SandboxState["provider"];
+  /** The programs of the sandbox, for the description of a tool: separated by commas, at most 300 characters. */
+  readonly programs: string;
   /** Creates the session's sandbox, or returns the existing one. */
   provision(sessionId: string, accountId: string): Promise<SandboxState>;
   /**

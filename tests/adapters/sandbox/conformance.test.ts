@@ -177,6 +177,16 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       expect(await shell(command)).toMatchObject({ stdout: "a\n b\n  x\n\ty\n" });
     });
 
+    // The fake machine of Vercel has the programs of this one.
+    test.skipIf(name === "vercel")("have the programs that the provider names", async () => {
+      expect(provider.programs.length).toBeLessThanOrEqual(300);
+      const names = provider.programs.replaceAll(",", "");
+      const { stdout } = await shell(
+        `for p in ${names}; do command -v $p > /dev/null || echo $p; done`,
+      );
+      expect(stdout).toBe("");
+    });
+
     test("a path that ends with a slash is a folder, and no file is made there", async () => {
       await sandbox.writeFile("slash/song.txt", "song\n");
       const inFolder = { cwd: "slash" };
@@ -187,6 +197,7 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
         "echo x >> none/",
         "cp song.txt other/none/",
         "touch none/",
+        "install song.txt none/",
         "tee none/ < song.txt",
       ]) {
         expect((await shell(command, inFolder)).exitCode, command).not.toBe(0);
@@ -340,6 +351,18 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
       const { stdout } = await shell("cd y && pwd");
       expect(await text("y/z.txt")).toBe("z");
       expect(await text(`${stdout.trim()}/z.txt`)).toBe("z");
+    });
+
+    test("a name finds the file that differs only in its Unicode normalization", async () => {
+      const [composed, decomposed] = [
+        "Café/Übung.txt".normalize("NFC"),
+        "Café/Übung.txt".normalize("NFD"),
+      ];
+      await sandbox.writeFile(decomposed, "decomposed");
+      expect(await text(composed)).toBe("decomposed");
+      expect(Buffer.from(await openFiles().readFile(composed)).toString()).toBe("decomposed");
+      await expect(text("Cafe/Übung.txt")).rejects.toMatchObject({ code: "not_found" });
+      if (name === "local") expect((await shell(`cat '${composed}'`)).stdout).toBe("decomposed");
     });
 
     test("a missing file is not_found, a folder is refused", async () => {

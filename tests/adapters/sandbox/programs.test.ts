@@ -110,7 +110,8 @@ except OSError as error:
       python3 -m json.tool --compact <<< '{"ü": 1}'
       mkdir deep; cd deep; X='a b' python3 -c 'import os; print(os.getcwd(), os.environ["X"], os.environ["TMPDIR"], "UNSET" in os.environ)'
       python3 -c 'import tempfile; print(tempfile.gettempdir())'
-      python3 -c 'print(input(), "ü€")' <<< 'wörd'`);
+      python3 -c 'print(input(), "ü€")' <<< 'wörd'
+      python3 -c 'from zoneinfo import *; from datetime import *; print(datetime(2027, 7, 1, tzinfo=ZoneInfo("Europe/Berlin")))'`);
       expect(stdout.split("\n")).toEqual([
         "Python 3.13.2",
         "['-c', 'a', 'b c'] /usr/bin/python3",
@@ -121,6 +122,7 @@ except OSError as error:
         "/home/agent/deep a b /tmp False",
         "/tmp",
         "wörd ü€",
+        "2027-07-01 00:00:00+02:00",
         "",
       ]);
       expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });

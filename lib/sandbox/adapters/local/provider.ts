@@ -33,6 +33,11 @@ import type { JailReply, JailRequest } from "./protocol.ts";
 const MAX_CHANGE_WAIT_MS = 150_000;
 const PIECE_BYTES = 1024 * 1024;
 
+/** The programs of the jail's shell, as models know them. */
+const PROGRAMS =
+  "bash, ls, cp, mv, find, xargs, grep, sed, awk, sort, uniq, cut, tr, join, comm, diff, date, bc, jq, yq, python3, " +
+  "sqlite3, curl, tar, gzip, zip, unzip, xxd, iconv, base64, sha256sum, tree, column";
+
 /** Creates the provider. @param runner absent for the jail's shell */
 export function createLocalProvider(
   options: LocalProviderOptions,
@@ -42,6 +47,7 @@ export function createLocalProvider(
   const name = runner?.provider ?? "local";
   return {
     name,
+    programs: PROGRAMS,
     async provision(sessionId, accountId) {
       const started = performance.now();
       await machine.create(sessionId);

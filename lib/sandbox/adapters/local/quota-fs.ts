@@ -1,5 +1,5 @@
 /** A folder of the session on disk, as the shell sees it, under the quota of the session. */
-import { lstatSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { constants, open, rename, rmdir } from "node:fs/promises";
 import { join, posix } from "node:path";
 import {
@@ -130,6 +130,26 @@ export class QuotaFs extends ReadWriteFs {
     // Refuses a path through a symbolic link.
     await super.stat(folder);
     await rename(staged, this.#real(path));
+  }
+
+  /** Returns the path of an existing entry whose names differ only in their Unicode normalization. */
+  spellingOf(path: string): string {
+    if (path.normalize("NFC") === path.normalize("NFD")) return path;
+    let found = "";
+    try {
+      for (const name of path.split("/").filter(Boolean)) {
+        const exact = lstatSync(this.#real(`${found}/${name}`), { throwIfNoEntry: false });
+        // What is behind a symbolic link must not be read.
+        if (exact?.isSymbolicLink()) return path;
+        const wanted = name.normalize("NFC");
+        const names = exact ? [] : readdirSync(this.#real(found));
+        found += `/${names.find((entry) => entry.normalize("NFC") === wanted) ?? name}`;
+      }
+      return found;
+    } catch {
+      // A folder of the path is missing, or a file.
+      return path;
+    }
   }
 
   isFolder(path: string): boolean {

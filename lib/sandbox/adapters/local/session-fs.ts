@@ -59,15 +59,15 @@ export class SessionFs extends MountableFs {
   }
 
   /**
-   * Keeps the slash at the end of a path at which there is no folder. The shell would make a file there, and
-   * `cp song.wav workspace/` would lose it.
+   * Finds an entry whose name differs only in its Unicode normalization. Keeps the slash at the end of a path at which
+   * there is no folder: the shell would make a file there, and `cp song.wav workspace/` would lose it.
    */
   override resolvePath(base: string, path: string): string {
     const resolved = super.resolvePath(base, path);
-    if (!path.endsWith("/")) return resolved;
     for (const [root, fs] of this.#mounted) {
       if (!resolved.startsWith(`${root}/`)) continue;
-      return fs.isFolder(resolved.slice(root.length)) ? resolved : `${resolved}/`;
+      const inner = fs.spellingOf(resolved.slice(root.length));
+      return path.endsWith("/") && !fs.isFolder(inner) ? `${root}${inner}/` : root + inner;
     }
     return resolved;
   }

@@ -5,11 +5,11 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type Isolation, isolation } from "../../../platform/isolation/isolation.ts";
+import { type Isolation, isolation, LAUNCHER_PATH } from "../../../platform/isolation/isolation.ts";
 import { codeOf, type Probe } from "../../../platform/outbound/probe.ts";
 import { runtimePath } from "../../../platform/runtime-path.ts";
 import { cutOutput } from "../../cut-output.ts";
@@ -25,6 +25,41 @@ const LIMITS = { maxBytes: 1024 ** 3, maxProcesses: 256 };
 /** Programs that a session expects besides the shell; the check of an installation names them. */
 const PROGRAMS = ["python3", "git", "ffmpeg", "node"];
 const CHECK_TIMEOUT_MS = 5_000;
+/** Programs that a model would otherwise have to look for. */
+const KNOWN_PROGRAMS = [
+  ...[
+    "bash",
+    "grep",
+    "sed",
+    "awk",
+    "find",
+    "xargs",
+    "diff",
+    "date",
+    "bc",
+    "jq",
+    "python3",
+    "pip3",
+    "node",
+    "npm",
+  ],
+  ...[
+    "git",
+    "sqlite3",
+    "curl",
+    "wget",
+    "tar",
+    "gzip",
+    "zip",
+    "unzip",
+    "xxd",
+    "iconv",
+    "perl",
+    "gcc",
+    "make",
+  ],
+  ...["ffmpeg", "sox", "convert", "pandoc", "pdftotext", "libreoffice"],
+];
 
 const ETC = {
   passwd: `root:x:0:0:root:/root:/usr/sbin/nologin
@@ -45,9 +80,15 @@ export function createSystemProvider(
   const runner = createRunner(host);
   return {
     ...createLocalProvider(options, runner),
+    programs: KNOWN_PROGRAMS.filter(isInstalled).join(", "),
     check: async () => [await probe(runner)],
   };
 }
+
+/** Whether commands find the program, which see the folders of programs where the machine has them. */
+const isInstalled = (name: string): boolean =>
+  name === "node" ||
+  LAUNCHER_PATH.split(":").some((folder) => existsSync(runtimePath(folder, name)));
 
 function prepare(options: LocalProviderOptions, disableUserns: boolean): Host {
   const socketDir = createSocketDir();

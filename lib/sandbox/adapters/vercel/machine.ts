@@ -161,12 +161,28 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
     const file = posix.resolve(HOME, path);
     try {
       const signal = AbortSignal.timeout(timeoutMs);
-      const stream = await machine.readFile({ path: file }, { signal });
+      const read = (path: string) => machine.readFile({ path }, { signal });
+      const stream = (await read(file)) ?? (await this.#readSpelling(file, read));
       if (!stream) throw new SandboxError("not_found", `No such file: ${file}`);
       for await (const chunk of stream) yield Buffer.from(chunk);
     } catch (error) {
       throw refusal(error);
     }
+  }
+
+  /** Reads the file whose path differs only in its Unicode normalization. */
+  async #readSpelling<T>(file: string, read: (path: string) => Promise<T>): Promise<T | null> {
+    if (file.normalize("NFC") === file.normalize("NFD") || !file.startsWith(`${HOME}/`))
+      return null;
+    let found = HOME;
+    for (const name of file.slice(HOME.length + 1).split("/")) {
+      const { entries } = await this.listFolder(found);
+      const names = entries.map((entry) => entry.path);
+      const same = names.find((entry) => entry.normalize("NFC") === name.normalize("NFC"));
+      if (same === undefined) return null;
+      found = posix.join(found, names.includes(name) ? name : same);
+    }
+    return read(found);
   }
 
   async listFolder(path: string) {

@@ -25,6 +25,10 @@ const PRIVATE_SUBNETS = [
   "192.168.0.0/16",
 ];
 
+/** The programs of Vercel's machines, which run Amazon Linux. */
+const PROGRAMS =
+  "bash, grep, sed, awk, find, xargs, sort, date, node, npm, python3, git, curl, openssl, tar, gzip, unzip, base64, sha256sum";
+
 /** RE2: a segment `.` or `..` of a path, or a backslash, in plain text or percent-encoded. */
 const DOT_SEGMENT = "(?i)(/|%2f)(\\.|%2e){1,2}(/|%2f|\\?|#|$)|\\\\|%5c";
 
@@ -62,6 +66,7 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
 
   return {
     name: "vercel",
+    programs: PROGRAMS,
     async provision(sessionId) {
       const started = performance.now();
       const { Sandbox: Machine } = await vercelSdk();

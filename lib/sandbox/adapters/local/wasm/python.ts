@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { brotliDecompressSync } from "node:zlib";
 import { type Command, type CommandContext, defineCommand, type ExecResult } from "just-bash";
 import { DeadlineError, TERMINATED, type Watchdog, watchdogOfCommand } from "../deadlines.ts";
 import { type LiveStreams, liveStreams } from "../live-output.ts";
@@ -14,6 +15,7 @@ import type { SessionDisks } from "../session-disk.ts";
 import { type EmscriptenFs, type Imports, limitMemory, makeReadOnly } from "./emscripten.ts";
 import { mountDisk } from "./mount-disk.ts";
 import { connectStreams, OutputBuffer, OutputLimitError } from "./streams.ts";
+import { TIME_ZONES } from "./time-zones.ts";
 
 const VENDOR = join(
   dirname(fileURLToPath(import.meta.resolve("just-bash"))),
@@ -21,6 +23,7 @@ const VENDOR = join(
 );
 const ZIP = "/usr/lib/python313.zip";
 const OPENPYXL_ZIP = "/usr/lib/openpyxl.zip";
+const ZONES_ZIP = "/usr/lib/tzdata.zip";
 const LIB = "/usr/lib/python3.13";
 const EXECUTABLE = "/usr/bin/python3";
 /** More is a MemoryError. The jail's resident memory is limited to twice as much. */
@@ -60,6 +63,7 @@ interface Loaded {
   readonly code: WebAssembly.Module;
   readonly library: Uint8Array;
   readonly openpyxl: Uint8Array;
+  readonly zones: Uint8Array;
 }
 
 let loaded: Loaded | undefined;
@@ -70,6 +74,7 @@ function load(): Loaded {
     code: new WebAssembly.Module(readFileSync(join(VENDOR, "python.wasm"))),
     library: readFileSync(join(VENDOR, "python313.zip")),
     openpyxl: readFileSync(new URL("openpyxl.zip", import.meta.url)),
+    zones: brotliDecompressSync(Buffer.from(TIME_ZONES, "base64")),
   };
   return loaded;
 }
@@ -116,7 +121,7 @@ async function runPython(
   );
   const stderr = new OutputBuffer(MAX_STDERR_BYTES, live.stderr);
   const stdin = Buffer.from(context.stdin as unknown as string, "latin1");
-  const { createModule, code, library, openpyxl } = load();
+  const { createModule, code, ...archives } = load();
   const closeFiles: (() => void)[] = [];
   const say = (text: string) => stderr.write(Buffer.from(`${text}\n`));
   const { exitCode: own } = process;
@@ -136,8 +141,7 @@ async function runPython(
       preRun({ FS: fs, ENV: env }) {
         Object.assign(env, environmentOf(context));
         connectStreams(fs, { stdin, stdout, stderr });
-        installLibrary(fs, library, live.stdout !== undefined);
-        fs.writeFile(OPENPYXL_ZIP, openpyxl, { canOwn: true });
+        installLibrary(fs, archives, live.stdout !== undefined);
         for (const [path, disk] of disks.byPath) {
           fs.mkdirTree(path);
           closeFiles.push(mountDisk(fs, disk, path));
@@ -213,13 +217,19 @@ function environmentOf({ exportedEnv, cwd }: CommandContext): Record<string, str
 }
 
 /** Writes the files by which CPython finds its library, and the modules that explain what is missing. */
-function installLibrary(fs: EmscriptenFs, library: Uint8Array, isLive: boolean): void {
+function installLibrary(
+  fs: EmscriptenFs,
+  { library, openpyxl, zones }: Omit<Loaded, "createModule" | "code">,
+  isLive: boolean,
+): void {
   fs.rmdir("/home/web_user");
   for (const terminal of ["tty", "tty1"]) fs.unlink(`/dev/${terminal}`);
   fs.mkdirTree(dirname(EXECUTABLE));
   fs.mkdirTree(`${LIB}/lib-dynload`);
   fs.writeFile(EXECUTABLE, "", { mode: 0o755 });
   fs.writeFile(ZIP, library, { canOwn: true });
+  fs.writeFile(OPENPYXL_ZIP, openpyxl, { canOwn: true });
+  fs.writeFile(ZONES_ZIP, zones, { canOwn: true });
   fs.writeFile(`${LIB}/os.py`, "");
   fs.writeFile(`${LIB}/sitecustomize.py`, isLive ? SITE + LIVE_SITE : SITE);
   fs.writeFile(`${LIB}/_sqlite3.py`, NO_SQLITE);
@@ -228,6 +238,8 @@ function installLibrary(fs: EmscriptenFs, library: Uint8Array, isLive: boolean):
 
 const SITE = `
 import _socket, errno, os, sys
+
+sys.path.append("${ZONES_ZIP}")
 
 def _refuse(message):
     def refuse(*args, **kwargs):
