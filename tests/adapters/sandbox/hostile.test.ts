@@ -164,7 +164,7 @@ describe("files outside the sandbox", () => {
     await symlink(dir, join(home(), "folder"));
     await link(canary, join(home(), "hard"));
     const { stdout } = await shell(
-      `cat soft folder/canary.txt; cp -r folder copied; tar cf a.tar soft folder; grep -r canary .
+      `cat soft folder/canary.txt; cp -r folder copied; tar cf a.tar soft folder; grep -r canary soft folder
        echo broken > soft; echo broken >> soft; echo broken > folder/new.txt; rm -rf folder/*
        echo broken > hard; echo broken >> hard; sed -i s/the/broken/ soft; mv soft moved; chmod 777 moved soft`,
     );

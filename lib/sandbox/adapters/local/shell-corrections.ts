@@ -10,10 +10,12 @@ import {
   defineCommand,
   type ExecResult,
   type IFileSystem,
+  type PipelineNode,
   parse,
   type ScriptNode,
   type SimpleCommandNode,
   type StatementNode,
+  stdoutKind,
   type WordNode,
 } from "just-bash";
 
@@ -41,6 +43,8 @@ interface Shell {
   readonly pid: number;
   /** The scripts of `trap` by the name of their signal. */
   readonly traps: Map<string, string>;
+  /** The result of the pipeline that ended last. */
+  last?: ExecResult;
 }
 
 type Method<Node> = (this: Interpreter, node: Node, ...rest: unknown[]) => Promise<ExecResult>;
@@ -59,9 +63,10 @@ export function correctInterpreter(
 ): void {
   const executeScript: Method<ScriptNode> = Reflect.get(prototype, "executeScript");
   const executeStatement: Method<StatementNode> = Reflect.get(prototype, "executeStatement");
+  const executePipeline: Method<PipelineNode> = Reflect.get(prototype, "executePipeline");
   const executeCommand: Method<CommandNode> = Reflect.get(prototype, "executeCommand");
   Object.assign(prototype, {
-    executeScript(this: Interpreter, node: ScriptNode) {
+    async executeScript(this: Interpreter, node: ScriptNode) {
       const run: RunScript = (script) => executeScript.call(this, script);
       const pid = this.ctx.state.bashPid;
       const outer = shells.getStore();
@@ -75,8 +80,19 @@ export function correctInterpreter(
             ? exec(script, ...rest)
             : hidden(() => run(parse(`printf '%s\\n' "$(\n${script}\n)"`)));
       }
-      const shell = { interpreter: this, pid, traps: new Map<string, string>() };
-      return shells.run(shell, () => runToExit(shell, node, run));
+      const shell: Shell = { interpreter: this, pid, traps: new Map() };
+      const result = await shells.run(shell, () => runToExit(shell, node, run));
+      // The interpreter takes bytes that are not UTF-8 for characters, such as the output of `timeout 5 cat song.wav`.
+      const isLast = node.statements.length === 1 && result.stdout === shell.last?.stdout;
+      if (!isLast || !shell.last || stdoutKind(shell.last) !== "bytes") return result;
+      const { exitCode, stderr, env = {} } = result;
+      return { ...shell.last, exitCode, stderr, env };
+    },
+    async executePipeline(this: Interpreter, node: PipelineNode, ...rest: unknown[]) {
+      const result = await executePipeline.call(this, node, ...rest);
+      const shell = shells.getStore();
+      if (shell?.interpreter === this) shell.last = result;
+      return result;
     },
     async executeStatement(this: Interpreter, node: StatementNode, ...rest: unknown[]) {
       const run: RunScript = (script) => executeScript.call(this, script);

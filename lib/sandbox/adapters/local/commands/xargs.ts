@@ -1,5 +1,12 @@
 /** The command `xargs` of GNU findutils. The one of just-bash knows neither attached values nor quotes. */
-import { type Command, decodeBytesToUtf8, defineCommand } from "just-bash";
+import {
+  type Command,
+  decodeBytesToUtf8,
+  defineCommand,
+  type ExecResult,
+  latin1FromBytes,
+  stdoutAsBytes,
+} from "just-bash";
 import { failed, inputOf, optionsOf } from "./options.ts";
 
 const OPTIONS = {
@@ -114,14 +121,14 @@ export const xargsCommand: Command = defineCommand("xargs", async (args, context
     flush();
     if (calls.length === 0 && !values["no-run-if-empty"]) calls.push(command);
   }
-  const output = { stdout: "", stderr: "", exitCode: 0 };
+  const output: ExecResult = { stdout: "", stdoutKind: "bytes", stderr: "", exitCode: 0 };
   for (const [name = "", ...rest] of calls) {
     if (values.verbose) output.stderr += `${[name, ...rest].join(" ")}\n`;
     const quoted = `'${name.replaceAll("'", "'\\''")}'`;
     const { cwd, signal } = context;
     const result = await context.exec?.(quoted, { cwd, args: rest, ...(signal && { signal }) });
     if (!result) return failed("xargs", "no command can be run here");
-    output.stdout += result.stdout;
+    output.stdout += latin1FromBytes(stdoutAsBytes(result));
     output.stderr += result.stderr;
     if (output.stdout.length > context.limits.maxOutputSize) {
       return failed("xargs", "the output is too long", 1);
