@@ -36,14 +36,13 @@ function zoneName(
 }
 
 /** Returns the time at which the clocks of a zone show a time, given as if it were UTC. */
-export function fromLocal(local: number, timeZone: string): number {
+function fromLocal(local: number, timeZone: string): number {
   const guess = local - offsetAt(local, timeZone) * 60_000;
   return local - offsetAt(guess, timeZone) * 60_000;
 }
 
 /** Returns a time as the clocks of a zone show it, as if it were UTC. */
-export const toLocal = (ms: number, timeZone: string): number =>
-  ms + offsetAt(ms, timeZone) * 60_000;
+const toLocal = (ms: number, timeZone: string): number => ms + offsetAt(ms, timeZone) * 60_000;
 
 const pad = (value: number, width: number, fill = "0") => String(value).padStart(width, fill);
 
