@@ -1,6 +1,6 @@
 /** The commands that this sandbox adds to just-bash's, or replaces, each loaded at its first use. */
 import { type Command, type CustomCommand, defineCommand } from "just-bash";
-import { failed } from "./options.ts";
+import { failed, printed } from "./options.ts";
 
 /** The alternative to each program that models look for and that is absent. */
 const ABSENT: readonly (readonly [names: string, alternative: string])[] = [
@@ -38,6 +38,17 @@ const CORRECTED =
 
 const lazy = (name: string, load: () => Promise<Command>): CustomCommand => ({ name, load });
 
+/** A command of this sandbox, which says so where a script asks for its version. */
+const own = (name: string, load: () => Promise<Command>): CustomCommand =>
+  lazy(name, async () => {
+    const command = await load();
+    return defineCommand(name, async (args, context) =>
+      /^--(?:version|help)$/.test(args[0] ?? "")
+        ? printed(`${name} of this sandbox, compatible with the usual options\n`)
+        : command.execute(args, context),
+    );
+  });
+
 const absentCommands = ABSENT.flatMap(([names, alternative]) =>
   names
     .split(" ")
@@ -52,18 +63,18 @@ const absentCommands = ABSENT.flatMap(([names, alternative]) =>
 export const addedCommands = (outside: <T>(work: () => T) => T): CustomCommand[] => [
   ...absentCommands,
   ...(["cmp", "install", "mktemp", "realpath", "shuf"] as const).map((name) =>
-    lazy(name, () => outside(async () => (await import("./coreutils.ts"))[`${name}Command`])),
+    own(name, () => outside(async () => (await import("./coreutils.ts"))[`${name}Command`])),
   ),
   ...(["zip", "unzip"] as const).map((name) =>
-    lazy(name, () => outside(async () => (await import("./zip.ts"))[`${name}Command`])),
+    own(name, () => outside(async () => (await import("./zip.ts"))[`${name}Command`])),
   ),
   ...(["xxd", "iconv"] as const).map((name) =>
-    lazy(name, () => outside(async () => (await import("./bytes.ts"))[`${name}Command`])),
+    own(name, () => outside(async () => (await import("./bytes.ts"))[`${name}Command`])),
   ),
-  lazy("numfmt", () => outside(async () => (await import("./numfmt.ts")).numfmtCommand)),
-  lazy("bc", () => outside(async () => (await import("./bc.ts")).bcCommand)),
-  lazy("date", () => outside(async () => (await import("./date.ts")).dateCommand)),
-  lazy("xargs", () => outside(async () => (await import("./xargs.ts")).xargsCommand)),
+  own("numfmt", () => outside(async () => (await import("./numfmt.ts")).numfmtCommand)),
+  own("bc", () => outside(async () => (await import("./bc.ts")).bcCommand)),
+  own("date", () => outside(async () => (await import("./date.ts")).dateCommand)),
+  own("xargs", () => outside(async () => (await import("./xargs.ts")).xargsCommand)),
   ...CORRECTED.map((name) =>
     lazy(name, () => outside(async () => (await import("./corrected.ts")).correctedCommand(name))),
   ),
