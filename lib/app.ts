@@ -247,7 +247,7 @@ export async function createApp(settings: Config) {
     models,
     modelOutages: new ModelOutages(),
     contextWindows: new ContextWindows(models, settings.DEFAULT_CONTEXT_WINDOW),
-    sandboxes: await createSandboxes(settings),
+    sandboxes: setProcessWide("sandboxes", await createSandboxes(settings)),
     content: await createContent(settings, queues),
     media,
     contents: await createContentStorage(settings),

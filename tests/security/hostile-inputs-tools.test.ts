@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runTool } from "@/lib/agent/tools/index.ts";
-import { MAX_HEAD_BYTES, readSkillHead } from "@/lib/agent/tools/skill-file.ts";
+import { listedDescription, MAX_HEAD_BYTES, readSkillHead } from "@/lib/agent/tools/skill-file.ts";
 import { createLocalProvider } from "@/lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "@/lib/sandbox/port.ts";
 import { documentQueue, noSearch, noSkills, seenImages } from "../support/fixtures/agent-tools.ts";
@@ -93,7 +93,11 @@ test("a skill that names its arguments a million times gets no longer than what 
     `---\nname: hostile\n---\n${fill("$1", 9 * MIB)}`,
   );
   const loaded = Object(await measure("skill", { skill: "hostile", args: fill("a", 10_000) }));
-  expect(loaded).toMatchObject({ instructions: fill("a", 50_000), truncated: true });
+  expect(loaded.truncated).toBe(true);
+  expect(loaded.instructions).toMatch(
+    /^\[This is a part\. Read on with read: \S+, offset 4\]\n\na+$/,
+  );
+  expect(loaded.instructions.length).toBeGreaterThan(40_000);
 });
 
 test("arguments without an end are refused", async () => {
@@ -118,6 +122,25 @@ test("of a head no more is parsed than its bound", () => {
     readSkillHead("---\nlist: [1, 2]\nname: early\ndescription: >\n  Two\n  lines\n---\n"),
   ).toEqual({ name: "early", description: "Two lines\n" });
   expect(readSkillHead("---\nname:\n  next\ndescription: {a: b}\n---\n")).toEqual({ name: "next" });
+});
+
+test.each([
+  [
+    "plain",
+    "Use when: a label asks, or 5 % are missing",
+    "Use when: a label asks, or 5 % are missing",
+  ],
+  ["double quotes", '"Reads \\"statements\\": all"', 'Reads "statements": all'],
+  ["single quotes", "'It''s one'", "It's one"],
+  ["folded", ">-\n  Two\n  lines", "Two lines"],
+  ["literal", "|\n  Two\n  lines", "Two lines"],
+  ["several plain lines", "One\n  goes on", "One goes on"],
+  ["more than fits", `"${"word ".repeat(600)}"`, `${"word ".repeat(50).trim()}`],
+])("a description in %s is listed by its first 250 characters", (_, yaml, listed) => {
+  const { description = "" } = readSkillHead(
+    `---\nname: a\ndescription: ${yaml}\nlicense: MIT\n---\n`,
+  );
+  expect(listedDescription(description).trim()).toBe(listed);
 });
 
 test.each([

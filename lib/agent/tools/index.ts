@@ -1,6 +1,7 @@
 /** The eleven tools of the agent, web search, the one that submits the output of a run, and tools of clients and MCP servers. */
 import { type JSONValue, jsonSchema, type ModelMessage, type ToolSet, tool, zodSchema } from "ai";
 import type { AGENT_TOOLS, RunOptions } from "../../contract/run-options.ts";
+import { processWide } from "../../platform/process-wide.ts";
 import { type JsonSchema, toolInputOf } from "../output/json-schema.ts";
 import { type TurnSkills, toolLimits } from "../skills/prompt-skills.ts";
 import { askUserQuestion } from "./ask-user-question.ts";
@@ -37,26 +38,39 @@ const byName: Record<Exclude<(typeof AGENT_TOOLS)[number], "ask_user_question">,
 };
 const runnable = Object.values(byName);
 
-/** Created once, because the SDK translates a bare zod schema again at every model call. */
-const schemas = [...runnable, askUserQuestion].map(
-  ({ name, description, input }) =>
-    [name, tool({ description, inputSchema: zodSchema<unknown>(input) })] as const,
-);
+const names = [...runnable, askUserQuestion].map(({ name }) => name);
 /** The tools of a subagent: files and commands. */
 const ofSubagents: readonly AnyAgentTool[] = [bash, read, write, edit, grep, glob];
-const toolsFor = (isWanted: (name: string) => boolean): ToolSet =>
-  Object.fromEntries(schemas.filter(([name]) => isWanted(name)));
-const subagentTools = toolsFor((name) => ofSubagents.some((each) => each.name === name));
 const isOffline = (name: string): boolean => name !== webSearch.name;
 const needsNoUser = (name: string): boolean => name !== askUserQuestion.name;
-const chatTools = {
-  online: toolsFor(() => true),
-  offline: toolsFor(isOffline),
-};
-const headlessTools = {
-  online: toolsFor(needsNoUser),
-  offline: toolsFor((name) => needsNoUser(name) && isOffline(name)),
-};
+
+/**
+ * Created once, because the SDK translates a bare zod schema again at every model call; not before the first of them,
+ * which is when the sandbox of the process is known.
+ */
+function makeToolSets() {
+  const { programs } = processWide("sandboxes", () => ({ programs: "" }));
+  const schemas = [...runnable, askUserQuestion].map(({ name, description, input }) => {
+    const has = name === bash.name && programs !== "" ? `\n- The sandbox has ${programs}.` : "";
+    return [
+      name,
+      tool({ description: description + has, inputSchema: zodSchema<unknown>(input) }),
+    ] as const;
+  });
+  const toolsFor = (isWanted: (name: string) => boolean): ToolSet =>
+    Object.fromEntries(schemas.filter(([name]) => isWanted(name)));
+  return {
+    ofSubagents: toolsFor((name) => ofSubagents.some((each) => each.name === name)),
+    chat: { online: toolsFor(() => true), offline: toolsFor(isOffline) },
+    headless: {
+      online: toolsFor(needsNoUser),
+      offline: toolsFor((name) => needsNoUser(name) && isOffline(name)),
+    },
+  };
+}
+
+let made: ReturnType<typeof makeToolSets> | undefined;
+const toolSets = () => (made ??= makeToolSets());
 
 /** Created once for a turn, because the tokens of a set of tools are estimated once. */
 const toolsOfTurns = new WeakMap<object, ToolSet>();
@@ -84,12 +98,12 @@ const narrowedTools = new WeakMap<ToolSet, Map<string, ToolSet>>();
  * nothing.
  */
 function isLeft(name: string, { skills, options }: Pick<ToolOptions, "skills" | "options">) {
-  const isAgents = schemas.some(([known]) => known === name);
+  const isAgents = names.includes(name);
   const allowed: readonly string[] | undefined = options?.tools;
   if (isAgents && allowed && !allowed.includes(name)) return false;
   if (!skills) return true;
   return toolLimits(skills, options?.skills).every(
-    (limit) => limit.includes(name) || !schemas.some(([known]) => limit.includes(known)),
+    (limit) => limit.includes(name) || !names.some((known) => limit.includes(known)),
   );
 }
 
@@ -110,7 +124,7 @@ function narrow(tools: ToolSet, turn: ToolOptions): ToolSet {
  * @param messages of the turn's steps, with the results of its tools, which may have loaded tools
  */
 export function toolSchemas(turn: ToolOptions, messages: readonly ModelMessage[] = []): ToolSet {
-  if (turn.subagent) return narrow(subagentTools, turn);
+  if (turn.subagent) return narrow(toolSets().ofSubagents, turn);
   const tools = toolsWithoutMcp(turn);
   const servers = turn.mcp_tools?.filter(({ name }) => isLeft(name, turn)) ?? [];
   return servers.length > 0 ? withMcpTools(tools, servers, messages) : tools;
@@ -118,7 +132,8 @@ export function toolSchemas(turn: ToolOptions, messages: readonly ModelMessage[]
 
 function toolsWithoutMcp(turn: ToolOptions): ToolSet {
   const { headless, output_schema, client_tools, options } = turn;
-  const all = (headless ? headlessTools : chatTools)[options?.web_search ? "online" : "offline"];
+  const { chat, headless: ofRuns } = toolSets();
+  const all = (headless ? ofRuns : chat)[options?.web_search ? "online" : "offline"];
   const common = narrow(all, turn);
   const own = client_tools ?? output_schema;
   if (!own) return common;

@@ -58,7 +58,7 @@ export function readSkillHead(text: string): { name?: string; description?: stri
 
 function textIn(lines: readonly string[] = []): string | undefined {
   const field = lines.join("\n").slice(0, MAX_FIELD_CHARS);
-  const plain = field.replace(/^[^:]*:\s*[>|]?[+-]?\s*/, "").replace(/^(["'])(.*)\1\s*$/s, "$2");
+  const plain = field.replace(/^[^:]*:\s*[>|]?[+-]?\s*/, "").replace(/^(["'])(.*?)\1?\s*$/s, "$2");
   try {
     const parsed: unknown = parse(field, { maxAliasCount: 0, prettyErrors: false });
     const [value] = Object.values(Object(parsed));

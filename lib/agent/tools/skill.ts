@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Sandbox } from "../../sandbox/port.ts";
 import { contentOf, type LoadedSkill, loadedPath, SKILL_FILE } from "../skills/skill.ts";
-import { COMMAND_DEADLINE_MS, countLines, cut, MAX_OUTPUT_CHARS } from "./limits.ts";
+import { COMMAND_DEADLINE_MS, cut, MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
 import {
   insertArguments,
   listedDescription,
@@ -17,6 +17,8 @@ import { agentTool, type ToolContext, toolFailure } from "./tool.ts";
 /** Folders below the sandbox's home, including other agents' folders. The first match wins. */
 const FOLDERS = [".agents/skills", ".claude/skills", ".skills", "skills"];
 const LIST = "list";
+/** With a note of where to read on, a text is no longer than any other output. */
+const MAX_TEXT_CHARS = MAX_OUTPUT_CHARS - MAX_PATH_CHARS - 100;
 const MAX_SKILLS = 500;
 const MAX_ARGUMENT_CHARS = 10_000;
 /** The limit for the names that the answer to an unknown skill lists. */
@@ -73,15 +75,14 @@ export const skill = agentTool({
 
 function describe(name: string, path: string, text: string, args: string | undefined) {
   const { body } = splitSkill(text);
-  const isLong = body.length > MAX_OUTPUT_CHARS;
-  const start = isLong ? body.slice(0, body.lastIndexOf("\n", MAX_OUTPUT_CHARS) + 1) : body;
-  const shown = text.slice(0, text.length - body.length + start.length);
-  const note = `[This is a part. Read on with read: ${path}, offset ${countLines(Buffer.from(shown)) + 1}]\n\n`;
-  const instructions = insertArguments(start, args);
-  return {
-    ...{ skill: name, path, instructions: isLong ? note + instructions : instructions },
-    ...(isLong && { truncated: true }),
-  };
+  const isLong = body.length > MAX_TEXT_CHARS;
+  const end = body.lastIndexOf("\n", MAX_TEXT_CHARS) + 1 || MAX_TEXT_CHARS;
+  const start = isLong ? body.slice(0, end) : body;
+  const next = text.slice(0, text.length - body.length + start.length).split("\n").length;
+  const note = isLong ? `[This is a part. Read on with read: ${path}, offset ${next}]\n\n` : "";
+  const { text: filled, truncated } = cut(insertArguments(start, args), MAX_TEXT_CHARS);
+  const isCut = isLong || truncated;
+  return { skill: name, path, instructions: note + filled, ...(isCut && { truncated: true }) };
 }
 
 async function listAll(inSandbox: readonly Skill[], { skills }: ToolContext) {

@@ -179,6 +179,31 @@ describe("a compacted conversation", () => {
     expectValid(promptOf(all, later), all);
   });
 
+  test("loses the reports of subagents last", () => {
+    const units = unitsFor([
+      { question: 100, isAnswered: false, steps: Array.from({ length: 8 }, () => [4_000, 4_000]) },
+    ]).map((unit, place) => ({
+      ...unit,
+      messages: unit.messages.map((message) =>
+        message.role === "tool"
+          ? {
+              ...message,
+              content: message.content.map((part) =>
+                place === 1 && part.type === "tool-result" ? { ...part, toolName: "task" } : part,
+              ),
+            }
+          : message,
+      ),
+    }));
+    const stateFor = (budget: number) => compact(units, budget).state;
+    const { clearedTo, reportsClearedTo } = stateFor(18_000);
+    expect([clearedTo?.step, reportsClearedTo]).toEqual([5, undefined]);
+    const prompt = promptOf(units, stateFor(18_000));
+    expect(JSON.stringify(prompt[2])).toContain("x".repeat(4_000));
+    expect(JSON.stringify(prompt[4])).not.toContain("x".repeat(4_000));
+    expect(stateFor(7_000).reportsClearedTo?.step).toBe(0);
+  });
+
   test("without a summary gives what fits, or the newest request alone", () => {
     fc.assert(
       fc.property(turns, fc.integer({ min: 1, max: 6_000 }), (given, room) => {

@@ -1,6 +1,14 @@
 import { asSchema } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fixedTokens } from "@/lib/agent/context.ts";
+import { systemPrompt } from "@/lib/agent/prompt.ts";
+import { describeSkills, turnSkills } from "@/lib/agent/skills/prompt-skills.ts";
 import { runTool, toolSchemas } from "@/lib/agent/tools/index.ts";
+import {
+  COMMAND_DEADLINE_MS,
+  MAX_OUTPUT_CHARS,
+  MAX_SUBAGENT_STEPS,
+} from "@/lib/agent/tools/limits.ts";
 import { mcpToolName } from "@/lib/agent/tools/mcp-tool.ts";
 import { createToolFixture, TOKEN } from "../../support/fixtures/agent-tools.ts";
 
@@ -23,6 +31,25 @@ describe("the set of tools", () => {
 
   test("cannot ask where nobody is there to answer", () => {
     expect(Object.keys(toolSchemas({ headless: true })).sort()).toEqual([...names].sort());
+  });
+
+  test("takes, with the instructions of a plain chat, fewer than 4,500 tokens", async () => {
+    const instructions = systemPrompt({
+      ...{ headless: false, canSearch: false, canReachWeb: false },
+      skills: describeSkills(turnSkills.parse({})),
+      workspace: { use: "write", artist_id: null, memory: null },
+    });
+    expect(await fixedTokens(instructions, toolSchemas({ headless: false }))).toBeLessThan(4_500);
+  });
+
+  test("names the limits as they are", () => {
+    const tools = toolSchemas({ headless: false });
+    const textOf = (name: string) => String(tools[name]?.description);
+    expect(textOf("bash")).toContain(`${MAX_OUTPUT_CHARS} characters each`);
+    expect(textOf("bash")).toContain(`after ${COMMAND_DEADLINE_MS / 1_000} seconds`);
+    expect(textOf("task")).toContain(`at most ${MAX_SUBAGENT_STEPS} steps`);
+    // What a model gets of a file depends on its window, so no number is true.
+    expect(textOf("read")).not.toMatch(/\d{3,} characters/);
   });
 
   const limitedTo = (...fields: readonly string[]) => {

@@ -180,9 +180,9 @@ describe.each(offered)("the %s sandbox", (name, connect) => {
     // The fake machine of Vercel has the programs of this one.
     test.skipIf(name === "vercel")("have the programs that the provider names", async () => {
       expect(provider.programs.length).toBeLessThanOrEqual(300);
-      const names = provider.programs.replaceAll(",", "");
+      const names = provider.programs.split(", ").map((program) => program.split(" with ")[0]);
       const { stdout } = await shell(
-        `for p in ${names}; do command -v $p > /dev/null || echo $p; done`,
+        `for p in ${names.join(" ")}; do command -v $p > /dev/null || echo $p; done`,
       );
       expect(stdout).toBe("");
     });

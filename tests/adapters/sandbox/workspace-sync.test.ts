@@ -41,7 +41,7 @@ async function openSync() {
 test("names a file that is in the place of the folder", async () => {
   const { contents, parts, run, sync, write } = await openSync();
   await syncSandbox({ contents }, parts, sync);
-  await run("echo figures > workspace");
+  await run("rmdir workspace; echo figures > workspace");
   await write("other.md", "others\n");
   const { skipped } = await syncSandbox({ contents }, parts, sync);
   expect(skipped[0]).toEqual({

@@ -7,7 +7,15 @@ import type { ScriptPart } from "../../support/fakes/openai.ts";
 import { serverOf } from "../../support/fixtures/mcp-servers.ts";
 import { provideChatServer } from "../../support/harness/chat-browser.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
-import { readRun, startRun, waitForRun } from "../../support/harness/runs.ts";
+import {
+  answerApproval,
+  conversationOf,
+  readRun,
+  startRun,
+  waitForApprovals,
+  waitForRun,
+} from "../../support/harness/runs.ts";
+import { expectCompleteTurn } from "../../support/harness/turn-stream.ts";
 import { registerSecret } from "../../support/secrets/register.ts";
 
 const place = provideChatServer();
@@ -220,6 +228,25 @@ describe("a tool of an MCP server", () => {
     });
     await caller.post(`/api/chat/runs/${started.runId}/cancel`);
     await waitForRun(caller, started);
+  });
+
+  it("that only reads has its result while another call of the step waits for a person, and runs once", async () => {
+    const { name } = await add([toolNamed("get_track"), toolNamed("set_track")]);
+    fake.state.answer = () => ({ content: [{ type: "text", text: "Nightjar" }] });
+    const before = fake.state.calls.length;
+    const names = () => fake.state.calls.slice(before).map((one) => one.name);
+    const { started, calls } = await run([name], () => [
+      ...call(`mcp__${name}__get_track`),
+      ...call(`mcp__${name}__set_track`),
+    ]);
+    const [approval] = await waitForApprovals(caller, started);
+    expect(names()).toEqual(["get_track"]);
+    await answerApproval(caller, started, approval?.id, { approved: true });
+    expect((await waitForRun(caller, started)).status).toBe("completed");
+    expect(names()).toEqual(["get_track", "set_track"]);
+    expect(calls()[1]?.toolResults.filter((text) => text.includes("Nightjar"))).toHaveLength(2);
+    const stream = await conversationOf(caller, started).resume({ runId: started.runId });
+    expectCompleteTurn(await stream.ended);
   });
 
   it("ends when the run is stopped", async () => {

@@ -162,6 +162,23 @@ describe("a run with an outcome", () => {
     expect(ended.verdicts.map(({ verdict }) => verdict)).toEqual(["unsatisfied", "satisfied"]);
   });
 
+  it("is judged by what was said beside the output, and ends once the output is the same again", async () => {
+    const submit = { tool: "submit_output", input: { n: 1 } };
+    model.script(
+      "outcome-cannot",
+      worker([[{ text: "The mail is drafted." }, submit]], [reply(false, "A picture")]),
+    );
+    const { ended, requests, judged } = await run(
+      "outcome-cannot",
+      { rubric: "It has a picture.", max_iterations: 5 },
+      { output_schema: { type: "object", properties: { n: { type: "integer" } } } },
+    );
+    expect(ended).toMatchObject({ status: "completed", output: { n: 1 } });
+    expect(judged[0]?.userText).toContain("The mail is drafted.\n\nSubmitted output:\n{");
+    expect(ended.verdicts.map(({ verdict }) => verdict)).toEqual(["unsatisfied", "unsatisfied"]);
+    expect(requests).toHaveLength(2);
+  });
+
   it("passes and fails each kind of check", async () => {
     const csv = "isrc,amount\nDE1234567890,10.0\n";
     const path = "sums.csv";

@@ -70,6 +70,22 @@ describe("an agent", () => {
     expect(await idsWith("nothing-like-it")).toEqual([]);
   });
 
+  it("has the files of a skill before a command of the same step, whichever is called first", async () => {
+    const { withKey } = await person();
+    const name = newName();
+    await put(withKey, name, { "SKILL.md": skillText(name), "scripts/it.sh": "echo works" });
+    const script = crypto.randomUUID();
+    place.model.script(script, function* ({ step }) {
+      if (step > 0) return yield { text: "Done." };
+      yield { tool: "bash", input: { command: `sh .skills-loaded/${name}/scripts/it.sh` } };
+      yield { tool: "skill", input: { skill: name } };
+    });
+    const started = await startRun(withKey, { prompt: `[script:${script}]` });
+    expect((await waitForRun(withKey, started)).status).toBe("completed");
+    const [ran] = place.model.callsOf(script).at(-1)?.toolResults ?? [];
+    expect(readResult(ran)).toMatchObject({ stdout: "works\n", exitCode: 0 });
+  });
+
   it("follows the skills of its template from the start, and says which are missing", async () => {
     const { withKey } = await person();
     const name = newName();

@@ -35,7 +35,7 @@ const PIECE_BYTES = 1024 * 1024;
 
 /** The programs of the jail's shell, as models know them. */
 const PROGRAMS =
-  "bash, ls, cp, mv, find, xargs, grep, sed, awk, sort, uniq, cut, tr, join, comm, diff, date, bc, jq, yq, python3, " +
+  "bash, ls, cp, mv, find, xargs, grep, sed, awk, sort, uniq, cut, tr, join, comm, diff, date, bc, jq, yq, python3 with openpyxl, " +
   "sqlite3, curl, tar, gzip, zip, unzip, xxd, iconv, base64, sha256sum, tree, column";
 
 /** Creates the provider. @param runner absent for the jail's shell */

@@ -71,7 +71,6 @@ export const addedCommands = (outside: <T>(work: () => T) => T): CustomCommand[]
   ...(["xxd", "iconv"] as const).map((name) =>
     own(name, () => outside(async () => (await import("./bytes.ts"))[`${name}Command`])),
   ),
-  own("numfmt", () => outside(async () => (await import("./numfmt.ts")).numfmtCommand)),
   own("bc", () => outside(async () => (await import("./bc.ts")).bcCommand)),
   own("date", () => outside(async () => (await import("./date.ts")).dateCommand)),
   own("xargs", () => outside(async () => (await import("./xargs.ts")).xargsCommand)),

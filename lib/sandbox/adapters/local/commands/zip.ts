@@ -221,7 +221,8 @@ export const zipCommand: Command = defineCommand("zip", async (args, context) =>
   const shown = posix.extname(given) === "" ? `${given}.zip` : given;
   const path = fs.resolvePath(cwd, shown);
   const level = "level0" in values ? 0 : 6;
-  const entries: Zippable = {};
+  // A member may have any name, also __proto__.
+  const entries: Zippable = Object.create(null);
   let bytes = 0;
   const add = (name: string, content: Uint8Array, modified: Date): void => {
     bytes += content.length;
