@@ -37,7 +37,7 @@ export function commandLineSuite(packed: () => PackedClient): void {
     });
 
   it.each([
-    [["--help"], 0, /run \[--detach\]/],
+    [["--help"], 0, /run \[--detach\].*eval compare/s],
     [["chat", "--help"], 0, /chat \[--session ID/],
     [["--version"], 0, /^\d+\.\d+\.\d+\n$/],
   ])("%j says how it is used or what it is", async (args, code, text) => {

@@ -4,6 +4,7 @@ import approvals from "@/docs/guides/approvals.md";
 import clientTools from "@/docs/guides/client-tools.md";
 import delivery from "@/docs/guides/delivery.md";
 import errors from "@/docs/guides/errors.md";
+import evals from "@/docs/guides/evals.md";
 import idempotency from "@/docs/guides/idempotency.md";
 import longTasks from "@/docs/guides/long-tasks.md";
 import mcpServers from "@/docs/guides/mcp-servers.md";
@@ -80,6 +81,7 @@ const documents: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     webhooks: [webhooks, "Webhooks", "Be told when a run has ended.", "docs/webhooks.md"],
     errors: [errors, "Errors", "What each status means, and the remedy."],
     idempotency: [idempotency, "Idempotency", "Repeat a request safely."],
+    evals: [evals, "Evaluations", "Compare models on your own cases."],
   },
   Operate: {
     "self-hosting": [deploy, "Self-hosting", "One server, many, or Vercel.", "docs/deploy.md"],

@@ -9,6 +9,7 @@ import { ApiError } from "../api-error.ts";
 import { createClient } from "../create-client.ts";
 import { chat } from "./chat.ts";
 import type { Command, Context } from "./command.ts";
+import { evaluate } from "./eval/eval.ts";
 import { files } from "./files.ts";
 import { keys } from "./keys.ts";
 import { login } from "./login.ts";
@@ -29,6 +30,7 @@ const commands: Readonly<Record<string, Command>> = {
   skills,
   keys,
   tasks,
+  eval: evaluate,
 };
 
 const { argv, env, stdout, stderr } = process;
