@@ -67,14 +67,14 @@ const cellsOf = (all: readonly Result[], isTotal: boolean): string[] => {
   ];
 };
 
-export const tableOf = (results: readonly Result[]): string[] => [
-  ...columns([
-    HEAD,
-    ...results.map((result) => [result.case, ...cellsOf([result], false)]),
-    ["total", ...cellsOf(results, true)],
-  ]),
-  ...results.flatMap(({ case: name, reasons }) => reasons.map((reason) => `${name}: ${reason}`)),
-];
+export function tableOf(results: readonly Result[]): string[] {
+  const sorted = results.toSorted((one, other) => (one.case < other.case ? -1 : 1));
+  const rows = sorted.map((result) => [result.case, ...cellsOf([result], false)]);
+  return [
+    ...columns([HEAD, ...rows, ["total", ...cellsOf(results, true)]]),
+    ...sorted.flatMap(({ case: name, reasons }) => reasons.map((reason) => `${name}: ${reason}`)),
+  ];
+}
 
 /** Prints the results of two runs, and where they differ, such as `yes → no`. */
 export async function compare({ args, out }: Context): Promise<number> {
