@@ -50,7 +50,7 @@ export interface Messages {
   readonly assistant_message_id: string;
   /** The messages that the turn has taken, in their order. */
   readonly steering: readonly SteeringMessage[];
-  /** What was true when the turn started; null or absent for a turn of an earlier version. */
+  /** The facts at the start of the turn; null or absent for a turn of an earlier version. */
   readonly facts?: TurnFacts | null;
 }
 
@@ -102,7 +102,7 @@ export function leadingResults(messages: readonly ModelMessage[] = []): readonly
 
 /**
  * Returns the history with the facts of each turn before the text of the user that it has answered. Those before the
- * newest stay what they were, because they are in the cache of providers.
+ * newest never change, because they are in the cache of providers.
  */
 function withFacts({ history, facts }: Messages): readonly UIMessage[] {
   const newest = history.findLastIndex(({ role }) => role === "user");

@@ -1,4 +1,4 @@
-/** What was true when a turn started, as its model is told. */
+/** The facts at the start of a turn, as its model is told. */
 import { z } from "zod";
 import { cutOutput } from "../sandbox/cut-output.ts";
 

@@ -69,7 +69,7 @@ export async function summarize({ units, earlier = "", budget, ...calling }: Con
 /** What follows is copied, not condensed. */
 const KEPT = "## Kept as it was";
 
-/** Returns the newest todo list, and the loaded skills with their paths; what an earlier summary has where these units have none. */
+/** Returns the newest todo list and the loaded skills with their paths, of these units or else of an earlier summary. */
 function keptOf(units: readonly Unit[], earlier: string): string {
   const [, before = ""] = earlier.split(`${KEPT}\n`);
   let todo = /^Todo list:\n(?:- .*\n?)*/m.exec(before)?.[0].trimEnd() ?? "";

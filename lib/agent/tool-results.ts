@@ -17,15 +17,15 @@ const MIN_SHOWN_TOKENS = 100;
 const RESULTS_FOLDER = ".results";
 const HOME = "/home/agent";
 
-/** The tools whose results are shown as lines and texts. Those of others are JSON while they are short. */
+/** The tools whose results are shown as lines and texts. Other results are JSON while they are short. */
 const SHOWN_AS_TEXT = ["bash", "read", "grep", "glob", "skill", "task", "fetch", "web_search"];
 /** Their texts end where the room does, because they can be read on from there. */
 const READ_ON = ["read", "skill"];
 /** Fields that are texts, however short. */
 const TEXTS = ["stdout", "stderr", "content", "instructions", "result", "body", "text"];
-/** A longer value has lines of its own. */
+/** A longer value starts a new line. */
 const MAX_VALUE_CHARS = 200;
-/** Room for the words about what is left out. */
+/** Room for the note about the omitted part. */
 const NOTE_TOKENS = 60;
 /** With more of them, a result is shortened as one text. */
 const MAX_TEXTS = 4;
@@ -48,7 +48,7 @@ function tokensOfCode(code: number): number {
 }
 
 /** Returns the tokens that one result may take, by the window of the model. */
-export const resultTokens = (window: number): number =>
+const resultTokens = (window: number): number =>
   Math.min(MAX_RESULT_TOKENS, Math.max(MIN_RESULT_TOKENS, Math.floor(window * RESULT_SHARE)));
 
 /**
@@ -62,7 +62,7 @@ function resultPath(toolCallId: string, text: string): string {
   return `${HOME}/${RESULTS_FOLDER}/${isUnique ? name : `${name}-${digest}`}.txt`;
 }
 
-/** A part of a result: a short value in one line, or a text with lines of its own. */
+/** A part of a result: a short value in one line, or a text with its own lines. */
 interface Field {
   readonly key: string;
   readonly text: string;
@@ -121,7 +121,7 @@ interface GivenResult {
   readonly output: ToolResultPart["output"];
 }
 
-/** @param maxTokens what the result may take */
+/** @param maxTokens the room for the result */
 export function showResult(
   { toolCallId, toolName, output }: GivenResult,
   maxTokens = MIN_RESULT_TOKENS,
@@ -131,7 +131,7 @@ export function showResult(
   const isText = SHOWN_AS_TEXT.includes(toolName) && !("error" in given) && !("images" in given);
   const fields = fieldsOf(value);
   const whole = textOf(fields);
-  // What is loaded as instructions stays whole in every later turn.
+  // Instructions stay whole in every later turn.
   const room = toolName === "skill" ? Math.max(maxTokens, MAX_RESULT_TOKENS) : maxTokens;
   if (estimateTokens(whole) <= room) {
     return { output: isText ? { type: "text", value: whole } : output, files: [] };
@@ -164,7 +164,7 @@ export function showResult(
   return { output: { type: "text", value: textOf(shown) }, files };
 }
 
-/** Returns a result with the start of what was read, up to the end of a line where there is one, and how to read on. */
+/** Returns a result with the start of the text that was read, up to the end of a line where there is one, and how to read on. */
 function startOf(given: object, { key, text }: Field, room: number) {
   const others = { ...given, [key]: "" };
   const tokens = room - estimateTokens(textOf(fieldsOf(others))) - NOTE_TOKENS;

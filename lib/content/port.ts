@@ -16,7 +16,7 @@ export type VideoMode = (typeof VIDEO_MODES)[number];
 export const ASPECT_RATIOS = ["auto", "16:9", "9:16"] as const;
 /** `auto` is the aspect ratio of the first input, or the adapter's choice without an input. */
 export type AspectRatio = (typeof ASPECT_RATIOS)[number];
-/** Those of images: also the shapes of covers and of posts. */
+/** Images also have the shapes of covers and posts. */
 export const IMAGE_ASPECT_RATIOS = [...ASPECT_RATIOS, "1:1", "4:5"] as const;
 export type ImageAspectRatio = (typeof IMAGE_ASPECT_RATIOS)[number];
 
@@ -140,7 +140,7 @@ export type Submission = Readonly<Record<string, string | number | boolean>>;
  */
 export interface ContentProvider extends Checkable {
   readonly name: string;
-  /** What is said with each result of a provider that has no generative model; absent for any other. */
+  /** The notice on each result of a provider without a generative model; absent for any other provider. */
   readonly notice?: string;
   /** Whether it makes videos, too; images it always makes. */
   readonly makesVideos: boolean;

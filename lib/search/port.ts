@@ -21,7 +21,7 @@ export interface SearchResult {
 export interface SearchAnswer {
   /** At most ten, the best first. */
   readonly results: readonly SearchResult[];
-  /** What was searched in place of the web, for results that are not of the web; absent for a vendor's. */
+  /** The name of an index that stands in for the web; absent for a vendor's answer. */
   readonly source?: string;
   /** What the search has cost in USD; null where the vendor's price is not known. */
   readonly costUsd: number | null;

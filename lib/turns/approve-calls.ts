@@ -1,4 +1,7 @@
-/** Which calls of an agent need an approval, and how it is requested. */
+/**
+ * Which calls of an agent need an approval, and how it is requested. This file is long because the effect of every
+ * tool is described in one place.
+ */
 import { createHash, createHmac } from "node:crypto";
 import type { JSONValue, UIMessageChunk } from "ai";
 import type { ToolCall } from "../agent/step-result.ts";

@@ -134,8 +134,7 @@ export async function callWithinContext<C extends { readonly answer: StepResult 
 }
 
 /**
- * Returns the smallest window of the models that may answer in the turn, and what a request may have of it, both in
- * tokens.
+ * Returns the smallest window of the models that may answer in the turn, and the budget of a request, both in tokens.
  */
 export async function contextSize(
   { contextWindows, models }: Pick<App, "contextWindows" | "models">,

@@ -105,7 +105,7 @@ export async function judgeTurn(app: ContextParts, outcome: Outcome, work: Work)
   const measure = measureCalls(app, first, reserve, usage);
   const model_id = outcome.model ?? turn.model_id;
   const models = answeringModels(app, turnId, { ...turn, model_id }, measure);
-  // What was said beside an output counts for a rubric, and not for checks of the output.
+  // The text beside an output counts for a rubric, and not for checks of the output.
   const said = submitted === undefined ? answer : `${text}\n\nSubmitted output:\n${answer}`.trim();
   const facts = factsLine(turn.facts);
   const given = { facts, request: requestOf(turn), rubric, answer: said, steps, sandbox };

@@ -1,8 +1,8 @@
--- What is true when a turn starts: the date, the account, its organizations and the artist.
+-- The facts at the start of a turn: the date, the account, its organizations and the artist.
 alter table public.turns add column facts jsonb;
-comment on column public.turns.facts is 'What was true when the turn started, as of facts_of_turn; null for a turn of an earlier version.';
+comment on column public.turns.facts is 'The facts at the start of the turn, as facts_of_turn returns them; null for a turn of an earlier version.';
 alter table public.messages add column facts jsonb;
-comment on column public.messages.facts is 'What was true when the newest turn that answers it started, as of facts_of_turn; null for a message that no turn has answered.';
+comment on column public.messages.facts is 'The facts at the start of the newest turn that answers it, as facts_of_turn returns them; null for a message that no turn has answered.';
 
 create function public.facts_of_turn(p_account_id uuid, p_artist_id uuid) returns jsonb
 language plpgsql stable set search_path = '' as $$
@@ -26,7 +26,7 @@ begin
     from public.accounts a where a.id = p_account_id);
 end
 $$;
-comment on function public.facts_of_turn is 'What is true at the start of a turn: {at, timezone, name, organizations: [{name, role}], artist: {id, name, label}}, each absent where there is none. Of many organizations it has three.';
+comment on function public.facts_of_turn is 'The facts at the start of a turn: {at, timezone, name, organizations: [{name, role}], artist: {id, name, label}}, each absent where there is none. Of many organizations it has three.';
 
 create or replace function public.turn_state(p_turn public.turns) returns jsonb
 language plpgsql stable set search_path = '' as $$

@@ -128,7 +128,7 @@ comment on table public.messages is 'Stored messages of chats, in the order of c
 comment on column public.messages.created_at is 'From the clock and not from the start of the transaction, to keep the order of messages.';
 comment on column public.messages.parent_id is 'The id of the message that it follows; empty for the first of the conversation. Null in messages stored without one: each follows the message before it in time.';
 comment on column public.messages.on_path is 'Whether it is on the path that the chat shows. The newest message on the path is its leaf.';
-comment on column public.messages.facts is 'What was true when the newest turn that answers it started, as of facts_of_turn; null for a message that no turn has answered.';
+comment on column public.messages.facts is 'The facts at the start of the newest turn that answers it, as facts_of_turn returns them; null for a message that no turn has answered.';
 comment on column public.messages.sent_digest is 'SHA-256 of the parts as they were sent, of a message whose parts were replaced when its files were stored; else null.';
 comment on column public.messages.bytes is 'Size of parts and metadata, before compression.';
 

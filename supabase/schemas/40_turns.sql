@@ -81,7 +81,7 @@ comment on column public.turns.limit_note is 'What the model was told once three
 comment on column public.turns.client_tools is 'The tools that the client runs: [{name, description, input_schema}], null for none. As text, like output_schema.';
 comment on column public.turns.skills is 'The skills that the turn could use when it started, as of skills_of_turn.';
 comment on column public.turns.mcp_tools is 'The tools of MCP servers that the turn could call when it started, as of mcp_tools_of_turn; null for none, and once the turn has ended.';
-comment on column public.turns.facts is 'What was true when the turn started, as of facts_of_turn; null for a turn of an earlier version.';
+comment on column public.turns.facts is 'The facts at the start of the turn, as facts_of_turn returns them; null for a turn of an earlier version.';
 comment on column public.turns.deliver is 'Who gets the result: {entries: [{kind, to, subject, attach, format}], approval_days}, null for no one. With state and reason once it is withheld, or its deliveries have expired.';
 comment on column public.turns.untrusted is 'The untrusted content that the turn has met: [{kind, name}], such as {web, example.com}. Empty for a turn that is trusted.';
 comment on column public.turns.template_id is 'The agent template whose version template_version applied when the turn started; null for none.';
@@ -947,7 +947,7 @@ begin
     from public.accounts a where a.id = p_account_id);
 end
 $$;
-comment on function public.facts_of_turn is 'What is true at the start of a turn: {at, timezone, name, organizations: [{name, role}], artist: {id, name, label}}, each absent where there is none. Of many organizations it has three.';
+comment on function public.facts_of_turn is 'The facts at the start of a turn: {at, timezone, name, organizations: [{name, role}], artist: {id, name, label}}, each absent where there is none. Of many organizations it has three.';
 
 create function public.prepare_turn(p_turn public.turns) returns public.turns
 language plpgsql volatile set search_path = '' as $$

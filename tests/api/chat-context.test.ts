@@ -255,7 +255,7 @@ describe("POST /api/sessions/{sessionId}/chats/{chatId}/compact 409", () => {
     });
     const answers: Answer[] = [];
     const requests = [1, 2, 3].map(async () => answers.push(await opened.compact()));
-    await expect.poll(() => answers.length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => answers.length, { timeout: 90_000 }).toBe(2);
     const text = "The chat is being compacted: wait for the end";
     for (const refused of answers) expectError(refused, 409, "error", text, "conflict");
     summary.open();

@@ -156,7 +156,7 @@ describe("unsubscribing", () => {
     );
     const delivery = async () =>
       Object((await person.withKey.get(`/api/chat/runs/${runId}`)).body).delivery;
-    await expect.poll(delivery, { timeout: 20_000 }).toBe("sent");
+    await expect.poll(delivery, { timeout: 90_000 }).toBe("sent");
     const link = await linkIn(person.email);
     expect((await fetch(link)).status).toBe(200);
     const task = () =>

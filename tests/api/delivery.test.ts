@@ -48,7 +48,7 @@ describe("deliver", () => {
     });
     await waitForRun(withKey, run);
     await expect
-      .poll(async () => (await readRun(withKey, run)).delivery, { timeout: 20_000 })
+      .poll(async () => (await readRun(withKey, run)).delivery, { timeout: 90_000 })
       .toBe("sent");
     const path = `/api/chat/runs/${run.runId}/deliveries`;
     const { deliveries } = list.parse((await withKey.get(path)).body);
@@ -70,7 +70,7 @@ describe("deliver", () => {
     await withKey.patch("/api/accounts/me", { mail_when_waiting: true });
     const run = await startRun(withKey, body);
     const [asked] = await waitForApprovals(withKey, run);
-    await expect.poll(() => mailsTo(email), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => mailsTo(email), { timeout: 90_000 }).toHaveLength(1);
     const [mail = ""] = await mailsTo(email);
     const text = mail.replaceAll("=\r\n", "");
     expect(text).toContain(`/runs/${run.runId}`);

@@ -88,7 +88,7 @@ describe("a memory that is nearly full", () => {
     await withKey.patch("/api/accounts/me", { auto_accept_memory: true });
     await putFile(withKey, "MEMORY.md", fullMemory);
     await expect
-      .poll(async () => (await proposalFor(withKey, 1)).state, { timeout: 20_000 })
+      .poll(async () => (await proposalFor(withKey, 1)).state, { timeout: 90_000 })
       .toBe("accepted");
     expect(await readWorkspaceFile(withKey, "MEMORY.md")).toBe(condensedMemory);
     await putFile(withKey, "MEMORY.md", "- The same fact, noted over and over.\n".repeat(200));
@@ -107,7 +107,7 @@ describe("a memory that is nearly full", () => {
       const rows = await sql`select p.state from memory_proposals p where p.account_id = ${id}`;
       return rows.map(({ state }) => state);
     };
-    await expect.poll(states, { timeout: 20_000 }).toEqual(["failed"]);
+    await expect.poll(states, { timeout: 90_000 }).toEqual(["failed"]);
     expect(await listProposals(withKey)).toEqual([]);
     await withKey.delete("/api/workspace/files/content?path=MEMORY.md&permanent=true");
     expect(await states()).toEqual([]);

@@ -65,7 +65,7 @@ describeInBrowser("a call to approve", (browsing) => {
     await goTo(second, conversation);
     await button(second, "Approve").waitFor();
     // The tabs do not make each other read the turn again and again.
-    await second.waitForLoadState("networkidle", { timeout: 20_000 });
+    await second.waitForLoadState("networkidle", { timeout: 90_000 });
     // A card that is read again in the moment of a click would lose it.
     await cardOf(page).evaluate((card) => Object.assign(card, { isFirst: true }));
     const isRead = page.waitForResponse(/\/api\/chat\/runs\/[^?/]+$/);
@@ -77,7 +77,7 @@ describeInBrowser("a call to approve", (browsing) => {
     const focused = () => page.evaluate(() => document.activeElement?.ariaLabel);
     await expect.poll(focused).toBe("Conversation");
     for (const one of [page, second]) {
-      await one.getByText(/Told: .*done/).waitFor();
+      await one.getByText(/Told: .*done/s).waitFor();
       await waitUntilIdle(one);
       expect(await cardOf(one).count()).toBe(0);
       expect(await answers(one).count()).toBe(1);
@@ -113,7 +113,7 @@ describeInBrowser("a call to approve", (browsing) => {
     await sendMessage(page, "[script:card-again] at once");
     await expect.poll(() => messageBox(page).inputValue()).toBe("");
     written.resolve();
-    const told = page.getByText(/^Told: .*done/);
+    const told = page.getByText(/^Told: .*done/s);
     await told.last().waitFor();
     await waitUntilIdle(page);
     const before = await told.count();
@@ -287,6 +287,6 @@ describeInBrowser("a call to approve", (browsing) => {
     });
     await expect.poll(isOff).toBe("false");
     await approve.click();
-    await page.getByText(/Told: .*3001/).waitFor();
+    await page.getByText(/Told: .*3001/s).waitFor();
   });
 });

@@ -125,8 +125,8 @@ describeInBrowser("the list of chats", (browsing) => {
     await showNavigation(page);
     const marks = list.getByRole("img", { name: "(answering)" });
     await expect.poll(() => marks.count()).toBe(3);
-    await expect.poll(() => marks.count(), { timeout: 20_000 }).toBe(2);
-    await expect.poll(() => marks.count(), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => marks.count(), { timeout: 90_000 }).toBe(2);
+    await expect.poll(() => marks.count(), { timeout: 90_000 }).toBe(0);
     expect(bySession).toEqual([]);
   });
 

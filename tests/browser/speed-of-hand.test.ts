@@ -107,7 +107,7 @@ describeInBrowser("the speed of hand", ({ newTab, signedIn }) => {
     // It goes when the chat is opened, by whichever way.
     await page.goBack();
     await page.waitForURL(`**${chat}`);
-    await notice.waitFor({ state: "detached", timeout: 15_000 });
+    await notice.waitFor({ state: "detached", timeout: 60_000 });
   });
 
   it("has no inbox and no mail in production", async () => {

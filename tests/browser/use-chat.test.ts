@@ -124,7 +124,7 @@ describeInBrowser("useChat on another origin", ({ newTab }) => {
     await send();
     await page.reload();
     await button("Approve").click();
-    await expect.poll(lastAnswer).toMatch(/^Told .*has run/);
+    await expect.poll(lastAnswer).toMatch(/^Told .*has run/s);
 
     const run = await startRun(withKey, { prompt: "[script:sdk-asks]", approvals });
     await expect
@@ -135,7 +135,7 @@ describeInBrowser("useChat on another origin", ({ newTab }) => {
     await open(run.chatId);
     await page.reload();
     await button("Approve").click();
-    await expect.poll(lastAnswer).toMatch(/^Told .*has run/);
+    await expect.poll(lastAnswer).toMatch(/^Told .*has run/s);
     expect(await waitForRun(withKey, run)).toMatchObject({ status: "completed" });
     expect(place.model.callsOf("sdk-asks").map(({ step }) => step)).toEqual([0, 1, 0, 1, 0, 1]);
   });

@@ -109,7 +109,7 @@ export function approvalsSuite(packed: () => PackedClient): void {
       const half = await command("runs", "get", "--approve", "bash", runId);
       expect(half).toMatchObject({ code: 4, stdout: expect.stringMatching(/^\S+ {2}write\n/) });
       const rest = await command("runs", "get", "--deny", runId);
-      expect(rest).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Told .*has run/) });
+      expect(rest).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Told .*has run/s) });
       expect(resultsOf("options")?.[1]).toContain("The user has denied this");
     });
 
@@ -119,7 +119,7 @@ export function approvalsSuite(packed: () => PackedClient): void {
       const kinds = ["--approve", "bash", "--approve", "write"];
       const started = await command("run", ...kinds, "[script:started]");
       await person.withKey.patch("/api/accounts/me", { approvals: {} });
-      expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Told .*has run/) });
+      expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Told .*has run/s) });
       expect(await command("run", "--approve", "all", "hello")).toMatchObject({
         code: 2,
         stderr: expect.stringContaining("--approve takes bash, fetch"),

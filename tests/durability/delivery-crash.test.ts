@@ -50,7 +50,7 @@ test("a server dies in the run, one before the content of the mail, and one afte
   const second = clientAt((await workspace.startServer()).url, caller);
   report.open();
   expect(await waitForRun(second, run)).toMatchObject({ status: "completed", delivery: "pending" });
-  await expect.poll(async () => (await row())?.attempts, { timeout: 20_000 }).toBe(1);
+  await expect.poll(async () => (await row())?.attempts, { timeout: 90_000 }).toBe(1);
   await crash(workspace.server);
   expect(await row()).toMatchObject({ status: "pending" });
 
@@ -58,7 +58,7 @@ test("a server dies in the run, one before the content of the mail, and one afte
   smtp.answer("DATA", "nothing after accepting");
   await endLease();
   await workspace.startServer();
-  await expect.poll(() => smtp.mails.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => smtp.mails.length, { timeout: 90_000 }).toBe(1);
   expect(await row()).toMatchObject({ status: "sending", attempts: 2 });
   await crash(workspace.server);
 
@@ -66,7 +66,7 @@ test("a server dies in the run, one before the content of the mail, and one afte
   await endLease();
   const last = clientAt((await workspace.startServer()).url, caller);
   const state = async () => (await readRun(last, run)).delivery;
-  await expect.poll(state, { timeout: 20_000 }).toBe("failed");
+  await expect.poll(state, { timeout: 90_000 }).toBe("failed");
   const answer = await last.get(`/api/chat/runs/${runId}/deliveries`);
   expect(answer.body).toMatchObject({
     deliveries: [{ kind: "email", to: email, status: "failed", error: "outcome unknown" }],
@@ -89,14 +89,14 @@ test("a server that is to exit waits for the answer to a mail", async () => {
   await startRun(caller, { prompt: "hello", deliver });
   const status = async () =>
     (await workspace.sql`select status from deliveries where account_id = ${id}`)[0]?.status;
-  await expect.poll(status, { timeout: 20_000 }).toBe("sending");
+  await expect.poll(status, { timeout: 90_000 }).toBe("sending");
   server.kill("SIGTERM");
   const isReady = () =>
     fetch(`${server.url}/api/health/ready`).then(
       ({ ok }) => ok,
       () => false,
     );
-  await expect.poll(isReady, { timeout: 20_000 }).toBe(false);
+  await expect.poll(isReady, { timeout: 90_000 }).toBe(false);
   answered.resolve();
   await server.died;
   expect(await status()).toBe("sent");

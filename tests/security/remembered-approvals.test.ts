@@ -140,3 +140,16 @@ describe("a call that may destroy something", () => {
     expect(await found?.isMemorable()).toBe(false);
   });
 });
+
+it("a request that stores its answer is an effect of write, also where nothing else would be asked", async () => {
+  const of = { mcp_tools: [], options: {} };
+  const categoriesOf = async (input: object) =>
+    (await effectOf(app, { id: "1", name: "fetch", input }, of))?.categories;
+  const own = `${serviceOrigin()}/api/artists`;
+  expect(await categoriesOf({ url: own })).toBeUndefined();
+  expect(await categoriesOf({ url: own, saveTo: "a.json" })).toEqual(["write"]);
+  expect(await categoriesOf({ url: "https://example.com", saveTo: "a" })).toEqual([
+    "fetch",
+    "write",
+  ]);
+});

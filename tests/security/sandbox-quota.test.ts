@@ -72,7 +72,7 @@ describe("commands of several sessions", () => {
     expect(small?.exitCode, small?.stderr).toBe(0);
     await endJails();
     const none = await write(boxes[0], 1, "none");
-    expect(none?.stderr).toContain("ENOSPC");
+    expect(none?.stderr).toContain("No space left on device");
   });
 
   test("of one account take nothing from another's", async () => {

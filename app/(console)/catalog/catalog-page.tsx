@@ -111,9 +111,12 @@ function Overview({ q, onShowAll }: Readonly<{ q: string; onShowAll: (type: Type
   const query = useQuery<CatalogSearch>(searchPath(q, ["artist", "album", "track"], 10));
   return (
     <Loaded query={query} loading={<AlbumSkeletons />}>
-      {({ artists, albums, tracks }) =>
+      {({ artists, albums, tracks, source }) =>
         artists?.total || albums?.total || tracks?.total ? (
           <div className="space-y-8">
+            {source !== undefined && (
+              <p className="text-sm text-muted-foreground">From the {source}.</p>
+            )}
             <Section title="Artists" list={artists} shown={6} onAll={() => onShowAll("artist")}>
               {(items) => <ArtistGrid artists={items} />}
             </Section>

@@ -1,4 +1,4 @@
-/** Shows the numbers of spreadsheets. What a number is depends on its format alone (ECMA-376, part 1, 18.8.31). */
+/** Shows the numbers of spreadsheets. The kind of a number depends on its format alone (ECMA-376, part 1, 18.8.31). */
 import { SSF } from "@e965/xlsx";
 
 type Kind = "number" | "date" | "hours" | "minutes" | "identifier";

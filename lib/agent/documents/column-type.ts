@@ -1,4 +1,4 @@
-/** Finds out what the texts of a column are. What would lose anything as a number stays a text. */
+/** Finds out the type of a column. A text that would lose anything as a number stays a text. */
 
 export interface ColumnType {
   readonly format?: string;

@@ -1,6 +1,5 @@
 /** Research in the embedded catalog of the project's own database (supabase/schemas/80_catalog.sql). */
 import { z } from "zod";
-import { EMBEDDED_SOURCE } from "../../catalog/records.ts";
 import { appError } from "../../contract/app-error.ts";
 import { call } from "../../platform/database/query.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
@@ -24,7 +23,7 @@ const tracks = z
 export function createEmbeddedResearch(): ResearchProvider {
   return {
     name: "embedded",
-    source: EMBEDDED_SOURCE,
+    source: "small index of this installation",
     async listTracks(artist) {
       const args = {
         p_id: "id" in artist ? artist.id : null,

@@ -69,7 +69,7 @@ export const turnState = z.object({
   limit_note: limitNote.nullable(),
   /** The untrusted content of the turn. */
   untrusted: z.array(untrustedSource).readonly().default([]),
-  /** What was true when the turn started; null for a turn of an earlier version. */
+  /** The facts at the start of the turn; null for a turn of an earlier version. */
   facts: turnFacts.nullish().transform((facts) => facts ?? null),
   context_limit: z.number().nullable(),
   headless: z.boolean(),

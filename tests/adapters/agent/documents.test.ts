@@ -57,6 +57,22 @@ describe("a contract", () => {
     expect(truncated).toBe(false);
   });
 
+  it("is read by the pages that are asked for, if it is a PDF", async () => {
+    await put("contract.pdf");
+    const whole = await read("contract.pdf");
+    expect(await read("contract.pdf", { pages: "1" })).toEqual(whole);
+    expect((await read("contract.pdf", { pages: "1-3" })).content).toBe(whole.content);
+    const failed = { error: "contract.pdf has no text on pages 2: PDF, 1 page." };
+    expect(await tools.run("read", { filePath: "contract.pdf", pages: "2" })).toEqual(failed);
+    await put("contract.docx");
+    expect(await tools.run("read", { filePath: "contract.docx", pages: "1" })).toEqual({
+      error: "contract.docx is no PDF: omit pages",
+    });
+    expect(await tools.run("read", { filePath: "contract.pdf", pages: "1,2" })).toEqual({
+      error: expect.stringContaining("pages such as 4-6"),
+    });
+  });
+
   it("is read by lines like any text", async () => {
     await put("contract.docx");
     const whole = await read("contract.docx");

@@ -1,3 +1,4 @@
+/** This file is long because the tools for files share one sandbox. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createToolFixture } from "../../support/fixtures/agent-tools.ts";
 

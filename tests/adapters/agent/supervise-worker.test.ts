@@ -22,8 +22,8 @@ it("ends the wait for a thread that is held up in the system, and cannot be aske
 it("gives a thread that has run for less than its time some more", async () => {
   const code = `
     const { parentPort } = require("node:worker_threads");
-    setTimeout(() => parentPort.postMessage("done"), 1_000)`;
+    setTimeout(() => parentPort.postMessage("done"), 1_500)`;
   const worker = new Worker(code, { eval: true });
   const isLast = (message: unknown) => message === "done";
-  expect(await superviseWorker(worker, isLast, { timeoutMs: 400 })).toBe("answered");
+  expect(await superviseWorker(worker, isLast, { timeoutMs: 1_200 })).toBe("answered");
 });

@@ -23,9 +23,10 @@ afterAll(async () => {
   await fake?.close();
 });
 
-/** Where things are seen outside differs by nature. */
+/** Where things are seen outside differs by nature, and only the embedded catalog names itself. */
 function withoutPages(value: unknown): unknown {
-  const text = JSON.stringify(value, (name, inner) => (name === "external_urls" ? {} : inner));
+  const { source: _, ...body } = Object(value);
+  const text = JSON.stringify(body, (name, inner) => (name === "external_urls" ? {} : inner));
   return JSON.parse(text);
 }
 
@@ -70,6 +71,8 @@ describe("the same from the embedded catalog and from the web API", () => {
       expectPublished(answer, listArtistAlbumsContract);
     }
     expect(withoutPages(web.body)).toEqual(withoutPages(embedded.body));
+    expect(web.body).not.toHaveProperty("source");
+    expect(embedded.body).toHaveProperty("source", "small index of this installation");
   });
 
   test("an artist that there is not", async () => {

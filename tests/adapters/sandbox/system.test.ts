@@ -112,7 +112,7 @@ describe.runIf(isolation().kind === "namespaces")("the system sandbox", () => {
   });
 
   test("its check says which programs sessions find", async () => {
-    expect(await provider.check?.(AbortSignal.timeout(10_000))).toMatchObject([
+    expect(await provider.check?.(AbortSignal.timeout(60_000))).toMatchObject([
       { outcome: "accepted", detail: expect.stringContaining("run isolated") },
     ]);
   });

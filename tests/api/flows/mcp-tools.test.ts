@@ -241,10 +241,14 @@ describe("a tool of an MCP server", () => {
     ]);
     const [approval] = await waitForApprovals(caller, started);
     expect(names()).toEqual(["get_track"]);
+    await caller.patch("/api/accounts/me", { timezone: "Asia/Tokyo" });
     await answerApproval(caller, started, approval?.id, { approved: true });
     expect((await waitForRun(caller, started)).status).toBe("completed");
     expect(names()).toEqual(["get_track", "set_track"]);
-    expect(calls()[1]?.toolResults.filter((text) => text.includes("Nightjar"))).toHaveLength(2);
+    const [first, second] = calls();
+    expect(second?.toolResults.filter((text) => text.includes("Nightjar"))).toHaveLength(2);
+    // The turn was loaded again, and has the facts of its start.
+    expect(second?.messages.slice(0, first?.messages.length)).toEqual(first?.messages);
     const stream = await conversationOf(caller, started).resume({ runId: started.runId });
     expectCompleteTurn(await stream.ended);
   });

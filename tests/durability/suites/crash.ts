@@ -80,7 +80,7 @@ export function crashSuite(provide: ProvideWorkspace, world?: World): void {
     const stream = await conversation.send("[script:pair]");
     await stream.until((chunk) => chunk.type === "tool-output-available");
     await expect
-      .poll(() => effectsOf(workspace, conversation), { timeout: 50_000, interval: 20 })
+      .poll(() => effectsOf(workspace, conversation), { timeout: 120_000, interval: 20 })
       .toContain("slow");
     return {
       conversation,

@@ -120,7 +120,7 @@ export function stopSuite(world?: World): void {
       });
       await expect
         .poll(() => workspace.readSandboxFile(turn.conversation.sessionId, "begun"), {
-          timeout: 50_000,
+          timeout: 120_000,
           interval: 20,
         })
         .toBe("begun\n");

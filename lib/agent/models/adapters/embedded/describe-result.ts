@@ -113,7 +113,7 @@ export function describeResult(call: ToolRequest, result: unknown): string {
   return describe && value ? describe(call, value) : other(call, result);
 }
 
-/** The fields of a result that are texts or lists, which have lines of their own. */
+/** The fields of a result that are texts or lists, which have their own lines. */
 const LISTS = ["files", "matches", "skills", "results"];
 const BLOCK =
   /^(?:stdout|stderr|content|instructions|result|body|headers|files|matches|skills|results):\n/m;
