@@ -263,6 +263,7 @@ export async function createApp(settings: Config) {
     pdfInspections: createPdfInspections(),
     proxiedImages: createProxyCache(),
     describeApi: async () => (await import("./openapi/describe-run-api.ts")).describeRunApi(),
+    agentTasks: () => import("./schedules/agent-tasks.ts"),
     judgeRequest: async (method: string, url: URL, body: string | undefined) => {
       const { judgeRequest } = await import("./openapi/judge-request.ts");
       return judgeRequest(method, url, body, (one) => media.keyOf(one) !== null);

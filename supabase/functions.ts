@@ -98,6 +98,7 @@ export const functions = {
   export_rows: { args: { p_account_id: "uuid", p_kind: "text", p_after: "text", p_limit: "integer" }, returns: "value" },
   extend_idempotent: { args: { p_account_id: "uuid", p_key_hash: "text", p_attempt: "integer", p_lease_seconds: "integer" }, returns: "value" },
   find_active_turn: { args: { p_account_id: "uuid", p_chat_id: "uuid" }, returns: "value" },
+  find_generation: { args: { p_account_id: "uuid", p_effect_id: "uuid" }, returns: "value" },
   find_memory_proposal: { args: { p_account_id: "uuid", p_id: "uuid" }, returns: "value" },
   find_or_create_artist: { args: { p_account_id: "uuid", p_name: "text", p_label: "text", p_max: "integer" }, returns: "value" },
   find_workspace_content: { args: { p_account_id: "uuid", p_artist_id: "uuid", p_path: "text", p_version: "integer" }, returns: "value" },

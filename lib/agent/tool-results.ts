@@ -18,7 +18,7 @@ const RESULTS_FOLDER = ".results";
 const HOME = "/home/agent";
 
 /** The tools whose results are shown as lines and texts. Other results are JSON while they are short. */
-const SHOWN_AS_TEXT = ["bash", "read", "grep", "glob", "skill", "task", "fetch", "web_search"];
+const SHOWN_AS_TEXT = "bash read grep glob skill task fetch web_search list_schedules".split(" ");
 /** Their texts end where the room does, because they can be read on from there. */
 const READ_ON = ["read", "skill"];
 /** Fields that are texts, however short. */

@@ -8,6 +8,7 @@ import type { App } from "../app.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
 import { config } from "../platform/config.ts";
+import { call } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
 import { sealText } from "../platform/seal-text.ts";
 import { continueTrace, traceparent } from "../platform/telemetry/spans.ts";
@@ -35,6 +36,8 @@ export interface Attempt {
    * Keeps a serverless platform from suspending the process while work continues after the response.
    */
   readonly keepAlive: (work: Promise<unknown>) => void;
+  /** Ends the wait for the run, in place of `CONTENT_TIMEOUT_MS`. The run continues. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Generation extends Attempt {
@@ -114,17 +117,31 @@ export async function queueGeneration<T extends object>(
   const trace = traceparent();
   const traced = trace === undefined ? {} : { traceparent: trace };
   await dispatchJob(app, { runId, accountId, sealed, credentialId, ...traced }, generation);
-  const run = await untilEnded(accountId, runId, kind);
+  const run = await untilEnded(accountId, runId, generation);
   if (isAppError(run)) return { ...run, headers: { ...run.headers, location } };
   return { output: outputSchema.parse(run.output), location };
+}
+
+/**
+ * Waits for the run that an earlier attempt has started, and starts none; null if that has not. Errors: as
+ * `queueGeneration`.
+ */
+export async function awaitEarlier(
+  accountId: string,
+  effectId: string,
+  wait: Pick<Generation, "kind" | "signal">,
+): Promise<TaskRun | AppError | null> {
+  const args = { p_account_id: accountId, p_effect_id: effectId };
+  const runId = await call("find_generation", args, z.string().nullable());
+  return runId === null ? null : untilEnded(accountId, runId, wait);
 }
 
 async function untilEnded(
   accountId: string,
   runId: string,
-  kind: Generation["kind"],
+  { kind, signal }: Pick<Generation, "kind" | "signal">,
 ): Promise<TaskRun | AppError> {
-  const patience = AbortSignal.timeout(config().CONTENT_TIMEOUT_MS);
+  const patience = signal ?? AbortSignal.timeout(config().CONTENT_TIMEOUT_MS);
   while (!patience.aborted) {
     // Hundreds of polls say nothing in a trace.
     const run = await continueTrace(undefined, () => selectRun(accountId, runId));

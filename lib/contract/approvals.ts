@@ -9,6 +9,7 @@ export const APPROVAL_CATEGORIES = [
   "connectors",
   "mcp",
   "media",
+  "schedules",
   "delivery",
 ] as const;
 export type ApprovalCategory = (typeof APPROVAL_CATEGORIES)[number];

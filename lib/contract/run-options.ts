@@ -22,9 +22,13 @@ const descriptions = {
   skills:
     "Names of skills that the agent follows from the start, in this order. Their instructions are part of its own.",
   approvals:
-    "For each kind of effect whether the agent acts by itself (`auto`), asks (`ask`), asks once its context has content of a stranger (`ask_when_untrusted`), or must not (`deny`). By default `connectors` and `mcp` are `ask`, `fetch` is `ask_when_untrusted` in chats with connectors or MCP servers, and everything else is `auto`. The choices of a chat come before those of its template and of the account; a template of another account only tightens them.",
+    "For each kind of effect whether the agent acts by itself (`auto`), asks (`ask`), asks once its context has content of a stranger (`ask_when_untrusted`), or must not (`deny`). By default `connectors`, `mcp` and `schedules` are `ask`, `fetch` is `ask_when_untrusted` in chats with connectors or MCP servers, and everything else is `auto`. The choices of a chat come before those of its template and of the account; a template of another account only tightens them.",
   web_search:
     "Whether the agent may search the web, with the tool `web_search`. Each search counts in the usage at the vendor's price.",
+  scheduling:
+    "Whether the agent may create tasks of the account, with the tool `schedule`, and list them with `list_schedules`. Each creation is asked for unless `approvals.schedules` says otherwise. A run of a task has no tool `schedule`.",
+  media_tools:
+    "Whether the agent has the tool `make_media`, which generates an image or a video and stores it in the sandbox. It costs the same as `POST /api/content/image` and `POST /api/content/video`.",
   network:
     "Which hosts the agent may reach with `fetch`, with commands and for the files of messages, and which of them web search shows. The service's own API stays reachable. Where several policies apply, such as the account's and a chat's, all must allow a host.",
   mcp_servers:
@@ -53,6 +57,9 @@ export const AGENT_TOOLS = [
   "skill",
   "fetch",
   "web_search",
+  "schedule",
+  "list_schedules",
+  "make_media",
 ] as const;
 const tools = z
   .array(z.enum(AGENT_TOOLS))
@@ -142,6 +149,8 @@ export const runOptions = z.object({
   limits: limits.optional().meta({ description: descriptions.limits }),
   skills: skills.optional().meta({ description: descriptions.skills }),
   web_search: z.boolean().optional().meta({ description: descriptions.web_search }),
+  scheduling: z.boolean().optional().meta({ description: descriptions.scheduling }),
+  media_tools: z.boolean().optional().meta({ description: descriptions.media_tools }),
   approvals: approvalPolicies.optional().meta({ description: descriptions.approvals }),
   network: networkPolicy.optional().meta({ description: descriptions.network }),
   mcp_servers: mcpServers.optional().meta({ description: descriptions.mcp_servers }),
@@ -162,6 +171,8 @@ export const turnOptions = runOptions
     limits: true,
     skills: true,
     web_search: true,
+    scheduling: true,
+    media_tools: true,
     approvals: true,
     network: true,
     mcp_servers: true,
@@ -221,6 +232,8 @@ export const runOptionChanges = z.object({
     .optional()
     .meta({ description: `${descriptions.skills} An empty list or text removes them.` }),
   web_search: z.boolean().optional().meta({ description: descriptions.web_search }),
+  scheduling: z.boolean().optional().meta({ description: descriptions.scheduling }),
+  media_tools: z.boolean().optional().meta({ description: descriptions.media_tools }),
   approvals: approvalPolicies.optional().meta({
     description: `${descriptions.approvals} They replace the present ones; an empty object removes them.`,
   }),

@@ -5,7 +5,7 @@ import { checkOptions } from "../agent/check-options.ts";
 import { checkModel } from "../agent/models/list-models.ts";
 import type { App } from "../app.ts";
 import { endUnusedSubscriptions } from "../connectors/use-connectors.ts";
-import { type AppError, appError, isAppError } from "../contract/app-error.ts";
+import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import { checkRecipients } from "../delivery/addresses.ts";
 import type { NewTask, TaskChanges } from "./contract.ts";
 import { nextRun } from "./next-run.ts";
@@ -13,7 +13,7 @@ import { insertTask, removeTask, selectTask, updateTaskFields } from "./store.ts
 import type { Task } from "./task.ts";
 
 /**
- * Creates a scheduled prompt. Errors: 400 for an unknown model, a recipient that may not get results, or a schedule without any time, 403 for too
+ * Creates a scheduled prompt. Errors: 400 for an unknown model, a recipient that may not get results, or a schedule without any time before `ends_at`, 403 for too
  * many tasks, 404 `Template not found`.
  */
 export async function createTask(
@@ -69,13 +69,24 @@ export async function deleteTask(
 /** Returns undefined when the next time does not change. */
 function nextOf(read: Task, changes: TaskChanges): Date | null | undefined | AppError {
   const { schedule = read.schedule, timezone = read.timezone, enabled = read.enabled } = changes;
+  const { ends_at = read.ends_at } = changes;
   const isSame =
-    schedule === read.schedule && timezone === read.timezone && enabled === read.enabled;
+    schedule === read.schedule &&
+    timezone === read.timezone &&
+    enabled === read.enabled &&
+    (ends_at || undefined) === read.ends_at;
   if (isSame) return undefined;
-  const next = firstRun({ schedule, timezone });
+  const next = firstRun({ schedule, timezone, ends_at: ends_at || undefined });
   return isAppError(next) || enabled ? next : null;
 }
 
-const firstRun = ({ schedule, timezone }: Pick<Task, "schedule" | "timezone">) =>
-  nextRun(schedule, timezone, new Date()) ??
-  appError("invalid_request", "schedule must have a time in the future");
+function firstRun({
+  schedule,
+  timezone,
+  ends_at,
+}: Pick<Task, "schedule" | "timezone" | "ends_at">) {
+  const next = nextRun(schedule, timezone, new Date());
+  if (!next) return appError("invalid_request", "schedule must have a time in the future");
+  if (ends_at === undefined || next <= new Date(ends_at)) return next;
+  return invalidField("ends_at", "ends_at must not be before the next time of the schedule");
+}

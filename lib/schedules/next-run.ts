@@ -15,6 +15,14 @@ export function nextRun(schedule: string, timezone: string, after: Date): Date |
   return new Cron(schedule, { mode: "5-part", timezone }).nextRun(after);
 }
 
+/** Returns the first times of the schedule from now on, at most as many. @throws Error as `nextRun` */
+export const nextRuns = (schedule: string, timezone: string, count: number): Date[] =>
+  new Cron(schedule, { mode: "5-part", timezone }).nextRuns(count);
+
+/** Returns the end of a day in the time zone; null for a day that is over. @param day as YYYY-MM-DD */
+export const endOfDay = (day: string, timezone: string): Date | null =>
+  new Cron(`${day}T23:59:59`, { timezone }).nextRun();
+
 export function isSchedule(text: string): boolean {
   try {
     new Cron(text, { mode: "5-part" });

@@ -1,13 +1,24 @@
 /** The scheduled prompt as callers see it. */
 import { z } from "zod";
-import { dateTime, uuid } from "../contract/fields.ts";
+import { dateTime, instant, uuid } from "../contract/fields.ts";
 import { runOptionChanges, runOptions } from "../contract/run-options.ts";
 import { deliver, deliverChange } from "../delivery/contract.ts";
 import { keptVersion, templateUpdate } from "../templates/template.ts";
 
-/** The options of a task: the options of its runs, and who gets their results. */
-export const taskOptions = runOptions.extend({ deliver: deliver.optional() });
-export const taskOptionChanges = runOptionChanges.extend({ deliver: deliverChange });
+const END = "The task is disabled when its next time would be later.";
+
+/** The options of a task: the options of its runs, who gets their results, and its end. */
+export const taskOptions = runOptions.extend({
+  deliver: deliver.optional(),
+  ends_at: instant.optional().meta({ description: END }),
+});
+export const taskOptionChanges = runOptionChanges.extend({
+  deliver: deliverChange,
+  ends_at: z
+    .union([instant, z.literal("")], { error: "ends_at must be a date and time" })
+    .optional()
+    .meta({ description: `${END} An empty text removes it.` }),
+});
 
 /** One run of a task, by its schedule or on request. */
 export const taskFiring = z

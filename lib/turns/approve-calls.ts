@@ -5,14 +5,17 @@
 import { createHash, createHmac } from "node:crypto";
 import type { JSONValue, UIMessageChunk } from "ai";
 import type { ToolCall } from "../agent/step-result.ts";
+import { isLeft } from "../agent/tools/index.ts";
+import { mediaRequestIn } from "../agent/tools/make-media.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import { mcpToolOf } from "../agent/tools/mcp-tool.ts";
 import type { App } from "../app.ts";
 import type { ApprovalCategory, EffectLine, UntrustedSource } from "../contract/approvals.ts";
 import type { RunOptions } from "../contract/run-options.ts";
-import { visibleExcerpt, warnOfLookalikes } from "../contract/visible-text.ts";
 import { config } from "../platform/config.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
+import { contentLines, lineOf, linesOf, without } from "./effect-lines.ts";
+import { MEDIA_FOLDER, mediaOrder } from "./make-media.ts";
 import type { ActiveTurn } from "./store/turns.ts";
 import { withoutContent } from "./without-content.ts";
 
@@ -32,45 +35,8 @@ interface Asking {
   readonly untrusted: readonly UntrustedSource[];
 }
 
-const MAX_LINES = 20;
-const MAX_NAME_CHARS = 64;
-
-/** Fields that are shown first: whom a call reaches. */
-const ADDRESSEE =
-  /^(?:to|cc|bcc|.*(?:recipient|email|channel|user|host|url|address|account|phone|attendee|participant|guest|invitee|member|contact).*)$/i;
-
-/** Returns a line, and a warning after it if its value can be taken for another one. */
-function lineOf(label: string, value: unknown, isAddress = false): EffectLine[] {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  const warning = warnOfLookalikes(text, isAddress);
-  return [
-    { label, ...visibleExcerpt(text) },
-    ...(warning === null ? [] : [{ label: "Caution", value: warning }]),
-  ];
-}
-
-/**
- * Returns fields as lines: first the addressees, at the end the number of fields that are left out. Their labels are
- * unlike those of this service: a server or a model can name a field `Service`.
- */
-function linesOf(input: Readonly<Record<string, unknown>>, kind = "Input"): EffectLine[] {
-  const names = Object.keys(input);
-  const ordered = [
-    ...names.filter((name) => ADDRESSEE.test(name)),
-    ...names.filter((name) => !ADDRESSEE.test(name)),
-  ];
-  const lines = ordered.slice(0, MAX_LINES).flatMap((name) => {
-    const { value, is_cut } = visibleExcerpt(name, MAX_NAME_CHARS);
-    const shown = lineOf(`${kind} “${value}”`, input[name], ADDRESSEE.test(name));
-    return is_cut ? shown.map((line) => ({ ...line, is_cut })) : shown;
-  });
-  const more = names.length - MAX_LINES;
-  if (more <= 0) return lines;
-  return [...lines, { label: "Further fields", value: String(more), is_cut: true }];
-}
-
 /** The effects for which the default is to ask. */
-const ASKED: readonly ApprovalCategory[] = ["connectors", "mcp"];
+const ASKED: readonly ApprovalCategory[] = ["connectors", "mcp", "schedules"];
 
 /** Returns whether a call may run, or must be asked for, or must not run. */
 export function decisionOn(
@@ -78,7 +44,9 @@ export function decisionOn(
   { options, untrusted }: Asking,
 ): "run" | "ask" | "deny" {
   const policy = options.approvals?.[category] ?? (ASKED.includes(category) ? "ask" : "auto");
-  if (policy === "ask_when_untrusted") return untrusted.length > 0 ? "ask" : "run";
+  // A schedule outlives the turn: no stranger's text may create one without a person.
+  const isGuarded = category === "schedules" && policy === "auto";
+  if (policy === "ask_when_untrusted" || isGuarded) return untrusted.length > 0 ? "ask" : "run";
   return policy === "auto" ? "run" : policy;
 }
 
@@ -100,10 +68,13 @@ const record = (value: unknown): Readonly<Record<string, unknown>> =>
 
 /** Returns the effects of a call; null for a call that no policy names. */
 export async function effectOf(
-  app: Pick<App, "connectors" | "judgeRequest">,
+  app: Pick<App, "agentTasks" | "connectors" | "judgeRequest">,
   { name, input }: ToolCall,
-  { mcp_tools, options }: Pick<ActiveTurn, "mcp_tools" | "options">,
+  turn: Pick<ActiveTurn, "artist_id" | "is_of_task" | "mcp_tools" | "options" | "skills">,
 ): Promise<CallEffect | null> {
+  // The turn does not have the tool, which refuses the call.
+  if (!isLeft(name, turn)) return null;
+  const { mcp_tools, options } = turn;
   const given = record(input);
   const ofServer = mcpToolOf(mcp_tools, name);
   if (ofServer) {
@@ -150,6 +121,27 @@ export async function effectOf(
       };
     case "fetch":
       return withFile(await effectOfRequest(app, without(given, "saveTo")), given.saveTo);
+    case "make_media": {
+      const request = mediaRequestIn(given);
+      // The tool refuses it.
+      if (!request) return null;
+      const { url, body, file } = mediaOrder(request);
+      const order = { method: "POST", url: url.href, body: JSON.stringify(body) };
+      const effect = withFile(await effectOfRequest(app, order), MEDIA_FOLDER);
+      if (!effect || file === undefined) return effect;
+      return {
+        ...effect,
+        effect: [...effect.effect, ...lineOf("Image", file)],
+        fields: { ...effect.fields, image: file },
+      };
+    }
+    case "schedule": {
+      const plan = (await app.agentTasks()).planTask(given, turn);
+      // The tool refuses it.
+      if ("error" in plan) return null;
+      const { effect } = plan;
+      return { categories: ["schedules"], effect, fields: given, isMemorable: async () => false };
+    }
     default:
       return null;
   }
@@ -171,15 +163,6 @@ function withFile(effect: CallEffect | null, saveTo: unknown): CallEffect | null
     fields: { ...effect.fields, saveTo },
   };
 }
-
-/** The size of a text, and the text. */
-const contentLines = (content: unknown): EffectLine[] => [
-  { label: "Characters", value: String(typeof content === "string" ? content.length : 0) },
-  ...(content === undefined ? [] : lineOf("Content", content)),
-];
-
-const without = (input: Readonly<Record<string, unknown>>, ...names: readonly string[]) =>
-  Object.fromEntries(Object.entries(input).filter(([name]) => !names.includes(name)));
 
 /** A request to the web, or to this service, which acts for the account. */
 async function effectOfRequest(

@@ -15,6 +15,7 @@ import { modelsOf } from "../agent/models/model-outages.ts";
 import type { StepResult } from "../agent/step-result.ts";
 import { toolSchemas } from "../agent/tools/index.ts";
 import type { App } from "../app.ts";
+import type { MediaParts } from "./make-media.ts";
 import type { UsageEntry } from "./measure-step.ts";
 import type { ModelCallParts } from "./model-call.ts";
 import { type Reservation, reservesCalls } from "./store/model-calls.ts";
@@ -26,8 +27,15 @@ import { writeSummary } from "./write-summary.ts";
 export type ContextParts = ModelCallParts &
   Pick<
     App,
-    "connectors" | "contextWindows" | "describeApi" | "judgeRequest" | "sandboxes" | "search"
-  >;
+    | "agentTasks"
+    | "connectors"
+    | "contextWindows"
+    | "describeApi"
+    | "judgeRequest"
+    | "sandboxes"
+    | "search"
+  > &
+  MediaParts;
 
 export interface ContextRequest {
   readonly turnId: string;

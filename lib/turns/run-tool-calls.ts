@@ -2,14 +2,16 @@ import type { JSONValue, ToolModelMessage, UIMessageChunk } from "ai";
 import type { ToolCall } from "../agent/step-result.ts";
 import { showResults } from "../agent/tool-results.ts";
 import { isRepeatable, runTool } from "../agent/tools/index.ts";
+import type { MediaRequest } from "../agent/tools/make-media.ts";
 import { inStoredOrder } from "../agent/tools/make-storable.ts";
 import type { SubagentWork } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
-import { decideOn, effectOf } from "./approve-calls.ts";
+import { approvalIdOf, decideOn, effectOf } from "./approve-calls.ts";
 import { type ContextParts, contextSize } from "./fit-context.ts";
 import { liveOutput } from "./live-output.ts";
+import { makeMedia } from "./make-media.ts";
 import { runSubagent } from "./run-subagent.ts";
 import {
   type ActiveTurn,
@@ -88,7 +90,12 @@ export async function runToolCalls(
     const isRecorded = earlier && (earlier.finished || !isRepeatable(call.name));
     const output = isRecorded
       ? await outputOf(step.turn, turnId, earlier)
-      : await inLane(call, () => runAndRecord(app, step, call, place, environment));
+      : await inLane(call, () =>
+          runAndRecord(app, step, call, place, {
+            ...environment,
+            isRepeated: earlier !== undefined,
+          }),
+        );
     if (step.denials.get(call.id)?.isAnswer) {
       write({ type: "tool-output-denied", toolCallId: call.id });
     } else if (signal.aborted && !earlier) {
@@ -143,9 +150,9 @@ async function runAndRecord(
   step: ToolCalls,
   call: ToolCall,
   place: number,
-  environment: ToolEnvironment,
+  { isRepeated, ...environment }: ToolEnvironment & { readonly isRepeated: boolean },
 ): Promise<JSONValue> {
-  const { turnId, turn, write } = step;
+  const { turnId, runId, turn, write, signal } = step;
   const callId = recordIdOf(step.index, call, turn.subagent);
   const show = (output: JSONValue) => {
     if (step.signal.aborted) return;
@@ -173,6 +180,8 @@ async function runAndRecord(
           },
         }),
     });
+  // Of the approval, if the call was asked for: by it a repeated call finds what it has made before.
+  const effectId = approvalIdOf(turnId, callId);
   let met: readonly UntrustedSource[] = [];
   const live = call.name === "bash" ? liveOutput(environment.env, show) : null;
   const context = {
@@ -182,6 +191,11 @@ async function runAndRecord(
       judgedRequest(app, { turnId, callId }, method, url, body),
     runSubagent: runWork,
     searchWeb: (request: SearchRequest) => searchWeb(app, step, place, request),
+    scheduleTask: async (input: unknown) =>
+      (await app.agentTasks()).scheduleTask(app, turn, effectId, input),
+    listTasks: async () => (await app.agentTasks()).listTasks(turn.account_id),
+    makeMedia: (request: MediaRequest) =>
+      makeMedia(app, { turnId, runId, turn, effectId, isRepeated, signal }, request),
     meet: (...sources: UntrustedSource[]) => {
       met = withSources(met, sources);
     },

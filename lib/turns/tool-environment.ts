@@ -28,6 +28,7 @@ import { openSandbox } from "./turn-sandbox.ts";
 /** The calls of a step that are to run. */
 export interface ToolWork {
   readonly turnId: string;
+  readonly runId: string;
   readonly turn: ActiveTurn;
   readonly credential?: RunCredentialForm;
   readonly calls: readonly ToolCall[];
@@ -37,7 +38,16 @@ export interface ToolWork {
 }
 
 export interface ToolEnvironment
-  extends Omit<ToolContext, "meet" | "judgedRequest" | "runSubagent" | "searchWeb"> {
+  extends Omit<
+    ToolContext,
+    | "judgedRequest"
+    | "listTasks"
+    | "makeMedia"
+    | "meet"
+    | "runSubagent"
+    | "scheduleTask"
+    | "searchWeb"
+  > {
   /** Whether commands can reach hosts other than the service. */
   readonly canReachWeb: boolean;
 }

@@ -358,10 +358,11 @@ export class TurnStep {
     denials: ToolCalls["denials"],
     known: ToolCalls["known"],
   ): Promise<ToolModelMessage | null> {
-    const { turnId, credential } = this.#step;
+    const { turnId, runId, credential } = this.#step;
     let hasSteering: boolean | undefined;
     const results = await runToolCalls(this.#app, {
       turnId,
+      runId,
       index: this.#index,
       turn: this.#current.turn,
       ...(credential && { credential }),

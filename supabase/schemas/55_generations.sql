@@ -134,6 +134,14 @@ end
 $$;
 comment on function public.start_generation is 'Starts a run for an artist, by default the artist of the run whose credential this is, and reserves its cost, null if unknown: {outcome: begun}; {outcome: earlier, run_id, output} when another run has the effect; {outcome: full} when the account has no room for media; {outcome: busy} at its limit of runs; {outcome: over_budget | unpriced_model}. A limit of 0 is none.';
 
+create function public.find_generation(p_account_id uuid, p_effect_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select r.id from public.task_runs r
+  where r.account_id = p_account_id and r.effect_id = p_effect_id
+  order by r.created_at desc limit 1
+$$;
+comment on function public.find_generation is 'The newest run with an effect, however it has ended; null for none.';
+
 create function public.record_generation(
   p_account_id uuid, p_run_id text, p_kind text, p_credential_id uuid, p_call jsonb
 ) returns void

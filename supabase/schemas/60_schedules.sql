@@ -32,7 +32,7 @@ comment on column public.scheduled_prompts.model_id is 'The model of the runs; n
 comment on column public.scheduled_prompts.schedule is 'A cron expression of five fields.';
 comment on column public.scheduled_prompts.timezone is 'The IANA time zone that the schedule is read in.';
 comment on column public.scheduled_prompts.next_run_at is 'When the task fires next; null while it is disabled.';
-comment on column public.scheduled_prompts.options is 'The options of the runs, as of runOptions in lib/contract/run-options.ts. Those that are absent are the template''s.';
+comment on column public.scheduled_prompts.options is 'The options of the runs, as of runOptions in lib/contract/run-options.ts, with deliver and ends_at. Those that are absent are the template''s.';
 
 create table public.scheduled_firings (
   id uuid primary key,
@@ -282,7 +282,10 @@ declare
   v_task public.scheduled_prompts;
 begin
   update public.scheduled_prompts
-  set next_run_at = p_next, enabled = p_next is not null
+  set next_run_at = case
+      when p_next <= coalesce((options ->> 'ends_at')::timestamptz, 'infinity') then p_next end,
+    enabled = coalesce(
+      p_next <= coalesce((options ->> 'ends_at')::timestamptz, 'infinity'), false)
   where id = p_task_id and enabled and next_run_at = p_expected
   returning * into v_task;
   if not found or exists (
@@ -299,7 +302,7 @@ begin
   return true;
 end
 $$;
-comment on function public.fire_task is 'Moves a task from the time p_expected to the next one and leaves a waiting firing of that time, both or neither; false when another server has done so. Without a next time the task is disabled.';
+comment on function public.fire_task is 'Moves a task from the time p_expected to the next one and leaves a waiting firing of that time, both or neither; false when another server has done so. Without a next time, or with one after the option ends_at, the task is disabled.';
 
 create function public.fire_task_now(
   p_account_id uuid, p_id uuid, p_firing_id uuid, p_lease_seconds integer, p_idempotency_key text

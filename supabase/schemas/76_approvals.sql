@@ -88,7 +88,7 @@ comment on function public.stricter_policies is 'The stricter policy of each cat
 
 create function public.default_policy(p_category text) returns text
 language sql immutable as $$
-  select case when p_category in ('connectors', 'mcp') then 'ask' else 'auto' end
+  select case when p_category in ('connectors', 'mcp', 'schedules') then 'ask' else 'auto' end
 $$;
 comment on function public.default_policy is 'The policy of a category for which none is set. Inlined, hence no search_path.';
 

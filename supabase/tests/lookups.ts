@@ -151,6 +151,7 @@ export const lookups: Readonly<
   choose_template_version: ({ template: template_id }) => ({ template_id, version: 1 }),
   applied_template_version: ({ template: template_id }) => ({ template_id, version: 1 }),
   set_agent_template_favorite: ({ template: id }) => ({ id, is_favourite: true }),
+  find_generation: ({ generationEffect: effect_id }) => ({ effect_id }),
   get_task_run: ({ finishedTaskRun: id }) => ({ id }),
   list_artist_task_runs: ({ formerArtist: artist_id }) => ({ artist_id, limit: 10 }),
   get_task: ({ task: id }) => ({ id }),

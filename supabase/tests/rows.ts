@@ -12,6 +12,8 @@ export interface Rows {
   readonly key: string;
   readonly taskRun: string;
   readonly finishedTaskRun: string;
+  /** Of the finished task run. */
+  readonly generationEffect: string;
   /** The artist that it was for, deleted since. */
   readonly formerArtist: string;
   readonly file: string;
@@ -49,6 +51,7 @@ export const noRows = (): Rows => ({
   template: randomUUID(),
   key: randomUUID(),
   taskRun: `run_${randomUUID().replaceAll("-", "")}`,
+  generationEffect: randomUUID(),
   finishedTaskRun: `run_${randomUUID().replaceAll("-", "")}`,
   formerArtist: randomUUID(),
   file: `${randomUUID().replaceAll("-", "")}.png`,
@@ -126,9 +129,10 @@ export async function createRows(
   await sql`insert into task_runs (id, account_id, status, task_identifier, tags, lease_until)
     values (${ids.taskRun}, ${account}, 'EXECUTING', 'own', array['account:' || ${account}::text],
       now() + interval '1 hour')`;
-  await sql`insert into task_runs (id, account_id, status, task_identifier, tags, artist_id)
+  await sql`insert into task_runs (id, account_id, status, task_identifier, tags, artist_id,
+      effect_id)
     values (${ids.finishedTaskRun}, ${account}, 'COMPLETED', 'own',
-      array['account:' || ${account}::text], ${ids.formerArtist})`;
+      array['account:' || ${account}::text], ${ids.formerArtist}, ${ids.generationEffect})`;
   await sql`insert into media_files (account_id, name, run_id, bytes)
     values (${account}, ${ids.file}, ${ids.finishedTaskRun}, 10)`;
   await createMembership(transaction, account, ids);

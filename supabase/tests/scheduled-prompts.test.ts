@@ -66,6 +66,16 @@ async function storeTurn(t: Transaction, { id, accountId }: Firing, run_id: stri
   return { turn, session, chat };
 }
 
+test("a task fires for the last time before its end, and is then disabled", () =>
+  withTask(async (t, account, task) => {
+    await t.sql`update scheduled_prompts set options = ${t.sql.json({ ends_at: at(1, 30) })} where id = ${task}`;
+    const states = [await fire(t, task, 0), await fire(t, task, 1), await fire(t, task, 2)];
+    expect(states).toEqual([true, true, false]);
+    const rows = await t.sql`select enabled, next_run_at from scheduled_prompts where id = ${task}`;
+    expect(rows).toEqual([{ enabled: false, next_run_at: null }]);
+    expect(await statuses(t, account)).toHaveLength(2);
+  }));
+
 describe("fire_task", () => {
   test("of servers that come at once, one makes the firing", async () => {
     const { id: account } = await createPerson();

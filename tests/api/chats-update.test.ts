@@ -25,7 +25,7 @@ describe("PATCH /api/sessions/{sessionId}/chats/{chatId} 400", () => {
   test.each([
     [
       {},
-      "One of title, modelId, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, instructions, templateId, template_version, archived, pinned must be provided",
+      "One of title, modelId, fallback_models, effort, workspace, outcome, skills, web_search, scheduling, media_tools, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, instructions, templateId, template_version, archived, pinned must be provided",
     ],
     [{ pinned: "yes" }, "pinned must be a boolean"],
     [{ instructions: "x".repeat(10_001) }, "instructions must be at most 10000 characters"],

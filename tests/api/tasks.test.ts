@@ -194,7 +194,7 @@ describe("PATCH /api/tasks/{id} 400", () => {
   test.each([
     [
       {},
-      "One of title, prompt, template_id, template_version, schedule, timezone, artist_id, model, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, deliver, enabled must be provided",
+      "One of title, prompt, template_id, template_version, schedule, timezone, artist_id, model, fallback_models, effort, workspace, outcome, skills, web_search, scheduling, media_tools, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, deliver, ends_at, enabled must be provided",
     ],
     [{ schedule: "never" }, "schedule must be a cron expression of five fields"],
     [{ schedule: "0 0 30 2 *" }, "schedule must have a time in the future"],

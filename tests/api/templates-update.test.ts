@@ -107,7 +107,7 @@ describe("PATCH /api/agents/templates/{id} 400", () => {
   test.each([
     [
       {},
-      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, model, output_schema, is_private, share_emails must be provided",
+      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, scheduling, media_tools, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, model, output_schema, is_private, share_emails must be provided",
       [],
     ],
     [
@@ -117,7 +117,7 @@ describe("PATCH /api/agents/templates/{id} 400", () => {
     ],
     [
       { title: null, tags: null },
-      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, model, output_schema, is_private, share_emails must be provided",
+      "One of title, description, prompt, tags, fallback_models, effort, workspace, outcome, skills, web_search, scheduling, media_tools, approvals, network, mcp_servers, limits, tools, temperature, max_output_tokens, model, output_schema, is_private, share_emails must be provided",
       [],
     ],
     [{ title: "ab", tags: "a" }, "title must be at least 3 characters", ["title", "tags"]],

@@ -12,7 +12,13 @@ import { runTool } from "@/lib/agent/tools/index.ts";
 import { listedDescription, MAX_HEAD_BYTES, readSkillHead } from "@/lib/agent/tools/skill-file.ts";
 import { createLocalProvider } from "@/lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox, SandboxProvider, SandboxState } from "@/lib/sandbox/port.ts";
-import { documentQueue, noSearch, noSkills, seenImages } from "../support/fixtures/agent-tools.ts";
+import {
+  documentQueue,
+  noSearch,
+  noServiceTools,
+  noSkills,
+  seenImages,
+} from "../support/fixtures/agent-tools.ts";
 import { expectNoStall } from "../support/harness/stall.ts";
 
 const MIB = 1024 * 1024;
@@ -43,6 +49,7 @@ const run = (name: string, input: unknown) =>
     runSubagent: () => Promise.reject(new Error("No test runs a subagent here")),
     skills: noSkills,
     searchWeb: noSearch,
+    ...noServiceTools,
     images: seenImages,
     serviceOrigin: "http://service",
     judgedRequest: async (_method, url) => ({ url, headers: {} }),

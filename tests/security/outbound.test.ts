@@ -13,7 +13,13 @@ import { runTool } from "../../lib/agent/tools/index.ts";
 import { AddressRefused, isPublicAddress } from "../../lib/platform/outbound/public-address.ts";
 import { publicOnly } from "../../lib/platform/outbound/public-only.ts";
 import { SandboxError } from "../../lib/sandbox/port.ts";
-import { documentQueue, noSearch, noSkills, seenImages } from "../support/fixtures/agent-tools.ts";
+import {
+  documentQueue,
+  noSearch,
+  noServiceTools,
+  noSkills,
+  seenImages,
+} from "../support/fixtures/agent-tools.ts";
 
 let connections = 0;
 let inside: Server;
@@ -92,6 +98,7 @@ it("the agent's fetch tool reaches no private address of the operator's allowlis
       runSubagent: () => Promise.reject(new Error("No test runs a subagent here")),
       skills: noSkills,
       searchWeb: noSearch,
+      ...noServiceTools,
       images: seenImages,
       serviceOrigin: "http://service",
       judgedRequest: async (_method: string, url: URL) => ({ url, headers: {} }),

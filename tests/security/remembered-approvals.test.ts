@@ -11,6 +11,7 @@ const app = {
   judgeRequest: async (method: string, url: URL, body: string | undefined) =>
     judgeRequest(method, url, body, () => false),
   connectors: null,
+  agentTasks: () => import("../../lib/schedules/agent-tasks.ts"),
 };
 const charts = {
   ...{
@@ -23,7 +24,10 @@ const charts = {
   },
   ...{ name: "mcp__charts__post", readOnly: false, destructive: false },
 };
-const turn = { mcp_tools: [charts], options: {} };
+const turn = {
+  ...{ mcp_tools: [charts], options: {}, artist_id: null, is_of_task: false },
+  skills: { listed: [], disabled: [], loaded: [] },
+};
 const fieldsOf = async (name: string, input: unknown) =>
   (await effectOf(app, { id: "1", name, input }, turn))?.fields;
 

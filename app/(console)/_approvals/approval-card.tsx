@@ -25,6 +25,7 @@ const QUESTIONS: Readonly<Record<Approval["category"], string>> = {
   connectors: "Do this in a connected service?",
   mcp: "Use this tool of an MCP server?",
   media: "Generate this?",
+  schedules: "Create this schedule?",
   delivery: "Send this?",
 };
 

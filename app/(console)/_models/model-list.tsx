@@ -12,15 +12,23 @@ import {
 import type { RunOptionChanges, RunOptions } from "@/lib/contract/run-options.ts";
 import type { ApiError } from "../_api/request.ts";
 import type { Model } from "../_hooks/shared-reads.ts";
-import { SelectField } from "../_ui/form.tsx";
+import { SelectField, Switch } from "../_ui/form.tsx";
 import { formatTokens } from "../_ui/format.ts";
 import { ErrorState, Loading, Skeletons } from "../_ui/states.tsx";
 
-/** How the model works, where that can be chosen. */
+type Chosen = "effort" | "fallback_models" | (typeof TOOLS)[number]["option"];
+
+/** How the model works, and with which tools, where that can be chosen. */
 export interface ModelOptions {
-  readonly options?: Pick<RunOptions, "effort" | "fallback_models">;
-  readonly onOptions?: (changes: Pick<RunOptionChanges, "effort" | "fallback_models">) => void;
+  readonly options?: Pick<RunOptions, Chosen>;
+  readonly onOptions?: (changes: Pick<RunOptionChanges, Chosen>) => void;
 }
+
+const TOOLS = [
+  { option: "web_search", label: "Search the web" },
+  { option: "scheduling", label: "Create schedules" },
+  { option: "media_tools", label: "Generate images and videos" },
+] as const;
 
 /** No model has this id. */
 const NONE = " ";
@@ -190,6 +198,18 @@ export function ModelList({
                     .map(({ id, name }) => ({ value: id, label: name })),
                 ]}
               />
+            </div>
+          )}
+          {onOptions && (
+            <div className="flex flex-col gap-2 border-t px-3 py-2.5">
+              {TOOLS.map(({ option, label }) => (
+                <Switch
+                  key={option}
+                  label={label}
+                  checked={options[option] ?? false}
+                  onChange={(isOn) => onOptions({ [option]: isOn })}
+                />
+              ))}
             </div>
           )}
           <p className="border-t px-3 py-2 text-xs text-muted-foreground">

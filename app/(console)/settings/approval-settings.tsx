@@ -44,6 +44,7 @@ const KINDS: readonly {
     text: "Ask me, unless the tool only reads",
   },
   { kind: "media", label: "Generate images and videos", usual: "auto" },
+  { kind: "schedules", label: "Create schedules", usual: "ask" },
 ];
 
 /** What the agents of the account may do without a person, and the approvals that are remembered. */

@@ -175,6 +175,9 @@ const TOOL_LABELS: Readonly<Record<string, string>> = {
   task: "Had a part of the work done",
   todo: "Made a plan",
   web_search: "Searched the web",
+  schedule: "Created schedules",
+  list_schedules: "Looked for schedules",
+  make_media: "Generated media",
   write: "Wrote files",
 };
 

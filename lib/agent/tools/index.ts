@@ -1,4 +1,4 @@
-/** The eleven tools of the agent, web search, the one that submits the output of a run, and tools of clients and MCP servers. */
+/** The eleven tools of the agent, those that options turn on, the one that submits the output of a run, and tools of clients and MCP servers. */
 import { type JSONValue, jsonSchema, type ModelMessage, type ToolSet, tool, zodSchema } from "ai";
 import type { AGENT_TOOLS, RunOptions } from "../../contract/run-options.ts";
 import { processWide } from "../../platform/process-wide.ts";
@@ -11,10 +11,12 @@ import { edit } from "./edit.ts";
 import { fetchTool } from "./fetch.ts";
 import { glob } from "./glob.ts";
 import { grep } from "./grep.ts";
+import { makeMedia } from "./make-media.ts";
 import { mcpAgentTool, withMcpTools } from "./mcp.ts";
 import type { McpTool } from "./mcp-tool.ts";
 import { read } from "./read.ts";
 import { runSafely } from "./run-safely.ts";
+import { listSchedules, schedule } from "./schedule.ts";
 import { skill } from "./skill.ts";
 import { submitOutput, submitOutputDescription } from "./submit-output.ts";
 import { task } from "./task.ts";
@@ -35,14 +37,22 @@ const byName: Record<Exclude<(typeof AGENT_TOOLS)[number], "ask_user_question">,
   skill,
   fetch: fetchTool,
   web_search: webSearch,
+  schedule,
+  list_schedules: listSchedules,
+  make_media: makeMedia,
 };
 const runnable = Object.values(byName);
 
 const names = [...runnable, askUserQuestion].map(({ name }) => name);
 /** The tools of a subagent: files and commands. */
 const ofSubagents: readonly AnyAgentTool[] = [bash, read, write, edit, grep, glob];
-const isOffline = (name: string): boolean => name !== webSearch.name;
-const needsNoUser = (name: string): boolean => name !== askUserQuestion.name;
+/** The tools that an option turns on. */
+const OPTIONS = new Map<string, "web_search" | "scheduling" | "media_tools">([
+  [webSearch.name, "web_search"],
+  [schedule.name, "scheduling"],
+  [listSchedules.name, "scheduling"],
+  [makeMedia.name, "media_tools"],
+]);
 
 /**
  * Created once, because the SDK translates a bare zod schema again at every model call; not before the first of them,
@@ -61,11 +71,8 @@ function makeToolSets() {
     Object.fromEntries(schemas.filter(([name]) => isWanted(name)));
   return {
     ofSubagents: toolsFor((name) => ofSubagents.some((each) => each.name === name)),
-    chat: { online: toolsFor(() => true), offline: toolsFor(isOffline) },
-    headless: {
-      online: toolsFor(needsNoUser),
-      offline: toolsFor((name) => needsNoUser(name) && isOffline(name)),
-    },
+    chat: toolsFor(() => true),
+    headless: toolsFor((name) => name !== askUserQuestion.name),
   };
 }
 
@@ -86,7 +93,12 @@ export interface ToolOptions {
   readonly mcp_tools?: readonly McpTool[];
   /** Present for a subagent, which has its own tools. */
   readonly subagent?: object;
-  readonly options?: Pick<RunOptions, "skills" | "tools" | "web_search">;
+  readonly options?: Pick<
+    RunOptions,
+    "skills" | "tools" | "web_search" | "scheduling" | "media_tools"
+  >;
+  /** Whether a task has started the turn, which then cannot create tasks. */
+  readonly is_of_task?: boolean;
   readonly skills?: TurnSkills;
 }
 
@@ -97,7 +109,13 @@ const narrowedTools = new WeakMap<ToolSet, Map<string, ToolSet>>();
  * Returns whether the options and the skills of a turn leave it a tool. A skill that names no tool of the agent limits
  * nothing.
  */
-function isLeft(name: string, { skills, options }: Pick<ToolOptions, "skills" | "options">) {
+export function isLeft(
+  name: string,
+  { skills, options, is_of_task }: Pick<ToolOptions, "skills" | "options" | "is_of_task">,
+): boolean {
+  const option = OPTIONS.get(name);
+  if (option && !options?.[option]) return false;
+  if (name === schedule.name && is_of_task) return false;
   const isAgents = names.includes(name);
   const allowed: readonly string[] | undefined = options?.tools;
   if (isAgents && allowed && !allowed.includes(name)) return false;
@@ -131,10 +149,9 @@ export function toolSchemas(turn: ToolOptions, messages: readonly ModelMessage[]
 }
 
 function toolsWithoutMcp(turn: ToolOptions): ToolSet {
-  const { headless, output_schema, client_tools, options } = turn;
+  const { headless, output_schema, client_tools } = turn;
   const { chat, headless: ofRuns } = toolSets();
-  const all = (headless ? ofRuns : chat)[options?.web_search ? "online" : "offline"];
-  const common = narrow(all, turn);
+  const common = narrow(headless ? ofRuns : chat, turn);
   const own = client_tools ?? output_schema;
   if (!own) return common;
   const known = toolsOfTurns.get(own);
@@ -166,10 +183,10 @@ export async function runTool(
   name: string,
   input: unknown,
   context: ToolContext,
-  turn: Pick<ToolOptions, "subagent" | "options" | "skills" | "mcp_tools"> = {},
+  turn: Pick<ToolOptions, "subagent" | "options" | "skills" | "mcp_tools" | "is_of_task"> = {},
 ): Promise<JSONValue> {
   const { output } = context;
-  const { subagent, options, mcp_tools } = turn;
+  const { subagent, mcp_tools } = turn;
   const ofServer =
     subagent || !isLeft(name, turn) ? undefined : mcpAgentTool(mcp_tools ?? [], name);
   if (ofServer) return runSafely(ofServer, input, context);
@@ -177,16 +194,16 @@ export async function runTool(
   const found = isSubmission
     ? submitOutput(output)
     : (subagent ? ofSubagents : runnable).find(
-        (candidate) =>
-          candidate.name === name && (options?.web_search || isOffline(name)) && isLeft(name, turn),
+        (candidate) => candidate.name === name && isLeft(name, turn),
       );
   return found ? runSafely(found, input, context) : toolFailure("There is no such tool");
 }
 
 /**
- * Returns whether a call that a crash has cut is run again: a subagent continues, and the validation of an
- * output has no effect.
+ * Returns whether a call that a crash has cut is run again: a subagent continues, a task and a generation have ids by
+ * which they are found, and the validation of an output has no effect.
  */
-export const isRepeatable = (name: string): boolean => name === task.name || name === SUBMIT_OUTPUT;
+export const isRepeatable = (name: string): boolean =>
+  [task.name, schedule.name, makeMedia.name, SUBMIT_OUTPUT].includes(name);
 
 export type { ToolContext } from "./tool.ts";

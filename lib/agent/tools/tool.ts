@@ -8,6 +8,7 @@ import type { SearchAnswer, SearchFailure, SearchRequest } from "../../search/po
 import type { DocumentWork } from "../documents/run-document-worker.ts";
 import type { OutputValidation } from "../output/check-output.ts";
 import type { SkillLibrary } from "../skills/skill.ts";
+import type { MediaRequest } from "./make-media.ts";
 import type { McpTool } from "./mcp-tool.ts";
 
 export interface SubagentWork {
@@ -50,6 +51,12 @@ export interface ToolContext {
   readonly skills: SkillLibrary;
   /** Searches the web, and records what the search has cost. */
   readonly searchWeb: (request: SearchRequest) => Promise<SearchAnswer | SearchFailure>;
+  /** Creates a task of the account, and resolves with it or `{error}`. */
+  readonly scheduleTask: (input: unknown) => Promise<JSONValue>;
+  /** Resolves with the newest tasks of the account. */
+  readonly listTasks: () => Promise<JSONValue>;
+  /** Generates an image or a video, and resolves with its file in the sandbox or `{error}`. */
+  readonly makeMedia: (request: MediaRequest) => Promise<JSONValue>;
   /** Resolves with a request to this service as the policies of the turn have judged it; null for no operation. */
   readonly judgedRequest: (
     method: string,

@@ -21,6 +21,9 @@ const probedMedia = z.discriminatedUnion("kind", [
     /** For a video, the length of its video track: its audio often ends slightly later. */
     seconds: z.number().positive(),
     hasAudio: z.boolean(),
+    /** The sides of a video as it is shown. */
+    width: z.number().optional(),
+    height: z.number().optional(),
   }),
 ]);
 export type ProbedMedia = z.output<typeof probedMedia>;

@@ -26,7 +26,10 @@ async function probeContainer(path: string): Promise<ProbedMedia | null> {
   const track = video ?? audio;
   if (!track) return null;
   const seconds = (await track.computeDuration()) - (await track.getFirstTimestamp());
-  return { kind: video ? "video" : "audio", seconds, hasAudio: audio !== null };
+  const common = { seconds, hasAudio: audio !== null };
+  if (!video) return { kind: "audio", ...common };
+  const [width, height] = [await video.getDisplayWidth(), await video.getDisplayHeight()];
+  return { kind: "video", ...common, width, height };
 }
 
 parentPort?.postMessage(await probe(String(workerData.path)).catch(() => null));

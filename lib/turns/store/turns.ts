@@ -73,7 +73,11 @@ export const turnState = z.object({
   facts: turnFacts.nullish().transform((facts) => facts ?? null),
   context_limit: z.number().nullable(),
   headless: z.boolean(),
+  /** Whether a schedule or a trigger has started it. */
+  is_of_task: z.boolean().default(true),
   has_key: z.boolean(),
+  /** The id of its credential. */
+  key_id: z.string().nullish(),
   /** Whether the account has a budget, against which each model call is checked. */
   has_budget: z.boolean(),
   created_at: z.string(),

@@ -80,6 +80,20 @@ describe("the set of tools", () => {
     expect(await runTool("todo", todo, fixture.context(), limitedTo(""))).not.toEqual(refused);
   });
 
+  test("has those of an option with it alone, and no task creates tasks", async () => {
+    const options = { scheduling: true, media_tools: true };
+    const more = ["list_schedules", "make_media"];
+    const offered = (turn: object) =>
+      Object.keys(toolSchemas({ headless: true, options, ...turn }));
+    expect(offered({}).sort()).toEqual([...names, ...more, "schedule"].sort());
+    expect(offered({ is_of_task: true }).sort()).toEqual([...names, ...more].sort());
+    expect(offered({ subagent: {} })).not.toContain("make_media");
+    const refused = { error: "There is no such tool" };
+    const turn = { options, is_of_task: true };
+    expect(await runTool("schedule", {}, fixture.context(), turn)).toEqual(refused);
+    expect(await runTool("make_media", {}, fixture.context())).toEqual(refused);
+  });
+
   test.each(names)("%s answers malformed input with an error", async (name) => {
     for (const input of [undefined, null, 1, "x", [], {}, { command: 1, filePath: null }]) {
       expect(await run(name, input)).toEqual({ error: expect.stringMatching(/^Invalid input: /) });

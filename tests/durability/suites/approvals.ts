@@ -23,6 +23,12 @@ const running =
   ({ step }) =>
     step === 0 ? [{ tool: "bash", id: "ask", input: { command } }] : [{ text: "Done" }];
 
+/** Creates a task, which must be approved. */
+const scheduling: Script = ({ step }) => {
+  const input = { title: "Once", prompt: "Hello", cron: "0 9 * * MON", timezone: "UTC" };
+  return step === 0 ? [{ tool: "schedule", id: "made-once", input }] : [{ text: "Done" }];
+};
+
 /** @param world the World that runs the turns; without one, our own engine. */
 export function approvalsSuite(provide: ProvideWorkspace, world?: World): void {
   let workspace: Workspace;
@@ -69,6 +75,7 @@ export function approvalsSuite(provide: ProvideWorkspace, world?: World): void {
     let approved: Started;
     let inCommand: Started;
     let between: Started;
+    let made: Started;
     let effectBefore: string;
 
     // One dies with all of these turns.
@@ -105,8 +112,19 @@ export function approvalsSuite(provide: ProvideWorkspace, world?: World): void {
       between = await start("killed-between");
       await until(async () => expect(await beforeWait.waiting()).toBeGreaterThan(0));
 
+      const beforeRecord = await blockUpdates(databaseUrl, {
+        lock: 20_261_996,
+        table: "tool_runs",
+        when: "new.finished and new.tool_call_id like '% made-once'",
+      });
+      workspace.model.script("killed-before-record", scheduling);
+      const prompt = "[script:killed-before-record]";
+      made = await startRun(here(), { prompt, scheduling: true });
+      await approve(made);
+      await until(async () => expect(await beforeRecord.waiting()).toBeGreaterThan(0));
+
       await crash(workspace.server);
-      await Promise.all([beforeCommand.drop(), beforeWait.drop()]);
+      await Promise.all([beforeCommand.drop(), beforeWait.drop(), beforeRecord.drop()]);
       await workspace.startServer();
     });
 
@@ -119,6 +137,14 @@ export function approvalsSuite(provide: ProvideWorkspace, world?: World): void {
         approval: { id: question?.id, reason: "Not now" },
       });
       expect(await effects(between)).toBe("");
+    });
+
+    it("after the creation of a task and before its record has created it once", async () => {
+      expect(await waitForRun(here(), made)).toMatchObject({ status: "completed", error: null });
+      const results = workspace.model.callsOf("killed-before-record").at(-1)?.toolResults;
+      expect(results).toEqual([expect.stringContaining("next_run_at")]);
+      const { sql } = workspace;
+      expect(await sql`select from scheduled_prompts where title = 'Once'`).toHaveLength(1);
     });
 
     it("after an approval and before the command leaves it to the next server", async () => {

@@ -3,7 +3,8 @@ import { beforeAll, expect, test, vi } from "vitest";
 import type { FakeFal } from "../../support/fakes/fal.ts";
 import { runOf, waitForOnlyRun } from "../../support/fixtures/generations.ts";
 import { makeImage } from "../../support/fixtures/media.ts";
-import { client } from "../../support/harness/clients.ts";
+import { type Client, client } from "../../support/harness/clients.ts";
+import { type Started, startRun, waitForRun } from "../../support/harness/runs.ts";
 import { clientAt, crash, type Workspace } from "../../support/harness/workspace.ts";
 import type { ProvideWorkspace } from "./provide-workspace.ts";
 
@@ -25,10 +26,11 @@ export function paidGenerationsSuite(provide: ProvideWorkspace, fal: () => FakeF
 
   let submitted: Asked & { readonly id: string };
   let unanswered: Asked;
+  let agents: Started & { readonly caller: Client };
   let accepted: number;
   let received: number;
   let url: string;
-  // One server dies with both.
+  // One server dies with all of them.
   beforeAll(async () => {
     workspace = await provide();
     fal().serve("scene.png", await makeImage());
@@ -46,6 +48,19 @@ export function paidGenerationsSuite(provide: ProvideWorkspace, fal: () => FakeF
     fal().failNext(SUBMIT, "silence");
     unanswered = await ask();
     await vi.waitFor(() => expect(fal().count(SUBMIT)).toBe(received + 2), WAITING);
+    workspace.model.script("paid-image", ({ step }) => {
+      const input = { kind: "image", prompt: "Once" };
+      return step === 0 ? [{ tool: "make_media", id: "paid", input }] : [{ text: "Done" }];
+    });
+    const caller = await workspace.createCaller();
+    const asked = { prompt: "[script:paid-image]", media_tools: true };
+    agents = { caller, ...(await startRun(clientAt(workspace.server.url, caller), asked)) };
+    await vi.waitFor(() => expect(fal().submitted.length).toBe(accepted + 2), WAITING);
+    await vi.waitFor(async () => {
+      const [run] = await workspace.sql`
+        select metadata ->> 'step' as step from task_runs where payload ->> 'prompt' = 'Once'`;
+      expect(run).toEqual({ step: "generating" });
+    }, WAITING);
     await crash(workspace.server);
     ({ url } = await workspace.startServer());
     fal().hold(false);
@@ -58,9 +73,21 @@ export function paidGenerationsSuite(provide: ProvideWorkspace, fal: () => FakeF
       ...{ id, status: "COMPLETED" },
       output: { videoSourceUrl: expect.stringContaining(".mp4") },
     });
-    expect(fal().submitted.length).toBe(accepted + 1);
+    expect(fal().submitted.length).toBe(accepted + 2);
     const files = await workspace.sql`select from media_files where run_id = ${id}`;
     expect(files).toHaveLength(1);
+  });
+
+  test("what an agent has ordered is written into its sandbox, and not ordered again", async () => {
+    const ended = await waitForRun(clientAt(url, agents.caller), agents);
+    expect(ended).toMatchObject({ status: "completed", error: null });
+    const [result = ""] = workspace.model.callsOf("paid-image").at(-1)?.toolResults ?? [];
+    const { path, bytes, ...more } = JSON.parse(result);
+    expect(more).not.toHaveProperty("placeholder");
+    const text = await workspace.readSandboxFile(agents.sessionId, path);
+    expect(text).toContain("PNG");
+    expect(bytes).toBeGreaterThan(0);
+    expect(fal().submitted.length).toBe(accepted + 2);
   });
 
   test("what may have been submitted is not submitted again", async () => {

@@ -174,6 +174,7 @@ class DraftChat {
         : [`/api/sessions/${sessionId}/chats`, {}];
     const body = {
       ...scope,
+      ...{ scheduling: true, media_tools: true },
       ...(modelId && { modelId }),
       ...(connectors?.length && { connectors }),
     };

@@ -102,6 +102,16 @@ function wordsOf({ name, input, output, state }: ToolCall): Words {
       const found = count(listAt(output, "results").length, "result");
       return ["Searched the web for", textAt(input, "query"), found];
     }
+    case "schedule":
+      return ["Scheduled", textAt(input, "title")];
+    case "list_schedules": {
+      const found = count(listAt(output, "schedules").length, "schedule");
+      return ["Looked for schedules", "", found];
+    }
+    case "make_media": {
+      const isPlaceholder = valueAt(output, "placeholder") === true;
+      return ["Generated", textAt(input, "prompt"), isPlaceholder ? "placeholder" : ""];
+    }
     default:
       return [usedTool(name), ""];
   }
@@ -116,6 +126,8 @@ const RUNNING: Readonly<Record<string, string>> = {
   Looked: "Looking",
   Fetched: "Fetching",
   Used: "Using",
+  Scheduled: "Scheduling",
+  Generated: "Generating",
 };
 
 const STATUSES = ["pending", "in_progress", "completed"] as const;

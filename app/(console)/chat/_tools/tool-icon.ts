@@ -1,12 +1,15 @@
 import {
   BookMarked,
   Bot,
+  CalendarClock,
+  CalendarPlus,
   FilePen,
   FilePenLine,
   FileSearch,
   FileText,
   FolderSearch,
   Globe,
+  Image,
   ListTodo,
   type LucideIcon,
   Terminal,
@@ -25,6 +28,9 @@ const icons: Readonly<Record<string, LucideIcon>> = {
   task: Bot,
   todo: ListTodo,
   web_search: Globe,
+  schedule: CalendarPlus,
+  list_schedules: CalendarClock,
+  make_media: Image,
 };
 
 /** Returns the icon of a tool by its name; the agent's own tools have one each. */

@@ -9,6 +9,7 @@ const QUESTIONS: Readonly<Record<ApprovalRequest["category"], string>> = {
   connectors: "Do this in a connected service?",
   mcp: "Use this tool of an MCP server?",
   media: "Generate this?",
+  schedules: "Create this schedule?",
   delivery: "Send this?",
 };
 

@@ -1,0 +1,92 @@
+-- Tasks that the agent creates: their approvals, their end, and the runs that cannot create any; and the media of a
+-- call that a crash has cut.
+
+create or replace function public.default_policy(p_category text) returns text
+language sql immutable as $$
+  select case when p_category in ('connectors', 'mcp', 'schedules') then 'ask' else 'auto' end
+$$;
+comment on function public.default_policy is 'The policy of a category for which none is set. Inlined, hence no search_path.';
+
+create or replace function public.turn_state(p_turn public.turns) returns jsonb
+language plpgsql stable set search_path = '' as $$
+begin
+  return (
+    select jsonb_build_object(
+      'load', p_turn.loads,
+      'account_id', p_turn.account_id,
+      'session_id', p_turn.session_id,
+      'chat_id', p_turn.chat_id,
+      'message_id', p_turn.message_id,
+      'assistant_message_id', p_turn.assistant_message_id,
+      'model_id', p_turn.model_id,
+      'instructions', p_turn.instructions,
+      'options', p_turn.options,
+      'skills', p_turn.skills,
+      'mcp_tools', p_turn.mcp_tools,
+      'limit_note', p_turn.limit_note,
+      'untrusted', p_turn.untrusted,
+      'facts', p_turn.facts,
+      'context_limit', p_turn.context_limit,
+      'headless', p_turn.headless,
+      'is_of_task', coalesce(p_turn.kind = 'task', false),
+      'has_key', p_turn.key_id is not null,
+      'key_id', p_turn.key_id,
+      'has_budget', public.has_budget(p_turn.account_id),
+      'created_at', public.iso_date(p_turn.created_at),
+      'stop_requested', p_turn.stop_requested_at is not null,
+      'artist_id', s.artist_id,
+      'workspace', jsonb_build_object('artist_id', p_turn.artist_id,
+        'memory', public.memory_of_workspace(p_turn.account_id, p_turn.artist_id, p_turn.options,
+          p_turn.created_at, 8000)),
+      'compaction', public.compaction_of_turn(p_turn),
+      'output_schema', p_turn.output_schema,
+      'client_tools', p_turn.client_tools,
+      'steering', (
+        select coalesce(jsonb_agg(jsonb_build_object('step', m.step, 'id', m.message_id,
+          'parts', m.parts) order by m.step, m.position), '[]')
+        from public.steering_messages m where m.turn_id = p_turn.id),
+      'sandbox_state', s.sandbox_state)
+    from public.sessions s where s.id = p_turn.session_id);
+end
+$$;
+comment on function public.turn_state is 'A turn as its run continues with it, without its history and steps.';
+
+create or replace function public.fire_task(
+  p_task_id uuid, p_expected timestamptz, p_next timestamptz, p_now timestamptz
+) returns boolean
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_task public.scheduled_prompts;
+begin
+  update public.scheduled_prompts
+  set next_run_at = case
+      when p_next <= coalesce((options ->> 'ends_at')::timestamptz, 'infinity') then p_next end,
+    enabled = coalesce(
+      p_next <= coalesce((options ->> 'ends_at')::timestamptz, 'infinity'), false)
+  where id = p_task_id and enabled and next_run_at = p_expected
+  returning * into v_task;
+  if not found or exists (
+    select 1 from public.scheduled_firings where task_id = p_task_id and fires_at = p_expected)
+  then
+    return false;
+  end if;
+  -- An account that is refused one firing after another must not get them all at once later.
+  perform public.end_firing(f.id, 'EXPIRED', 'superseded', f.refusal)
+  from public.scheduled_firings f
+  where f.task_id = p_task_id and f.attempt_at is not null and f.refusal is not null;
+  perform public.queue_firing(
+    v_task, gen_random_uuid(), p_expected, coalesce(p_now, clock_timestamp()), null);
+  return true;
+end
+$$;
+comment on function public.fire_task is 'Moves a task from the time p_expected to the next one and leaves a waiting firing of that time, both or neither; false when another server has done so. Without a next time, or with one after the option ends_at, the task is disabled.';
+
+comment on column public.scheduled_prompts.options is 'The options of the runs, as of runOptions in lib/contract/run-options.ts, with deliver and ends_at. Those that are absent are the template''s.';
+
+create function public.find_generation(p_account_id uuid, p_effect_id uuid) returns text
+language sql stable set search_path = '' as $$
+  select r.id from public.task_runs r
+  where r.account_id = p_account_id and r.effect_id = p_effect_id
+  order by r.created_at desc limit 1
+$$;
+comment on function public.find_generation is 'The newest run with an effect, however it has ended; null for none.';
