@@ -49,7 +49,7 @@ export const functions = {
   create_key: { args: { p_account_id: "uuid", p_name: "text", p_hash: "text", p_prefix: "text", p_expires_at: "timestamp with time zone", p_max: "integer" }, returns: "row" },
   create_mcp_server: { args: { p_account_id: "uuid", p_id: "uuid", p_name: "text", p_url: "text", p_auth_type: "text", p_header_names: "text[]", p_secret: "text", p_enabled: "boolean", p_max: "integer" }, returns: "value" },
   create_organization: { args: { p_account_id: "uuid", p_name: "text", p_max: "integer" }, returns: "value" },
-  create_session: { args: { p_account_id: "uuid", p_organization_id: "uuid", p_artist_id: "uuid", p_title: "text", p_model_id: "text" }, returns: "value" },
+  create_session: { args: { p_account_id: "uuid", p_organization_id: "uuid", p_artist_id: "uuid", p_title: "text", p_model_id: "text", p_options: "jsonb" }, returns: "value" },
   create_task: { args: { p_account_id: "uuid", p_id: "uuid", p_title: "text", p_prompt: "text", p_template_id: "uuid", p_artist_id: "uuid", p_model_id: "text", p_schedule: "text", p_timezone: "text", p_next_run_at: "timestamp with time zone", p_max_tasks: "integer", p_options: "jsonb", p_template_version: "integer" }, returns: "value" },
   create_task_trigger: { args: { p_account_id: "uuid", p_task_id: "uuid", p_id: "uuid", p_kind: "text", p_signature: "text", p_secret: "text", p_secret_in_url: "boolean", p_max: "integer" }, returns: "value" },
   create_webhook: { args: { p_account_id: "uuid", p_id: "uuid", p_url: "text", p_events: "text[]", p_enabled: "boolean", p_secret: "text", p_max: "integer" }, returns: "value" },

@@ -25,6 +25,8 @@ const ofChat = {
     description: "The connectors that the agent may use in the chat, at most 20 slugs",
   }),
 };
+/** The tools that a chat has on request. */
+const toolOptions = runOptions.pick({ web_search: true, scheduling: true, media_tools: true });
 const sessionId = uuid.describe("The session's `id`");
 const sessionParams = z.object({ sessionId });
 const chatParams = z.object({ sessionId, chatId: uuid.describe("The chat's `id`") });
@@ -55,6 +57,7 @@ export const createSessionContract = contract({
       .nullish()
       .describe("An organization that the caller is or is a member of"),
     ...ofChat,
+    ...toolOptions.shape,
     sandbox: z.boolean().optional().describe("Whether to provision its sandbox as well"),
   }),
   responses: {

@@ -16,11 +16,12 @@ import { insertSession } from "./store.ts";
 export async function createSession(
   app: Pick<App, "models" | "sandboxes">,
   { accountId }: Pick<Caller, "accountId">,
-  { modelId, connectors, sandbox, ...values }: NewSession,
+  { modelId, connectors, sandbox, title, artistId, organization_id, ...options }: NewSession,
   log: Logger,
 ): Promise<{ session: Session; chat: Chat } | AppError> {
   const fault = await checkModel(app, modelId);
   if (fault) return fault;
+  const values = { title, artistId, organization_id, options };
   const created = await insertSession(accountId, values, modelId ?? app.models.defaultModelId);
   const { session, chat } = created;
   if (connectors?.length) {

@@ -7,7 +7,7 @@ import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { type ChatAddress, chatArguments, chatErrors } from "../contract/chat-address.ts";
 import { type Page, type PageRequest, pageArguments, pageOf } from "../contract/pagination.ts";
 import { refusalOf } from "../contract/refusal.ts";
-import { optionsIn } from "../contract/run-options.ts";
+import { optionsIn, type RunOptions } from "../contract/run-options.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { plainText } from "../platform/plain-text.ts";
@@ -57,7 +57,9 @@ export const createdSession = z
 /** Inserts a session and its first chat. The pipeline has checked the access to artist and organization. */
 export function insertSession(
   accountId: string,
-  values: Pick<NewSession, "title" | "artistId" | "organization_id">,
+  values: Pick<NewSession, "title" | "artistId" | "organization_id"> & {
+    readonly options?: RunOptions | undefined;
+  },
   modelId: string,
 ): Promise<{ session: Session; chat: Chat }> {
   const args = {
@@ -66,6 +68,7 @@ export function insertSession(
     p_artist_id: values.artistId ?? null,
     p_title: values.title ?? "",
     p_model_id: modelId,
+    p_options: values.options ?? {},
   };
   return call("create_session", args, createdSession);
 }

@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { extname, join } from "node:path";
 import type { JSONValue } from "ai";
 import { z } from "zod";
-import type { MediaRequest } from "../agent/tools/make-media.ts";
+import type { MediaRequest } from "../agent/tools/media-request.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import type { StartParts } from "../content/generation.ts";

@@ -90,3 +90,25 @@ language sql stable set search_path = '' as $$
   order by r.created_at desc limit 1
 $$;
 comment on function public.find_generation is 'The newest run with an effect, however it has ended; null for none.';
+
+drop function public.create_session(uuid, uuid, uuid, text, text);
+
+create function public.create_session(
+  p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text,
+  p_options jsonb default '{}'
+) returns jsonb
+language plpgsql set search_path = '' as $$
+declare
+  v_session public.sessions;
+  v_chat public.chats;
+begin
+  insert into public.sessions (account_id, organization_id, artist_id, title)
+  values (p_account_id, p_organization_id, p_artist_id, p_title)
+  returning * into v_session;
+  insert into public.chats (session_id, account_id, model_id, options)
+  values (v_session.id, p_account_id, p_model_id, jsonb_strip_nulls(p_options))
+  returning * into v_chat;
+  return jsonb_build_object('session', to_jsonb(v_session), 'chat', public.chat_row(v_chat));
+end
+$$;
+comment on function public.create_session is 'Creates a session and its first chat: {session, chat}. The caller has checked that the artist may be used.';

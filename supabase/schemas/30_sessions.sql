@@ -210,7 +210,8 @@ comment on column public.shared_files.position is 'From 0, as in chat_shares.fil
 -- Sessions ----------------------------------------------------------------------------------------
 
 create function public.create_session(
-  p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text
+  p_account_id uuid, p_organization_id uuid, p_artist_id uuid, p_title text, p_model_id text,
+  p_options jsonb default '{}'
 ) returns jsonb
 language plpgsql set search_path = '' as $$
 declare
@@ -220,8 +221,8 @@ begin
   insert into public.sessions (account_id, organization_id, artist_id, title)
   values (p_account_id, p_organization_id, p_artist_id, p_title)
   returning * into v_session;
-  insert into public.chats (session_id, account_id, model_id)
-  values (v_session.id, p_account_id, p_model_id)
+  insert into public.chats (session_id, account_id, model_id, options)
+  values (v_session.id, p_account_id, p_model_id, jsonb_strip_nulls(p_options))
   returning * into v_chat;
   return jsonb_build_object('session', to_jsonb(v_session), 'chat', public.chat_row(v_chat));
 end

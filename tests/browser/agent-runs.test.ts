@@ -71,7 +71,7 @@ describeInBrowser("agent runs", ({ signedIn }) => {
     await timeline.getByRole("button", { name: /Model call 2/ }).click();
     await timeline.getByText("Exactly as sent, without the bytes of files.").waitFor();
     await timeline.getByText(/^tool Result of bash/).click();
-    await timeline.getByLabel("tool text", { exact: true }).getByText('"stdout":"hi\\n"').waitFor();
+    await timeline.getByLabel("tool text", { exact: true }).getByText("stdout: hi").waitFor();
     expect(new URL(page.url()).hash).toBe("#step-1");
     await expectGood(page);
     await page.reload();

@@ -146,7 +146,7 @@ describe("a call that may destroy something", () => {
 });
 
 it("a request that stores its answer is an effect of write, also where nothing else would be asked", async () => {
-  const of = { mcp_tools: [], options: {} };
+  const of = { ...turn, mcp_tools: [] };
   const categoriesOf = async (input: object) =>
     (await effectOf(app, { id: "1", name: "fetch", input }, of))?.categories;
   const own = `${serviceOrigin()}/api/artists`;

@@ -8,8 +8,8 @@ import type { SearchAnswer, SearchFailure, SearchRequest } from "../../search/po
 import type { DocumentWork } from "../documents/run-document-worker.ts";
 import type { OutputValidation } from "../output/check-output.ts";
 import type { SkillLibrary } from "../skills/skill.ts";
-import type { MediaRequest } from "./make-media.ts";
 import type { McpTool } from "./mcp-tool.ts";
+import type { MediaRequest } from "./media-request.ts";
 
 export interface SubagentWork {
   readonly task: string;

@@ -99,9 +99,21 @@ export function approvalsSuite(provide: ProvideWorkspace, world?: World): void {
         table: "turns",
         when: `new.loads > 1 and new.run_id = '${approved.runId}'`,
       });
+      // Before any write waits: a trigger cannot be made on a table that a transaction has written to.
+      const beforeRecord = await blockUpdates(databaseUrl, {
+        lock: 20_261_996,
+        table: "tool_runs",
+        when: "new.finished and new.tool_call_id like '% made-once'",
+      });
       await approve(approved);
       await until(async () => expect(await beforeCommand.waiting()).toBeGreaterThan(0));
       effectBefore = await effects(approved);
+
+      workspace.model.script("killed-before-record", scheduling);
+      const prompt = "[script:killed-before-record]";
+      made = await startRun(here(), { prompt, scheduling: true });
+      await approve(made);
+      await until(async () => expect(await beforeRecord.waiting()).toBeGreaterThan(0));
 
       // A turn that waits extends its key last.
       const beforeWait = await blockUpdates(databaseUrl, {
@@ -111,17 +123,6 @@ export function approvalsSuite(provide: ProvideWorkspace, world?: World): void {
       });
       between = await start("killed-between");
       await until(async () => expect(await beforeWait.waiting()).toBeGreaterThan(0));
-
-      const beforeRecord = await blockUpdates(databaseUrl, {
-        lock: 20_261_996,
-        table: "tool_runs",
-        when: "new.finished and new.tool_call_id like '% made-once'",
-      });
-      workspace.model.script("killed-before-record", scheduling);
-      const prompt = "[script:killed-before-record]";
-      made = await startRun(here(), { prompt, scheduling: true });
-      await approve(made);
-      await until(async () => expect(await beforeRecord.waiting()).toBeGreaterThan(0));
 
       await crash(workspace.server);
       await Promise.all([beforeCommand.drop(), beforeWait.drop(), beforeRecord.drop()]);
