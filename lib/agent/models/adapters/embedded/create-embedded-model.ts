@@ -98,9 +98,14 @@ const finishOf = (reply: Reply): LanguageModelV4FinishReason =>
     ? { unified: "tool-calls", raw: "tool_calls" }
     : { unified: "stop", raw: "stop" };
 
+/** The facts before a message, as JSON has them. */
+const FACTS = /\[Facts from the platform, not from the user\] .*?\\n\\n/g;
+
 /** Estimates four characters a token, because there is no tokenizer. */
 function usageOf(options: LanguageModelV4CallOptions, written: number): LanguageModelV4Usage {
-  const input = Math.ceil(JSON.stringify(options.prompt).length / 4);
+  // Without the facts, whose date has another length each day: a prompt has the same size whenever it is sent.
+  const prompt = JSON.stringify(options.prompt).replace(FACTS, "");
+  const input = Math.ceil(prompt.length / 4);
   const output = Math.ceil(written / 4);
   return {
     inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
