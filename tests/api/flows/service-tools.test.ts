@@ -33,14 +33,15 @@ const wanted = {
 
 /** Calls the tool at once with each of the inputs. Returns the results as the model got them. */
 function scriptCalls(name: string, tool: string, inputs: readonly object[]) {
-  place.model.script(name, function* ({ step }) {
+  const script = `service-${name}`;
+  place.model.script(script, function* ({ step }) {
     if (step > 0) yield { text: "Done" };
     else yield* inputs.map((input, at) => ({ tool, id: `${name}-${at}`, input }));
   });
   return {
-    prompt: `[script:${name}]`,
-    tools: () => place.model.callsOf(name)[0]?.tools ?? [],
-    results: () => place.model.callsOf(name)[1]?.toolResults ?? [],
+    prompt: `[script:${script}]`,
+    tools: () => place.model.callsOf(script)[0]?.tools ?? [],
+    results: () => place.model.callsOf(script)[1]?.toolResults ?? [],
   };
 }
 
@@ -147,7 +148,7 @@ const resultIn = (text = "") => media.parse(JSON.parse(text));
 
 describe("make_media", () => {
   it("writes an image into the sandbox, also from an image there, and says that it is a placeholder", async () => {
-    place.model.script("cover", function* ({ step, toolResults }) {
+    place.model.script("service-cover", function* ({ step, toolResults }) {
       const more = step === 0 ? {} : { image: resultIn(toolResults[0]).path };
       const input = { kind: "image", prompt: "A red kite", aspect_ratio: "9:16", ...more };
       if (step < 2) yield { tool: "make_media", id: `cover-${step}`, input };
@@ -155,9 +156,9 @@ describe("make_media", () => {
     });
     const approvals = { media: "ask_when_untrusted" };
     const options = { media_tools: true, approvals };
-    const run = await startRun(caller, { prompt: "[script:cover]", ...options });
+    const run = await startRun(caller, { prompt: "[script:service-cover]", ...options });
     await completed(run);
-    const results = place.model.callsOf("cover")[2]?.toolResults.map(resultIn) ?? [];
+    const results = place.model.callsOf("service-cover")[2]?.toolResults.map(resultIn) ?? [];
     expect(results).toHaveLength(2);
     for (const result of results) {
       expect(result).toMatchObject({ width: 720, height: 1280, format: "image/png", ...ofStandIn });
