@@ -112,3 +112,42 @@ begin
 end
 $$;
 comment on function public.create_session is 'Creates a session and its first chat: {session, chat}. The caller has checked that the artist may be used.';
+
+-- A sandbox that has met no workspace has to be given its folder.
+create or replace function public.begin_workspace_use(
+  p_account_id uuid, p_session_id uuid, p_artist_id uuid, p_sandbox text, p_writes boolean
+) returns jsonb
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_owner constant uuid := public.workspace_owner(p_account_id, p_artist_id);
+  v_known public.workspace_checkouts;
+  v_revision bigint;
+begin
+  perform from public.sessions where id = p_session_id and account_id = p_account_id;
+  if not found or v_owner is null then
+    return jsonb_build_object('refused', 'missing');
+  end if;
+  select * into v_known from public.workspace_checkouts where session_id = p_session_id for update;
+  if p_writes then
+    insert into public.workspace_checkouts (session_id, workspace_id, sandbox, is_dirty)
+    values (p_session_id, v_owner, p_sandbox, true)
+    on conflict (session_id) do update set is_dirty = true;
+  end if;
+  select revision into v_revision from public.workspaces where id = v_owner;
+  return jsonb_build_object(
+    'untrusted', (
+      select coalesce(jsonb_agg(jsonb_build_object('kind', 'workspace', 'name', u.path)), '[]')
+      from (
+        select f.path from public.workspace_files f
+        join public.workspace_versions v on v.file_id = f.id and v.number = f.version
+        where f.workspace_id = v_owner and f.content_id is not null
+          and (v.untrusted or v.account_id is distinct from p_account_id)
+        order by f.path limit 20) u),
+    'is_dirty', coalesce(v_known.is_dirty, false),
+    'is_current',
+      coalesce(v_known.workspace_id = v_owner and v_known.sandbox = p_sandbox, false)
+      and not coalesce(v_known.is_dirty, false)
+      and coalesce(v_revision, 0) <= coalesce(v_known.revision, 0));
+end
+$$;
+comment on function public.begin_workspace_use is 'Notes that a turn is about to change files of its sandbox (p_writes), and returns whether the sandbox has all files of the workspace, and none that is to be stored: {is_current, is_dirty, untrusted} | {refused: missing}. untrusted has the files that another account has written, or a run from untrusted content, as sources of the turn, 20 at most. is_dirty, an earlier turn may have left changes.';

@@ -581,7 +581,7 @@ begin
         order by f.path limit 20) u),
     'is_dirty', coalesce(v_known.is_dirty, false),
     'is_current',
-      coalesce(v_known.workspace_id = v_owner and v_known.sandbox = p_sandbox, true)
+      coalesce(v_known.workspace_id = v_owner and v_known.sandbox = p_sandbox, false)
       and not coalesce(v_known.is_dirty, false)
       and coalesce(v_revision, 0) <= coalesce(v_known.revision, 0));
 end

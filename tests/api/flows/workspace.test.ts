@@ -106,6 +106,15 @@ describe("files", () => {
     expect(await listWorkspaceFiles(caller)).toEqual([]);
   });
 
+  it("have their folder for the first command of a session, before there is any", async () => {
+    const caller = await newCaller();
+    const chat = await openConversation(caller);
+    const command = "echo sums > out.csv; cp out.csv workspace/ && ls workspace";
+    const calls = await runCommands(chat, "first-copy", command);
+    expect(calls[1]?.toolResults[0]).toMatch(/stdout:\nout\.csv\n$/);
+    expect(await paths(caller)).toEqual(["out.csv"]);
+  });
+
   it("are loaded again only when they have changed, and deleted where they were deleted", async () => {
     const caller = await newCaller();
     await putFile(caller, "a.txt", "1");
