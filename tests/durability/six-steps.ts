@@ -106,7 +106,10 @@ export async function holdTurns(
       const stream = await conversation.send(`[script:${script}]`);
       if (place.where === "command") {
         await expect
-          .poll(() => effectsOf(workspace, conversation, script), { timeout: 120_000, interval: 20 })
+          .poll(() => effectsOf(workspace, conversation, script), {
+            timeout: 120_000,
+            interval: 20,
+          })
           .toContain(String(place.step));
       } else await pause.gate.reached;
       return { script, pause, conversation, stream };

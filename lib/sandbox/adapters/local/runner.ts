@@ -42,13 +42,13 @@ const disks = new SessionDisks(
 // The shell restricts the code that runs inside a command, which the network code must escape.
 const outsideCommands = AsyncLocalStorage.snapshot();
 
-// The shell's own programs of these names need worker threads, which the jail refuses. They and the network
-// are loaded when they are used: most sessions need neither, and loading them takes as long as the rest.
 // `sort` and `ls` compare texts with this method, while `comm`, `join` and the locale of the sandbox compare bytes.
 String.prototype.localeCompare = function (other) {
   return Buffer.compare(Buffer.from(this.toString()), Buffer.from(other));
 };
 
+// The shell's own programs of these names need worker threads, which the jail refuses. They and the network
+// are loaded when they are used: most sessions need neither, and loading them takes as long as the rest.
 const customCommands = [
   trapCommand,
   ...addedCommands(outsideCommands),
