@@ -10,6 +10,7 @@ const reportSchema = z.object({
   testResults: z.array(
     z.object({
       name: z.string(),
+      status: z.string(),
       assertionResults: z.array(
         z.object({
           status: z.string(),
@@ -58,7 +59,11 @@ export async function test(
       const { numPassedTests, numFailedTests, testResults } = reportSchema.parse(
         JSON.parse(readFileSync(report, "utf8")),
       );
-      for (const { name, assertionResults } of testResults) {
+      for (const { name, status, assertionResults } of testResults) {
+        const failsOutside = !assertionResults.some(({ status }) => status === "failed");
+        if (status === "failed" && failsOutside) {
+          console.log(`FAILED: ${name}: outside of its tests (see "Failed Suites" above)\n`);
+        }
         for (const { status, fullName, failureMessages } of assertionResults) {
           if (failureMessages.length === 0) continue;
           const word = status === "passed" ? "UNSTEADY" : "FAILED";

@@ -83,7 +83,8 @@ describe("a turn with two tools and a vendor that fails", () => {
       ...Array.from({ length: 3 }, () => "chat auto"),
       "execute_tool bash",
       "execute_tool write",
-      "sandbox.run",
+      // The workspace's folder, its listing, and the command itself.
+      ...Array.from({ length: 3 }, () => "sandbox.run"),
       "sandbox.write",
       "turn.claim",
       "turn.finish",
