@@ -20,6 +20,13 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_REQUESTS = 100;
 const GOODBYE_MS = 2_000;
 
+/** Returns whether a request opens the stream of a server's own messages, and does not continue an answer. */
+export function isOwnStream(init: Parameters<FetchLike>[1] = {}): boolean {
+  const headers = new Headers(init.headers);
+  const isStream = headers.get("accept") === "text/event-stream";
+  return (init.method ?? "GET") === "GET" && isStream && !headers.has("last-event-id");
+}
+
 /** Far more than the metadata and the tokens of an authorization server have. */
 export const MAX_OAUTH_BYTES = 64 * 1024;
 
@@ -43,15 +50,13 @@ class TooMuch extends Error {
  * @param maxAnswerBytes of each answer
  */
 export function boundedFetch(signal: AbortSignal, maxAnswerBytes = MAX_BYTES): FetchLike {
-  const left = { bytes: MAX_BYTES, requests: MAX_REQUESTS };
+  const left = { bytes: MAX_BYTES, requests: MAX_REQUESTS, streams: 1 };
   return async (input, init = {}) => {
     const url = new URL(input);
     const method = init.method ?? "GET";
     const headers = Object.fromEntries(new Headers(init.headers));
-    // The stream of a server's own messages, which no one reads. An answer that was cut is continued.
-    if (method === "GET" && headers.accept === "text/event-stream" && !headers["last-event-id"]) {
-      return new Response(null, { status: 405 });
-    }
+    // It is not opened again when it ends.
+    if (isOwnStream(init) && --left.streams < 0) return new Response(null, { status: 405 });
     const fault = faultOfUrl(url, allowsLoopback("mcp"));
     if (fault !== null) throw new AddressRefused(fault);
     if (--left.requests < 0) throw new TooMuch("requests");
@@ -111,6 +116,9 @@ export function describeFailure(error: unknown, deadline: AbortSignal): string {
       }
       if (status >= 300 && status < 400) return "The server redirects to another address";
       return `The server answered with status ${status}`;
+    }
+    if ("code" in cause && cause.code === SdkErrorCode.UnsupportedResultType) {
+      return "The server asked for input, which agents cannot give";
     }
     if ("code" in cause && cause.code === SdkErrorCode.RequestTimeout) {
       return "The server did not answer in time";

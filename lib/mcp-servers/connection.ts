@@ -2,18 +2,23 @@
  * Connections to MCP servers, one for each list of tools and each call. A server is hostile: its addresses, its
  * answers in number and size, and its time are bounded here.
  */
+import { setTimeout as delay, setImmediate as immediate } from "node:timers/promises";
 import {
   Client,
+  isJSONRPCResultResponse,
+  isSpecType,
+  type JSONRPCMessage,
   type jsonSchemaValidator,
   ProtocolError,
   ProtocolErrorCode,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import { boundedFetch, NotConnected, scopeIn } from "./bounded-fetch.ts";
+import { boundedFetch, isOwnStream, NotConnected, scopeIn } from "./bounded-fetch.ts";
 import { noteScope, tokensOf } from "./oauth.ts";
 import type { McpAccess } from "./store.ts";
 
 const MAX_PAGES = 20;
+const OWN_STREAM_MS = 1_000;
 
 /** Answers of tools are not validated: the schemas are the server's, and could block this process. */
 const noValidation: jsonSchemaValidator = {
@@ -25,6 +30,14 @@ const noValidation: jsonSchemaValidator = {
   }),
 };
 
+/** What a server has sent that the client of the protocol does not take. */
+export interface Oddities {
+  /** Why tools of its list are unfit, by their names. They are listed without their definitions. */
+  readonly faults: ReadonlyMap<string, string>;
+  /** What it has asked of this client, such as `elicitation/create: Which account?`, and was refused. */
+  readonly asked: readonly string[];
+}
+
 /**
  * Connects to a server, and closes the connection after `use`.
  * @throws the errors of the client of the protocol, which `describeFailure` describes
@@ -32,12 +45,18 @@ const noValidation: jsonSchemaValidator = {
 export async function withServer<T>(
   access: McpAccess,
   signal: AbortSignal,
-  use: (client: Client) => Promise<T>,
+  use: (client: Client, met: Oddities) => Promise<T>,
 ): Promise<T> {
   const { url, headers, isLegacy, authType, oauth } = access;
   if (authType === "oauth" && !oauth?.tokens) throw new NotConnected();
+  const send = boundedFetch(signal);
+  let ownStream: Promise<unknown> | undefined;
   const transport = new Transport(new URL(url), {
-    fetch: boundedFetch(signal),
+    fetch: (input, init) => {
+      const response = send(input, init);
+      if (isOwnStream(init)) ownStream ??= response.catch(() => {});
+      return response;
+    },
     requestInit: { headers },
     ...(oauth && { authProvider: tokensOf(access, signal) }),
     reconnectionOptions: {
@@ -58,7 +77,12 @@ export async function withServer<T>(
   );
   try {
     await client.connect(transport, { signal });
-    return await use(client);
+    transport.admitOddities();
+    // What the server asks for before its own stream is open would be lost, and its answer with it. The client has
+    // begun to open it by now, if the server has one.
+    await immediate();
+    await Promise.race([ownStream, delay(OWN_STREAM_MS, undefined, { ref: false })]);
+    return await use(client, transport);
   } catch (error) {
     const scope = scopeIn(error);
     if (scope !== undefined) await noteScope(access, scope);
@@ -71,9 +95,20 @@ export async function withServer<T>(
 
 const STREAM_ENDED = "The stream has ended without an answer";
 
-class Transport extends StreamableHTTPClientTransport {
-  /** Fails a request whose stream ends without its answer, for which the client would wait in vain. */
+const MAX_ASKED = 5;
+const MAX_ASKED_CHARS = 500;
+
+class Transport extends StreamableHTTPClientTransport implements Oddities {
+  readonly faults = new Map<string, string>();
+  readonly asked: string[] = [];
+  /** The methods of the requests that were sent. */
+  readonly #methods = new Map<string | number, string>();
+
   override send(...[message, options]: Parameters<StreamableHTTPClientTransport["send"]>) {
+    if (!Array.isArray(message) && "method" in message && "id" in message) {
+      this.#methods.set(message.id, message.method);
+    }
+    // A request whose stream ends without its answer fails: the client would wait for it in vain.
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.();
       if (Array.isArray(message) || !("method" in message) || !("id" in message)) return;
@@ -81,6 +116,83 @@ class Transport extends StreamableHTTPClientTransport {
       this.onmessage?.({ jsonrpc: "2.0", id: message.id, error });
     };
     return super.send(message, { ...options, onRequestStreamEnd });
+  }
+
+  /**
+   * Keeps an odd tool, or an odd block of a result, from failing the whole answer that it is part of, and refuses what
+   * the server asks of this client. In revisions of the protocol without such requests the client leaves them unanswered.
+   */
+  admitOddities(): void {
+    const receive = this.onmessage;
+    this.onmessage = (message, ...extra) => {
+      if ("method" in message && "id" in message && message.method !== "ping") {
+        this.#noteAsked(message);
+        const error = { code: ProtocolErrorCode.MethodNotFound, message: "Method not found" };
+        void super.send({ jsonrpc: "2.0", id: message.id, error }).catch(() => {});
+      } else receive?.(this.#admitted(message), ...extra);
+    };
+  }
+
+  #noteAsked({ method, params }: { readonly method: string; readonly params?: unknown }): void {
+    if (this.asked.length >= MAX_ASKED) return;
+    const { message } = Object(params);
+    const text = typeof message === "string" ? `${method}: ${message}` : method;
+    this.asked.push(text.slice(0, MAX_ASKED_CHARS));
+  }
+
+  #admitted(message: JSONRPCMessage): JSONRPCMessage {
+    if (!isJSONRPCResultResponse(message)) return message;
+    const method = this.#methods.get(message.id);
+    if (method !== "tools/list" && method !== "tools/call") return message;
+    // Servers write null for what they do not have.
+    const given = Object.entries(message.result).filter(([, value]) => value !== null);
+    const result: Record<string, unknown> = Object.fromEntries(given);
+    if (result.resultType === "input_required") {
+      for (const wanted of Object.values(Object(result.inputRequests))) {
+        this.#noteAsked({ method: String(Object(wanted).method), params: Object(wanted).params });
+      }
+    } else if (method === "tools/call") {
+      const { content, structuredContent: structured } = result;
+      const blocks: unknown[] = Array.isArray(content) ? content : [];
+      // Older revisions take objects only.
+      const isObject = typeof structured === "object" && !Array.isArray(structured);
+      if (structured !== undefined && !isObject) {
+        delete result.structuredContent;
+        blocks.push(structured);
+      }
+      result.content = blocks.map((block) =>
+        isSpecType.ContentBlock(block) ? block : { type: "text", text: jsonOf(block) },
+      );
+    } else if (Array.isArray(result.tools)) {
+      result.tools = result.tools.flatMap((tool: unknown) => this.#admittedTool(tool) ?? []);
+    }
+    return { ...message, result };
+  }
+
+  /** Returns null for a tool without a name. */
+  #admittedTool(tool: unknown): object | null {
+    const given = Object.entries(Object(tool)).filter(([, value]) => value !== null);
+    // Nothing else of a tool is used.
+    const { name, title, description, inputSchema, annotations } = Object.fromEntries(given);
+    const known = Object.fromEntries(
+      Object.entries({ name, title, description, inputSchema, annotations }).filter(
+        ([, value]) => value !== undefined,
+      ),
+    );
+    if (isSpecType.Tool(known)) return known;
+    if (typeof name !== "string") return null;
+    const isSchema = isSpecType.Tool({ ...known, inputSchema: { type: "object" } });
+    const part = isSchema ? "input schema" : "definition";
+    this.faults.set(name, `The ${part} is not as the protocol says`);
+    return { name, inputSchema: { type: "object" } };
+  }
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "[content that is too deep to be shown]";
   }
 }
 

@@ -1,4 +1,7 @@
-/** The endpoints of MCP servers, whose tools the agents of an account can call. */
+/**
+ * The endpoints of MCP servers, whose tools the agents of an account can call. This file is long because they share
+ * their fields.
+ */
 import { z } from "zod";
 import { toolDefinition } from "../agent/tools/mcp-tool.ts";
 import { contract, successResponse } from "../contract/contract.ts";
@@ -35,6 +38,13 @@ const headers = z
   });
 export type McpHeaders = z.output<typeof headers>;
 
+const clientText = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[\x20-\x7e]*$/, { error: "A client's id and secret must be printable ASCII" });
+
 const auth = z.discriminatedUnion("type", [
   z.object({ type: z.literal("none") }),
   z.object({
@@ -44,9 +54,28 @@ const auth = z.discriminatedUnion("type", [
         "Sent with each request, such as `authorization`. They are stored encrypted and never returned.",
     }),
   }),
-  z.object({ type: z.literal("oauth") }).meta({
-    description: "The account connects the server in the console, or with `POST …/authorize`",
-  }),
+  z
+    .object({
+      type: z.literal("oauth"),
+      client_id: clientText(2_048).optional().meta({
+        description:
+          "Of a client that the account has registered at the service with the `redirect_uri` of the answer. Needed only where a service registers no clients by itself.",
+      }),
+      client_secret: clientText(4_096).optional().meta({
+        description:
+          "Of that client. It is stored encrypted, never returned, and sent only to the issuer of the first authorization.",
+      }),
+      token_endpoint_auth_method: z
+        .enum(["none", "client_secret_basic", "client_secret_post"])
+        .optional()
+        .meta({ description: "Omitted, it is what the issuer names" }),
+    })
+    .refine(({ client_id: id, ...more }) => id !== undefined || Object.keys(more).length === 1, {
+      error: "auth.client_id is required with the other fields of a client",
+    })
+    .meta({
+      description: "The account connects the server in the console, or with `POST …/authorize`",
+    }),
 ]);
 export type McpAuth = z.output<typeof auth>;
 
@@ -65,6 +94,13 @@ export const mcpServer = z
       header_names: z.array(z.string()).meta({ description: "Without their values" }),
       is_connected: z.boolean().meta({
         description: "False for `oauth` until a person has connected the server",
+      }),
+      client_id: z.string().nullable().meta({
+        description: "Of the client that was registered by hand; null for none",
+      }),
+      redirect_uri: z.string().nullable().meta({
+        description:
+          "What a client that is registered by hand names as its redirect URI; null unless `type` is `oauth`",
       }),
     }),
     enabled: z.boolean(),

@@ -10,6 +10,7 @@ import {
   computeScopeUnion,
   extractWWWAuthenticateParams,
   type OAuthClientProvider,
+  RegistrationRejectedError,
 } from "@modelcontextprotocol/client";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import { allowsLoopback } from "../platform/config.ts";
@@ -27,6 +28,7 @@ import {
   leaseTokens,
   type McpAccess,
   type OAuthState,
+  redirectUrl,
   selectAccess,
   storeOAuth,
   takeAuthorization,
@@ -37,7 +39,6 @@ const POLL_MS = 250;
 /** Shorter than the lease of lease_mcp_tokens, 30 seconds. */
 const REFRESH_DEADLINE_MS = 25_000;
 
-const redirectUrl = () => `${serviceOrigin()}/settings/mcp-servers`;
 const metadataUrl = () => `${serviceOrigin()}/api/mcp-servers/client-metadata`;
 
 /** What this service says of itself as a client. */
@@ -56,12 +57,17 @@ export const clientMetadataDocument = () => ({ client_id: metadataUrl(), ...clie
 /** Keeps in memory what the client of the protocol stores, until it is sealed. */
 class Provider implements OAuthClientProvider {
   readonly stored: { -readonly [K in keyof OAuthState]: OAuthState[K] };
+  readonly #registered: McpAccess["client"];
   readonly #state: string | undefined;
   authorizationUrl: URL | undefined;
 
-  /** @param state of a new authorization; absent where a person cannot be asked */
-  constructor(stored: OAuthState, state?: string) {
-    this.stored = { ...stored };
+  /**
+   * @param client that the account has registered
+   * @param state of a new authorization; absent where a person cannot be asked
+   */
+  constructor(stored: OAuthState, client: McpAccess["client"], state?: string) {
+    this.stored = { ...(client && { client }), ...stored };
+    this.#registered = client;
     this.#state = state;
   }
   get redirectUrl() {
@@ -79,7 +85,13 @@ class Provider implements OAuthClientProvider {
   clientInformation() {
     return this.stored.client;
   }
+  /** @throws UnsafeAuthorization in place of another client than the one that the account has registered */
   saveClientInformation(client: NonNullable<OAuthState["client"]>) {
+    if (this.#registered && client.client_id !== this.#registered.client_id) {
+      throw new UnsafeAuthorization(
+        "The server names another issuer than the one that its client is registered with: give auth again",
+      );
+    }
     this.stored.client = client;
   }
   tokens() {
@@ -121,6 +133,11 @@ class Provider implements OAuthClientProvider {
 
 const hashOf = (state: string) => createHash("sha256").update(state).digest("hex");
 
+const registersNobody = (error: unknown): boolean =>
+  error instanceof RegistrationRejectedError ||
+  (error instanceof Error &&
+    error.message.includes("does not support dynamic client registration"));
+
 /** Returns the URL at which a person connects the server. Errors: 404, 409 unless it uses OAuth, 502. */
 export async function startAuthorization(
   accountId: string,
@@ -132,7 +149,7 @@ export async function startAuthorization(
     return appError("conflict", "The auth of the server is not oauth");
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const state = randomBytes(32).toString("base64url");
-  const provider = new Provider({}, state);
+  const provider = new Provider({}, access.client, state);
   try {
     const fetchFn = boundedFetch(deadline, MAX_OAUTH_BYTES);
     const challenge = await fetchFn(access.url, { method: "POST", body: "{}" });
@@ -148,7 +165,12 @@ export async function startAuthorization(
       ...(scope && { scope }),
     });
   } catch (error) {
-    return appError("upstream_error", describeFailure(error, deadline));
+    return appError(
+      "upstream_error",
+      registersNobody(error)
+        ? `The server registers no clients by itself: register one there with the redirect URI ${redirectUrl()}, and give its client_id in auth`
+        : describeFailure(error, deadline),
+    );
   }
   const { authorizationUrl, stored } = provider;
   if (!authorizationUrl || faultOfUrl(authorizationUrl, allowsLoopback("mcp")) !== null) {
@@ -173,7 +195,7 @@ export async function finishAuthorization(
   const taken = await takeAuthorization(accountId, hashOf(state));
   if (isAppError(taken)) return taken;
   const { access, stored } = taken;
-  const provider = new Provider(stored);
+  const provider = new Provider(stored, access.client);
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   try {
     await auth(provider, {
@@ -225,7 +247,7 @@ async function refreshed(access: McpAccess, signal: AbortSignal): Promise<McpAcc
     if (lease === "leased") break;
     await delay(POLL_MS, undefined, { signal });
   }
-  const provider = new Provider(access.oauth ?? {});
+  const provider = new Provider(access.oauth ?? {}, access.client);
   // It ends before its lease: a refresh token that is sent twice can end the whole connection.
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(REFRESH_DEADLINE_MS)]);
   try {

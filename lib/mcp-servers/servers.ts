@@ -11,7 +11,7 @@ import { allowsLoopback } from "../platform/config.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { faultOfUrl } from "../platform/outbound/public-address.ts";
 import { describeFailure } from "./bounded-fetch.ts";
-import { withServer } from "./connection.ts";
+import { type Oddities, withServer } from "./connection.ts";
 import type { McpServerChanges, McpServerWithTools, NewMcpServer } from "./contract.ts";
 import { finishAuthorization } from "./oauth.ts";
 import {
@@ -63,8 +63,8 @@ export async function refreshServer(app: Parts, accountId: string, id: string): 
   const access = await selectAccess(accountId, id);
   if (isAppError(access)) return access;
   const deadline = AbortSignal.timeout(LIST_DEADLINE_MS);
-  const listed = await withServer(access, deadline, (client) =>
-    listTools(app, access, client, deadline),
+  const listed = await withServer(access, deadline, (client, met) =>
+    listTools(app, access, client, met, deadline),
   ).catch((error: unknown) => ({
     error: isQueueRefusal(error)
       ? "Too many checks of this account are waiting. Try again later"
@@ -88,26 +88,30 @@ export async function listTools(
   app: Parts,
   { accountId }: McpAccess,
   client: Client,
+  { faults: odd }: Oddities,
   signal: AbortSignal,
 ) {
   const { tools } = await client.listTools(undefined, { signal });
   if (tools.length > MAX_TOOLS) return { error: `The server has more than ${MAX_TOOLS} tools` };
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  for (const name of byName.keys()) {
-    const isVisible = !/\p{C}/u.test(name) && visibleText(name) === name;
-    if (name.length >= 1 && name.length <= MAX_NAME_CHARS && isVisible) continue;
-    return { error: "The server has a tool whose name is too long or has invisible characters" };
-  }
-  const known = [...byName.values()].map((tool) => ({
-    name: tool.name,
-    definition: {
+  const unfit = new Map(odd);
+  const known = [...byName.values()].flatMap((tool) => {
+    const seen = visibleText(tool.name);
+    const isFit =
+      tool.name.length <= MAX_NAME_CHARS && !/\p{C}/u.test(tool.name) && seen === tool.name;
+    const name = isFit ? tool.name : seen.replace(/\p{C}/gu, "").slice(0, MAX_NAME_CHARS);
+    // Nothing is left by which it could be named.
+    if (name === "" || (!isFit && (byName.has(name) || unfit.has(name)))) return [];
+    if (!isFit) unfit.set(name, "The name is too long or has invisible characters");
+    const definition = {
       title: tool.title ?? tool.annotations?.title ?? null,
       description: tool.description ?? "",
       input_schema: withoutRootKeywords(tool.inputSchema),
       read_only: tool.annotations?.readOnlyHint === true,
       ...(tool.annotations?.destructiveHint === true && { destructive: true }),
-    },
-  }));
+    };
+    return { name, definition };
+  });
   const work = { accountId, queue: app.queues.outputChecks };
   const schemas = known.map(({ definition }) => definition.input_schema);
   const faults = await checkSchemas(work, schemas);
@@ -115,12 +119,12 @@ export async function listTools(
     isLegacy: client.getProtocolEra() !== "modern",
     tools: known.map(({ name, definition }, place): ListedTool => {
       const { description, input_schema } = definition;
-      const fault = faults[place] ?? null;
+      const fault = faults[place] ? `The input schema ${faults[place]}` : null;
       // A server may write the fields in another order each time.
       const digest = createHash("sha256").update(JSON.stringify(inStoredOrder(definition)));
       const isLong = description.length > MAX_DESCRIPTION_CHARS;
       const hides = hasTags(name + JSON.stringify(definition));
-      const isBad = fault !== null || isLong || hides;
+      const isBad = fault !== null || isLong || hides || unfit.has(name);
       return {
         name,
         sha256: digest.digest("hex"),
@@ -128,7 +132,7 @@ export async function listTools(
           ? `The description is longer than ${MAX_DESCRIPTION_CHARS} characters`
           : hides
             ? "It has invisible tag characters (U+E0000 to U+E007F)"
-            : ((fault && `The input schema ${fault}`) ?? faultOfFields(input_schema)),
+            : (unfit.get(name) ?? fault ?? faultOfFields(input_schema)),
         // What no agent gets is not stored.
         definition: storableJson(
           isBad

@@ -1,6 +1,6 @@
 /**
  * MCP servers in the database (supabase/schemas/38_mcp_servers.sql). Every function takes the account, and a
- * server of another one answers exactly like a missing one.
+ * server of another one answers exactly like a missing one. This file is long because it is the list of these queries.
  * @throws DatabaseUnavailable from every function here.
  */
 import type {
@@ -16,6 +16,7 @@ import { refusalOf } from "../contract/refusal.ts";
 import { rowOf } from "../platform/database/columns.ts";
 import { call } from "../platform/database/query.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
+import { serviceOrigin } from "../platform/service-origin.ts";
 import {
   MAX_MCP_SERVERS,
   type McpAuth,
@@ -45,10 +46,15 @@ const storedServer = z
     auth_type: z.string(),
     header_names: z.array(z.string()),
     has_secret: z.boolean(),
+    client_id: z.string().nullable(),
   })
-  .transform(({ auth_type: type, header_names, has_secret, ...row }): unknown => ({
+  .transform(({ auth_type: type, header_names, has_secret, client_id, ...row }): unknown => ({
     ...row,
-    auth: { type, header_names, is_connected: type !== "oauth" || has_secret },
+    auth: {
+      ...{ type, header_names, client_id },
+      is_connected: type !== "oauth" || has_secret,
+      redirect_uri: type === "oauth" ? redirectUrl() : null,
+    },
   }))
   .pipe(rowOf(mcpServer));
 
@@ -88,16 +94,27 @@ type Found = Promise<McpServerWithTools | AppError>;
 
 const contextOf = (id: string) => `secret of MCP server ${id}`;
 
+/** Where an authorization leads back to. */
+export const redirectUrl = () => `${serviceOrigin()}/settings/mcp-servers`;
+
 /** Returns the columns of how a server is reached. */
 const columnsOf = (id: string, auth: McpAuth) => ({
   auth_type: auth.type,
   header_names: auth.type === "headers" ? Object.keys(auth.headers) : [],
   secret: auth.type === "headers" ? sealText(JSON.stringify(auth.headers), contextOf(id)) : null,
+  ...clientColumns(id, auth),
 });
+
+function clientColumns(id: string, auth: McpAuth) {
+  if (auth.type !== "oauth" || auth.client_id === undefined)
+    return { client_id: null, client: null };
+  const { type: _, ...client } = auth;
+  return { client_id: auth.client_id, client: sealText(JSON.stringify(client), contextOf(id)) };
+}
 
 /** Errors: 403 when the account has 20 servers, 409 when it has one with this name. */
 export function insertServer(accountId: string, id: string, values: NewMcpServer): Found {
-  const { auth_type, header_names, secret } = columnsOf(id, values.auth);
+  const { auth_type, header_names, secret, client_id, client } = columnsOf(id, values.auth);
   const args = {
     p_account_id: accountId,
     p_id: id,
@@ -108,6 +125,8 @@ export function insertServer(accountId: string, id: string, values: NewMcpServer
     p_secret: secret,
     p_enabled: values.enabled,
     p_max: MAX_MCP_SERVERS,
+    p_client_id: client_id,
+    p_client: client,
   };
   return call("create_mcp_server", args, foundServer);
 }
@@ -150,6 +169,8 @@ export interface McpAccess {
   readonly headers: McpHeaders;
   /** Null for a server without OAuth, or one that is not connected. */
   readonly oauth: OAuthState | null;
+  /** The client that the account has registered, with its issuer once there is one; null for none. */
+  readonly client: StoredOAuthClientInformation | null;
   /** As it is stored. */
   readonly secret: string | null;
   readonly isLegacy: boolean;
@@ -181,18 +202,22 @@ const access = z
       url: z.string(),
       auth_type: z.enum(["none", "headers", "oauth"]),
       secret: z.string().nullable(),
+      client: z.string().nullable(),
       is_legacy: z.boolean(),
       refreshed_at: z.string().nullable(),
     }),
   })
   .transform(({ access: row }): McpAccess => {
     const { id, name, url, secret } = row;
-    const opened = secret === null ? null : JSON.parse(openText(secret, contextOf(id)));
+    const open = (sealed: string | null): unknown =>
+      sealed === null ? null : JSON.parse(openText(sealed, contextOf(id)));
+    const opened = open(secret);
     return {
       ...{ accountId: row.account_id, id, name, url },
       ...{ authType: row.auth_type, secret },
       headers: row.auth_type === "headers" ? headerValues.parse(opened) : {},
       oauth: row.auth_type === "oauth" ? oauthState.nullable().parse(opened) : null,
+      client: known<StoredOAuthClientInformation>().nullable().parse(open(row.client)),
       isLegacy: row.is_legacy,
       refreshedAt: row.refreshed_at === null ? null : new Date(row.refreshed_at),
     };
@@ -251,11 +276,14 @@ const seal = (id: string, state: OAuthState) => sealText(JSON.stringify(state), 
 
 /** Keeps what completes an authorization, in place of an earlier one of the server. */
 export async function insertAuthorization(
-  { accountId, id, url }: McpAccess,
+  { accountId, id, url, client }: McpAccess,
   stateHash: string,
   state: OAuthState,
 ): Promise<void> {
-  const args = { p_state_hash: stateHash, p_url: url, p_sealed: seal(id, state) };
+  // It is for the issuer that it names by now.
+  const bound =
+    client && state.client ? sealText(JSON.stringify(state.client), contextOf(id)) : null;
+  const args = { p_state_hash: stateHash, p_url: url, p_sealed: seal(id, state), p_client: bound };
   await call("start_mcp_authorization", { ...ofServer(accountId, id), ...args }, z.boolean());
 }
 

@@ -8,6 +8,8 @@ create table public.mcp_servers (
   auth_type text not null check (auth_type in ('none', 'headers', 'oauth')),
   header_names text[] not null default '{}',
   secret text,
+  client_id text,
+  client text,
   enabled boolean not null,
   is_legacy boolean not null default false,
   refreshed_at timestamptz,
@@ -21,6 +23,8 @@ alter table public.mcp_servers enable row level security;
 comment on table public.mcp_servers is 'The MCP servers of accounts.';
 comment on column public.mcp_servers.id is 'Chosen by the server, which seals the secret for it.';
 comment on column public.mcp_servers.secret is 'The headers, or the OAuth tokens, sealed by the server; null without any.';
+comment on column public.mcp_servers.client_id is 'Of an OAuth client that was registered by hand; null for none.';
+comment on column public.mcp_servers.client is 'That client with its secret and, once an authorization has been started, its issuer, sealed by the server.';
 comment on column public.mcp_servers.tokens_leased_until is 'Until then one caller refreshes the tokens; null for none.';
 comment on column public.mcp_servers.is_legacy is 'Whether the server has last spoken a revision of the protocol with a handshake.';
 comment on column public.mcp_servers.refreshed_at is 'When the tools were last listed, successfully or not; null before.';
@@ -58,7 +62,7 @@ comment on column public.mcp_authorizations.sealed is 'What completes it, sealed
 
 create function public.mcp_server_row(p_server public.mcp_servers) returns jsonb
 language sql stable set search_path = '' as $$
-  select to_jsonb(p_server) - 'secret' - 'tokens_leased_until' || jsonb_build_object(
+  select to_jsonb(p_server) - array['secret', 'client', 'tokens_leased_until'] || jsonb_build_object(
     'has_secret', p_server.secret is not null,
     'tool_counts', (
       select jsonb_build_object(
@@ -81,7 +85,8 @@ comment on function public.found_mcp_server is 'The answer {server, tools} of a 
 
 create function public.create_mcp_server(
   p_account_id uuid, p_id uuid, p_name text, p_url text, p_auth_type text, p_header_names text[],
-  p_secret text, p_enabled boolean, p_max integer
+  p_secret text, p_enabled boolean, p_max integer, p_client_id text default null,
+  p_client text default null
 ) returns jsonb
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -93,8 +98,9 @@ begin
     return jsonb_build_object('refused', 'full');
   end if;
   insert into public.mcp_servers
-    (id, account_id, name, url, auth_type, header_names, secret, enabled)
-  values (p_id, p_account_id, p_name, p_url, p_auth_type, p_header_names, p_secret, p_enabled)
+    (id, account_id, name, url, auth_type, header_names, secret, client_id, client, enabled)
+  values (p_id, p_account_id, p_name, p_url, p_auth_type, p_header_names, p_secret, p_client_id,
+    p_client, p_enabled)
   on conflict (account_id, name) do nothing
   returning * into v_server;
   if not found then
@@ -149,6 +155,7 @@ begin
   update public.mcp_servers set
     name = v_changed.name, url = v_changed.url, auth_type = v_changed.auth_type,
     header_names = v_changed.header_names, secret = v_changed.secret,
+    client_id = v_changed.client_id, client = v_changed.client,
     enabled = v_changed.enabled, updated_at = now()
   where id = p_id returning * into v_server;
   return public.found_mcp_server(v_server);
@@ -302,10 +309,15 @@ $$;
 comment on function public.use_mcp_tool is 'Notes the use of the definition of a tool that a turn was given: {access}, as of mcp_server_access, or {refused: missing | changed}.';
 
 create function public.start_mcp_authorization(
-  p_account_id uuid, p_id uuid, p_state_hash text, p_url text, p_sealed text
+  p_account_id uuid, p_id uuid, p_state_hash text, p_url text, p_sealed text,
+  p_client text default null
 ) returns boolean
 language plpgsql volatile set search_path = '' as $$
 begin
+  -- From now on the client is for the issuer that it names.
+  update public.mcp_servers set client = p_client
+  where id = p_id and account_id = p_account_id and url = p_url and client_id is not null
+    and p_client is not null;
   insert into public.mcp_authorizations (server_id, state_hash, url, sealed)
   select s.id, p_state_hash, p_url, p_sealed from public.mcp_servers s
   where s.id = p_id and s.account_id = p_account_id
@@ -314,7 +326,7 @@ begin
   return found;
 end
 $$;
-comment on function public.start_mcp_authorization is 'Stores an authorization in place of an earlier one of the server. Returns whether the account has the server.';
+comment on function public.start_mcp_authorization is 'Stores an authorization in place of an earlier one of the server, and its client with the issuer that it is for. Returns whether the account has the server.';
 
 create function public.take_mcp_authorization(p_account_id uuid, p_state_hash text) returns jsonb
 language plpgsql volatile set search_path = '' as $$

@@ -1,6 +1,6 @@
 /** OAuth with MCP servers: who can complete an authorization, and how tokens are kept and refreshed. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type FakeMcp, startFakeMcp, toolNamed } from "../support/fakes/mcp.ts";
 import { approve } from "../support/fakes/mcp-oauth.ts";
@@ -18,11 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => fake.close());
 
+const basicOf = (id: string, secret: string) =>
+  `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`;
+
 const COMPLETE = "/api/mcp-servers/authorizations";
 
-async function add(person = owner) {
+async function add(person = owner, auth: object = { type: "oauth" }) {
   const name = `s-${randomUUID().slice(0, 8)}`;
-  const body = { name, url: `${fake.origin}/oauth/mcp`, auth: { type: "oauth" } };
+  const body = { name, url: `${fake.origin}/oauth/mcp`, auth };
   const server = serverOf(await person.withKey.post("/api/mcp-servers", body));
   return { server, path: `/api/mcp-servers/${server.id}` };
 }
@@ -118,6 +121,86 @@ it("has to be connected again once its tokens are void, or its address is anothe
   const other = await connect();
   const body = { url: `${fake.origin}/mcp`, auth: { type: "oauth" } };
   expect(serverOf(await owner.withKey.patch(other.path, body)).auth.is_connected).toBe(false);
+});
+
+describe("with a client that was registered by hand", () => {
+  /** An authorization server that registers nobody. */
+  const closed = {
+    registration_endpoint: undefined,
+    token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
+  };
+  const clientOf = () => ({
+    type: "oauth",
+    client_id: `client-${randomUUID()}`,
+    client_secret: registerSecret(randomUUID(), "secret of an OAuth client"),
+  });
+  const closing = async <T>(use: () => Promise<T>) => {
+    fake.state.oauth.metadata = closed;
+    try {
+      return await use();
+    } finally {
+      fake.state.oauth.metadata = {};
+    }
+  };
+
+  it("says what a server without registration needs", () =>
+    closing(async () => {
+      const { server, path } = await add();
+      expect(server.auth.redirect_uri).toBe(`${stack.url}/settings/mcp-servers`);
+      const refused = await owner.withKey.post(`${path}/authorize`);
+      expect(refused.status).toBe(502);
+      expect(refused.text).toContain(
+        `register one there with the redirect URI ${stack.url}/settings/mcp-servers`,
+      );
+    }));
+
+  it.each([
+    ["as the server prefers", undefined, (id: string, secret: string) => basicOf(id, secret)],
+    ["as it was told to", "client_secret_post", (id: string, secret: string) => `${id}:${secret}`],
+  ])("connects with its secret %s, which nothing returns", (_, method, sent) =>
+    closing(async () => {
+      const auth = { ...clientOf(), ...(method && { token_endpoint_auth_method: method }) };
+      const { server, path } = await add(owner, auth);
+      expect(server.auth).toMatchObject({ client_id: auth.client_id, is_connected: false });
+      const { url, back } = await authorize(path);
+      expect(url.searchParams.get("client_id")).toBe(auth.client_id);
+      const connected = await owner.withKey.post(COMPLETE, back);
+      expect(serverOf(connected)).toMatchObject({
+        refresh_error: null,
+        auth: { is_connected: true },
+      });
+      expect(fake.state.oauth.clients.at(-1)).toBe(sent(auth.client_id, auth.client_secret));
+      expect(connected.text).not.toContain(auth.client_secret);
+      fake.state.oauth.accessTokens.clear();
+      expect(serverOf(await owner.withKey.post(`${path}/refresh`)).refresh_error).toBeNull();
+      expect(fake.state.oauth.clients.at(-1)).toBe(sent(auth.client_id, auth.client_secret));
+      const cleared = await owner.withKey.patch(path, { auth: { type: "oauth" } });
+      expect(serverOf(cleared).auth).toMatchObject({ client_id: null, is_connected: false });
+    }),
+  );
+
+  it("sends nothing to another issuer than that of the first authorization", () =>
+    closing(async () => {
+      const { path } = await add(owner, clientOf());
+      await authorize(path);
+      fake.state.oauth.metadata = {
+        ...closed,
+        registration_endpoint: `${fake.origin}/as/register`,
+      };
+      fake.state.oauth.resource = { authorization_servers: [`${fake.origin}/other`] };
+      const started = await owner.withKey.post(`${path}/authorize`);
+      fake.state.oauth.resource = {};
+      expect(started.status).toBe(502);
+      expect(started.text).toContain("another issuer");
+    }));
+
+  it("needs its id", async () => {
+    const auth = { type: "oauth", client_secret: "x" };
+    const body = { name: "x", url: `${fake.origin}/oauth/mcp`, auth };
+    const refused = await owner.withKey.post("/api/mcp-servers", body);
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain("auth.client_id is required");
+  });
 });
 
 it("leaves one short line in the log of what an authorization server writes", async () => {

@@ -131,4 +131,22 @@ describe("a hostile server", () => {
     const [bash] = server.tools;
     expect(bash?.agent_name).toMatch(/^mcp__[a-z0-9-]+__bash$/);
   });
+
+  it("loses only the tools that are not as the protocol says", async () => {
+    const server = serverOf(await add("/hostile/odd"));
+    expect(server.refresh_error).toBeNull();
+    const faults = server.tools.map(({ name, fault }) => [name.slice(0, 10), fault]);
+    const schema = "The input schema is not as the protocol says";
+    expect(faults).toEqual([
+      ["choice", schema],
+      ["empty", schema],
+      ["get_album", null],
+      ["get_track", null],
+      ["hints", "The definition is not as the protocol says"],
+      ["none", schema],
+      ["nulls", schema],
+      ["reference", schema],
+      ["xxxxxxxxxx", "The name is too long or has invisible characters"],
+    ]);
+  });
 });

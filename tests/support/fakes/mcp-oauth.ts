@@ -8,6 +8,8 @@ export const newOAuthState = () => ({
   /** What each code was given for. */
   codes: new Map<string, { challenge: string; resource: string; redirect: string }>(),
   refreshes: 0,
+  /** How the client has authenticated at the token endpoint, the newest last. */
+  clients: [] as string[],
   /** A scope that no token has. */
   lacking: null as string | null,
   /** Fields in place of the metadata's own; undefined leaves one out. */
@@ -45,13 +47,15 @@ export const authorizationServer = ({ oauth }: State) => [
       ...oauth.resource,
     });
   }),
-  http.get("/.well-known/oauth-authorization-server/as", ({ request }) => {
-    const issuer = `${new URL(request.url).origin}/as`;
+  // A second issuer has the same endpoints.
+  http.get("/.well-known/oauth-authorization-server/:issuer", ({ request, params }) => {
+    const { origin } = new URL(request.url);
+    const issuer = `${origin}/${params.issuer}`;
     return HttpResponse.json({
       issuer,
-      authorization_endpoint: `${issuer}/authorize`,
-      token_endpoint: `${issuer}/token`,
-      registration_endpoint: `${issuer}/register`,
+      authorization_endpoint: `${origin}/as/authorize`,
+      token_endpoint: `${origin}/as/token`,
+      registration_endpoint: `${origin}/as/register`,
       response_types_supported: ["code"],
       code_challenge_methods_supported: ["S256"],
       token_endpoint_auth_methods_supported: ["none"],
@@ -67,6 +71,8 @@ export const authorizationServer = ({ oauth }: State) => [
   ),
   http.post("/as/token", async ({ request }) => {
     const form = new URLSearchParams(await request.text());
+    const basic = request.headers.get("authorization");
+    oauth.clients.push(basic ?? `${form.get("client_id")}:${form.get("client_secret") ?? ""}`);
     const isAllowed =
       form.get("grant_type") === "refresh_token"
         ? oauth.refreshTokens.delete(form.get("refresh_token") ?? "") && ++oauth.refreshes > 0

@@ -1,6 +1,7 @@
 /**
  * MCP servers on loopback: a good one, built with the official SDK, with sessions (`/sessions`) and without
- * (`/mcp`), and hostile ones (`/hostile/<kind>`), which speak the protocol until they are asked for their tools.
+ * (`/mcp`); one that asks its client for input during each call (`/asking`); and hostile and odd ones
+ * (`/hostile/<kind>`), which speak the protocol until they are asked for their tools.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -33,6 +34,8 @@ export async function startFakeMcp() {
     tools: [] as Tool[],
     answer: (_name: string): Answer => ({ content: [{ type: "text", text: "Nightjar" }] }),
     oauth: newOAuthState(),
+    /** The result of a call of `/hostile/odd`, as it is sent. */
+    odd: {} as object,
     calls: [] as { name: string; input: unknown; authorization: string | null }[],
   };
   const createServer = (authorization: string | null) => {
@@ -91,8 +94,9 @@ export async function startFakeMcp() {
       if (kind === "internal-redirect") {
         return new HttpResponse(null, { status: 307, headers: { location: "http://10.0.0.1/" } });
       }
-      return answerHostile(kind, message.parse(await request.json()));
+      return answerHostile(kind, message.parse(await request.json()), state);
     }),
+    ...askingServer(),
   ]);
   return { ...server, state, sessions };
 }
@@ -104,7 +108,11 @@ const message = z.looseObject({
   params: z.looseObject({ protocolVersion: z.string().optional() }).optional(),
 });
 
-function answerHostile(kind: string, { id, method, params }: z.output<typeof message>): Response {
+function answerHostile(
+  kind: string,
+  { id, method, params }: z.output<typeof message>,
+  { odd }: { readonly odd: object },
+): Response {
   if (id === undefined || method === undefined) return new HttpResponse(null, { status: 202 });
   const respond = (result: unknown) => HttpResponse.json({ jsonrpc: "2.0", id, result } as object);
   if (method === "initialize") {
@@ -114,6 +122,7 @@ function answerHostile(kind: string, { id, method, params }: z.output<typeof mes
       serverInfo: { name: "hostile", version: "1" },
     });
   }
+  if (kind === "odd" && method === "tools/call") return respond(odd);
   if (method !== "tools/list") {
     const error = { code: -32601, message: "no such method" };
     return HttpResponse.json({ jsonrpc: "2.0", id, error });
@@ -121,6 +130,8 @@ function answerHostile(kind: string, { id, method, params }: z.output<typeof mes
   const events = (text: string) =>
     new HttpResponse(text, { headers: { "content-type": "text/event-stream" } });
   switch (kind) {
+    case "odd":
+      return respond({ tools: oddTools, nextCursor: null });
     case "endless":
       return respond({ tools: [toolNamed(randomUUID())], nextCursor: randomUUID() });
     case "many":
@@ -152,6 +163,58 @@ const withField = (name: string, field: object) => ({
   name,
   inputSchema: { type: "object" as const, properties: { field } },
 });
+
+/** The first and the last are fit. */
+const oddTools = [
+  { ...toolNamed("get_track"), title: null, annotations: null, outputSchema: { anyOf: [] } },
+  { name: "empty", inputSchema: {} },
+  { name: "choice", inputSchema: { anyOf: [{ type: "object" }, { type: "null" }] } },
+  { name: "reference", inputSchema: { $ref: "#/$defs/a", $defs: { a: { type: "object" } } } },
+  { name: "nulls", inputSchema: { type: "object", required: null } },
+  { name: "none" },
+  { name: "hints", inputSchema: { type: "object" }, annotations: { readOnlyHint: "yes" } },
+  { name: "x".repeat(200), inputSchema: { type: "object" } },
+  { inputSchema: { type: "object" } },
+  null,
+  toolNamed("get_album"),
+];
+
+/** A server with a handshake that sends its own requests on the stream of a GET, as servers with sessions do. */
+function askingServer() {
+  let own: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let refused = Promise.withResolvers<void>();
+  return [
+    http.get("/asking", () => {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          own = controller;
+        },
+      });
+      return new HttpResponse(body, { headers: { "content-type": "text/event-stream" } });
+    }),
+    http.post("/asking", async ({ request }) => {
+      const received = message.parse(await request.json());
+      // The refusal of what it has asked for.
+      if (received.method === undefined) refused.resolve();
+      if (received.method !== "tools/call") {
+        if (received.method === "tools/list") {
+          const result = { tools: [toolNamed("get_track")] };
+          return HttpResponse.json({ jsonrpc: "2.0", id: received.id, result });
+        }
+        return answerHostile("asking", received, { odd: {} });
+      }
+      refused = Promise.withResolvers();
+      const params = { message: "Which account?", requestedSchema: { type: "object" } };
+      const asked = { jsonrpc: "2.0", id: "ask-1", method: "elicitation/create", params };
+      own?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(asked)}\n\n`));
+      await refused.promise;
+      const content = [{ type: "text", text: "No account was chosen" }];
+      const result = { content, isError: true };
+      return HttpResponse.json({ jsonrpc: "2.0", id: received.id, result });
+    }),
+    http.delete("/asking", () => new HttpResponse(null, { status: 200 })),
+  ];
+}
 
 /** Each but the first two is unfit, and none may keep the others from the agent. */
 const hostileTools = [

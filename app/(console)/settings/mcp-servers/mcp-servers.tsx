@@ -9,7 +9,6 @@ import type {
   McpToolView,
 } from "@/lib/mcp-servers/contract.ts";
 import { type Answer, api, remove } from "../../_api/request.ts";
-import { useForm } from "../../_hooks/use-form.ts";
 import { useQuery } from "../../_hooks/use-query.ts";
 import { useSubmit } from "../../_hooks/use-submit.ts";
 import { Badge } from "../../_ui/badge.tsx";
@@ -17,10 +16,9 @@ import { Button, SmallButton } from "../../_ui/button.tsx";
 import { SectionCard } from "../../_ui/card.tsx";
 import { ConfirmDialog, Dialog } from "../../_ui/dialog.tsx";
 import { ForeignText, InvisibleCount } from "../../_ui/foreign-text.tsx";
-import { SelectField, TextField } from "../../_ui/form.tsx";
-import { FormDialog } from "../../_ui/form-dialog.tsx";
 import { Loaded, Loading } from "../../_ui/states.tsx";
 import { toast } from "../../_ui/toast.tsx";
+import { AddServer } from "./add-server.tsx";
 
 /** The MCP servers of the account. The authorization page of a server leads back here. */
 export function McpServers() {
@@ -78,89 +76,6 @@ function useReturn(onConnected: () => void): void {
   }, [state, code, iss, router, onConnected]);
 }
 
-const AUTH_TYPES = [
-  { value: "oauth", label: "Sign in at the service" },
-  { value: "headers", label: "A token or key" },
-  { value: "none", label: "None" },
-] as const;
-
-/** Official servers, as their vendors document them. */
-const PRESETS: Readonly<Record<string, readonly [label: string, url: string, type: string]>> = {
-  chartmetric: ["Chartmetric", "https://mcp.chartmetric.com/v1/mcp", "oauth"],
-  soundcharts: ["Soundcharts", "https://mcp.soundcharts.com/mcp", "headers"],
-  songstats: ["Songstats", "https://api.songstats.com/mcp", "oauth"],
-};
-const SERVICES = [
-  ...Object.entries(PRESETS).map(([value, [label]]) => ({ value, label })),
-  { value: "other", label: "Another service" },
-];
-
-function valuesOf(preset: string) {
-  const [label = "", url = "", type = "oauth"] = PRESETS[preset] ?? [];
-  return { preset, name: label.toLowerCase(), url, type, header: "authorization" };
-}
-
-type AddServerProps = Readonly<{ onClose: () => void; onAdded: () => void }>;
-
-function AddServer({ onClose, onAdded }: AddServerProps) {
-  const form = useForm(
-    { ...valuesOf("other"), value: "" },
-    {
-      name: "Enter up to 32 lowercase letters, digits, and single hyphens between them.",
-      url: "Enter an https URL with a public address.",
-      auth: "Enter the name and the value of a header.",
-    },
-  );
-  const { type, header, value, name, url } = form.values;
-  const onSubmit = async () => {
-    const auth = {
-      type,
-      ...(type === "headers" && { headers: { [header.trim()]: value.trim() } }),
-    };
-    const body = { name: name.trim(), url: url.trim(), auth };
-    const result = await form.send("/api/mcp-servers", { body });
-    if (!result.ok) return;
-    onAdded();
-    onClose();
-  };
-  return (
-    <FormDialog title="Add MCP server" submit="Add server" {...{ form, onSubmit, onClose }}>
-      <SelectField
-        label="Service"
-        options={SERVICES}
-        value={form.values.preset}
-        onChange={(preset) => form.set(valuesOf(preset))}
-      />
-      <TextField
-        label="Name"
-        hint="Part of the names of its tools, such as “charts”."
-        maxLength={32}
-        autoComplete="off"
-        {...form.field("name")}
-      />
-      <TextField
-        label="URL"
-        hint="Its endpoint for Streamable HTTP."
-        autoComplete="off"
-        {...form.field("url")}
-      />
-      <SelectField label="Authentication" options={AUTH_TYPES} {...form.field("type")} />
-      {type === "headers" && (
-        <>
-          <TextField label="Header" autoComplete="off" {...form.field("header")} />
-          <TextField
-            label="Value"
-            type="password"
-            hint="For example “Bearer …”. It is stored encrypted and never shown again."
-            autoComplete="off"
-            {...form.field("value")}
-          />
-        </>
-      )}
-    </FormDialog>
-  );
-}
-
 /** Of this tab alone, so that only it completes an authorization that it has started. */
 const STARTED = "mcp-authorization";
 
@@ -185,7 +100,7 @@ function ServerItem({ server, onChanged }: ServerItemProps) {
   };
   const connect = async () => {
     const result = await send<Answer<typeof authorizeMcpServerContract>>(`${path}/authorize`);
-    if (!result.ok) return toast(`${name} does not offer a sign-in`, "danger");
+    if (!result.ok) return toast(`${name}: ${result.error.message}`, "danger");
     const state = new URL(result.data.url).searchParams.get("state");
     if (state !== null) sessionStorage.setItem(STARTED, state);
     location.assign(result.data.url);
