@@ -17,6 +17,11 @@ const CLOSE_INTERVAL_MS = 50;
 /** Proxies keep idle connections for a minute, and would send a request on one that is just being closed. */
 const KEEP_ALIVE_MS = 75_000;
 
+/** Next answers others with a 500. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+/** The target of a request through a proxy, which Next would redirect to. */
+const ABSOLUTE = /^https?:\/\//i;
+
 const buildRecord = z.object({ config: z.unknown() });
 
 const { HOST: hostname, PORT: port, NEXT_DIST_DIR: distDir = ".next" } = process.env;
@@ -33,6 +38,22 @@ const listener: RequestListener = async (request, response) => {
   await prepared.promise;
   // The client's next request is to reach another process.
   if (drain().hasBegun) response.setHeader("connection", "close");
+  const { method = "", url = "" } = request;
+  const isOfServer = url === "*" && method === "OPTIONS";
+  if (isOfServer || !METHODS.includes(method)) {
+    response.writeHead(isOfServer ? 204 : 405, {
+      allow: METHODS.join(", "),
+      ...(isOfServer ? {} : { "content-type": "application/json" }),
+    });
+    response.end(isOfServer ? undefined : '{"status":"error","error":"Method not allowed"}');
+    return;
+  }
+  if (ABSOLUTE.test(url)) {
+    // RFC 9112, section 3.2.2: its host counts, and not that of the header.
+    const target = URL.parse(url);
+    request.url = target ? target.pathname + target.search : "/";
+    if (target) request.headers.host = target.host;
+  }
   await answer(request, response);
 };
 

@@ -30,6 +30,7 @@ export const statusOf = {
   run_stopped: 409,
   idempotency_in_progress: 409,
   payload_too_large: 413,
+  unsupported_media_type: 415,
   range_not_satisfiable: 416,
   idempotency_mismatch: 422,
   rate_limited: 429,

@@ -24,7 +24,7 @@ import {
 } from "./guard-run.ts";
 import { answerOnce, readIdempotencyKey } from "./idempotency.ts";
 import { prefersStrictHandling } from "./prefer.ts";
-import { type ReadBody, readBody as readJsonBody, readZipBody } from "./read-input.ts";
+import { decodeBody, type ReadBody, readBody as readJsonBody, readZipBody } from "./read-input.ts";
 import { log, respond, trace } from "./respond.ts";
 
 /** In bytes, unless the contract says otherwise. */
@@ -149,7 +149,18 @@ export async function authorize(exchange: Exchange): Promise<AppError | undefine
   return misused ?? denied ?? (await refuseEffect(exchange)) ?? undefined;
 }
 
-const admission: readonly Stage[] = [identify, throttle, readBody, parse, authorize];
+/** Lets the body be read without its coding. Refuses: 415 for an unknown one. */
+function decode(exchange: Exchange): AppError | undefined {
+  const { contract } = exchange.plan;
+  const { byteBodyLimit, bodyLimit = DEFAULT_BODY_LIMIT } = contract;
+  if (!contract.body && byteBodyLimit === undefined) return undefined;
+  const decoded = decodeBody(exchange.request, byteBodyLimit ?? bodyLimit);
+  if (isAppError(decoded)) return decoded;
+  exchange.request = decoded;
+  return undefined;
+}
+
+const admission: readonly Stage[] = [decode, identify, throttle, readBody, parse, authorize];
 
 /** The identity of a request's effect. */
 export interface Effect {

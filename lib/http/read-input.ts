@@ -1,6 +1,8 @@
 /** Reads params, query and a JSON body: bounded, sanitized, and validated against a contract's schemas. */
+import { pipeline, Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { z } from "zod";
-import { type AppError, appError, invalidField } from "../contract/app-error.ts";
+import { type AppError, appError, invalidField, isAppError } from "../contract/app-error.ts";
 import type { Contract } from "../contract/contract.ts";
 import { describeIssue } from "../contract/describe-issue.ts";
 import { normalizeInput, type UnknownField } from "../contract/normalize-input.ts";
@@ -19,6 +21,63 @@ const invalidJson = appError("invalid_json", "Invalid JSON body");
 
 export interface ReadBody {
   readonly value: unknown;
+}
+
+const tooLarge = appError("payload_too_large", "Request body too large");
+
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/**
+ * Returns the request with its body decoded as `Content-Encoding` says, while it is read. Errors: 415.
+ * @param limit in bytes, of the body as it is sent
+ */
+export function decodeBody(request: Request, limit: number): Request | AppError {
+  const header = request.headers.get("content-encoding") ?? "";
+  const coding = header.trim().toLowerCase();
+  if (coding === "" || coding === "identity" || !request.body) return request;
+  const createDecoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
+  if (!createDecoder) {
+    const headers = { "accept-encoding": "gzip, deflate, br" };
+    const message = "Content-Encoding must be one of gzip, deflate and br";
+    return appError("unsupported_media_type", message, { headers });
+  }
+  const decoder = createDecoder();
+  pipeline(Readable.from(sentBytes(request.body, limit)), decoder, () => {});
+  const headers = new Headers(request.headers);
+  for (const name of ["content-encoding", "content-length"]) headers.delete(name);
+  const body = Readable.toWeb(decoder) as ReadableStream<Uint8Array<ArrayBuffer>>;
+  const { method, signal } = request;
+  // Undici and the types of the DOM differ in `duplex`.
+  const init: RequestInit & { duplex: "half" } = { method, signal, headers, body, duplex: "half" };
+  return new Request(request.url, init);
+}
+
+/** Bytes that decode to nothing have no end otherwise. */
+async function* sentBytes(body: ReadableStream<Uint8Array>, limit: number) {
+  let left = limit;
+  for await (const chunk of body) {
+    left -= chunk.byteLength;
+    if (left < 0) throw new TooLarge();
+    yield chunk;
+  }
+}
+
+class TooLarge extends Error {
+  override readonly name = "TooLarge";
+}
+
+/** Returns the error of a body that cannot be decoded; rethrows every other. */
+function undecodable(error: unknown): AppError {
+  if (error instanceof TooLarge) return tooLarge;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  // Of zlib and of Brotli.
+  if (!/^(?:Z_|ERR__)/.test(code)) throw error;
+  return appError("invalid_request", "The request body is not encoded as Content-Encoding says");
 }
 
 /** Resolves to the parsed JSON; an empty body is `{}`. Errors: 400, 413. */
@@ -41,16 +100,17 @@ export async function readZipBody(request: Request, limit: number): Promise<Read
   return { value: { zip: Buffer.from(bytes).toString("base64") } };
 }
 
-/** Resolves to the bytes of a body. Errors: 413. */
+/** Resolves to the bytes of a body. Errors: 400 for one that cannot be decoded, 413. */
 export async function readBytes(request: Request, limit: number): Promise<Uint8Array | AppError> {
-  const tooLarge = appError("payload_too_large", "Request body too large");
   if (Number(request.headers.get("content-length") ?? 0) > limit) return tooLarge;
   if (!request.body) return new Uint8Array();
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (;;) {
-    const { done, value } = await reader.read();
+    const read = await reader.read().catch(undecodable);
+    if (isAppError(read)) return read;
+    const { done, value } = read;
     if (done) break;
     size += value.byteLength;
     if (size > limit) {

@@ -1,4 +1,4 @@
-/** Answers one message of the Model Context Protocol, without sessions. */
+/** Answers messages of the Model Context Protocol, without sessions. */
 import {
   type CallToolResult,
   createMcpHandler,
@@ -8,8 +8,10 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import type { Logger } from "pino";
-import type { ErrorCode } from "../contract/app-error.ts";
+import { type AppError, appError, type ErrorCode } from "../contract/app-error.ts";
 import { readBytes } from "../platform/outbound/vendor-fetch.ts";
+import { streamOf } from "../platform/stream-of.ts";
+import type { McpMessage } from "./contract.ts";
 
 /** Calls the endpoint of a tool; null for a name that is no tool's. */
 export type CallTool = (
@@ -29,20 +31,49 @@ const codeOf: Readonly<Record<number, ErrorCode>> = { 400: "invalid_request", 40
 interface Asked {
   readonly log: Logger;
   readonly request: Request;
-  /** The parsed body of the request. */
-  readonly message: unknown;
+  /** The parsed body of the request: a message, or a batch of them. */
+  readonly message: McpMessage | readonly McpMessage[];
   readonly tools: readonly Tool[];
   readonly call: CallTool;
 }
 
-/** Resolves when the message is accepted. A call continues while the response streams. */
-export async function serveMessage({
-  request,
-  message,
-  tools,
-  call,
-  log,
-}: Asked): Promise<Response> {
+/** The last revision with batches, and the one of a request that names none. */
+const BATCH_REVISION = "2025-03-26";
+
+/** Resolves when the message is accepted. A call continues while the response streams. Errors: 400. */
+export async function serveMessage(asked: Asked): Promise<Response | AppError> {
+  const { message, request } = asked;
+  if (!isBatch(message)) return serveOne(asked, message);
+  const revision = request.headers.get("mcp-protocol-version") ?? BATCH_REVISION;
+  if (revision !== BATCH_REVISION) {
+    return appError("invalid_request", `Revision ${revision} of the protocol has no batches`);
+  }
+  if (message.some(({ method }) => method === "initialize")) {
+    return appError("invalid_request", "initialize must not be part of a batch");
+  }
+  const headers = { "content-type": "text/event-stream" };
+  if (message.every(({ id }) => id === undefined)) return new Response(null, { status: 202 });
+  return new Response(streamOf(answersOf(asked, message)), { headers });
+}
+
+const isBatch = (message: Asked["message"]): message is readonly McpMessage[] =>
+  Array.isArray(message);
+
+/** Yields the events of the answers, one message after the other. */
+async function* answersOf(asked: Asked, batch: readonly McpMessage[]): AsyncGenerator<Uint8Array> {
+  for (const message of batch) {
+    if (asked.request.signal.aborted) return;
+    const response = await serveOne(asked, message);
+    if (!response.body) continue;
+    if (response.status < 400) yield* response.body;
+    else yield new TextEncoder().encode(`event: message\ndata: ${await response.text()}\n\n`);
+  }
+}
+
+async function serveOne(
+  { request, tools, call, log }: Asked,
+  message: McpMessage,
+): Promise<Response> {
   // As a stream the response starts before the call, which a proxy would otherwise find too long, and
   // which must not wait for the slot that this request holds. Nothing changes that one could listen to.
   const handler = createMcpHandler(() => createServer(tools, call, log), {

@@ -83,8 +83,10 @@ export function errorCodes(contract: Contract): ErrorCode[] {
   // Any endpoint refuses unknown parameters of the query if the request asks for it.
   const codes = new Set<ErrorCode>(["internal", "invalid_request"]);
   if (contract.auth !== "none") codes.add("unauthorized").add("rate_limited").add("unavailable");
-  if (contract.body) codes.add("invalid_json").add("payload_too_large");
-  if (contract.byteBodyLimit !== undefined) codes.add("payload_too_large");
+  if (contract.body) codes.add("invalid_json");
+  if (contract.body || contract.byteBodyLimit !== undefined) {
+    codes.add("payload_too_large").add("unsupported_media_type");
+  }
   // Every endpoint refuses some credential, if only one that was found in a sandbox.
   if (contract.auth !== "none" || contract.runCredential === undefined) codes.add("forbidden");
   if (contract.accountAccess || contract.organizationAccess) codes.add("access_denied");

@@ -24,9 +24,11 @@ export const endOfDay = (day: string, timezone: string): Date | null =>
   new Cron(`${day}T23:59:59`, { timezone }).nextRun();
 
 export function isSchedule(text: string): boolean {
+  // Cron also takes a date, and names of schedules such as @daily.
+  if (text.trim().split(/\s+/).length !== 5) return false;
   try {
     new Cron(text, { mode: "5-part" });
-    return !text.includes("@");
+    return true;
   } catch {
     return false;
   }

@@ -257,10 +257,14 @@ function countForOneWrite(chunks: readonly string[]): number {
   return end < 0 ? chunks.length : end + 1;
 }
 
+/** Lines end at them for some readers of events, and in JSON they only stand in texts. */
+const SEPARATORS = /[\u2028\u2029]/g;
+const escaped = (separator: string) => (separator === "\u2028" ? "\\u2028" : "\\u2029");
+
 function toEvents({ firstIndex, chunks }: ChunkBatch): string {
   let text = "";
   for (const [place, chunk] of chunks.entries()) {
-    text += `id: ${firstIndex + place}\ndata: ${chunk}\n\n`;
+    text += `id: ${firstIndex + place}\ndata: ${chunk.replace(SEPARATORS, escaped)}\n\n`;
   }
   return text;
 }

@@ -193,7 +193,8 @@ describe("tools/call", () => {
 describe("what is no message", () => {
   const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
   it.each<[string, unknown]>([
-    ["a batch", [ping, ping]],
+    ["an empty batch", []],
+    ["a batch that opens a connection", [ping, { ...ping, method: "initialize" }]],
     ["an array of a thousand calls", Array(1_000).fill(ping)],
     ["another protocol", { ...ping, jsonrpc: "1.0" }],
     ["no method", { jsonrpc: "2.0", id: 1 }],
@@ -216,6 +217,27 @@ describe("what is no message", () => {
     expect(answer.status, answer.text).toBe(400);
     expect(answer.headers.get("x-error-code")).toBe("invalid_request");
     expect(answer.body).toMatchObject({ jsonrpc: "2.0", error: { data: expect.anything() } });
+  });
+
+  it("a batch is answered in the last revision that has them", async () => {
+    const list = { ...ping, id: 2, method: "tools/list" };
+    const note = { jsonrpc: "2.0", method: "notifications/initialized" };
+    const unknown = { ...ping, id: "3", method: "tools/drop" };
+    const answer = await owner.withKey.post("/api/mcp", [ping, note, list, unknown]);
+    expect(answer.status, answer.text).toBe(200);
+    const results = [...answer.text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) =>
+      JSON.parse(data),
+    );
+    expect(results).toMatchObject([
+      { id: 1, result: {} },
+      { id: 2, result: { tools: expect.any(Array) } },
+      { id: "3", error: { code: -32601 } },
+    ]);
+    expect((await owner.withKey.post("/api/mcp", [note, note])).status).toBe(202);
+    const headers = { "mcp-protocol-version": "2025-06-18" };
+    const later = await owner.withKey.post("/api/mcp", [ping], { headers });
+    expect(later.status).toBe(400);
+    expectErrorShape(later, "rpc");
   });
 
   it("an unknown method is an error of the protocol", async () => {

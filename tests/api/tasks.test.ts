@@ -56,6 +56,8 @@ describe("POST /api/tasks 400", () => {
     [{ title: " " }, "title must not be empty"],
     [{ prompt: "" }, "prompt must not be empty"],
     [{ prompt: "x".repeat(10_001) }, "prompt must be at most 10000 characters"],
+    [{ schedule: "2027-01-01T00:00:00" }, "schedule must be a cron expression of five fields"],
+    [{ schedule: "@daily" }, "schedule must be a cron expression of five fields"],
     [{ schedule: "* * * * * *" }, "schedule must be a cron expression of five fields"],
     [{ schedule: "@daily" }, "schedule must be a cron expression of five fields"],
     [{ schedule: "0 0 30 2 *" }, "schedule must have a time in the future"],

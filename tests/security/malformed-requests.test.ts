@@ -8,6 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { request as httpRequest } from "node:http";
+import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Contract } from "../../lib/contract/contract.ts";
@@ -371,5 +372,74 @@ describe("validation of a great many invalid items", () => {
       code: "invalid_request",
       message: "a.0 must be a string",
     });
+  });
+});
+
+describe("unusual forms of a request", () => {
+  /** Sends a request whose method and target a fetch would refuse. */
+  const send = (method: string, path: string, host = "localhost") =>
+    new Promise<{ status: number | undefined; allow: string | undefined; text: string }>(
+      (resolve, reject) => {
+        const { hostname, port } = new URL(stack.url);
+        const options = { hostname, port, method, path, headers: { host } };
+        const request = httpRequest(options, async (response) => {
+          const text = (await response.toArray()).join("");
+          resolve({ status: response.statusCode, allow: response.headers.allow, text });
+        });
+        request.on("error", reject).end();
+      },
+    );
+
+  it.each(["TRACE", "PROPFIND", "QUERY"])("%s is 405 on every path", async (method) => {
+    for (const path of ["/api/health", "/", "/nowhere", `${stack.url}/api/health`]) {
+      const answer = await send(method, path);
+      expect(answer).toMatchObject({ status: 405, allow: expect.stringContaining("GET, HEAD") });
+      expect(JSON.parse(answer.text)).toEqual({ status: "error", error: "Method not allowed" });
+    }
+  });
+
+  it("OPTIONS of the server is answered", async () => {
+    expect(await send("OPTIONS", "*")).toMatchObject({ status: 204, text: "" });
+  });
+
+  it.each([`${stack.url}/api/health`, "HTTP://other.example/api/health?a=1"])(
+    "an absolute target is served: %s",
+    async (target) => {
+      expect(await send("GET", target)).toMatchObject({ status: 200 });
+    },
+  );
+
+  it("a body with a coding is decoded, and its bytes are stored", async () => {
+    const headers = { ...person.withKey.headers, "content-encoding": "gzip" };
+    const post = (path: string, method: string, body: BodyInit) =>
+      fetch(stack.url + path, {
+        ...{ method, body },
+        headers: { ...headers, "content-type": "application/json" },
+      });
+    const created = await post(
+      "/api/sessions",
+      "POST",
+      new Uint8Array(gzipSync('{"title":"Zip"}')),
+    );
+    expect(created.status).toBe(201);
+    const { session } = z
+      .object({ session: z.object({ id: z.string(), title: z.string() }) })
+      .parse(await created.json());
+    expect(session.title).toBe("Zip");
+    await person.withKey.post("/api/sandbox", { sessionId: session.id });
+    const path = `/api/sandbox/files/content?sessionId=${session.id}&path=zip.txt`;
+    const put = await post(path, "PUT", new Uint8Array(gzipSync("Nightjar")));
+    expect(put.status, await put.text()).toBeLessThan(300);
+    expect((await person.withKey.get(path)).text).toBe("Nightjar");
+    const cut = await post(path, "PUT", new Uint8Array(gzipSync("Hafen").subarray(0, 15)));
+    expect(cut.status).toBe(400);
+    expect((await person.withKey.get(path)).text).toBe("Nightjar");
+  });
+
+  it("a body with an unknown coding is 415", async () => {
+    const headers = { ...person.withKey.headers, "content-encoding": "zstd" };
+    const answer = await client().request("POST", "/api/sessions", { headers, body: {} });
+    expectError(answer, 415, "error", expect.stringContaining("gzip"), "unsupported_media_type");
+    expect(answer.headers.get("accept-encoding")).toBe("gzip, deflate, br");
   });
 });

@@ -1,6 +1,9 @@
-import { expect, it } from "vitest";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { isAppError } from "../../../lib/contract/app-error.ts";
 import { readBody } from "../../../lib/http/pipeline.ts";
+import { decodeBody, readBody as readJson } from "../../../lib/http/read-input.ts";
 import { exchangeOf } from "../../support/harness/exchange.ts";
 
 const declared = { body: z.unknown(), bodyLimit: 100 };
@@ -34,6 +37,71 @@ it.each([
   ["has too many values", "[1,2,3,4]", "invalid_request"],
 ])("refuses a body that %s", async (_, body, code) => {
   expect(await readBody(given(body))).toMatchObject({ code });
+});
+
+describe("a body with a coding", () => {
+  const value = { text: "Nightjar" };
+  const text = JSON.stringify(value);
+  /** Reads a body as the pipeline does. */
+  async function read(body: BodyInit, coding: string, limit = 100) {
+    const exchange = given(body, { "content-encoding": coding });
+    const decoded = decodeBody(exchange.request, limit);
+    return isAppError(decoded) ? decoded : readJson(decoded, 100);
+  }
+
+  it.each([
+    ["gzip", gzipSync(text)],
+    ["x-gzip", gzipSync(text)],
+    ["GZIP ", gzipSync(text)],
+    ["deflate", deflateSync(text)],
+    ["br", brotliCompressSync(text)],
+    ["identity", Buffer.from(text)],
+  ])("is decoded: %s", async (coding, body) => {
+    expect(await read(new Uint8Array(body), coding)).toEqual({ value });
+  });
+
+  it.each(["zstd", "compress", "gzip, br", "constructor", "gzip;q=1"])(
+    "is refused with 415: %s",
+    async (coding) => {
+      expect(await read(text, coding)).toMatchObject({ code: "unsupported_media_type" });
+    },
+  );
+
+  const bomb = "a".repeat(10_000_000);
+  it.each([
+    ["gzip", gzipSync(bomb)],
+    ["deflate", deflateSync(bomb)],
+    ["br", brotliCompressSync(bomb)],
+  ])("is refused when it decodes to too much: %s", async (coding, body) => {
+    const refused = await read(new Uint8Array(body), coding, 1_000_000);
+    expect(refused).toMatchObject({ code: "payload_too_large" });
+  });
+
+  it("is refused when it decodes to nothing without end", async () => {
+    const head = gzipSync("").subarray(0, 10);
+    // Empty blocks that are not the last.
+    const blocks = Buffer.from([0, 0, 0, 0xff, 0xff]);
+    let isFirst = true;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(isFirst ? head : blocks);
+        isFirst = false;
+      },
+    });
+    expect(await read(endless, "gzip")).toMatchObject({ code: "payload_too_large" });
+  });
+
+  it.each([
+    ["is not what it says", "gzip", Buffer.from("{}")],
+    ["is not what it says, in Brotli", "br", Buffer.from("{}{}{}")],
+    ["is cut", "gzip", gzipSync(text).subarray(0, 20)],
+    ["is cut, in Brotli", "br", brotliCompressSync(text).subarray(0, 8)],
+  ])("is refused when it %s", async (_, coding, body) => {
+    expect(await read(new Uint8Array(body), coding)).toMatchObject({
+      code: "invalid_request",
+      message: "The request body is not encoded as Content-Encoding says",
+    });
+  });
 });
 
 it("refuses a body that is too deep", async () => {
