@@ -49,7 +49,7 @@ const listener: RequestListener = async (request, response) => {
     return;
   }
   if (ABSOLUTE.test(url)) {
-    // RFC 9112, section 3.2.2: its host counts, and not that of the header.
+    // RFC 9112, section 3.2.2: its host replaces the header.
     const target = URL.parse(url);
     request.url = target ? target.pathname + target.search : "/";
     if (target) request.headers.host = target.host;
