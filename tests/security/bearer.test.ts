@@ -134,6 +134,11 @@ describe("a bearer of an OIDC provider", () => {
     expect(accounts).toHaveLength(1);
   });
 
+  it("is taken when its e-mail is verified by the word, as some providers write it", async () => {
+    const email = `${randomUUID()}@example.com`;
+    expect(await statusOf(await provider.sign({ email, email_verified: "true" }))).toBe(200);
+  });
+
   it.each([
     ["another issuer", { iss: "https://elsewhere.example" }],
     ["no issuer", { iss: undefined }],

@@ -26,11 +26,10 @@ export function offerModels(
   },
 ): ModelProvider {
   const embedded = createEmbeddedModels();
-  const defaultModelId = DEFAULT_MODEL ?? MODELS[0] ?? provider.defaultModelId;
-  const chosen = [...new Set([...MODELS, defaultModelId])];
+  const chosenDefault = DEFAULT_MODEL ?? MODELS[0];
   const describe = async (): Promise<readonly ModelInfo[]> => {
     const offered = await provider.list();
-    return chosen.map((id) => {
+    return [...new Set([...MODELS, ...(DEFAULT_MODEL ? [DEFAULT_MODEL] : [])])].map((id) => {
       const known = offered?.find((model) => model.id === id);
       return {
         id,
@@ -47,7 +46,9 @@ export function offerModels(
   const providerOf = (id: string) => (id === EMBEDDED_MODEL_ID ? embedded : provider);
   return {
     name: provider.name,
-    defaultModelId,
+    get defaultModelId() {
+      return chosenDefault ?? provider.defaultModelId;
+    },
     fallbackModelIds: FALLBACK_MODELS,
     ...(provider.cacheOptions && { cacheOptions: provider.cacheOptions }),
     resolve: (id) => boundAnswer(providerOf(id).resolve(id)),

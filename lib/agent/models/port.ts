@@ -17,7 +17,7 @@ export type ModelInput = "image" | "pdf";
 
 export interface ModelProvider extends Checkable {
   readonly name: "gateway" | "openai-compatible" | "embedded";
-  /** The model of a chat for which none was chosen. */
+  /** The model of a chat for which none was chosen. It may change with the list of the models. */
   readonly defaultModelId: string;
   /** The models that are called while another one fails, in their order, for runs that name none. */
   readonly fallbackModelIds?: readonly string[];

@@ -129,13 +129,13 @@ export class TokenVerifier {
 
   /**
    * Returns the verified e-mail address of a token, else of the userinfo endpoint, else null.
-   * `email_verified` must be exactly `true`: text, numbers and null prove nothing. A token without the
-   * claim defers to userinfo, unless OIDC_EMAIL_VERIFIED_BY_DEFAULT says that the provider only knows
+   * `email_verified` must be `true`, or that word as some providers send it: other texts, numbers and null prove nothing.
+   * A token without the claim defers to userinfo, unless OIDC_EMAIL_VERIFIED_BY_DEFAULT says that the provider only knows
    * verified addresses.
    */
   async #verifiedEmail(token: string, payload: JWTPayload, userinfoUrl: string | undefined) {
     const stated = payload.email_verified;
-    if (stated !== undefined && stated !== true) return null;
+    if (stated !== undefined && !isTrue(stated)) return null;
     const own = email.safeParse(payload.email);
     if (own.success && isVerified(stated)) return own.data;
     return userinfoUrl === undefined ? null : this.#askUserinfo(token, payload, userinfoUrl);
@@ -205,8 +205,11 @@ export const hashIdentity = (address: string): string =>
 
 const profile = z.object({ sub: z.string(), email, email_verified: z.unknown() });
 
+/** Amazon Cognito and others send the word. */
+const isTrue = (claim: unknown): boolean => claim === true || claim === "true";
+
 const isVerified = (claim: unknown): boolean =>
-  claim === undefined ? config().OIDC_EMAIL_VERIFIED_BY_DEFAULT : claim === true;
+  claim === undefined ? config().OIDC_EMAIL_VERIFIED_BY_DEFAULT : isTrue(claim);
 
 /** How long an identity provider has to answer. */
 const PROVIDER_TIMEOUT_MS = 5_000;

@@ -3,6 +3,10 @@ import { z } from "zod";
 import type { SearchProvider } from "../port.ts";
 import { askVendor, MAX_RESULTS, readResults, withSites } from "../read-results.ts";
 
+const MAX_CHARS = 400;
+const MAX_WORDS = 50;
+const tooLong = `takes at most ${MAX_CHARS} characters and ${MAX_WORDS} words, with the domains: ask for less`;
+
 /** The price of the Search plan: 5 USD for 1,000 requests. */
 const PRICE_USD = 0.005;
 
@@ -27,10 +31,12 @@ export function createBraveSearch(apiKey: string, baseUrl: string): SearchProvid
   return {
     name: "brave",
     async search(request, signal) {
+      const q = withSites(request);
+      if (q.length > MAX_CHARS || q.split(/\s+/).length > MAX_WORDS) return { failure: tooLong };
       const today = new Date().toISOString().slice(0, 10);
       const url = new URL("/res/v1/web/search", baseUrl);
       url.search = new URLSearchParams({
-        q: withSites(request),
+        q,
         count: String(MAX_RESULTS),
         text_decorations: "false",
         ...(request.since !== null && { freshness: `${request.since}to${today}` }),

@@ -296,3 +296,19 @@ describe("items without the fields that apps in development mode do not get", ()
     expect(searchBody.parse(body).playlists?.items[0]).toMatchObject({ tracks: { total: 12 } });
   });
 });
+
+test("beyond what the vendor gives of a search, a page is empty and has the total", async () => {
+  const page = async (query: string) => {
+    const answer = await caller.get(`/api/catalog/search?q=a&type=track&${query}`);
+    expect(answer.status, answer.text).toBe(200);
+    const { tracks } = z
+      .object({ tracks: z.object({ total: z.int(), items: z.array(z.unknown()) }) })
+      .parse(answer.body);
+    return tracks;
+  };
+  const { total } = await page("offset=0&limit=1");
+  expect(total).toBeGreaterThan(0);
+  for (const query of ["offset=995&limit=50", "offset=1000", "offset=10000"]) {
+    expect(await page(query), query).toEqual({ total, items: [] });
+  }
+});

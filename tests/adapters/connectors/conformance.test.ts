@@ -304,6 +304,13 @@ describe("with Composio", () => {
     expect(refused.body).toMatchObject({
       data: { successful: false, error: "The service refused it" },
     });
+    const input = { unknown_field: 1 };
+    const corrected = await withKey.post("/api/connectors/slack/actions/SLACK_SEND", { input });
+    expect(corrected.body).toMatchObject({
+      data: { successful: false, error: expect.stringContaining("unknown_field is not a field") },
+    });
+    const events = await withKey.get("/api/connectors/slack/events?limit=100");
+    expect(events.status, events.text).toBe(200);
     expect(composio.executions.filter(({ user_id }) => user_id === id)).toMatchObject([
       { tool: "SLACK_FAIL", arguments: body.input },
     ]);

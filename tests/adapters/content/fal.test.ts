@@ -287,6 +287,14 @@ describe("once it is submitted", () => {
     expect(made).toMatchObject([{ contentType: "video/mp4" }]);
   });
 
+  test("a failure that is stored fails the order at once", async () => {
+    for (const status of [503, 504]) {
+      const body = JSON.stringify({ detail: PROVIDER_TEXT, error_type: "runner_connection_error" });
+      fal.failNext(REQUESTS, "none", { status, body });
+      expect(await fail({ image })).toMatchObject(failed);
+    }
+  });
+
   test("a fault that does not pass fails the order", async () => {
     fal.fail({ status: 401 }, REQUESTS);
     const outcome = await fail({ image });

@@ -16,7 +16,7 @@ let vercel: FakeVercel;
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "sandbox-vercel-"));
-  vercel = await startFakeVercel(dir);
+  vercel = await startFakeVercel(join(dir, "amazon"));
 });
 
 afterAll(async () => {
@@ -50,6 +50,25 @@ describe("the vercel sandbox", () => {
     });
     const closed = await connect([]).provision(randomUUID(), account);
     expect(vercel.networkPolicyOf(closed.name)).toEqual({ mode: "deny-all" });
+  });
+
+  test("works where the image lacks the folder that commands start in, and ends timeouts otherwise", async () => {
+    const ubuntu = await startFakeVercel(join(dir, "ubuntu"), undefined, "ubuntu");
+    const provider = createVercelProvider({
+      ...{ credentials: ubuntu.credentials, allowedHosts: [], fetch: ubuntu.fetch },
+    });
+    const state = await provider.provision(randomUUID(), account);
+    const sandbox = provider.open(state, account);
+    await sandbox.writeFile("a.txt", "Nightjar");
+    const { stdout } = await sandbox.run("cat a.txt", options);
+    expect(stdout).toBe("Nightjar");
+    expect((await provider.openFiles(state, account).listFolder(".")).entries).toMatchObject([
+      { path: "a.txt" },
+    ]);
+    const late = await sandbox.run("sleep 60", { ...options, timeoutMs: 500 });
+    expect(late).toMatchObject({ exitCode: 124, stderr: expect.stringContaining("the deadline") });
+    expect((await sandbox.run("exit 125", options)).exitCode).toBe(125);
+    await ubuntu.close();
   });
 
   test("resumes a machine that was stopped meanwhile, with its files", async () => {

@@ -80,6 +80,20 @@ describe.each(providers)("%s", (name, create) => {
     expect(results.length).toBeGreaterThan(0);
   });
 
+  test.runIf(name === "brave").each([
+    ["characters", { query: "x".repeat(401) }],
+    ["words", { query: "a ".repeat(51).trim() }],
+    [
+      "words with its domains",
+      { query: "a ".repeat(48).trim(), domains: ["a.example", "b.example"] },
+    ],
+  ])("refuses what has too many %s for its vendor", async (_, request) => {
+    const answer = await create().search({ ...any, ...request }, never);
+    expect(answer).toEqual({
+      failure: expect.stringContaining("at most 400 characters and 50 words"),
+    });
+  });
+
   test.runIf(name === "brave" || name === "exa")("says who can correct a wrong key", async () => {
     const answer = await create("wrong").search(any, never);
     expect(answer).toEqual({ failure: expect.stringContaining("operator") });

@@ -8,7 +8,7 @@ const listed = (id: string, name: string, pricing?: object) => ({
 });
 
 /** The AI Gateway's lists of models and its endpoint for the balance of an account, on loopback. */
-export async function startFakeGateway() {
+export async function startFakeGateway(more: readonly string[] = []) {
   const key = `vck_${randomUUID()}`;
   const server = await serveHandlers([
     requireHeader("authorization", `Bearer ${key}`, () =>
@@ -20,6 +20,7 @@ export async function startFakeGateway() {
         models: [
           listed("label/large", "Large", { input: "0.000003", output: "0.000015" }),
           listed("label/small", "Small"),
+          ...more.map((id) => listed(id, id)),
         ],
       }),
     ),

@@ -13,6 +13,8 @@ const CLIENT = { id: "the-client", secret: "the-secret-of-the-catalog" };
 
 /** Of apps in development mode since February 2026. */
 const DEFAULT_LIMIT = "5";
+/** "Maximum offset (including limit): 1,000", as the vendor's reference of its search says. */
+const MAX_SEARCH_END = 1_000;
 const MAX_LIMIT = 10;
 /** What their items no longer have. A playlist's `tracks` are its `items`. */
 const REMOVED_FIELDS = [
@@ -56,6 +58,8 @@ export async function startFakeCatalog(sql: Sql) {
     http.get("/v1/search", async ({ request }) => {
       const query = queryOf(request);
       lastSearch = query;
+      const end = Number(query.offset ?? 0) + Number(query.limit ?? DEFAULT_LIMIT);
+      if (end > MAX_SEARCH_END) return refuse(400, "Invalid offset");
       const { type = "", q = "", market = null, limit = DEFAULT_LIMIT, offset = "0" } = query;
       const [row] = await sql`select catalog_search(
         ${type.split(",")}, ${q}, '{}', ${market}, ${limit}, ${offset}) as found`;

@@ -13,6 +13,8 @@ const WEBHOOK_SECRET = "whsec_Y29tcG9zaW8tdGVzdC1zZWNyZXQtb2YtZXZlbnRz";
 const API = "/api/v3.1";
 const TOOLKITS = ["gmail", "slack", "notion", "youtube", "dropbox", "github", "tiktok"];
 const PAGE_SIZE = 2;
+/** The largest page of triggers and of their types. */
+const MAX_TRIGGER_PAGE = 50;
 
 const sessionBody = z.object({
   user_id: z.string(),
@@ -113,6 +115,11 @@ export async function startFakeComposio() {
           userId === body.user_id && "id" in item && item.id === body.connected_account_id,
       );
       if (!isTheirs) return refuse(400, "ConnectedAccount_NotFound");
+      if ("unknown_field" in body.arguments) {
+        const message = "Invalid request data provided: unknown_field is not a field";
+        const error = { message, slug: "ToolRouterV2_InvalidInput", status: 400 };
+        return HttpResponse.json({ error }, { status: 400 });
+      }
       executions.push({ tool: params.slug, ...body });
       const isRefused = params.slug.endsWith("_FAIL");
       return HttpResponse.json({
@@ -124,6 +131,7 @@ export async function startFakeComposio() {
     }),
     http.get(`${API}/triggers_types`, ({ request }) => {
       const { toolkit_slugs: toolkit = "", limit, cursor } = queryOf(request);
+      if (Number(limit) > MAX_TRIGGER_PAGE) return refuse(400, "InvalidRequest");
       if (!TOOLKITS.includes(toolkit)) return refuse(404, "Toolkit_ToolkitNotFound");
       const all = typesOf(toolkit);
       const end = Number(cursor ?? 0) + Number(limit);

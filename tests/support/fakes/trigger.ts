@@ -30,6 +30,8 @@ const deployed: readonly string[] = [
   tasks.generateVideo.id,
 ];
 
+const WEEK_MS = 7 * 86_400_000;
+
 export async function startFakeTrigger() {
   const secretKey = "tr_test_secret_of_the_runs";
   const runs: RawRun[] = [];
@@ -94,9 +96,13 @@ export async function startFakeTrigger() {
       return HttpResponse.json({ id: run.id, isCached: false });
     }),
     http.get("/api/v1/runs", ({ request }) => {
-      const { "filter[tag]": tag, "page[size]": size } = queryOf(request);
+      const query = queryOf(request);
+      const { "filter[tag]": tag, "page[size]": size } = query;
+      // Of one week, unless a range is asked for.
+      const from = Number(query["filter[createdAt][from]"] ?? Date.now() - WEEK_MS);
       const tagged = runs
         .filter(({ tags }) => tag !== undefined && tags.includes(tag))
+        .filter(({ createdAt }) => Date.parse(createdAt) >= from)
         .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))
         .map((run) => splitForTrigger(run).item);
       const data = [...items, ...tagged].slice(0, Number(size));

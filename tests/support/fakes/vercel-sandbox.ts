@@ -11,7 +11,8 @@ import { HttpResponse, http } from "msw";
 import { z } from "zod";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
-const HOME = "/vercel/sandbox";
+/** Where commands start on Amazon Linux, and on the Ubuntu that newer machines boot, without the folder. */
+const HOMES = { amazon: "/vercel/sandbox", ubuntu: "/vercel/work" };
 const SANDBOXES = "/api/v2/sandboxes";
 const SESSION = `${SANDBOXES}/sessions/:session`;
 type InSession = { session: string };
@@ -45,11 +46,17 @@ const updateBody = z.object({ networkPolicy: z.unknown() });
 const commandBody = z.object({
   command: z.string(),
   args: z.array(z.string()),
+  cwd: z.string().optional(),
   env: z.record(z.string(), z.string()),
 });
 
 /** @param token the one that every request needs. Default: any */
-export async function startFakeVercel(rootDir: string, token?: string) {
+export async function startFakeVercel(
+  rootDir: string,
+  token?: string,
+  image: keyof typeof HOMES = "amazon",
+) {
+  const HOME = HOMES[image];
   const machines = new Map<string, Machine>();
   const commands = new Map<string, Command>();
   let ids = 0;
@@ -74,10 +81,10 @@ export async function startFakeVercel(rootDir: string, token?: string) {
       const { name, networkPolicy } = createBody.parse(await request.json());
       if (machines.has(name)) return refuse(409, "sandbox_exists");
       const root = join(rootDir, name);
-      await mkdir(join(root, HOME), { recursive: true });
       const session = { id: `session_${++ids}`, status: "running" } as const;
       const machine = { name, root, createdAt: Date.now(), session, networkPolicy };
       machines.set(name, machine);
+      await mkdir(image === "amazon" ? join(root, HOME) : root, { recursive: true });
       return HttpResponse.json(describe(machine));
     }),
     http.get<ByName>(`${SANDBOXES}/:name`, ({ request, params }) => {
@@ -189,11 +196,12 @@ export async function startFakeVercel(rootDir: string, token?: string) {
     }
   }
 
-  function start(machine: Machine, { command, args, env }: z.output<typeof commandBody>): Command {
+  function start(machine: Machine, body: z.output<typeof commandBody>): Command {
+    const { command, args, env, cwd } = body;
     const home = join(machine.root, HOME);
     const inside = (value: string) => value.replaceAll(HOME, home);
     const child = spawn(command, args.map(inside), {
-      cwd: home,
+      cwd: cwd === "/" ? machine.root : home,
       env: { ...process.env, HOME: home, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       // A process group of its own, as on the real machine: a command may kill its group.
@@ -207,7 +215,7 @@ export async function startFakeVercel(rootDir: string, token?: string) {
       });
     }
     const finished = once(child, "close").then(([code, signal]) =>
-      signal ? 128 + (signal === "SIGKILL" ? 9 : 15) : Number(code),
+      signal ? 128 + (signal === "SIGKILL" ? 9 : 15) : exitCodeOf(command, Number(code)),
     );
     const made = {
       ...{ id: `cmd_${++ids}`, child, logs, finished, sessionId: machine.session.id },
@@ -215,6 +223,32 @@ export async function startFakeVercel(rootDir: string, token?: string) {
     };
     commands.set(made.id, made);
     return made;
+  }
+
+  /** The timeout of Ubuntu's coreutils, which are uutils, ends otherwise than GNU's when it has killed. */
+  const exitCodeOf = (command: string, code: number) =>
+    image === "ubuntu" && command === "timeout" && code === 137 ? 125 : code;
+
+  function describe({ name, createdAt, session, networkPolicy: policy }: Machine) {
+    const times = { createdAt, updatedAt: createdAt };
+    const { id, status } = session;
+    const machine = { cwd: HOME, memory: 2048, vcpus: 1, region: "iad1", timeout: 1_800_000 };
+    return {
+      sandbox: {
+        name,
+        persistent: true,
+        currentSessionId: id,
+        status,
+        ...times,
+        networkPolicy: describePolicy(policy),
+      },
+      session: { id, status, ...machine, requestedAt: createdAt, ...times },
+      routes: [],
+    };
+  }
+
+  function describeCommand({ id, sessionId }: Command, exitCode: number | null) {
+    return { id, name: "timeout", args: [], cwd: HOME, sessionId, exitCode, startedAt: Date.now() };
   }
 
   return {
@@ -259,26 +293,4 @@ const refuse = (status: number, code: string) =>
 function describePolicy(given: unknown) {
   const { data } = z.object({ allow: z.record(z.string(), z.unknown()) }).safeParse(given);
   return data ? { mode: "custom", allowedDomains: Object.keys(data.allow) } : given;
-}
-
-function describe({ name, createdAt, session, networkPolicy: policy }: Machine) {
-  const times = { createdAt, updatedAt: createdAt };
-  const { id, status } = session;
-  const machine = { cwd: HOME, memory: 2048, vcpus: 1, region: "iad1", timeout: 1_800_000 };
-  return {
-    sandbox: {
-      name,
-      persistent: true,
-      currentSessionId: id,
-      status,
-      ...times,
-      networkPolicy: describePolicy(policy),
-    },
-    session: { id, status, ...machine, requestedAt: createdAt, ...times },
-    routes: [],
-  };
-}
-
-function describeCommand({ id, sessionId }: Command, exitCode: number | null) {
-  return { id, name: "timeout", args: [], cwd: HOME, sessionId, exitCode, startedAt: Date.now() };
 }

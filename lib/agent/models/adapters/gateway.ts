@@ -16,7 +16,16 @@ interface GatewaySettings {
   readonly origin?: string | undefined;
 }
 
+/** The default model is the newest of this family that is listed. */
+const DEFAULT_FAMILY = /^anthropic\/claude-sonnet-(\d+(?:\.\d+)?)$/;
+/** Until the models have been listed. */
 const DEFAULT_MODEL_ID = "anthropic/claude-sonnet-4.5";
+
+const newestOf = (ids: readonly string[]): string | undefined => {
+  const versionOf = (id: string) => Number(DEFAULT_FAMILY.exec(id)?.[1]);
+  const family = ids.filter((id) => DEFAULT_FAMILY.test(id));
+  return family.sort((one, other) => versionOf(other) - versionOf(one))[0];
+};
 
 /** Language models through Vercel's AI Gateway. */
 export function createGatewayModels({ apiKey, origin = ORIGIN }: GatewaySettings): ModelProvider {
@@ -30,6 +39,7 @@ export function createGatewayModels({ apiKey, origin = ORIGIN }: GatewaySettings
   });
   const cache = createTtlCache<readonly ModelInfo[] | null>(MODEL_LIST_CACHE);
   let prices: ReadonlyMap<string, ModelPrice> | undefined;
+  let defaultModelId = DEFAULT_MODEL_ID;
   const readList = async () => {
     const [{ models }, details] = await Promise.all([
       lister.getAvailableModels(),
@@ -38,20 +48,24 @@ export function createGatewayModels({ apiKey, origin = ORIGIN }: GatewaySettings
     prices = new Map(
       models.flatMap(({ id, pricing }) => (pricing ? [[id, toPrice(pricing)]] : [])),
     );
-    return models
-      .filter((model) => (model.modelType ?? "language") === "language")
-      .map(({ id, name }) => ({
-        id,
-        name,
-        provider: "gateway",
-        contextWindow: details.get(id)?.context_window ?? null,
-        inputs: inputsOf(details.get(id)?.tags ?? []),
-      }));
+    const language = models.filter((model) => (model.modelType ?? "language") === "language");
+    defaultModelId = newestOf(language.map(({ id }) => id)) ?? DEFAULT_MODEL_ID;
+    return language.map(({ id, name }) => ({
+      id,
+      name,
+      provider: "gateway",
+      contextWindow: details.get(id)?.context_window ?? null,
+      inputs: inputsOf(details.get(id)?.tags ?? []),
+    }));
   };
   const list = () => cache.get("models", () => readList().catch(() => null));
   return {
     name: "gateway",
-    defaultModelId: DEFAULT_MODEL_ID,
+    get defaultModelId() {
+      // A turn must not wait for the list.
+      void list();
+      return defaultModelId;
+    },
     // A bare model id would make the AI SDK use its own default gateway.
     resolve: (modelId) => gateway(modelId),
     cacheOptions: () => ({ gateway: { caching: "auto" } }),

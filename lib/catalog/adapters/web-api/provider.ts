@@ -25,6 +25,9 @@ import { type CatalogApiSettings, createTokenSource, probeCatalog } from "./toke
  */
 const MAX_PAGE_ITEMS = 10;
 
+/** How many items of a search the provider gives, over all pages. */
+const MAX_SEARCH_ITEMS = 1_000;
+
 const CACHE_TTL_MS = 60_000;
 const MAX_CACHED_ANSWERS = 500;
 
@@ -109,8 +112,13 @@ export function createWebApiCatalog(settings: CatalogApiSettings): CatalogProvid
         missing: "Not found",
         parse: (body: unknown) => readFindings(body, wanted),
       };
-      const pages = await readPages(lookup, { limit, offset }, largestTotal);
-      return isAppError(pages) ? pages : joinFindings(pages);
+      // Beyond its limit only the totals are known.
+      const room = MAX_SEARCH_ITEMS - offset;
+      const asked = room > 0 ? { limit: Math.min(limit, room), offset } : { limit: 1, offset: 0 };
+      const pages = await readPages(lookup, asked, largestTotal);
+      if (isAppError(pages)) return pages;
+      const found = joinFindings(pages);
+      return room > 0 ? found : withoutItems(found);
     },
     async listAlbums({ artistId, groups, market, limit, offset }: AlbumsQuery) {
       const lookup = {
@@ -141,6 +149,11 @@ const joinPages = <T>([first, ...rest]: readonly [Found<T>, ...Found<T>[]]): Fou
   total: first.total,
   items: [first, ...rest].flatMap(({ items }) => items),
 });
+
+const withoutItems = (found: Findings): Findings =>
+  Object.fromEntries(
+    Object.entries(found).map(([plural, page]) => [plural, page && { ...page, items: [] }]),
+  );
 
 const largestTotal = (found: Findings): number =>
   Math.max(...kinds.map((kind) => found[`${kind}s`]?.total ?? 0));

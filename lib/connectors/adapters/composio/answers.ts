@@ -66,11 +66,14 @@ export const isMissing = ({ kind, status }: ConnectorFault): boolean =>
 /** An error slug that names the toolkit means that the provider does not know it or cannot link it. */
 export function faultOf(path: string, { status, retryAfter, body }: Refusal): ConnectorFault {
   const cause = `${path} answered ${status}`;
-  const words = explained.safeParse(body).data?.error.message;
-  if ((status === 400 || status === 422) && path.endsWith("/upsert") && words !== undefined) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them is shown
-    const message = words.replace(/[\0-\x1f\x7f]+/g, " ").slice(0, MAX_CONFIG_ERROR_CHARS);
-    return { kind: "refused_config", cause, message };
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them is shown
+  const words = explained.safeParse(body).data?.error.message.replace(/[\0-\x1f\x7f]+/g, " ");
+  const isOfInput = [400, 404, 422].includes(status) && words !== undefined;
+  if (isOfInput && status !== 404 && path.endsWith("/upsert")) {
+    return { kind: "refused_config", cause, message: words.slice(0, MAX_CONFIG_ERROR_CHARS) };
+  }
+  if (isOfInput && path.startsWith("/tools/execute/")) {
+    return { kind: "unavailable", cause, status, message: words.slice(0, MAX_ERROR_CHARS) };
   }
   const slug = refusal.safeParse(body).data?.error.slug ?? "";
   const isUnknown =

@@ -28,6 +28,8 @@ import {
 /** Bounds how many pages of connections are read for one account. */
 const MAX_PAGES = 10;
 const PAGE_SIZE = 100;
+/** The largest page of triggers and of their types. */
+const MAX_TRIGGER_PAGE = 50;
 
 type Answer<S extends z.ZodType> =
   | { readonly kind: "answer"; readonly value: z.output<S> }
@@ -153,7 +155,8 @@ export class ComposioConnectors implements ConnectorProvider {
   }
 
   async listEvents({ connector, limit, cursor }: RequestOf<"listEvents">) {
-    const query = new URLSearchParams({ toolkit_slugs: connector, limit: String(limit) });
+    const size = String(Math.min(limit, MAX_TRIGGER_PAGE));
+    const query = new URLSearchParams({ toolkit_slugs: connector, limit: size });
     if (cursor !== undefined) query.set("cursor", cursor);
     const answer = await this.#ask(page, `/triggers_types?${query}`, this.#deadline());
     if (answer.kind !== "answer") return answer;
@@ -189,7 +192,7 @@ export class ComposioConnectors implements ConnectorProvider {
 
   async unsubscribe({ accountId, keptIds }: RequestOf<"unsubscribe">) {
     const deadline = this.#deadline();
-    const query = new URLSearchParams({ user_ids: accountId, limit: String(PAGE_SIZE) });
+    const query = new URLSearchParams({ user_ids: accountId, limit: String(MAX_TRIGGER_PAGE) });
     const unused: string[] = [];
     for (let pageNumber = 1; pageNumber <= MAX_PAGES; pageNumber++) {
       const answer = await this.#ask(page, `/trigger_instances/active?${query}`, deadline);
@@ -232,6 +235,11 @@ export class ComposioConnectors implements ConnectorProvider {
       connected_account_id: active.id,
       arguments: input,
     });
+    // The agent can correct its input.
+    if (ran.kind === "unavailable" && ran.message !== undefined) {
+      const result = { successful: false, output: null, error: ran.message };
+      return { kind: "ran", result } as const;
+    }
     if (ran.kind !== "answer") return ran;
     const { successful, data, error } = ran.value;
     const text = error?.slice(0, MAX_ERROR_CHARS) ?? null;

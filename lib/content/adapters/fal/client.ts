@@ -32,6 +32,8 @@ export type Fault =
       readonly status: number;
       /** fal's error types, such as `content_policy_violation`. */
       readonly types: readonly string[];
+      /** Whether it is the failure of the request itself, which is answered again each time. */
+      readonly isStored: boolean;
       readonly retryAfter: string | null;
     }
   /** There was no connection, no JSON, or JSON of an unexpected shape. */
@@ -60,6 +62,7 @@ const progress = z.object({
   error: z.unknown().optional(),
 });
 const refusal = z.object({ detail: z.array(z.object({ type: z.string() })) });
+const storedFailure = z.object({ error_type: z.string() });
 const initiated = z.object({ upload_url: z.url(), file_url: z.url() });
 
 const credentials = ["FAL_KEY"];
@@ -115,7 +118,8 @@ export class FalClient {
     }
     const answer = await this.#ask("result", request.response_url);
     if (answer.kind === "json") return { kind: "done", output: answer.body };
-    return answer.kind === "refused" && answer.status === 500 ? { kind: "failed" } : answer;
+    const isFailure = answer.kind === "refused" && (answer.status === 500 || answer.isStored);
+    return isFailure ? { kind: "failed" } : answer;
   }
 
   /** Cancels on a best-effort basis: the result is no longer needed. */
@@ -197,7 +201,8 @@ export class FalClient {
     if (answer.kind === "refused") {
       const { status, retryAfter } = answer;
       const types = refusal.safeParse(answer.body).data?.detail.map(({ type }) => type) ?? [];
-      return { kind: "refused", step, status, types, retryAfter };
+      const isStored = status >= 500 && storedFailure.safeParse(answer.body).success;
+      return { kind: "refused", step, status, types, isStored, retryAfter };
     }
     if (answer.kind === "json") return answer;
     return answer.kind === "timeout" ? { kind: "timeout" } : { kind: "broken", step };

@@ -18,7 +18,6 @@ import {
 import { isStreamLost, type Machine, statusOf } from "./sdk.ts";
 import { CHANGED, dateOf, stateOf, uploadInParts } from "./upload-in-parts.ts";
 
-const HOME = "/vercel/sandbox";
 const FILE_TIMEOUT_MS = 60_000;
 /** Enough for the largest file over a slow line. */
 const STREAM_TIMEOUT_MS = 10 * 60_000;
@@ -26,6 +25,8 @@ const STREAM_TIMEOUT_MS = 10 * 60_000;
 const CONTROLLER_GRACE_MS = 5_000;
 const LIST_MISSING = 44;
 const LIST_REFUSED = 45;
+/** How `timeout` ends at the deadline: as the programs of GNU (137) or of uutils (124, 125) do. */
+const LATE_CODES = [124, 125, 137];
 
 /**
  * Runs $1 in $3, with the rest as its arguments, and passes on the first $2 bytes of stdout and of stderr
@@ -96,7 +97,7 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
     const machine = await this.#connected();
     const started = performance.now();
     const bytes = 4 * (maxOutputChars + 1);
-    const cwd = posix.resolve(HOME, options.cwd ?? ".");
+    const cwd = posix.resolve(machine.cwd, options.cwd ?? ".");
     try {
       // As the leader of the command's process group, `timeout` takes all of it down, at the deadline
       // with SIGKILL and when it is itself signaled to end.
@@ -124,7 +125,7 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
         }
         const { exitCode } = await running.wait();
         if (signal?.aborted) return killed("the command was stopped");
-        const late = exitCode === 137 && performance.now() - started >= timeoutMs;
+        const late = LATE_CODES.includes(exitCode) && performance.now() - started >= timeoutMs;
         if (late) stderr += `Killed: the deadline of ${timeoutMs / 1000} s passed\n`;
         return {
           exitCode: late ? 124 : exitCode,
@@ -158,11 +159,11 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
 
   async *#read(path: string, timeoutMs: number): AsyncGenerator<Uint8Array> {
     const machine = await this.#connected();
-    const file = posix.resolve(HOME, path);
+    const file = posix.resolve(machine.cwd, path);
     try {
       const signal = AbortSignal.timeout(timeoutMs);
       const read = (path: string) => machine.readFile({ path }, { signal });
-      const stream = (await read(file)) ?? (await this.#readSpelling(file, read));
+      const stream = (await read(file)) ?? (await this.#readSpelling(machine.cwd, file, read));
       if (!stream) throw new SandboxError("not_found", `No such file: ${file}`);
       for await (const chunk of stream) yield Buffer.from(chunk);
     } catch (error) {
@@ -171,11 +172,15 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
   }
 
   /** Reads the file whose path differs only in its Unicode normalization. */
-  async #readSpelling<T>(file: string, read: (path: string) => Promise<T>): Promise<T | null> {
-    if (file.normalize("NFC") === file.normalize("NFD") || !file.startsWith(`${HOME}/`))
+  async #readSpelling<T>(
+    home: string,
+    file: string,
+    read: (path: string) => Promise<T>,
+  ): Promise<T | null> {
+    if (file.normalize("NFC") === file.normalize("NFD") || !file.startsWith(`${home}/`))
       return null;
-    let found = HOME;
-    for (const name of file.slice(HOME.length + 1).split("/")) {
+    let found = home;
+    for (const name of file.slice(home.length + 1).split("/")) {
       const { entries } = await this.listFolder(found);
       const names = entries.map((entry) => entry.path);
       const same = names.find((entry) => entry.normalize("NFC") === name.normalize("NFC"));
@@ -186,7 +191,7 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
   }
 
   async listFolder(path: string) {
-    const folder = posix.resolve(HOME, path);
+    const folder = posix.resolve((await this.#connected()).cwd, path);
     const args = [folder, String(MAX_LISTED_ENTRIES + 1)];
     const { stdout, truncated } = await this.#runScript(LIST_FOLDER, args, MAX_LISTING_CHARS);
     if (truncated) throw new SandboxError("unavailable", "The folder was not listed");
@@ -199,7 +204,8 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
   }
 
   async listTree(path: string) {
-    const args = [posix.resolve(HOME, path), String(MAX_TREE_ENTRIES + 1)];
+    const { cwd } = await this.#connected();
+    const args = [posix.resolve(cwd, path), String(MAX_TREE_ENTRIES + 1)];
     const { stdout, truncated } = await this.#runScript(LIST_TREE, args, MAX_TREE_CHARS);
     const entries = readEntries(stdout);
     if (!truncated && entries.length <= MAX_TREE_ENTRIES) return entries;
@@ -217,8 +223,8 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
   }
 
   async writeStream(path: string, content: AsyncIterable<Uint8Array>, expected?: ExpectedFile) {
-    const target = ownPath(path);
     const machine = await this.#connected();
+    const target = ownPath(machine.cwd, path);
     const write = (file: string, content: Uint8Array) =>
       machine.writeFiles([{ path: file, content }], fileDeadline()).catch((error) => {
         throw refusal(error);
@@ -227,7 +233,8 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
   }
 
   async remove(path: string, expected?: ExpectedFile) {
-    await this.#runScript(REMOVE, [ownPath(path), stateOf(expected)], 1_000);
+    const { cwd } = await this.#connected();
+    await this.#runScript(REMOVE, [ownPath(cwd, path), stateOf(expected)], 1_000);
   }
 
   async writeFile(path: string, content: string | Uint8Array) {
@@ -235,7 +242,7 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
     if (bytes.byteLength > MAX_FILE_BYTES) throw tooLarge();
     const machine = await this.#connected();
     try {
-      const file = { path: posix.resolve(HOME, path), content: bytes };
+      const file = { path: posix.resolve(machine.cwd, path), content: bytes };
       await machine.writeFiles([file], fileDeadline());
     } catch (error) {
       throw refusal(error);
@@ -244,10 +251,10 @@ export class VercelSandbox implements Sandbox, SandboxFiles {
 }
 
 /** Refuses paths outside the home: the rest of the machine is not the session's. */
-function ownPath(path: string): string {
-  const target = posix.resolve(HOME, path);
-  if (target.startsWith(`${HOME}/`)) return target;
-  throw new SandboxError("refused", `Not below ${HOME}: ${target}`);
+function ownPath(home: string, path: string): string {
+  const target = posix.resolve(home, path);
+  if (target.startsWith(`${home}/`)) return target;
+  throw new SandboxError("refused", `Not below ${home}: ${target}`);
 }
 
 /** The output of `LIST_FOLDER`, where a path is a name, or of `LIST_TREE`. */

@@ -25,9 +25,11 @@ const PRIVATE_SUBNETS = [
   "192.168.0.0/16",
 ];
 
-/** The programs of Vercel's machines, which run Amazon Linux. */
+/** The programs of Vercel's machines, whose images are Amazon Linux or Ubuntu. */
 const PROGRAMS =
   "bash, grep, sed, awk, find, xargs, sort, date, node, npm, python3, git, curl, openssl, tar, gzip, unzip, base64, sha256sum";
+
+const MAKE_FOLDER = { cmd: "mkdir", cwd: "/", detached: true } as const;
 
 /** RE2: a segment `.` or `..` of a path, or a backslash, in plain text or percent-encoded. */
 const DOT_SEGMENT = "(?i)(/|%2f)(\\.|%2e){1,2}(/|%2f|\\?|#|$)|\\\\|%5c";
@@ -83,6 +85,12 @@ export function createVercelProvider(options: VercelProviderOptions): SandboxPro
       })
         // Of two simultaneous calls, the second one finds the machine of the first.
         .catch(() => get(sessionId))
+        .catch(unavailable);
+      // An image need not have the folder that its commands start in.
+      const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+      await machine
+        .runCommand({ ...MAKE_FOLDER, args: ["-p", "--", machine.cwd], signal })
+        .then((command) => command.wait({ signal }))
         .catch(unavailable);
       return {
         provider: "vercel",

@@ -123,8 +123,12 @@ const settings = { credentials: ["TRIGGER_SECRET_KEY"], address: ["TRIGGER_API_U
 
 const handle = z.object({ id: z.string().regex(RUN_ID) });
 
+/** Without a range, Trigger.dev lists the runs of one week. */
 const listRuns = async (sdk: TriggerClient, tag: string, limit: number): Promise<unknown> =>
-  readJson(await sdk.runs.list({ tag, limit }).asResponse());
+  readJson(await sdk.runs.list({ tag, limit, from: FIRST_RUN }).asResponse());
+
+/** Before any run, in milliseconds since 1970. */
+const FIRST_RUN = Date.UTC(2020, 0, 1);
 
 /** @param runId a `RUN_ID`, because the SDK puts it into the path as it is */
 async function retrieveRun(sdk: TriggerClient, runId: string) {
