@@ -1,3 +1,7 @@
+/**
+ * The providers of models: what they list, and how their answers are read. This file is long because one server of
+ * models serves all of its tests.
+ */
 import { generateText, isStepCount, streamText, type ToolSet, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";

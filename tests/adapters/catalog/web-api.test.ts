@@ -1,4 +1,7 @@
-/** The web API behind the catalog: its faults, its tokens, and what is remembered of its answers. */
+/**
+ * The web API behind the catalog: its faults, its tokens, and what is remembered of its answers. This file is long
+ * because one server serves all of its tests.
+ */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
