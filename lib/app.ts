@@ -128,12 +128,18 @@ export async function createSandboxes(settings: Config): Promise<SandboxProvider
 
 /** Null without a vendor where the renderer is not installed, as on Vercel. */
 export async function createContent(
-  { FAL_KEY: key, FAL_BASE_URL: baseUrl, FAL_STORAGE_URL: storageUrl, DATA_DIR }: Config,
+  {
+    FAL_KEY: key,
+    FAL_BASE_URL: baseUrl,
+    FAL_STORAGE_URL: storageUrl,
+    FAL_MODELS: models,
+    DATA_DIR,
+  }: Config,
   { probes, renderings }: Readonly<Record<"probes" | "renderings", FairQueue>>,
 ): Promise<ContentProvider | null> {
   if (key) {
     const { FalContent } = await import("./content/adapters/fal/provider.ts");
-    return new FalContent({ key, baseUrl, storageUrl, probes });
+    return new FalContent({ key, baseUrl, storageUrl, models, probes });
   }
   const { canRender } = await import("./content/adapters/embedded/render-process.ts");
   if (!canRender("images")) return null;

@@ -83,9 +83,10 @@ export const videoBody = z.object({
   video_url: mediaUrl
     .optional()
     .meta({ description: "The video to continue, at most 8 s; for `extend` only" }),
-  audio_url: mediaUrl
-    .optional()
-    .meta({ description: "What is sung or said, at most 60 s; for `lipsync` only" }),
+  audio_url: mediaUrl.optional().meta({
+    description:
+      "What is sung or said, at most 60 s in 720p and 30 s in larger resolutions; for `lipsync` only",
+  }),
   aspect_ratio: aspectRatio,
   duration: z
     .enum(DURATIONS)

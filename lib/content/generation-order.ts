@@ -22,7 +22,9 @@ import type { ContentTemplate } from "./template.ts";
 import { INPUTS_OF, type InputField, missingInput, modeOf } from "./video-mode.ts";
 
 /** The longest input that the hosted models accept. */
-const MAX_SECONDS = { video_url: 8, audio_url: 60 } as const;
+const MAX_VIDEO_SECONDS = 8;
+/** By the resolution of the video in which it is sung or said. */
+const MAX_AUDIO_SECONDS = { "720p": 60, "1080p": 30, "4k": 30 } as const;
 /** The length that a container states is not exact to the frame. */
 const TOLERANCE_SECONDS = 0.1;
 
@@ -108,10 +110,15 @@ export async function fetchVideoOrder(
   if (isAppError(files)) return files;
   const fileOf = (field: InputField) => files[inputs.findIndex((one) => one.field === field)];
   const [image, audio, video] = [fileOf("image_url"), fileOf("audio_url"), fileOf("video_url")];
-  for (const field of ["video_url", "audio_url"] as const) {
+  const { resolution } = plan.order;
+  for (const [field, most] of [
+    ["video_url", MAX_VIDEO_SECONDS],
+    ["audio_url", MAX_AUDIO_SECONDS[resolution]],
+  ] as const) {
     const { seconds = 0 } = fileOf(field) ?? {};
-    if (seconds <= MAX_SECONDS[field] + TOLERANCE_SECONDS) continue;
-    return invalidField(field, `${field} must be at most ${MAX_SECONDS[field]} seconds`);
+    if (seconds <= most + TOLERANCE_SECONDS) continue;
+    const where = field === "audio_url" ? ` at ${resolution}` : "";
+    return invalidField(field, `${field} must be at most ${most} seconds${where}`);
   }
   const order = {
     ...plan.order,

@@ -66,7 +66,7 @@ export async function callMcpTool(
   }
 }
 
-/** Returns a clause on what a server has asked for during a call, which may say what the call lacks. */
+/** Returns a clause on the requests of a server during a call, which may say why it failed. */
 const askedFor = (asked: readonly string[]): string =>
   asked.length === 0
     ? ""

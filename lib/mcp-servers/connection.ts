@@ -30,11 +30,11 @@ const noValidation: jsonSchemaValidator = {
   }),
 };
 
-/** What a server has sent that the client of the protocol does not take. */
+/** Parts of a server's messages that the client of the protocol does not take. */
 export interface Oddities {
   /** Why tools of its list are unfit, by their names. They are listed without their definitions. */
   readonly faults: ReadonlyMap<string, string>;
-  /** What it has asked of this client, such as `elicitation/create: Which account?`, and was refused. */
+  /** Its own requests, which were refused, such as `elicitation/create: Which account?`. */
   readonly asked: readonly string[];
 }
 
@@ -78,8 +78,8 @@ export async function withServer<T>(
   try {
     await client.connect(transport, { signal });
     transport.admitOddities();
-    // What the server asks for before its own stream is open would be lost, and its answer with it. The client has
-    // begun to open it by now, if the server has one.
+    // A request that the server makes before its own stream is open would be lost, and its answer with it. The client
+    // has begun to open it by now, if the server has one.
     await immediate();
     await Promise.race([ownStream, delay(OWN_STREAM_MS, undefined, { ref: false })]);
     return await use(client, transport);
@@ -119,8 +119,8 @@ class Transport extends StreamableHTTPClientTransport implements Oddities {
   }
 
   /**
-   * Keeps an odd tool, or an odd block of a result, from failing the whole answer that it is part of, and refuses what
-   * the server asks of this client. In revisions of the protocol without such requests the client leaves them unanswered.
+   * Keeps an odd tool, or an odd block of a result, from failing the whole answer that it is part of, and refuses the
+   * server's own requests. The client leaves them unanswered in revisions of the protocol that have none.
    */
   admitOddities(): void {
     const receive = this.onmessage;
@@ -144,7 +144,7 @@ class Transport extends StreamableHTTPClientTransport implements Oddities {
     if (!isJSONRPCResultResponse(message)) return message;
     const method = this.#methods.get(message.id);
     if (method !== "tools/list" && method !== "tools/call") return message;
-    // Servers write null for what they do not have.
+    // Servers write null for absent fields.
     const given = Object.entries(message.result).filter(([, value]) => value !== null);
     const result: Record<string, unknown> = Object.fromEntries(given);
     if (result.resultType === "input_required") {

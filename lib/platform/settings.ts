@@ -48,6 +48,10 @@ const json = z
     }
   });
 const prices = json.pipe(z.record(z.string(), modelPrice));
+const FAL_MODES = [
+  ...["prompt", "animate", "reference", "extend", "first-last", "lipsync"],
+  ...["image", "image-edit"],
+] as const;
 const optionalText = text.optional();
 const webUrl = z.url({
   protocol: /^https?$/,
@@ -109,7 +113,7 @@ const service = {
 
 const database = {
   SUPABASE_URL: webUrl.describe("A Supabase project with `supabase/migrations` applied."),
-  SUPABASE_SECRET_KEY: text.describe("The project's secret key."),
+  SUPABASE_SECRET_KEY: text.describe("The project's secret key, `sb_secret_…`."),
   SUPABASE_PUBLISHABLE_KEY: optionalText.describe(
     "The project's public key, with which the console signs people in. Without it the console has no sign-in.",
   ),
@@ -128,7 +132,9 @@ const identity = {
   SUPABASE_JWT_ISSUER: optionalText.describe(
     "The `iss` of Supabase's tokens, where a custom domain makes it another.",
   ),
-  OIDC_ISSUER: optionalUrl.describe("Any OIDC provider. It needs `OIDC_AUDIENCE` too."),
+  OIDC_ISSUER: optionalUrl.describe(
+    "An OIDC provider whose issuer is a URL and whose tokens, or userinfo, have `email` and `email_verified`, such as Auth0, Amazon Cognito, Keycloak, Okta or Zitadel. Clerk needs a template with both claims; Microsoft Entra sends no `email_verified`, and Privy's issuer is no URL. It needs `OIDC_AUDIENCE` too.",
+  ),
   OIDC_AUDIENCE: optionalText.describe("The audience that tokens of `OIDC_ISSUER` must name."),
   OIDC_EMAIL_VERIFIED_BY_DEFAULT: flag(false).describe(
     "Whether an e-mail counts as verified when the provider never sends `email_verified`. Set it only for a provider that verifies every address.",
@@ -270,6 +276,12 @@ const content = {
   ),
   TRIGGER_API_URL: urlOr("https://api.trigger.dev").describe("Trigger.dev's API."),
   FAL_KEY: optionalText.describe("Selects fal for images and videos."),
+  FAL_MODELS: json
+    .pipe(z.partialRecord(z.enum(FAL_MODES), z.string().regex(/^[\w.-]+(?:\/[\w.-]+)+$/)))
+    .optional()
+    .describe(
+      `JSON of fal's models by purpose, in place of the defaults: ${FAL_MODES.join(", ")}. A model must take the inputs of the default one.`,
+    ),
   CONTENT_AT_ONCE: integerOr(20, 0).describe(
     "Images and videos that one account may have in the making; 0 is no limit.",
   ),

@@ -183,7 +183,7 @@ describe("400", () => {
     const sound = await storeMedia(person.id, await makeSound("m4a", 61), "video/mp4");
     const body = { image_url: await anImage(person), audio_url: sound };
     const answer = await post(person.withKey, body);
-    expectError(answer, 400, "plain", "audio_url must be at most 60 seconds");
+    expectError(answer, 400, "plain", "audio_url must be at most 60 seconds at 720p");
   });
 
   test("a video to extend that is longer than 8 seconds", async () => {

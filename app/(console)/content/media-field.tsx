@@ -16,7 +16,7 @@ export const MEDIA_TEXTS = {
   image: "Choose an image, or enter the public https URL of one.",
   video: "Choose a video of at most 8 seconds, or enter the public https URL of one.",
   audio:
-    "Choose a video with sound, or an audio file of at most 60 seconds, or enter the public https URL of one.",
+    "Choose a video with sound, or an audio file of at most 60 seconds (30 above 720p), or enter the public https URL of one.",
 } as const;
 
 interface MediaFieldProps {

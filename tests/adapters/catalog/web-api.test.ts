@@ -1,6 +1,6 @@
 /**
- * The web API behind the catalog: its faults, its tokens, and what is remembered of its answers. This file is long
- * because one server serves all of its tests.
+ * The web API behind the catalog: its faults, its tokens, and what is remembered of its answers.
+ * This file is long because one server serves all of its tests.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -30,7 +30,7 @@ let audio: MediaFile;
 const reports: string[] = [];
 const never = new AbortController().signal;
 
-const create = (more: { key?: string; patienceMs?: number; requestTimeoutMs?: number } = {}) =>
+const create = (more: Partial<ConstructorParameters<typeof FalContent>[0]> = {}) =>
   new FalContent({
     ...{ key: fal.key, baseUrl: fal.origin, storageUrl: fal.origin, pollMs: 10, probes },
     report: (cause) => reports.push(cause),
@@ -262,6 +262,20 @@ describe("a job is submitted only once, even when the answer is", () => {
     fal.failNext(SUBMIT, { status: 200, body });
     expect(await fail({ image })).toMatchObject(failed);
   });
+});
+
+test("a model of the settings replaces a default, and one of the order replaces both", async () => {
+  const own = create({ models: { animate: "fal-ai/other", "image-edit": "fal-ai/edit" } });
+  expect(own.videoModel({ mode: "animate" })).toBe("fal-ai/other");
+  expect(own.videoModel({ mode: "prompt" })).toBe("fal-ai/veo3.1/image-to-video");
+  expect(own.videoModel({ mode: "animate", model: "fal-ai/third" })).toBe("fal-ai/third");
+  expect([own.imageModel({}, 1), own.imageModel({}, 0)]).toEqual([
+    "fal-ai/edit",
+    "fal-ai/nano-banana-2",
+  ]);
+  // The fake knows no such model.
+  expect(await fail({ mode: "animate", image }, own)).toMatchObject(failed);
+  expect(fal.count("/fal-ai/other")).toBe(1);
 });
 
 describe("once it is submitted", () => {

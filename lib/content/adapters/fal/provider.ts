@@ -25,6 +25,7 @@ import {
   type MediaFile,
   type Ordered,
   type Submission,
+  type VideoMode,
   type VideoOrder,
 } from "../../port.ts";
 import { type FalAccess, FalClient, type Fault, mayPass, queuedRequest } from "./client.ts";
@@ -41,6 +42,10 @@ export interface FalSettings extends FalAccess {
   readonly probes: FairQueue;
   /** Milliseconds that one poll for a result waits for it. Default: 10,000. */
   readonly patienceMs?: number;
+  /** The models by purpose, in place of the defaults. */
+  readonly models?:
+    | Readonly<Partial<Record<VideoMode | "image" | "image-edit", string>>>
+    | undefined;
   /** Receives the cause of a failure, for the operator's log only. */
   readonly report?: (cause: string) => void;
 }
@@ -85,20 +90,30 @@ const refused = appError("invalid_request", "The prompt or an input was refused 
 export class FalContent implements ContentProvider {
   readonly name = "fal";
   readonly makesVideos = true;
-  readonly videoModel = videoModel;
-  readonly imageModel = imageModel;
   readonly #client: FalClient;
   readonly #probes: FairQueue;
   readonly #patienceMs: number;
   readonly #allowLoopback: boolean;
   readonly #report: (cause: string) => void;
 
+  readonly #models: NonNullable<FalSettings["models"]>;
+
   constructor(settings: FalSettings) {
+    this.#models = settings.models ?? {};
     this.#client = new FalClient(settings);
     this.#probes = settings.probes;
     this.#patienceMs = settings.patienceMs ?? 10_000;
     this.#allowLoopback = isLoopback(new URL(settings.baseUrl));
     this.#report = settings.report ?? ((cause) => log().warn({ cause }, "Generation failed"));
+  }
+
+  videoModel({ mode, model = this.#models[mode] }: Pick<VideoOrder, "mode" | "model">) {
+    return videoModel({ mode, model });
+  }
+
+  imageModel({ model }: Pick<ImageOrder, "model">, references: number) {
+    const own = this.#models[references > 0 ? "image-edit" : "image"];
+    return imageModel({ model: model ?? own }, references);
   }
 
   check(deadline: AbortSignal) {
@@ -115,7 +130,7 @@ export class FalContent implements ContentProvider {
     if (isAppError(urls)) return urls;
     const [imageUrl, endImageUrl, videoUrl, audioUrl] = urls;
     const request = describeVideo(
-      order,
+      { ...order, model: this.videoModel(order) },
       { image: imageUrl, endImage: endImageUrl, video: videoUrl, audio: audioUrl },
       await resolveAspectRatio(this.#probes, order, signal),
     );
@@ -130,7 +145,7 @@ export class FalContent implements ContentProvider {
     const urls = await this.#publish(order.references, "image", signal);
     if (isAppError(urls)) return urls;
     const request = describeImages(
-      order,
+      { ...order, model: this.imageModel(order, order.references.length) },
       urls.flatMap((url) => url ?? []),
     );
     const { count, model } = order;
