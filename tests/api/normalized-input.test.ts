@@ -26,6 +26,8 @@ const objectSchema = z.looseObject({
 const bodySchema = z.union([
   objectSchema.transform((one) => [one]),
   z.object({ oneOf: z.array(objectSchema) }).transform(({ oneOf }) => oneOf),
+  // An object, or a batch of them.
+  z.object({ anyOf: z.tuple([objectSchema, z.unknown()]) }).transform(({ anyOf: [one] }) => [one]),
 ]);
 const record = z.record(z.string(), z.unknown());
 
