@@ -91,9 +91,6 @@ const audiobook = named.extend({
 });
 
 /** The schema of each kind, in the order of the answer. */
-/** The name of the embedded catalog in each answer. */
-export const EMBEDDED_SOURCE = "small index of this installation";
-
 export const records = { artist, album, track, playlist, show, episode, audiobook } as const;
 
 export const kinds = [

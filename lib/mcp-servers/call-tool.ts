@@ -113,16 +113,17 @@ async function shownResult(
   };
 }
 
+/** Returns null where the sandbox does not take a file; rethrows every other error. */
+function unlessRefused(error: unknown): null {
+  if (isSandboxError(error)) return null;
+  throw error;
+}
+
 /** Returns null for an image that models do not accept, or that the sandbox does not take. */
 async function storeBlock(data: string, sandbox: Sandbox): Promise<string | null> {
   const bytes = Buffer.from(data, "base64");
-  try {
-    const stored = await storeImage(sandbox, bytes);
-    return stored && `[image ${stored.mediaType}, ${bytes.byteLength} bytes: ${stored.path}]`;
-  } catch (error) {
-    if (isSandboxError(error)) return null;
-    throw error;
-  }
+  const stored = await storeImage(sandbox, bytes).catch(unlessRefused);
+  return stored && `[image ${stored.mediaType}, ${bytes.byteLength} bytes: ${stored.path}]`;
 }
 
 /** Returns null for bytes that the sandbox does not take. */
@@ -139,14 +140,9 @@ async function storeBlob(
   // The extension says how the file can be read.
   const extension = /\.[A-Za-z0-9]{1,10}$/.exec(uri)?.[0] ?? "";
   const path = `/home/agent/.results/resource-${digest}${extension}`;
-  try {
-    await sandbox.writeFile(path, bytes);
-  } catch (error) {
-    if (isSandboxError(error)) return null;
-    throw error;
-  }
+  const isStored = await sandbox.writeFile(path, bytes).then(() => true, unlessRefused);
   const type = mimeType ? ` ${mimeType}` : "";
-  return `[resource ${uri}${type}, ${bytes.byteLength} bytes: ${path}]`;
+  return isStored ? `[resource ${uri}${type}, ${bytes.byteLength} bytes: ${path}]` : null;
 }
 
 function shownBlock(block: ContentBlock): string {

@@ -81,7 +81,7 @@ export async function withServer<T>(
     // A request that the server makes before its own stream is open would be lost, and its answer with it. The client
     // has begun to open it by now, if the server has one.
     await immediate();
-    await Promise.race([ownStream, delay(OWN_STREAM_MS, undefined, { ref: false })]);
+    if (ownStream) await Promise.race([ownStream, delay(OWN_STREAM_MS, undefined, { ref: false })]);
     return await use(client, transport);
   } catch (error) {
     const scope = scopeIn(error);
@@ -171,14 +171,10 @@ class Transport extends StreamableHTTPClientTransport implements Oddities {
 
   /** Returns null for a tool without a name. */
   #admittedTool(tool: unknown): object | null {
-    const given = Object.entries(Object(tool)).filter(([, value]) => value !== null);
     // Nothing else of a tool is used.
-    const { name, title, description, inputSchema, annotations } = Object.fromEntries(given);
-    const known = Object.fromEntries(
-      Object.entries({ name, title, description, inputSchema, annotations }).filter(
-        ([, value]) => value !== undefined,
-      ),
-    );
+    const { name, title, description, inputSchema, annotations } = Object(tool);
+    const used = Object.entries({ name, title, description, inputSchema, annotations });
+    const known = Object.fromEntries(used.filter(([, value]) => value != null));
     if (isSpecType.Tool(known)) return known;
     if (typeof name !== "string") return null;
     const isSchema = isSpecType.Tool({ ...known, inputSchema: { type: "object" } });

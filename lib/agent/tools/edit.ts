@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MAX_FILE_BYTES } from "../../sandbox/port.ts";
 import { formatOf } from "../documents/document.ts";
 import { changeFile } from "./change-file.ts";
-import { countLines, cut, MAX_PATH_CHARS } from "./limits.ts";
+import { countLines, cut, filePath } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 const MAX_MATCHES = 100_000;
@@ -22,11 +22,7 @@ export const edit = agentTool({
 - Keeps the line endings of the file, and everything outside of oldString. To make a file, or to replace it as a whole, use write.
 - Gives {filePath, replacements, startLine, bytes}; startLine is the line of the first replacement.`,
   input: z.object({
-    filePath: z
-      .string()
-      .min(1)
-      .max(MAX_PATH_CHARS)
-      .describe("Absolute, or relative to the sandbox's home"),
+    filePath,
     oldString: z.string().min(1).describe("The text to replace, without line numbers"),
     newString: z.string().describe("The text in its place; empty to delete"),
     replaceAll: z.boolean().optional().describe("Replace every occurrence; default false"),

@@ -1,6 +1,15 @@
+import { z } from "zod";
+import { MAX_PATH_CHARS } from "../../contract/fields.ts";
 import { cutOutput } from "../../sandbox/cut-output.ts";
 
-export { MAX_PATH_CHARS } from "../../contract/fields.ts";
+/** The field of a tool that names a file. */
+export const filePath = z
+  .string()
+  .min(1)
+  .max(MAX_PATH_CHARS)
+  .describe("Absolute, or relative to the sandbox's home");
+
+export { MAX_PATH_CHARS };
 export const MAX_PATTERN_CHARS = 1_000;
 export const MAX_OUTPUT_CHARS = 50_000;
 export const COMMAND_DEADLINE_MS = 120_000;

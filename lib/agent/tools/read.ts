@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type DocumentText, formatOf } from "../documents/document.ts";
 import { readDocument } from "../documents/read-document.ts";
 import { storeSheets, textOf } from "../documents/show-document.ts";
-import { countLines, cut, MAX_OUTPUT_CHARS, MAX_PATH_CHARS } from "./limits.ts";
+import { countLines, cut, filePath, MAX_OUTPUT_CHARS } from "./limits.ts";
 import { imageOf, showImage, showPages } from "./show-images.ts";
 import { agentTool, type ToolContext, toolFailure } from "./tool.ts";
 
@@ -20,11 +20,7 @@ export const read = agentTool({
 - If you read images, you see an image, and the pages of a scanned PDF, ten at a time.
 - Other binary files are refused.`,
   input: z.object({
-    filePath: z
-      .string()
-      .min(1)
-      .max(MAX_PATH_CHARS)
-      .describe("Absolute, or relative to the sandbox's home"),
+    filePath,
     offset: z.int().min(1).optional().describe("First line to read, counted from 1"),
     limit: z.int().min(1).optional().describe("Number of lines to read"),
     pages: z

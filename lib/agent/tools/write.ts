@@ -4,22 +4,17 @@ import type { Sandbox } from "../../sandbox/port.ts";
 import type { SheetSource } from "../documents/run-document-worker.ts";
 import { faultOfSheetNames, writeDocument, writtenFormatOf } from "../documents/write-document.ts";
 import { changeFile } from "./change-file.ts";
-import { countLines, MAX_PATH_CHARS } from "./limits.ts";
+import { countLines, filePath } from "./limits.ts";
 import { agentTool, toolFailure } from "./tool.ts";
 
 const MAX_SHEETS = 200;
 const MAX_DATA_BYTES = 32 * 1024 * 1024;
 
-const path = z
-  .string()
-  .min(1)
-  .max(MAX_PATH_CHARS)
-  .describe("Absolute, or relative to the sandbox's home");
 const sheet = z
   .object({
     name: z.string().describe("At most 31 characters"),
     csv: z.string().optional().describe("The rows of the sheet"),
-    path: path.optional().describe("A CSV file of the sandbox with the rows"),
+    path: filePath.optional().describe("A CSV file of the sandbox with the rows"),
   })
   .refine(({ csv, path }) => (csv === undefined) !== (path === undefined), {
     error: "give either csv or path",
@@ -35,7 +30,7 @@ export const write = agentTool({
 - Gives {filePath, bytes, lines}; for a document {filePath, bytes, format} with its rows and columns or its sheets and the number of its formulas (computed, without_value, and as_text for those that are none), or its pages.`,
   input: z
     .object({
-      filePath: path,
+      filePath,
       content: z
         .string()
         .optional()

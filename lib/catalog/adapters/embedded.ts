@@ -3,7 +3,7 @@ import { z } from "zod";
 import { appError } from "../../contract/app-error.ts";
 import { call } from "../../platform/database/query.ts";
 import type { CatalogProvider } from "../port.ts";
-import { EMBEDDED_SOURCE, findingsOf, records } from "../records.ts";
+import { findingsOf, records } from "../records.ts";
 
 const pageOf = <S extends z.ZodType>(item: S) => z.object({ total: z.int(), items: z.array(item) });
 
@@ -11,7 +11,7 @@ const pageOf = <S extends z.ZodType>(item: S) => z.object({ total: z.int(), item
 export function createEmbeddedCatalog(): CatalogProvider {
   return {
     name: "embedded",
-    source: EMBEDDED_SOURCE,
+    source: "small index of this installation",
     search({ q, kinds, market, limit, offset }) {
       const { text, fields } = parseQuery(q);
       const page = { p_market: market, p_limit: limit, p_offset: offset };

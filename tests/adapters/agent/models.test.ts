@@ -180,19 +180,23 @@ describe("which models there are", () => {
     await gateway.close();
   });
 
-  test("the newest of a family is the default, whatever else is listed", async () => {
-    const family = ["4.5", "4.10", "5", "4.6", "next"].map(
-      (one) => `anthropic/claude-sonnet-${one}`,
-    );
-    const gateway = await startFakeGateway(["anthropic/claude-opus-9", ...family]);
-    const models = createGatewayModels({ apiKey: gateway.key, origin: gateway.origin });
-    await models.list();
-    expect(models.defaultModelId).toBe("anthropic/claude-sonnet-5");
-    await gateway.close();
-    const unknown = createGatewayModels({ apiKey: gateway.key, origin: gateway.origin });
-    await unknown.list();
-    expect(unknown.defaultModelId).toBe("anthropic/claude-sonnet-4.5");
-  });
+  test.each([
+    [["4.5", "4.10", "5", "4.6", "next"], "5"],
+    [["4.9", "4.10", "4.6"], "4.10"],
+  ])(
+    "the newest of a family is the default, whatever else is listed: %j",
+    async (listed, newest) => {
+      const family = listed.map((one) => `anthropic/claude-sonnet-${one}`);
+      const gateway = await startFakeGateway(["anthropic/claude-opus-9", ...family]);
+      const models = createGatewayModels({ apiKey: gateway.key, origin: gateway.origin });
+      await models.list();
+      expect(models.defaultModelId).toBe(`anthropic/claude-sonnet-${newest}`);
+      await gateway.close();
+      const unknown = createGatewayModels({ apiKey: gateway.key, origin: gateway.origin });
+      await unknown.list();
+      expect(unknown.defaultModelId).toBe("anthropic/claude-sonnet-4.5");
+    },
+  );
 
   test("those of MODELS and DEFAULT_MODEL alone where they are set", async () => {
     const chosen = withServer({ MODELS: "a, b", DEFAULT_MODEL: "c" });

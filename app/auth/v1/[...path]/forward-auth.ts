@@ -9,11 +9,11 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { isAppError } from "@/lib/contract/app-error.ts";
+import { isAppError, statusOf } from "@/lib/contract/app-error.ts";
 import { rate } from "@/lib/contract/rate-limit.ts";
 import { addressOf } from "@/lib/http/address.ts";
 import { isFromForeignPage } from "@/lib/http/foreign-page.ts";
-import { readBody } from "@/lib/http/read-input.ts";
+import { decodeBody, readBody } from "@/lib/http/read-input.ts";
 import {
   askAuthServer,
   countGuess,
@@ -127,10 +127,10 @@ async function readFields(request: Request, path: Path): Promise<object | undefi
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? "")) {
     return refuse(415, "validation_failed", "The body must be application/json");
   }
-  const read = await readBody(request, MAX_BODY_BYTES);
+  const decoded = decodeBody(request, MAX_BODY_BYTES);
+  const read = isAppError(decoded) ? decoded : await readBody(decoded, MAX_BODY_BYTES);
   if (isAppError(read)) {
-    const status = read.code === "payload_too_large" ? 413 : 400;
-    return refuse(status, "validation_failed", read.message);
+    return refuse(statusOf[read.code], "validation_failed", read.message);
   }
   const parsed = path.body.safeParse(read.value);
   if (parsed.success) return parsed.data;

@@ -17,14 +17,13 @@ interface GatewaySettings {
 }
 
 /** The default model is the newest of this family that is listed. */
-const DEFAULT_FAMILY = /^anthropic\/claude-sonnet-(\d+(?:\.\d+)?)$/;
+const DEFAULT_FAMILY = /^anthropic\/claude-sonnet-\d+(?:\.\d+)?$/;
 /** Until the models have been listed. */
 const DEFAULT_MODEL_ID = "anthropic/claude-sonnet-4.5";
 
 const newestOf = (ids: readonly string[]): string | undefined => {
-  const versionOf = (id: string) => Number(DEFAULT_FAMILY.exec(id)?.[1]);
   const family = ids.filter((id) => DEFAULT_FAMILY.test(id));
-  return family.sort((one, other) => versionOf(other) - versionOf(one))[0];
+  return family.sort((one, other) => other.localeCompare(one, "en", { numeric: true }))[0];
 };
 
 /** Language models through Vercel's AI Gateway. */
