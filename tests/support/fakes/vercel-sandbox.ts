@@ -4,8 +4,8 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { openAsBlob } from "node:fs";
-import { mkdir, rm, stat } from "node:fs/promises";
+import { mkdirSync, openAsBlob } from "node:fs";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
@@ -83,8 +83,9 @@ export async function startFakeVercel(
       const root = join(rootDir, name);
       const session = { id: `session_${++ids}`, status: "running" } as const;
       const machine = { name, root, createdAt: Date.now(), session, networkPolicy };
+      // At once: a call that finds the machine may start a command in its folder.
+      mkdirSync(image === "amazon" ? join(root, HOME) : root, { recursive: true });
       machines.set(name, machine);
-      await mkdir(image === "amazon" ? join(root, HOME) : root, { recursive: true });
       return HttpResponse.json(describe(machine));
     }),
     http.get<ByName>(`${SANDBOXES}/:name`, ({ request, params }) => {
@@ -214,8 +215,11 @@ export async function startFakeVercel(
         made.next.resolve();
       });
     }
-    const finished = once(child, "close").then(([code, signal]) =>
-      signal ? 128 + (signal === "SIGKILL" ? 9 : 15) : exitCodeOf(command, Number(code)),
+    const finished = once(child, "close").then(
+      ([code, signal]) =>
+        signal ? 128 + (signal === "SIGKILL" ? 9 : 15) : exitCodeOf(command, Number(code)),
+      // The folder of a machine that was deleted meanwhile.
+      () => 127,
     );
     const made = {
       ...{ id: `cmd_${++ids}`, child, logs, finished, sessionId: machine.session.id },
