@@ -8,6 +8,7 @@ import { createTtlCache } from "../../../platform/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelInput, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
+import { readAnswers, readableFetch } from "./read-answer.ts";
 
 /** The id for the first model that the server lists, so a base URL is sufficient. */
 const AUTO_MODEL_ID = "auto";
@@ -51,12 +52,12 @@ export interface OpenAiCompatibleSettings {
 export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings): ModelProvider {
   const { baseUrl, apiKey, offersAuto, sendsCacheKey } = settings;
   const name = "openai-compatible";
-  const open = createOpenAICompatible({
+  const provider = createOpenAICompatible({
     name,
     baseURL: baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
     includeUsage: true,
-    fetch: boundFetch,
+    fetch: readableFetch(boundFetch),
     // The SDK sends the signature of a tool call in the provider's own form, and where the call has options of the
     // name that `cacheOptions` uses, also as a field of call and result that no provider knows.
     transformRequestBody: (body) => {
@@ -67,6 +68,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
       return body;
     },
   });
+  const open = (id: string): LanguageModelV4 => readAnswers(provider(id));
   const cache = createTtlCache<readonly Listed[] | null>(MODEL_LIST_CACHE);
   const readList = async (): Promise<readonly Listed[] | null> => {
     const response = await vendorFetch("model", `${baseUrl.replace(/\/+$/, "")}/models`, {
