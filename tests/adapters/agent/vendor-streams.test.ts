@@ -53,9 +53,13 @@ async function read(sent: readonly Uint8Array[]): Promise<Read> {
     if (part.type === "reasoning-start" && part.providerMetadata)
       answer.field = part.providerMetadata.openaiCompatible?.reasoningField;
     if ("delta" in part) expect(part.delta.isWellFormed()).toBe(true);
-    if (part.type === "tool-call") (answer.calls ??= []).push([part.toolName, part.input]);
+    if (part.type === "tool-call")
+      answer.calls = [...(answer.calls ?? []), [part.toolName, part.input]];
     if (part.type === "source" && part.sourceType === "url")
-      (answer.sources ??= []).push(part.title ? [part.url, part.title] : [part.url]);
+      answer.sources = [
+        ...(answer.sources ?? []),
+        part.title ? [part.url, part.title] : [part.url],
+      ];
     if (part.type === "error") answer.error ??= (part.error as { message?: unknown }).message;
     if (part.type !== "finish") continue;
     answer.finish = part.finishReason.unified;

@@ -163,6 +163,7 @@ class AnswerReader {
   readonly #joinArguments = new Map<unknown, (text: string) => string>();
   /** The titles of sources by their URLs. */
   readonly #sources = new Map<string, string | undefined>();
+  #isDescribed = false;
   #hasContent = false;
   #hasCalls = false;
   #hasFinished = false;
@@ -202,10 +203,13 @@ class AnswerReader {
     const isKnown = choice || chunk.usage || chunk.x_groq || Array.isArray(chunk.choices);
     this.#addSources(chunk);
     if (!isKnown && !("id" in chunk)) return undefined;
+    // The provider reads the description of an answer once, and each field costs time in each chunk.
+    const described = this.#isDescribed
+      ? {}
+      : { id: toText(chunk.id), created: toTime(chunk.created), model: toText(chunk.model) };
+    this.#isDescribed ||= Boolean(described.id && described.model);
     return JSON.stringify({
-      id: toText(chunk.id),
-      created: toTime(chunk.created),
-      model: toText(chunk.model),
+      ...described,
       choices: choice ? [this.#choice(choice, key)] : [],
       usage:
         usageIn(chunk.usage) ??
