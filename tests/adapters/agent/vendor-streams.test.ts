@@ -1,6 +1,6 @@
 /**
  * Answers as vendors send them, byte by byte and at once, and what is read of them. The streams in
- * `tests/vendors/streams` have the shapes of recorded ones, in words of our own.
+ * `tests/vendors/streams` have the shapes of recorded ones, in our own words.
  */
 
 import { readFileSync } from "node:fs";

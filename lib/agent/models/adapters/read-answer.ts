@@ -11,20 +11,29 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import { createParser } from "eventsource-parser";
-import { quoteLargeIntegers } from "../../../platform/large-integers.ts";
+import {
+  callsIn,
+  errorIn,
+  type Fields,
+  finishIn,
+  ofLlamaCpp,
+  parseObject,
+  reasoningIn,
+  textIn,
+  toFields,
+  toText,
+  toTime,
+  usageIn,
+} from "./answer-fields.ts";
 import { createTagReader, joinSurrogates } from "./split-reasoning.ts";
 
 const MAX_SOURCES = 100;
 const MAX_URL_CHARS = 2_048;
 const MAX_TITLE_CHARS = 500;
-/** As `cost_in_usd_ticks` of xAI counts. */
-const TICKS_PER_USD = 10_000_000_000;
 /** The key of `openaiCompatible` metadata under which a reasoning part names its field, unless it is the usual one. */
 const FIELD = "reasoningField";
 /** The value for reasoning that came between tags in the text, which no server wants back. */
 const TAGS = "tags";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The answer of the call that is in progress. */
 const current = new AsyncLocalStorage<AnswerReader>();
@@ -248,7 +257,7 @@ class AnswerReader {
   }
 
   #call(call: Fields, place: number): object {
-    // The name and the arguments of some servers have no object of their own.
+    // The name and the arguments of some servers do not have their own object.
     const { name, arguments: input } = toFields(call.function) ?? call;
     const index = call.index == null ? undefined : Number(call.index);
     const join = this.#joinArguments.get(index ?? place) ?? joinSurrogates();
@@ -284,152 +293,4 @@ class AnswerReader {
       }
     }
   }
-}
-
-const toFields = (value: unknown): Fields | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Fields)
-    : undefined;
-
-/** Returns a text, also for a number; undefined for everything else. */
-const toText = (value: unknown): string | undefined => {
-  if (typeof value === "string") return value;
-  return typeof value === "number" ? String(value) : undefined;
-};
-
-const toCount = (value: unknown): number | undefined => {
-  const count = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  return typeof count === "number" && Number.isFinite(count) ? count : undefined;
-};
-
-/** Returns the seconds since 1970, as far as a date can have them. */
-const toTime = (value: unknown): number | undefined => {
-  const seconds = toCount(value) ?? Date.parse(toText(value) ?? "") / 1000;
-  return Math.abs(seconds) <= 8.64e12 ? seconds : undefined;
-};
-
-function parseObject(text: string): Fields | undefined {
-  try {
-    // Arguments that are no text would lose the digits of their numbers.
-    return toFields(
-      JSON.parse(/"arguments"\s*:\s*[{[]/.test(text) ? quoteLargeIntegers(text) : text),
-    );
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns the error of a chunk, with a text as its message. */
-function errorIn(chunk: Fields, choice: Fields | undefined, event: string | undefined) {
-  const base = toFields(chunk.base_resp);
-  const isError = event === "error" || chunk.object === "error" || chunk.type === "error";
-  const hasCode = (chunk.code ?? chunk.status ?? chunk.status_code) != null;
-  const isBare =
-    chunk.choices == null && ((chunk.message != null && hasCode) || chunk.detail != null);
-  const error =
-    chunk.error ||
-    choice?.error ||
-    (toCount(base?.status_code) ? { message: base?.status_msg, code: base?.status_code } : null) ||
-    (Array.isArray(chunk.errors) ? chunk.errors[0] : null) ||
-    (isError || isBare ? chunk : null);
-  if (!error) return undefined;
-  const { message, detail, type, code, ...rest } =
-    toFields(error) ?? ({ message: error } as Fields);
-  const said = message ?? detail;
-  return {
-    ...rest,
-    message: typeof said === "string" && said !== "" ? said : JSON.stringify(said ?? error),
-    ...(typeof type === "string" && { type }),
-    code: toText(code) === code || typeof code === "number" ? code : undefined,
-  };
-}
-
-const FINISHES: Readonly<Record<string, readonly string[]>> = {
-  stop: ["eos", "eos_token", "end_turn", "stop_sequence", "complete", "completed", "finished"],
-  length: ["max_tokens", "max_output_tokens", "max_length"],
-  tool_calls: ["tool_use", "tool_call", "function_call"],
-  content_filter: ["safety", "sensitive", "recitation", "prohibited_content"],
-};
-
-/** Returns the reason for which an answer has ended; undefined while it has not. */
-function finishIn(value: unknown): string | undefined {
-  const reason = toText(value)?.toLowerCase();
-  // DashScope names null.
-  if (!reason || reason === "null") return undefined;
-  return Object.keys(FINISHES).find((known) => FINISHES[known]?.includes(reason)) ?? reason;
-}
-
-/** Returns the text of content: a text, a part, or a list of them. */
-function textIn(content: unknown): string {
-  if (Array.isArray(content)) return content.map(textIn).join("");
-  const part = toFields(content);
-  return part ? (toText(part.text) ?? "") : (toText(content) ?? "");
-}
-
-/** Returns the text of reasoning and the field in which it came, if any. */
-function reasoningIn(sent: Fields): [string | undefined, string] {
-  for (const field of ["reasoning_content", "reasoning", "thinking", "reasoning_details"]) {
-    const text = thoughtIn(sent[field]);
-    if (text !== "") return [field, text];
-  }
-  const parts = (Array.isArray(sent.content) ? sent.content : [sent.content]).map(toFields);
-  const text = parts.map((part) => thoughtIn(part?.thinking ?? part?.summary)).join("");
-  return [text === "" ? undefined : "content", text];
-}
-
-function thoughtIn(value: unknown): string {
-  if (Array.isArray(value)) return value.map(thoughtIn).join("");
-  const part = toFields(value);
-  return part ? thoughtIn(part.text ?? part.content ?? part.summary) : (toText(value) ?? "");
-}
-
-function callsIn({ tool_calls: calls, function_call: single }: Fields): Fields[] {
-  const list = Array.isArray(calls) ? calls : [calls];
-  const known = list.map(toFields).filter((call) => call !== undefined);
-  const legacy = toFields(single);
-  return known.length === 0 && legacy ? [{ index: 0, function: legacy }] : known;
-}
-
-/**
- * Returns the token counts of a report in OpenAI's fields, and its cost in USD; undefined if it counts nothing. A
- * total above the sum has output that the vendor bills and does not count, such as reasoning.
- */
-function usageIn(value: unknown): object | undefined {
-  const usage = toFields(value) ?? {};
-  const total = toCount(usage.total_tokens);
-  const output = toCount(usage.completion_tokens ?? usage.output_tokens);
-  const input =
-    toCount(usage.prompt_tokens ?? usage.input_tokens) ??
-    (total === undefined || output === undefined ? undefined : total - output);
-  if (!input && !output) return undefined;
-  const details = toFields(usage.completion_tokens_details) ?? usage;
-  const cached = toFields(usage.prompt_tokens_details)?.cached_tokens;
-  return {
-    prompt_tokens: input,
-    completion_tokens: Math.max(output ?? 0, (total ?? 0) - (input ?? 0)),
-    total_tokens: total,
-    prompt_tokens_details: {
-      cached_tokens: toCount(cached ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens),
-    },
-    completion_tokens_details: { reasoning_tokens: toCount(details.reasoning_tokens) },
-    cost: costIn(usage),
-  };
-}
-
-/** Returns the report of llama.cpp, which has none in OpenAI's form unless it is asked for. */
-function ofLlamaCpp(timings: unknown): Fields {
-  const { cache_n, prompt_n, predicted_n } = toFields(timings) ?? {};
-  const cached_tokens = toCount(cache_n) ?? 0;
-  const prompt_tokens = (toCount(prompt_n) ?? 0) + cached_tokens;
-  return { prompt_tokens, completion_tokens: predicted_n, cached_tokens };
-}
-
-/** Returns the cost as xAI, Perplexity or OpenRouter reports it, in USD. */
-function costIn(usage: Fields): number | undefined {
-  const ticks = toCount(usage.cost_in_usd_ticks);
-  if (ticks !== undefined) return ticks / TICKS_PER_USD;
-  const cost = toCount(toFields(usage.cost)?.total_cost ?? usage.cost);
-  // With the account's own key at the vendor, OpenRouter's cost is its fee only.
-  const upstream = usage.is_byok === true && toFields(usage.cost_details)?.upstream_inference_cost;
-  return cost === undefined ? undefined : cost + (toCount(upstream) ?? 0);
 }
