@@ -302,7 +302,7 @@ class AnswerContent {
       }
     }
     const onError = () => "The input is not valid for this tool";
-    return toUIMessageChunk(shown, { tools: this.#request.tools, onError });
+    return toUIMessageChunk(shown, { tools: this.#request.tools, onError, sendSources: true });
   }
 
   #toolOf(name: string) {

@@ -212,6 +212,17 @@ test("tags are reasoning only at the start of an answer", async () => {
   expect(await texts("◁think▷a◁/think▷b")).toEqual(["a", "b"]);
 });
 
+test("a whole answer is read alike, so that a title has no reasoning", async () => {
+  const message = { role: "model", content: "<think>Short</think>\n\nTwo tours", refusal: null };
+  pieces = [Buffer.from(JSON.stringify({ id: 1, choices: [{ message, finish_reason: "eos" }] }))];
+  const { content, finishReason } = await open().resolve("model").doGenerate({ prompt });
+  expect(content).toEqual([
+    { type: "reasoning", text: "Short" },
+    { type: "text", text: "Two tours" },
+  ]);
+  expect(finishReason.unified).toBe("stop");
+});
+
 test("text between tags is not sent again", async () => {
   const bodies: string[] = [];
   const watch = createServer(async (request, response) => {
