@@ -19,7 +19,7 @@ export interface Xml {
   text: string;
 }
 
-export interface Relation {
+interface Relation {
   readonly id: string;
   /** Such as `footnotes`. */
   readonly type: string;

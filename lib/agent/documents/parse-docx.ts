@@ -1,4 +1,7 @@
-/** Reads Word documents as they are displayed, with the numbers and marks that Word computes. */
+/**
+ * Reads Word documents as they are displayed, with the numbers and marks that Word computes. This file is long because
+ * paragraphs, tables, fields and text boxes contain each other and share their counters.
+ */
 import type { DocumentText, Section } from "./document.ts";
 import { type Counters, type ListLabel, Numbering, newCounters, Styles } from "./docx-numbering.ts";
 import {

@@ -15,7 +15,7 @@ const HIDDEN_FLAGS = 2 | 32;
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 type Page = Awaited<ReturnType<Pdf["getPage"]>>;
 
-/** Reads the character maps of fonts. The names are those that the document states. */
+/** Reads the character maps of fonts. A hostile document states their names. */
 class CharacterMaps {
   async fetch({ kind, filename }: { readonly kind: string; readonly filename: string }) {
     if (kind !== "cMapUrl" || !/^[\w-]+\.bcmap$/.test(filename)) throw new Error("No such file");
@@ -175,7 +175,7 @@ function textOfItems(items: readonly Placed[]): string {
     if (item.text.trim() !== "") {
       const isSameLine = end?.angle === angle && Math.abs(end.y - y) < size / 2;
       const gap = isSameLine && end ? x - end.x : 0;
-      const isSpaced = /^\s/.test(item.text) || /\s$/.test(text);
+      const isSpaced = /^\s/.test(item.text) || /\s/.test(text.at(-1) ?? " ");
       if (end && !isSameLine && !text.endsWith("\n")) text += "\n";
       else if (gap > 1.5 * size) text += isSpaced ? "| " : " | ";
       else if (gap > 0.15 * size && !isSpaced) text += " ";

@@ -1,4 +1,7 @@
-/** Documents in the structure that Word, PowerPoint, TextEdit and PDF forms write. */
+/**
+ * Documents in the structure that Word, PowerPoint, TextEdit and PDF forms write. This file is long because each format
+ * has many kinds of text that a reader can lose.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { strToU8, zipSync } from "fflate";
@@ -349,5 +352,60 @@ describe("RTF", () => {
   it("of a million groups ends", async () => {
     await expect(rtf("{".repeat(1_000_000))).rejects.toThrow("is nested too deeply");
     expect((await rtf("\\par x".repeat(300_000))).text.length).toBe(600_000 - 1);
+  });
+});
+
+describe("a PDF document", () => {
+  const pdf = (annotations: readonly string[], content: string, more = "") => {
+    const objects = [
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 300] ${more} /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> /Annots [${annotations.join(" ")}] >>`,
+      `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+      "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ];
+    const body = objects.map((object, n) => `${n + 1} 0 obj\n${object}\nendobj\n`).join("");
+    return parse("PDF", strToU8(`%PDF-1.7\n${body}trailer\n<< /Size 6 /Root 1 0 R >>\n%%EOF`));
+  };
+  const line = (text: string, y: number) => `BT /F1 12 Tf 1 0 0 1 20 ${y} Tm (${text}) Tj ET`;
+
+  it("shows notes, typed text, choices and empty fields, and counts hidden ones and marks", async () => {
+    const widget = (name: string, y: number, more: string) =>
+      `<< /Subtype /Widget /T (${name}) /Rect [100 ${y} 300 ${y + 20}] ${more} >>`;
+    const { about, text } = await pdf(
+      [
+        widget(
+          "territory",
+          215,
+          "/FT /Ch /Ff 131072 /V (DE) /Opt [[(DE) (Germany)] [(FR) (France)]]",
+        ),
+        widget("share", 185, "/FT /Tx"),
+        widget("trap", 150, "/FT /Tx /V (x) /F 2"),
+        "<< /Subtype /FreeText /Rect [100 100 200 120] /Contents (typed) /DA (/F1 10 Tf) >>",
+        "<< /Subtype /Text /Rect [10 10 20 20] /T (Ida) /Contents (too low) >>",
+        "<< /Subtype /StrikeOut /Rect [10 10 20 20] /QuadPoints [10 20 20 20 10 10 20 10] >>",
+      ],
+      [line("Territory", 220), line("Share", 190), line("Date", 105)].join("\n"),
+    );
+    expect(text).toBe(
+      "--- Page 1 ---\nTerritory | territory: Germany\nShare | share: (empty)\nDate | typed\n[Text note by Ida: too low]",
+    );
+    expect(about).toBe("PDF, 1 page. Omitted: 1 StrikeOut annotation, 1 hidden form field.");
+  });
+
+  it.each([
+    ["upright text on a turned page", "0 -1 1 0", "/Rotate 270"],
+    ["sideways text on an upright page", "0 1 -1 0", ""],
+    ["text upside down", "-1 0 0 -1", "/Rotate 180"],
+  ])("has the rows of %s", async (_, matrix, rotate) => {
+    const [a = 0, b = 0, c = 0, d = 0] = matrix.split(" ").map(Number);
+    const cell = (text: string, x: number, y: number) =>
+      `BT /F1 10 Tf ${matrix} ${200 + a * x + c * y} ${150 + b * x + d * y} Tm (${text}) Tj ET`;
+    const { text } = await pdf(
+      [],
+      [cell("A", -80, 20), cell("B", 40, 20), cell("C", -80, 0), cell("D", 40, 0)].join("\n"),
+      rotate,
+    );
+    expect(text).toBe("--- Page 1 ---\nA | B\nC | D");
   });
 });
