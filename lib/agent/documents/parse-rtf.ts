@@ -1,6 +1,6 @@
 /**
- * Reads Rich Text Format as its writers mean it: code pages by font, Unicode, tables and changes. This file is long
- * because a third of it are the tables of the format.
+ * Reads Rich Text Format as its writers mean it: code pages by font, Unicode, tables and changes.
+ * This file is long because a third of it is the tables of the format.
  */
 import { DocumentError, type DocumentText } from "./document.ts";
 import { countOf, increment, omittedText, symbolOf } from "./office-package.ts";

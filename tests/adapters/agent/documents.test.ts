@@ -73,6 +73,11 @@ describe("a contract", () => {
     });
   });
 
+  it("in Japanese is text in the worker, which reads the character maps", async () => {
+    const { content } = await read(await put("japanese-unijis.pdf"));
+    expect(content).toContain("印税は十八パーセント");
+  });
+
   it("is read by lines like any text", async () => {
     await put("contract.docx");
     const whole = await read("contract.docx");
