@@ -3,10 +3,11 @@ import { withWorkflow } from "workflow/next";
 
 const excluded = { browser: "./app/(console)/_build/excluded-modules.ts" };
 
-/** Files that the server reads by their paths: the built-in skills, and the fonts of PDF documents. */
+/** Files that the server reads by their paths: the built-in skills, the fonts of written PDF documents, and the character maps of read ones. */
 const READ_FILES = [
   "./lib/agent/skills/*/**",
   "./node_modules/dejavu-fonts-ttf/ttf/DejaVuSans{Condensed*,Mono}.ttf",
+  "./node_modules/pdfjs-dist/cmaps/*.bcmap",
 ];
 
 /**
@@ -25,10 +26,11 @@ const EXTERNAL_LIBRARIES = [
   "ajv",
   "ajv-formats",
   "csv-parse",
+  "dingbat-to-unicode",
   "fflate",
+  "htmlparser2",
   "image-size",
   "jose",
-  "mammoth",
   "mediabunny",
   "nodemailer",
   "postal-mime",

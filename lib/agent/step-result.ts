@@ -60,4 +60,6 @@ export interface Usage {
   readonly cachedInputTokens?: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
+  /** The model has reported none. */
+  readonly estimated?: true;
 }

@@ -35,7 +35,11 @@ import {
   standardizePrompt,
   toResponseMessages,
 } from "ai/internal";
+import { largeIntegersIn, quoteLargeIntegers } from "../platform/large-integers.ts";
 import { downloadFile } from "./download-file.ts";
+
+/** Of an integer in an error. */
+const MAX_SHOWN_DIGITS = 40;
 
 interface AnswerRequest {
   readonly model: LanguageModelV4;
@@ -235,14 +239,16 @@ class AnswerContent {
 
   async #addCall(toolCall: Extract<LanguageModelV4StreamPart, { type: "tool-call" }>) {
     const { instructions, messages, tools, signal } = this.#request;
-    const call = await parseToolCall({
-      toolCall,
+    const [large] = largeIntegersIn(toolCall.input);
+    const parsed = await parseToolCall({
+      toolCall: large ? { ...toolCall, input: quoteLargeIntegers(toolCall.input) } : toolCall,
       tools,
       repairToolCall: undefined,
       instructions,
       messages,
       abortSignal: signal,
     });
+    const call = large ? withoutDigits(parsed, large.integer) : parsed;
     this.#calls.push(call);
     const chunk = this.#keep(call);
     if (call.invalid && !call.providerExecuted) {
@@ -296,7 +302,7 @@ class AnswerContent {
       }
     }
     const onError = () => "The input is not valid for this tool";
-    return toUIMessageChunk(shown, { tools: this.#request.tools, onError });
+    return toUIMessageChunk(shown, { tools: this.#request.tools, onError, sendSources: true });
   }
 
   #toolOf(name: string) {
@@ -308,6 +314,14 @@ class AnswerContent {
     return type.startsWith("text") ? this.#texts : this.#reasonings;
   }
 }
+
+/** Returns a call that is not made, because its tool would get another number. */
+const withoutDigits = (call: TypedToolCall<ToolSet>, integer: string): TypedToolCall<ToolSet> => ({
+  ...call,
+  dynamic: true,
+  invalid: true,
+  error: `The integer ${integer.slice(0, MAX_SHOWN_DIGITS)} is too large to keep its digits: send it as text`,
+});
 
 /** Blocks of text or reasoning, by their ids. A provider may use the id of an ended block again. */
 class Blocks {

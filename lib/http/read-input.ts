@@ -7,6 +7,7 @@ import type { Contract } from "../contract/contract.ts";
 import { describeIssue } from "../contract/describe-issue.ts";
 import { normalizeInput, type UnknownField } from "../contract/normalize-input.ts";
 import { describeUnknownField, fieldName } from "../contract/unknown-field.ts";
+import { quoteLargeIntegers } from "../platform/large-integers.ts";
 import { measureJson } from "../platform/measure-json.ts";
 
 /** Far more than real bodies have, and far less than would overflow the stack of recursive code. */
@@ -135,7 +136,8 @@ export function parseJson(text: string, limit: number): ReadBody | AppError {
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // The output of a client's tool may be of any type, and keeps its digits. A field that is a number refuses the text.
+    value = JSON.parse(quoteLargeIntegers(text));
   } catch {
     return invalidJson;
   }

@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { fetch, type RequestInit as Init } from "undici";
 import { allowsLoopback } from "../platform/config.ts";
+import { quoteLargeIntegers } from "../platform/large-integers.ts";
 import { codeOf } from "../platform/outbound/probe.ts";
 import { AddressRefused, faultOfUrl, isLoopback } from "../platform/outbound/public-address.ts";
 import { anywhere, publicOnly } from "../platform/outbound/public-only.ts";
@@ -82,12 +83,37 @@ export function boundedFetch(signal: AbortSignal, maxAnswerBytes = MAX_BYTES): F
       }
     };
     const hasBody = response.body !== null && ![204, 205, 304].includes(status);
-    return new Response(hasBody ? streamOf(chunks()) : null, {
+    const isCall = typeof init.body === "string" && init.body.includes('"method":"tools/call"');
+    const bytes = isCall ? withDigits(chunks()) : chunks();
+    return new Response(hasBody ? streamOf(bytes) : null, {
       status,
       statusText,
       headers: Object.fromEntries(response.headers),
     });
   };
+}
+
+/** The fields of server-sent events without JSON. */
+const PLAIN_LINE = /^(?:id|event|retry)?:/;
+
+/** Yields the result of a call with the digits of its integers: no text of JSON contains a line feed. */
+async function* withDigits(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  const quoted = (text: string) => {
+    const lines = text.split("\n");
+    return encoder.encode(
+      lines.map((line) => (PLAIN_LINE.test(line) ? line : quoteLargeIntegers(line))).join("\n"),
+    );
+  };
+  const line: string[] = [];
+  for await (const chunk of chunks) {
+    const text = decoder.decode(chunk, { stream: true });
+    const end = text.lastIndexOf("\n") + 1;
+    if (end > 0) yield quoted(line.splice(0).join("") + text.slice(0, end));
+    line.push(text.slice(end));
+  }
+  yield quoted(line.join("") + decoder.decode());
 }
 
 /** Returns the scope that a server has required of a request; undefined for every other failure. */

@@ -7,6 +7,7 @@ import { cut, MAX_OUTPUT_CHARS } from "../agent/tools/limits.ts";
 import type { McpTool } from "../agent/tools/mcp-tool.ts";
 import { toolFailure } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
+import { quoteLargeIntegers } from "../platform/large-integers.ts";
 import { measureJson } from "../platform/measure-json.ts";
 import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
 import { describeFailure } from "./bounded-fetch.ts";
@@ -177,7 +178,7 @@ function boundedJson(value: object): JSONValue | null {
 
 function isSameJson(text: string, value: JSONValue): boolean {
   try {
-    return JSON.stringify(JSON.parse(text)) === JSON.stringify(value);
+    return JSON.stringify(JSON.parse(quoteLargeIntegers(text))) === JSON.stringify(value);
   } catch {
     return false;
   }

@@ -157,8 +157,8 @@ function measured(
   steps: readonly StepResult[],
   added: readonly ModelMessage[],
 ): number | undefined {
-  const { inputTokens = 0, outputTokens = 0 } = steps.at(-1)?.usage ?? {};
-  return inputTokens > 0 ? inputTokens + outputTokens + tokensOf(added) : undefined;
+  const { inputTokens = 0, outputTokens = 0, estimated } = steps.at(-1)?.usage ?? {};
+  return inputTokens > 0 && !estimated ? inputTokens + outputTokens + tokensOf(added) : undefined;
 }
 
 async function summarizeFor(

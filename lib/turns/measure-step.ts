@@ -138,7 +138,7 @@ export function measureStep(
   };
   return {
     open,
-    complete: (answer) => measured(() => answer),
+    complete: (answer) => measured((uses) => withEstimate(answer, uses.at(-1))),
     fail: async (finishReason, { messages, request } = { messages: [] }) => {
       if (countAttempts() === 0) return null;
       return measured((uses) => {
@@ -154,6 +154,14 @@ export function measureStep(
       });
     },
   };
+}
+
+/** Returns the answer with the usage that counts for its call, if the model has reported none. */
+function withEstimate(answer: StepResult, use: ModelUse | undefined): StepResult {
+  if (!use?.estimated || answer.usage.inputTokens + answer.usage.outputTokens > 0) return answer;
+  const { inputTokens, outputTokens } = use;
+  const totalTokens = inputTokens + outputTokens;
+  return { ...answer, usage: { inputTokens, outputTokens, totalTokens, estimated: true } };
 }
 
 /** Returns null if the cost of any call is unknown. */

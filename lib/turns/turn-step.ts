@@ -227,7 +227,7 @@ export class TurnStep {
     const [end, error] = turn.output_schema
       ? (["failed", NOT_SUBMITTED] as const)
       : (["completed", null] as const);
-    return this.#end(end, error, answer.finishReason, measured, answer);
+    return this.#end(end, error, answer.finishReason, measured, measured.result);
   }
 
   /** Returns the calls of the answer before that the client has yet to answer. */

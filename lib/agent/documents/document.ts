@@ -69,10 +69,16 @@ export function formatOf(bytes: Uint8Array, path: string): DocumentFormat | unde
     const formats = {
       docx: "DOCX",
       docm: "DOCX",
+      dotx: "DOCX",
+      dotm: "DOCX",
       xlsx: "XLSX",
       xlsm: "XLSX",
       ods: "ODS",
       pptx: "PPTX",
+      pptm: "PPTX",
+      ppsx: "PPTX",
+      ppsm: "PPTX",
+      potx: "PPTX",
     };
     return Object.entries(formats).find(([end]) => end === extension)?.[1] as
       | DocumentFormat

@@ -2,7 +2,7 @@
 import { getResolvedPDFJS } from "unpdf";
 import { MAX_SCANNED_PAGES, type ScannedPage } from "./document.ts";
 import type { InspectedPdf } from "./inspect-pdf.ts";
-import { openPdf } from "./parse-document.ts";
+import { openPdf } from "./parse-pdf.ts";
 import { encodeGrayPng, type GrayImage } from "./write-png.ts";
 
 /** The longer side of an image: models read no finer one. */

@@ -14,7 +14,7 @@ import { wrapLanguageModel } from "ai";
 import type { ModelPrice } from "../../platform/model-price.ts";
 import { pdfTokens } from "../pdf-tokens.ts";
 import type { ModelProvider } from "./port.ts";
-import { gatewayCost } from "./share-model.ts";
+import { billedUsd } from "./share-model.ts";
 import { endWith, watchStream } from "./watch-stream.ts";
 
 /** The usage of one model call. */
@@ -79,7 +79,7 @@ export function meterModel(
   ): Promise<ModelUse> => {
     const id = answeredBy?.replaceAll("\0", "").slice(0, MAX_MODEL_ID_CHARS).toWellFormed();
     const known = id && id !== modelId ? await models.price(id) : null;
-    const billed = gatewayCost.safeParse(metadata).data?.gateway.cost;
+    const billed = billedUsd(tokens, metadata);
     return {
       modelId: id || modelId,
       inputTokens: tokens.inputTokens.total ?? 0,

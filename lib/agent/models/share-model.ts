@@ -48,16 +48,25 @@ export function shareModel(
 /** No model call costs more, so a vendor that bills more is not believed. */
 const MAX_CALL_USD = 1_000_000;
 
-/** The cost that the AI Gateway adds to an answer, in USD. */
-export const gatewayCost = z.object({
+const usd = z.number().nonnegative().max(MAX_CALL_USD);
+/** The AI Gateway adds the cost to an answer, and may do so as a text. */
+const ofGateway = z.object({
+  // Without the union, null would be coerced to 0.
   gateway: z.object({
-    // Without the union, null would be coerced to 0.
     cost: z
       .union([z.number(), z.string().min(1)])
       .transform(Number)
-      .pipe(z.number().nonnegative().max(MAX_CALL_USD)),
+      .pipe(usd),
   }),
 });
+const ofServer = z.object({ cost: usd });
+
+/** Returns the cost of an answer in USD as its vendor reports it, if it does. */
+export const billedUsd = (
+  { raw }: LanguageModelV4Usage,
+  metadata: SharedV4ProviderMetadata | undefined,
+): number | undefined =>
+  ofGateway.safeParse(metadata).data?.gateway.cost ?? ofServer.safeParse(raw).data?.cost;
 
 /**
  * Returns the model with a span and metrics of each call: its model, tokens, cost and duration. Returns the model
@@ -117,9 +126,10 @@ function openCall({ modelId, provider }: LanguageModelV4, { prompt }: LanguageMo
   const answer = (content: unknown) => span.set({ "gen_ai.output.messages": toContent(content) });
   const finish = (
     reason: LanguageModelV4FinishReason,
-    { inputTokens, outputTokens }: LanguageModelV4Usage,
+    usage: LanguageModelV4Usage,
     metadata: SharedV4ProviderMetadata | undefined,
   ): void => {
+    const { inputTokens, outputTokens } = usage;
     span.set({
       "gen_ai.response.finish_reasons": [reason.unified],
       "gen_ai.usage.input_tokens": inputTokens.total,
@@ -129,9 +139,8 @@ function openCall({ modelId, provider }: LanguageModelV4, { prompt }: LanguageMo
       record("gen_ai.client.token.usage", total, { ...labels, "gen_ai.token.type": type });
     tokens("input", inputTokens.total);
     tokens("output", outputTokens.total);
-    const { data } = gatewayCost.safeParse(metadata);
-    if (data) {
-      const { cost } = data.gateway;
+    const cost = billedUsd(usage, metadata);
+    if (cost !== undefined) {
       count("agent_platform.model.cost", cost, { "gen_ai.request.model": modelId });
     }
   };

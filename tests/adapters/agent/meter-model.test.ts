@@ -79,6 +79,29 @@ test.each([
   for (const seen of usages) expect([0, undefined]).toContain(seen.inputTokens);
 });
 
+test.each([
+  ["OpenRouter", { ...usage, cost: 0.0042 }, 0.0042],
+  ["OpenRouter for free", { ...usage, cost: 0 }, 0],
+  [
+    "OpenRouter with the account's own key",
+    { ...usage, cost: 0.001, is_byok: true, cost_details: { upstream_inference_cost: 0.02 } },
+    0.021,
+  ],
+  ["Perplexity", { ...usage, cost: { request_cost: 0.006, total_cost: 0.00617 } }, 0.00617],
+  ["xAI", { ...usage, cost_in_usd_ticks: 37_756_000 }, 0.0037756],
+  ["no vendor", { ...usage, cost: 1e9 }, 0.0003],
+  ["a hostile server", { ...usage, cost: -1 }, 0.0003],
+])("the cost that %s reports counts", async (_, report, costUsd) => {
+  const { uses } = await measure("fake-model", { usage: report });
+  for (const use of uses) expect(use.costUsd).toBeCloseTo(costUsd, 12);
+  expect(uses).toHaveLength(2);
+});
+
+test("tokens that only the total counts are output", async () => {
+  const { uses } = await measure("fake-model", { usage: { ...usage, total_tokens: 306 } });
+  expect(uses).toMatchObject([{ outputTokens: 206 }, { outputTokens: 206 }]);
+});
+
 test("fractions of tokens are rounded", async () => {
   const { uses } = await measure("fake-model", { usage: { ...usage, prompt_tokens: 99.5 } });
   expect(uses).toMatchObject([{ inputTokens: 100 }, { inputTokens: 100 }]);

@@ -67,7 +67,7 @@ async function theirs(model: LanguageModelV4, prompt = messages): Promise<Seen> 
   });
   const chunks: UIMessageChunk[] = [];
   const stream = result.toUIMessageStream({
-    ...{ sendStart: false, sendFinish: false },
+    ...{ sendStart: false, sendFinish: false, sendSources: true },
     onError: () => "The input is not valid for this tool",
   });
   try {

@@ -60,16 +60,13 @@ describe("a contract in Markdown", () => {
 
 # Recording Agreement – “Łódź”
 Between Nightjar Records GmbH and Mara Vale, for €1,000 & QZ1AB2600001, see the terms and this.
-
-- Audit
-- once a year
-
-- ☑ Signed
-
+1. Audit
+  - once a year
+2. ☑ Signed
 No other terms.
 Territory | Rate
 Germany | 18.5 %
-Rest of the world and space | 15 12 %
+Rest of the world / and space | 15 12 %
 
 a < b
 Cover

@@ -123,6 +123,14 @@ function answerHostile(
     });
   }
   if (kind === "odd" && method === "tools/call") return respond(odd);
+  // No server in JavaScript can send these.
+  if (kind === "digits" && method === "tools/call") {
+    const value = "12345678901234567890";
+    return new HttpResponse(
+      `id: ${value}\ndata: {"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":"{\\"id\\":${value}}"}],"structuredContent":{"id":${value}}}}\n\n`,
+      { headers: { "content-type": "text/event-stream" } },
+    );
+  }
   if (method !== "tools/list") {
     const error = { code: -32601, message: "no such method" };
     return HttpResponse.json({ jsonrpc: "2.0", id, error });
@@ -132,6 +140,8 @@ function answerHostile(
   switch (kind) {
     case "odd":
       return respond({ tools: oddTools, nextCursor: null });
+    case "digits":
+      return respond({ tools: [toolNamed("get_track")] });
     case "endless":
       return respond({ tools: [toolNamed(randomUUID())], nextCursor: randomUUID() });
     case "many":

@@ -8,28 +8,54 @@ import { createTtlCache } from "../../../platform/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelInput, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
+import { readAnswers, readableFetch } from "./read-answer.ts";
 
 /** The id for the first model that the server lists, so a base URL is sufficient. */
 const AUTO_MODEL_ID = "auto";
 
-const tokens = z.int().positive().nullish().catch(null);
+const tokens = z.coerce.number().int().positive().nullish().catch(null);
+/** The fields in which servers list a context window; the first one counts. */
+const windows = {
+  // LM Studio: the window with which a model is loaded; the one of its file is larger.
+  loaded_context_length: tokens,
+  // vLLM and SGLang
+  max_model_len: tokens,
+  // OpenRouter, Together and Fireworks
+  context_length: tokens,
+  // Groq
+  context_window: tokens,
+  // Mistral and LM Studio
+  max_context_length: tokens,
+  // Novita
+  context_size: tokens,
+};
 /**
- * The API has no context window and no kinds of input; vLLM lists `max_model_len`, OpenRouter and others
- * `context_length`, and `file` among the modalities for PDFs.
+ * The API has no context window and no kinds of input. OpenRouter and others list `file` among the modalities for
+ * PDFs, and llama.cpp the window of a request as `n_ctx`.
  */
-const modelList = z.object({
-  data: z.array(
-    z.object({
-      id: z.string().min(1),
-      max_model_len: tokens,
-      context_length: tokens,
-      architecture: z
-        .object({ input_modalities: z.array(z.string()) })
-        .nullish()
-        .catch(null),
-    }),
-  ),
-});
+const listedModel = z
+  .object({
+    id: z.string().min(1),
+    ...windows,
+    meta: z.object({ n_ctx: tokens }).nullish().catch(null),
+    architecture: z
+      .object({ input_modalities: z.array(z.string()) })
+      .nullish()
+      .catch(null),
+  })
+  .transform(({ id, meta, architecture, ...sizes }) => ({
+    id,
+    contextWindow: Object.values(sizes).find((size) => size != null) ?? meta?.n_ctx ?? null,
+    inputs: inputsOf(architecture?.input_modalities ?? []),
+  }));
+/** Together lists models without an object around them. An entry that cannot be read does not hide the others. */
+const modelList = z
+  .union([z.array(z.unknown()), z.object({ data: z.array(z.unknown()) })])
+  .transform((list) =>
+    (Array.isArray(list) ? list : list.data).flatMap(
+      (entry) => listedModel.safeParse(entry).data ?? [],
+    ),
+  );
 
 type Listed = Pick<ModelInfo, "id" | "contextWindow" | "inputs">;
 
@@ -51,12 +77,12 @@ export interface OpenAiCompatibleSettings {
 export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings): ModelProvider {
   const { baseUrl, apiKey, offersAuto, sendsCacheKey } = settings;
   const name = "openai-compatible";
-  const open = createOpenAICompatible({
+  const provider = createOpenAICompatible({
     name,
     baseURL: baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
     includeUsage: true,
-    fetch: boundFetch,
+    fetch: readableFetch(boundFetch),
     // The SDK sends the signature of a tool call in the provider's own form, and where the call has options of the
     // name that `cacheOptions` uses, also as a field of call and result that no provider knows.
     transformRequestBody: (body) => {
@@ -67,6 +93,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
       return body;
     },
   });
+  const open = (id: string): LanguageModelV4 => readAnswers(provider(id));
   const cache = createTtlCache<readonly Listed[] | null>(MODEL_LIST_CACHE);
   const readList = async (): Promise<readonly Listed[] | null> => {
     const response = await vendorFetch("model", `${baseUrl.replace(/\/+$/, "")}/models`, {
@@ -77,11 +104,7 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
       await response.body?.cancel();
       return null;
     }
-    return modelList.parse(await readJson(response)).data.map((model) => ({
-      id: model.id,
-      contextWindow: model.max_model_len ?? model.context_length ?? null,
-      inputs: inputsOf(model.architecture?.input_modalities ?? []),
-    }));
+    return modelList.parse(await readJson(response));
   };
   const readModels = () => cache.get("models", () => readList().catch(() => null));
   return {
