@@ -36,6 +36,7 @@ import {
   toResponseMessages,
 } from "ai/internal";
 import { downloadFile } from "./download-file.ts";
+import { withResults } from "./models/acceptable-prompt.ts";
 
 interface AnswerRequest {
   readonly model: LanguageModelV4;
@@ -102,7 +103,7 @@ async function openStream(request: AnswerRequest) {
   return await retry(async () => {
     const { stream } = await model.doStream({
       prompt: await convertToLanguageModelPrompt({
-        prompt: await standardizePrompt({ instructions, messages }),
+        prompt: await standardizePrompt({ instructions, messages: withResults(messages) }),
         supportedUrls: await model.supportedUrls,
         download: downloadFile,
         abortSignal: signal,

@@ -10,6 +10,9 @@ import { type PdfInput, showFiles } from "../../../lib/agent/show-files.ts";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox } from "../../../lib/sandbox/port.ts";
 import { landFiles } from "../../../lib/turns/land-files.ts";
+import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
+
+const pixel = Buffer.from(PIXEL_PNG, "base64");
 
 let dir: string;
 let sandbox: Sandbox;
@@ -39,7 +42,7 @@ test("a file at an https URL is fetched once, and one that fails is not requeste
   const fetchFile = async (url: URL) => {
     requested.push(url.pathname);
     if (url.pathname === "/gone.png") throw new Error("404");
-    return Buffer.from("pixels");
+    return pixel;
   };
   const signal = new AbortController().signal;
   const first = await landFiles(history, sandbox, fetchFile, signal);
@@ -51,7 +54,7 @@ test("a file at an https URL is fetched once, and one that fails is not requeste
   const [shown] = await showFiles(second.history, sandbox);
   expect(shown?.parts).toEqual([
     { type: "text", text: expect.stringContaining("uploads/good.png") },
-    expect.objectContaining({ url: `data:image/png;base64,${btoa("pixels")}` }),
+    expect.objectContaining({ url: `data:image/png;base64,${PIXEL_PNG}` }),
     { type: "text", text: expect.stringMatching(/"gone.png".*could not be fetched/) },
   ]);
 });
@@ -137,12 +140,14 @@ test("the pages of a scanned PDF are shown, and made once", async () => {
     },
   ];
   let made = 0;
-  const pages = Array.from({ length: 10 }, (_, page) => Buffer.from(`page ${page}`));
+  const pages = Array.from({ length: 10 }, (_, page) =>
+    Buffer.concat([pixel, Buffer.from(`page ${page}`)]),
+  );
   const shown = async (images: number, more: Partial<PdfInput> = {}) => {
     const image = {
       type: "file" as const,
       mediaType: "image/png",
-      url: "data:image/png;base64,AA==",
+      url: `data:image/png;base64,${PIXEL_PNG}`,
     };
     const parts = [...Array(images).fill(image), contract];
     const pdf = pdfInput({

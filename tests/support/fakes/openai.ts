@@ -8,13 +8,15 @@
  *
  * The models `fake-64k` and `fake-hidden-64k` reject requests of more than 64,000 tokens, as real ones do;
  * only the first is listed with its window. `fake-pdf` is listed as one that reads PDFs, and
- * `fake-vision` as one that reads images.
+ * `fake-vision` as one that reads images. All requests must follow the rules that all vendors have in common; a model
+ * such as `fake-groq` has the rules of one vendor, and is listed with the option `profiles`.
  */
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
 import { withoutFacts } from "../../../lib/agent/facts.ts";
 import { NOTE } from "../../../lib/agent/prompt.ts";
 import { complete, countTokens, stream } from "./openai-answers.ts";
+import { PROFILES, profileOf, refusalOf } from "./strict-rules.ts";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
 export type ScriptPart =
@@ -124,11 +126,19 @@ export const scriptIn = ({ messages }: CompletionBody): string | undefined =>
 const isOfUser = ({ role, content }: ChatMessage): boolean =>
   role === "user" && !textOf(content).startsWith(NOTE);
 
-/** @param apiKey the key that every request needs. Default: none */
-export async function startFakeOpenAI(apiKey?: string) {
+/**
+ * @param apiKey the key that every request needs. Default: none
+ * @param options.isStrict whether requests must follow the rules of vendors. Default: true
+ * @param options.profiles whether the models of the profiles are listed. Default: false
+ */
+export async function startFakeOpenAI(
+  apiKey?: string,
+  { isStrict = true, profiles = false }: { isStrict?: boolean; profiles?: boolean } = {},
+) {
   const scripts = new Map<string, Script>();
   const calls: CallRecord[] = [];
   const rejected: string[] = [];
+  const refused: { model: string; message: string }[] = [];
 
   const refuse = (status: number, message: string) =>
     HttpResponse.json({ error: { message, type: "invalid_request_error" } }, { status });
@@ -151,11 +161,19 @@ export async function startFakeOpenAI(apiKey?: string) {
         { id: "fake-pdf", ...entry, architecture: { input_modalities: ["text", "file"] } },
         { id: "fake-vision", ...entry, architecture: { input_modalities: ["text", "image"] } },
       ];
-      return HttpResponse.json({ object: "list", data });
+      const strict = profiles
+        ? PROFILES.map((profile) => ({ id: `fake-${profile}`, ...entry }))
+        : [];
+      return HttpResponse.json({ object: "list", data: [...data, ...strict] });
     }),
     http.post("/v1/chat/completions", async ({ request }) => {
       const body = (await request.json()) as CompletionBody;
       if (!body.model) return refuse(400, "you must provide a model parameter");
+      const refusal = isStrict && (await refusalOf(body, profileOf(body.model)));
+      if (refusal) {
+        refused.push({ model: body.model, message: await refusal.clone().text() });
+        return refusal;
+      }
       const window = /64k/.test(body.model) ? 64_000 : Number.POSITIVE_INFINITY;
       const tokens = countTokens(body);
       if (tokens > window) {
@@ -184,6 +202,8 @@ export async function startFakeOpenAI(apiKey?: string) {
     calls: calls as readonly CallRecord[],
     /** The models of the requests that exceeded their context, oldest first. */
     rejected: rejected as readonly string[],
+    /** The requests that broke a rule, oldest first. */
+    refused: refused as readonly { readonly model: string; readonly message: string }[],
     /** Those whose newest user text named this script. */
     callsOf: (name: string): readonly CallRecord[] => calls.filter(({ script }) => script === name),
     script: (name: string, script: Script) => void scripts.set(name, script),
