@@ -6,6 +6,8 @@ import { budgetRefusalIn, isBudgetRefusal } from "./models/budget-refusal.ts";
 /** What providers say of a conversation that exceeds the model's context, with a 400, 413 or 422. */
 const CONTEXT_TOO_LONG =
   /context[ _-]?(length|window|limit|size)|maximum context|(prompt|input|request)( is)? too (long|large)|too many (input )?tokens|input token count|maximum prompt length|reduce the length|exceed\w* (the |model )*(token limit|limit of \d)|request_too_large/i;
+export const saysTooLong = (text: string): boolean => CONTEXT_TOO_LONG.test(text);
+
 /** The forms in which they name the context window. */
 const WINDOWS = [
   /(?:context length|context window|context size|prompt length|number of tokens allowed)\D{0,40}?(\d[\d,_]{2,})/i,

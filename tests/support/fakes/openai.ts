@@ -54,6 +54,7 @@ interface ScriptCall {
   readonly effort: string | undefined;
   readonly temperature: number | undefined;
   readonly maxTokens: number | undefined;
+  readonly maxCompletionTokens: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly messages: readonly ChatMessage[];
   /** Names of the tools that were offered. */
@@ -219,6 +220,7 @@ export interface CompletionBody {
   readonly reasoning_effort?: string;
   readonly temperature?: number;
   readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
   readonly tools?: readonly {
     readonly function: { readonly name: string; readonly parameters?: unknown };
   }[];
@@ -249,6 +251,7 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
     effort: body.reasoning_effort,
     temperature: body.temperature,
     maxTokens: body.max_tokens,
+    maxCompletionTokens: body.max_completion_tokens,
     headers: Object.fromEntries(request.headers),
     messages,
     tools: (body.tools ?? []).map((tool) => tool.function.name),

@@ -1,4 +1,4 @@
-import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { createOpenAICompatible, type MetadataExtractor } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { z } from "zod";
 import { requestJson } from "../../../platform/outbound/fetch-json.ts";
@@ -8,6 +8,7 @@ import { createTtlCache } from "../../../platform/ttl-cache.ts";
 import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelInput, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
+import { RefusedFields } from "./refused-fields.ts";
 
 /** The id for the first model that the server lists, so a base URL is sufficient. */
 const AUTO_MODEL_ID = "auto";
@@ -51,12 +52,14 @@ export interface OpenAiCompatibleSettings {
 export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings): ModelProvider {
   const { baseUrl, apiKey, offersAuto, sendsCacheKey } = settings;
   const name = "openai-compatible";
+  const refused = new RefusedFields();
   const open = createOpenAICompatible({
     name,
     baseURL: baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
     includeUsage: true,
-    fetch: boundFetch,
+    fetch: refused.wrap(boundFetch),
+    metadataExtractor: readMetadata((event) => refused.noteReasoning(event)),
     // The SDK sends the signature of a tool call in the provider's own form, and where the call has options of the
     // name that `cacheOptions` uses, also as a field of call and result that no provider knows.
     transformRequestBody: (body) => {
@@ -115,6 +118,12 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
     check: async (deadline) => [await probe(settings, deadline)],
   };
 }
+
+/** Passes each event of an answer, or a whole one, to `read`. */
+const readMetadata = (read: (event: unknown) => void): MetadataExtractor => ({
+  extractMetadata: async ({ parsedBody }) => void read(parsedBody),
+  createStreamExtractor: () => ({ processChunk: read, buildMetadata: () => undefined }),
+});
 
 const access = { credentials: ["OPENAI_API_KEY"], address: ["OPENAI_BASE_URL"] };
 
