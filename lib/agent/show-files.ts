@@ -38,8 +38,18 @@ export const markUnfetchable = (part: FileUIPart, refusal: string | null): FileU
   },
 });
 
-export const isUnfetchable = ({ providerMetadata }: FileUIPart): boolean =>
+const isUnfetchable = ({ providerMetadata }: FileUIPart): boolean =>
   providerMetadata?.agentPlatform?.unfetchable !== undefined;
+
+/** Marks a file part that the sandbox has refused, in its provider metadata. */
+export const markUnstorable = (part: FileUIPart): FileUIPart => ({
+  ...part,
+  providerMetadata: { ...part.providerMetadata, agentPlatform: { unstorable: true } },
+});
+
+/** Returns whether a file is marked as one that will never be in the sandbox. */
+export const isLost = (part: FileUIPart): boolean =>
+  isUnfetchable(part) || part.providerMetadata?.agentPlatform?.unstorable === true;
 
 export const isPdf = ({ mediaType }: { readonly mediaType: string }): boolean =>
   PDF.test(mediaType);

@@ -44,7 +44,7 @@ export function acceptPrompts(model: LanguageModelV4): LanguageModelV4 {
  * name and a unique id of at most 64 letters, digits, hyphens and underscores, and one result, which follows it;
  * files are whole images of a common type, or PDFs.
  */
-export function acceptablePrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+function acceptablePrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const ids = new CallIds();
   const instructions: LanguageModelV4Prompt = [];
   const dialog: LanguageModelV4Prompt = [];
@@ -168,7 +168,7 @@ function nameOf(name: string): string {
   return /^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`;
 }
 
-/** The ids of calls. Servers count their calls from 0 in each answer, or name them in a form of their own. */
+/** The ids of calls. Servers count their calls from 0 in each answer, or name them in another form. */
 class CallIds {
   readonly #used = new Set<string>();
   /** The ids of the newest calls whose results are next, by their stored ids. */

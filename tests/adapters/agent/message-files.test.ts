@@ -59,6 +59,31 @@ test("a file at an https URL is fetched once, and one that fails is not requeste
   ]);
 });
 
+test("a file that cannot be stored is marked once, and named", async () => {
+  let writes = 0;
+  const failing = Object.assign(Object.create(sandbox), {
+    writeFile: async () => {
+      writes++;
+      throw new TypeError("The name is not valid");
+    },
+  });
+  const url = `data:image/png;base64,${PIXEL_PNG}`;
+  const parts = [{ type: "file" as const, mediaType: "image/png", filename: "odd.png", url }];
+  const stored: UIMessage[] = [{ id: "m2", role: "user", parts }];
+  const signal = new AbortController().signal;
+  const land = (messages: readonly UIMessage[]) =>
+    landFiles(messages, failing, async () => Buffer.alloc(0), signal);
+  const first = await land(stored);
+  expect(first.changed.map(({ id }) => id)).toEqual(["m2"]);
+  expect((await land(first.history)).changed).toEqual([]);
+  expect(writes).toBe(1);
+  const [shown] = await showFiles(first.history, sandbox);
+  expect(shown?.parts[0]).toEqual({
+    type: "text",
+    text: expect.stringMatching(/"odd.png".*could not be stored/),
+  });
+});
+
 test("a file that a network policy keeps from being fetched says so", async () => {
   const fetchFile = fileDownloader(new AbortController().signal, [{ of: "chat", mode: "none" }]);
   const landed = await landFiles(history, sandbox, fetchFile, new AbortController().signal);

@@ -122,7 +122,13 @@ const numberIn = (text: string, name: string): number =>
 
 /** Returns the name of the script that the newest user text asks for; a summary of earlier ones may precede it. */
 export const scriptIn = ({ messages }: CompletionBody): string | undefined =>
-  [...textOf(messages.findLast(isOfUser)?.content).matchAll(/\[script:([\w-]+)\]/g)].at(-1)?.[1];
+  [...newestText(messages.findLast(isOfUser)).matchAll(/\[script:([\w-]+)\]/g)].at(-1)?.[1];
+
+/** Returns the text of a message of the user. One that follows a refused turn is joined with the message before. */
+const newestText = (message: ChatMessage | undefined): string =>
+  textOf(message?.content)
+    .split(/\n\n(?=\[Facts from the platform)/)
+    .at(-1) ?? "";
 
 const isOfUser = ({ role, content }: ChatMessage): boolean =>
   role === "user" && !textOf(content).startsWith(NOTE);
@@ -258,7 +264,7 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
     toolSchemas: Object.fromEntries(
       (body.tools ?? []).map((tool) => [tool.function.name, tool.function.parameters]),
     ),
-    userText: withoutFacts(textOf(messages[newest]?.content)),
+    userText: withoutFacts(newestText(messages[newest])),
     step: later.filter((message) => message.role === "assistant" && message.tool_calls).length,
     toolResults: later
       .filter((message) => message.role === "tool")
