@@ -102,28 +102,27 @@ async function openStream(request: AnswerRequest) {
   const { temperature, maxOutputTokens } = request;
   const { retry } = prepareRetries({ maxRetries: request.maxRetries, abortSignal: signal });
   return await retry(async () => {
-    const { stream } = await model
-      .doStream({
-        prompt: await convertToLanguageModelPrompt({
-          prompt: await standardizePrompt({ instructions, messages: withResults(messages) }),
-          supportedUrls: await model.supportedUrls,
-          download: downloadFile,
-          abortSignal: signal,
-          provider: model.provider.split(".")[0],
-        }),
-        tools: await prepareTools({ tools }),
-        toolChoice: { type: "auto" },
-        ...(providerOptions && { providerOptions }),
-        ...(reasoning && { reasoning }),
-        ...(temperature !== undefined && { temperature }),
-        ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    const opening = model.doStream({
+      prompt: await convertToLanguageModelPrompt({
+        prompt: await standardizePrompt({ instructions, messages: withResults(messages) }),
+        supportedUrls: await model.supportedUrls,
+        download: downloadFile,
         abortSignal: signal,
-        includeRawChunks: false,
-      })
-      .catch((error: unknown) => {
-        // The same request does not fit the next time either.
-        throw tooLong(error) ? Object.assign(Object(error), { isRetryable: false }) : error;
-      });
+        provider: model.provider.split(".")[0],
+      }),
+      tools: await prepareTools({ tools }),
+      toolChoice: { type: "auto" },
+      ...(providerOptions && { providerOptions }),
+      ...(reasoning && { reasoning }),
+      ...(temperature !== undefined && { temperature }),
+      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+      abortSignal: signal,
+      includeRawChunks: false,
+    });
+    const { stream } = await Promise.resolve(opening).catch((error: unknown) => {
+      // The same request does not fit the next time either.
+      throw tooLong(error) ? Object.assign(Object(error), { isRetryable: false }) : error;
+    });
     return stream;
   });
 }

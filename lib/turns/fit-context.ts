@@ -91,8 +91,9 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   if (rejected) {
     const assumed = Math.floor(Math.max(tokens, estimated) * ASSUMED_SHARE);
     window = rejected.window ?? Math.max(assumed, rejected.answered);
-    if (!rejected.isSuspected) {
-      app.contextWindows.learn(turn.account_id, rejected.modelId, window);
+    // An assumption from a small request would make every chat of the account forget.
+    if (rejected.window !== null) {
+      app.contextWindows.learn(turn.account_id, rejected.modelId, rejected.window);
     }
     // Whatever was estimated, it does not fit.
     tokens = Math.max(tokens, window);

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertToModelMessages, type UIMessage } from "ai";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { tokensOf } from "../../../lib/agent/context.ts";
 import { fileDownloader } from "../../../lib/agent/download-file.ts";
 import { type PdfInput, showFiles } from "../../../lib/agent/show-files.ts";
@@ -13,10 +13,18 @@ import { landFiles } from "../../../lib/turns/land-files.ts";
 import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 
 const pixel = Buffer.from(PIXEL_PNG, "base64");
+const settings = {
+  SUPABASE_URL: "http://localhost",
+  SUPABASE_SECRET_KEY: "x",
+  DATABASE_URL: "postgresql://localhost",
+  API_KEY_SECRET: "x".repeat(32),
+  LOG_LEVEL: "silent",
+};
 
 let dir: string;
 let sandbox: Sandbox;
 beforeAll(async () => {
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   dir = await mkdtemp(join(tmpdir(), "message-files-"));
   const provider = createLocalProvider({ rootDir: dir, diskQuota: 2 ** 20, allowedHosts: [] });
   const account = randomUUID();
@@ -61,12 +69,13 @@ test("a file at an https URL is fetched once, and one that fails is not requeste
 
 test("a file that cannot be stored is marked once, and named", async () => {
   let writes = 0;
-  const failing = Object.assign(Object.create(sandbox), {
+  const failing = {
+    readFile: (path: string) => sandbox.readFile(path),
     writeFile: async () => {
       writes++;
       throw new TypeError("The name is not valid");
     },
-  });
+  } as unknown as Sandbox;
   const url = `data:image/png;base64,${PIXEL_PNG}`;
   const parts = [{ type: "file" as const, mediaType: "image/png", filename: "odd.png", url }];
   const stored: UIMessage[] = [{ id: "m2", role: "user", parts }];

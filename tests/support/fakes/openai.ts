@@ -9,14 +9,14 @@
  * The models `fake-64k` and `fake-hidden-64k` reject requests of more than 64,000 tokens, as real ones do;
  * only the first is listed with its window. `fake-pdf` is listed as one that reads PDFs, and
  * `fake-vision` as one that reads images. All requests must follow the rules that all vendors have in common; a model
- * such as `fake-groq` has the rules of one vendor, and is listed with the option `profiles`.
+ * such as `fake-groq`, which is not listed, has the rules of one vendor.
  */
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
 import { withoutFacts } from "../../../lib/agent/facts.ts";
 import { NOTE } from "../../../lib/agent/prompt.ts";
 import { complete, countTokens, stream } from "./openai-answers.ts";
-import { PROFILES, profileOf, refusalOf } from "./strict-rules.ts";
+import { profileOf, refusalOf } from "./strict-rules.ts";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
 export type ScriptPart =
@@ -44,7 +44,7 @@ export type ScriptPart =
   | { readonly cut: true }
   /** Silence from here on, until the client gives up or the server closes. */
   | { readonly hang: true }
-  | { readonly finish: "stop" | "length" | "content_filter" }
+  | { readonly finish: string }
   /** What the answer says of itself from here on, in place of the truth. */
   | { readonly claims: { readonly model?: string; readonly usage?: object } };
 
@@ -136,11 +136,10 @@ const isOfUser = ({ role, content }: ChatMessage): boolean =>
 /**
  * @param apiKey the key that every request needs. Default: none
  * @param options.isStrict whether requests must follow the rules of vendors. Default: true
- * @param options.profiles whether the models of the profiles are listed. Default: false
  */
 export async function startFakeOpenAI(
   apiKey?: string,
-  { isStrict = true, profiles = false }: { isStrict?: boolean; profiles?: boolean } = {},
+  { isStrict = true }: { readonly isStrict?: boolean } = {},
 ) {
   const scripts = new Map<string, Script>();
   const calls: CallRecord[] = [];
@@ -168,10 +167,7 @@ export async function startFakeOpenAI(
         { id: "fake-pdf", ...entry, architecture: { input_modalities: ["text", "file"] } },
         { id: "fake-vision", ...entry, architecture: { input_modalities: ["text", "image"] } },
       ];
-      const strict = profiles
-        ? PROFILES.map((profile) => ({ id: `fake-${profile}`, ...entry }))
-        : [];
-      return HttpResponse.json({ object: "list", data: [...data, ...strict] });
+      return HttpResponse.json({ object: "list", data });
     }),
     http.post("/v1/chat/completions", async ({ request }) => {
       const body = (await request.json()) as CompletionBody;
