@@ -8,6 +8,7 @@ import { freePort } from "../scripts/free-port.ts";
 import { type RunningNext, runNext } from "../scripts/run-next.ts";
 import { startParts } from "../scripts/start-parts.ts";
 import { startModelRouter } from "./support/fakes/model-router.ts";
+import { PROFILES } from "./support/fakes/strict-rules.ts";
 import { copyDataDir, createTemplate } from "./support/harness/database-template.ts";
 import { type OpenApi, openApi } from "./support/harness/open-api.ts";
 import { priced } from "./support/harness/priced.ts";
@@ -98,7 +99,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     : undefined;
   const scripted: RunningNext[] = [];
   const models = await startModelRouter(async (name, modelUrl) => {
-    const more = { OPENAI_BASE_URL: modelUrl, ...(name === "priced" ? priced : {}) };
+    const profiles = { MODELS: PROFILES.map((profile) => `fake-${profile}`).join(",") };
+    const more = {
+      OPENAI_BASE_URL: modelUrl,
+      ...(name === "priced" && priced),
+      ...(name === "profiles" && profiles),
+    };
     const joined = await start(await freePort(), more);
     scripted.push(joined);
     return joined;

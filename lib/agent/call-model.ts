@@ -3,9 +3,9 @@ import type { ModelMessage, UIMessageChunk } from "ai";
 import type { RunOptions } from "../contract/run-options.ts";
 import { config } from "../platform/config.ts";
 import type { Sandbox } from "../sandbox/port.ts";
-import { type ContextState, promptOf } from "./context.ts";
+import { type ContextState, fixedTokens, promptOf, tokensOf } from "./context.ts";
 import { type Messages, unitsOf } from "./conversation.ts";
-import { describeFailure, tooLong } from "./describe-failure.ts";
+import { describeFailure, mayBeTooLong, tooLong } from "./describe-failure.ts";
 import { type Memory, subagentPrompt, systemPrompt } from "./prompt.ts";
 import { digestsOf } from "./sent-request.ts";
 import { markChunk, markMessages, signedFor } from "./signed-parts.ts";
@@ -44,11 +44,28 @@ interface Call extends Models {
   readonly write: (chunk: UIMessageChunk) => void;
 }
 
+interface Exceeded {
+  readonly modelId: string;
+  /** The window of the model in tokens, if it was named. */
+  readonly window: number | null;
+  /** Of the rejected request in tokens, as estimated. */
+  readonly size: number;
+  /** Of the largest request that the model has answered. */
+  readonly answered: number;
+  /** Whether only the size of the request says so, and not the words of the model. */
+  readonly isSuspected: boolean;
+}
+
+/** A shorter conversation fits into the context of any model. */
+const SMALL_CONVERSATION_TOKENS = 2_000;
+/** No model for agents has a smaller window. Numbers of errors look alike. */
+const MIN_WINDOW_TOKENS = 4_000;
+
 export interface FailedCall {
   /** May be shown. */
   readonly error: string;
-  /** Present when a model has rejected the request as too long: its window in tokens, if it was named. */
-  readonly exceeded?: { readonly modelId: string; readonly window: number | null };
+  /** Present when a model has rejected the request as too long, or may have. */
+  readonly exceeded?: Exceeded;
   /** Absent if the model was not called. */
   readonly sent?: SentStep;
 }
@@ -131,17 +148,38 @@ export async function callModel({
     ...(reportsClearedTo && { reportsClearedTo }),
     ...(summary && { summarizedTo: summary.to }),
   };
+  const size = (await fixedTokens(instructions, tools)) + tokensOf(prompt);
   if (!signal.aborted && !("failure" in answer)) {
+    models.outages.recordSize(modelId, size);
     return { ...toStepResult(answer, results, modelId), request };
   }
   const sent = asStored({ messages: [...results], request });
   if (signal.aborted || !("failure" in answer)) return { error: describeFailure(undefined), sent };
   const error = describeFailure(answer.failure);
-  const exceeded = tooLong(answer.failure);
+  const exceeded = exceededIn(answer.failure, modelId, { prompt, size, outages: models.outages });
   if (!exceeded) return { error, sent };
   // A request that fits is made within the same step.
   if (!isEmpty) reset();
-  return { error, exceeded: { ...exceeded, modelId }, sent };
+  return { error, exceeded, sent };
+}
+
+/** Returns how a model has rejected a request as too long; undefined for another failure. */
+function exceededIn(
+  failure: unknown,
+  modelId: string,
+  { prompt, size, outages }: { prompt: ModelMessage[]; size: number } & Pick<Models, "outages">,
+): Exceeded | undefined {
+  const said = tooLong(failure);
+  const answered = outages.largestAnswered(modelId);
+  if (said) {
+    const isLikely = (window: number) =>
+      window > Math.max(answered, MIN_WINDOW_TOKENS) && window <= size;
+    const window = said.windows.find(isLikely) ?? null;
+    return { modelId, window, size, answered, isSuspected: false };
+  }
+  if (!mayBeTooLong(failure) || tokensOf(prompt) < SMALL_CONVERSATION_TOKENS) return undefined;
+  if (!outages.suspectSize(modelId, size)) return undefined;
+  return { modelId, window: null, size, answered, isSuspected: true };
 }
 
 function toStepResult(

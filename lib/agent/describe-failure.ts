@@ -3,29 +3,65 @@ import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { budgetRefusalIn, isBudgetRefusal } from "./models/budget-refusal.ts";
 
-/** What providers say of a conversation that exceeds the model's context, with a 400, 413 or 422. */
+/** What providers say of a conversation that exceeds the model's context. */
 const CONTEXT_TOO_LONG =
-  /context[ _-]?(length|window|limit|size)|maximum context|(prompt|input|request)( is)? too (long|large)|too many (input )?tokens|input token count|maximum prompt length|reduce the length|exceed\w* (the |model )*(token limit|limit of \d)|request_too_large/i;
+  /context[ _-]?(length|window|limit|size)|context_window|maximum context|(prompt|input|request)( is)? too (long|large)|too many (input )?tokens|input token count|maximum prompt length|range of input length|reduce the length|(decoder prompt|inputs?|prompt)\b.{0,80} (longer than|exceeds?) |prompt exceeds|must be (<=|less than) \d.{0,40}(tokens|inputs)|exceed\w* (the |model )*(token limit|limit of \d)|request_too_large|string_above_max_length/i;
+
+/** What they say of a request that they reject for another reason, whatever its size. */
+const OTHER_CAUSE =
+  /\b(images?|image_url|pdf|media|tools?|functions?|schema|tool_calls?|tool_use\w*|json|model_not_found|api.?key|billing|credits?|content.?(filter|policy|management)|safety|temperature)\b/i;
 /** The forms in which they name the context window. */
 const WINDOWS = [
-  /(?:context length|context window|context size|prompt length|number of tokens allowed)\D{0,40}?(\d[\d,_]{2,})/i,
+  /with (\d[\d,_]{2,}) maximum context length/i,
   />\s*(\d[\d,_]{2,}) maximum/i,
   /(\d[\d,_]{2,}) maximum context length/i,
-  /(?:limit|maximum) of (\d[\d,_]{2,})/i,
+  /range of input length should be \[\d+, ?(\d[\d,_]{2,})\]/i,
+  /must be <= (\d[\d,_]{2,})/i,
+  /(?:context length|context window|context size|prompt length|number of tokens allowed)[^\d"{]{0,40}?(\d[\d,_]{2,})/i,
+  /(?:limit|maximum|model length) of (\d[\d,_]{2,})/i,
+  /token limit:? (\d[\d,_]{2,})/i,
 ];
 
+export const saysTooLong = (text: string): boolean => CONTEXT_TOO_LONG.test(text);
+
+/** How a request may say by its status that it is too long. An event of a stream may have none. */
+const TOO_LONG_STATUSES = [400, 413, 422, 500];
+
+const isRejection = (cause: unknown): cause is Error =>
+  cause instanceof Error &&
+  (TOO_LONG_STATUSES.includes(statusOf(cause)) ||
+    (StreamProviderError.isInstance(cause) && Number.isNaN(statusOf(cause))));
+
 /**
- * Returns whether a model has rejected a call because the conversation exceeds its context, and the window
- * in tokens if the provider names it.
+ * Returns whether a model has rejected a call because the conversation exceeds its context, and the windows
+ * in tokens that the provider may mean: its other numbers look alike.
  */
-export function tooLong(failure: unknown): { readonly window: number | null } | undefined {
+export function tooLong(failure: unknown): { readonly windows: readonly number[] } | undefined {
   const cause = RetryError.isInstance(failure) ? failure.lastError : failure;
-  if (!(cause instanceof Error) || !("statusCode" in cause)) return undefined;
-  if (![400, 413, 422].includes(Number(cause.statusCode))) return undefined;
-  const text = textOf(cause);
-  if (!CONTEXT_TOO_LONG.test(text)) return undefined;
-  const named = WINDOWS.map((form) => form.exec(text)?.[1]).find(Boolean);
-  return { window: named === undefined ? null : Number(named.replace(/[,_]/g, "")) };
+  if (!isRejection(cause)) return undefined;
+  const texts = textsOf(cause);
+  if (!texts.some(saysTooLong)) return undefined;
+  const named = WINDOWS.flatMap((form) => texts.map((text) => form.exec(text)?.[1]));
+  const windows = named.flatMap((each) => (each ? [Number(each.replace(/[,_]/g, ""))] : []));
+  return { windows: [...new Set(windows)] };
+}
+
+/**
+ * Returns whether a model may have rejected a call because the conversation exceeds its context, in words that are
+ * not known. The size of the request has to show it.
+ */
+export function mayBeTooLong(failure: unknown): boolean {
+  const cause = RetryError.isInstance(failure) ? failure.lastError : failure;
+  return isRejection(cause) && !textsOf(cause).some((text) => OTHER_CAUSE.test(text));
+}
+
+const isInvalidCall = (cause: Error): boolean =>
+  textsOf(cause).some((text) => /tool_use_failed|failed to call a function/i.test(text));
+
+/** Returns whether a server has refused a call of a tool that its model has made, and may make well the next time. */
+export function isFailedToolUse(failure: unknown): boolean {
+  const cause = RetryError.isInstance(failure) ? failure.lastError : failure;
+  return isRejection(cause) && isInvalidCall(cause);
 }
 
 /**
@@ -38,6 +74,7 @@ export function isOutage(failure: unknown): boolean {
   if (isDatabaseUnavailable(cause) || isQueueRefusal(cause) || isBudgetRefusal(cause)) return false;
   if (isTimeout(cause)) return true;
   if (!(cause instanceof Error)) return false;
+  if (isInvalidCall(cause)) return true;
   const status = statusOf(cause);
   // A stream that breaks has the status with which it started.
   if (status >= 400) return [404, 408, 429].includes(status) || status >= 500;
@@ -88,6 +125,9 @@ export function describeFailure(failure: unknown): string {
   if (refusal) return refusal.message;
   const cause = RetryError.isInstance(failure) ? failure.lastError : failure;
   if (isTimeout(cause)) return "The model did not answer in time: try again";
+  if (tooLong(cause)) {
+    return "conversation_too_long: The newest message alone is too long for this model: shorten it, or choose a model with a larger context";
+  }
   if (!(cause instanceof Error) || !("statusCode" in cause)) return "The model failed to answer";
   switch (cause.statusCode) {
     case 401:
@@ -102,12 +142,6 @@ export function describeFailure(failure: unknown): string {
       return "The model did not answer in time: try again";
     case 429:
       return "The model provider is rate limiting requests. Try again in a moment.";
-    case 400:
-    case 413:
-    case 422:
-      return tooLong(cause)
-        ? "conversation_too_long: The newest message alone is too long for this model: shorten it, or choose a model with a larger context"
-        : "The model failed to answer";
     default:
       return "The model failed to answer";
   }
@@ -121,5 +155,9 @@ function isTimeout(cause: unknown): boolean {
   return isTimeout(cause.cause);
 }
 
-const textOf = (cause: Error): string =>
-  APICallError.isInstance(cause) ? `${cause.message} ${cause.responseBody ?? ""}` : cause.message;
+/** Returns what a provider has said, at most 20,000 characters of each text. */
+const textsOf = (cause: Error): string[] => {
+  const data = StreamProviderError.isInstance(cause) ? JSON.stringify(cause.data ?? "") : "";
+  const body = APICallError.isInstance(cause) ? (cause.responseBody ?? "") : data;
+  return [cause.message, body].map((text) => text.slice(0, 20_000));
+};

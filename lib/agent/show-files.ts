@@ -2,13 +2,12 @@ import type { FileUIPart, UIMessage } from "ai";
 import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
 import { formatOf } from "./documents/document.ts";
 import { digestOfPdf, type InspectedPdf } from "./documents/inspect-pdf.ts";
+import { imageTypeOf, MAX_IMAGE_BYTES } from "./image-type.ts";
 import { MAX_PDF_PAGES, PDF_PAGE_TOKENS, pdfMetadata } from "./pdf-tokens.ts";
 
 const SANDBOX_URL = /^sandbox:\/home\/agent\//i;
 const DATA_URL = /^data:[^,]*,/i;
-/** The image types that most models accept. */
-const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/i;
-const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
+const IMAGE = /^image\//i;
 /** Of a conversation, the newest first. */
 const MAX_IMAGES = 10;
 const PDF = /^application\/pdf$/i;
@@ -39,8 +38,18 @@ export const markUnfetchable = (part: FileUIPart, refusal: string | null): FileU
   },
 });
 
-export const isUnfetchable = ({ providerMetadata }: FileUIPart): boolean =>
+const isUnfetchable = ({ providerMetadata }: FileUIPart): boolean =>
   providerMetadata?.agentPlatform?.unfetchable !== undefined;
+
+/** Marks a file part that the sandbox has refused, in its provider metadata. */
+export const markUnstorable = (part: FileUIPart): FileUIPart => ({
+  ...part,
+  providerMetadata: { ...part.providerMetadata, agentPlatform: { unstorable: true } },
+});
+
+/** Returns whether a file is marked as one that will never be in the sandbox. */
+export const isLost = (part: FileUIPart): boolean =>
+  isUnfetchable(part) || part.providerMetadata?.agentPlatform?.unstorable === true;
 
 export const isPdf = ({ mediaType }: { readonly mediaType: string }): boolean =>
   PDF.test(mediaType);
@@ -107,11 +116,13 @@ function describe(part: FileUIPart): string {
   return `Attached file: ${JSON.stringify(filename ?? "")} (${mediaType}), which ${problem}`;
 }
 
-/** Null for an image that is missing, elsewhere or too large. */
+/** Null for a file that is missing, elsewhere, too large, or no whole image of a type that models accept. */
 async function open(part: FileUIPart, sandbox: Sandbox): Promise<FileUIPart | null> {
-  if (DATA_URL.test(part.url)) return part;
-  const bytes = await readBytes(part, sandbox, MAX_IMAGE_BYTES);
-  return bytes && withBytes(part, part.mediaType, bytes);
+  const bytes = DATA_URL.test(part.url)
+    ? Buffer.from(part.url.slice(part.url.indexOf(",") + 1), "base64")
+    : await readBytes(part, sandbox, MAX_IMAGE_BYTES);
+  const mediaType = bytes && imageTypeOf(bytes);
+  return mediaType ? withBytes(part, mediaType, bytes) : null;
 }
 
 /**

@@ -36,7 +36,9 @@ import {
   toResponseMessages,
 } from "ai/internal";
 import { largeIntegersIn, quoteLargeIntegers } from "../platform/large-integers.ts";
+import { tooLong } from "./describe-failure.ts";
 import { downloadFile } from "./download-file.ts";
+import { withResults } from "./models/acceptable-prompt.ts";
 
 /** Of an integer in an error. */
 const MAX_SHOWN_DIGITS = 40;
@@ -104,9 +106,9 @@ async function openStream(request: AnswerRequest) {
   const { temperature, maxOutputTokens } = request;
   const { retry } = prepareRetries({ maxRetries: request.maxRetries, abortSignal: signal });
   return await retry(async () => {
-    const { stream } = await model.doStream({
+    const opening = model.doStream({
       prompt: await convertToLanguageModelPrompt({
-        prompt: await standardizePrompt({ instructions, messages }),
+        prompt: await standardizePrompt({ instructions, messages: withResults(messages) }),
         supportedUrls: await model.supportedUrls,
         download: downloadFile,
         abortSignal: signal,
@@ -121,9 +123,16 @@ async function openStream(request: AnswerRequest) {
       abortSignal: signal,
       includeRawChunks: false,
     });
+    const { stream } = await Promise.resolve(opening).catch((error: unknown) => {
+      // The same request does not fit the next time either.
+      throw tooLong(error) ? Object.assign(Object(error), { isRetryable: false }) : error;
+    });
     return stream;
   });
 }
+
+/** Why an answer ends that has no room left in the context, as Anthropic's and Z.ai's servers say it. */
+const WINDOW_EXCEEDED = "model_context_window_exceeded";
 
 type Part = TextStreamPart<ToolSet>;
 type Content = Parameters<typeof toResponseMessages>[0]["content"][number];
@@ -212,7 +221,8 @@ class AnswerContent {
         this.#hasEnded = true;
         this.#usage = asLanguageModelUsage(part.usage);
         this.#finishReason = part.finishReason.unified;
-        return undefined;
+        if (part.finishReason.raw !== WINDOW_EXCEEDED) return undefined;
+        return this.fail(new StreamProviderError({ message: WINDOW_EXCEEDED, statusCode: 400 }));
       case "error":
         this.#hasEnded = true;
         return this.fail(toError(part.error));

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { ModelMessage, ToolModelMessage, ToolResultPart } from "ai";
 import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
+import { imageTypeOf } from "./image-type.ts";
 import { NOTE } from "./prompt.ts";
 import type { StepResult } from "./step-result.ts";
 import { isMcpName } from "./tools/mcp-tool.ts";
@@ -12,27 +13,12 @@ import { isMcpName } from "./tools/mcp-tool.ts";
 /** The tool that names images in a field. */
 const READ = "read";
 
-/** The first bytes of the image types that most models accept. */
-const SIGNATURES = {
-  "image/png": /^\x89PNG\r\n/,
-  "image/jpeg": /^\xff\xd8\xff/,
-  "image/gif": /^GIF8[79]a/,
-  "image/webp": /^RIFF.{4}WEBP/s,
-};
-const MAX_BYTES = 5 * 1024 * 1024;
 /** Of a turn, or of a subagent. */
 const MAX_SHOWN = 30;
 /** Of the images of a request, the newest first. */
 const MAX_SHOWN_BYTES = 15 * 1024 * 1024;
 const PATH = /\/home\/agent\/\.results\/image-[0-9a-f]{16}\.(?:png|jpeg|gif|webp)/g;
 const URL_START = "sandbox:";
-
-/** Returns the type of an image that models accept; null for everything else. */
-function imageTypeOf(bytes: Uint8Array): string | null {
-  if (bytes.byteLength > MAX_BYTES) return null;
-  const start = Buffer.from(bytes.subarray(0, 16)).toString("latin1");
-  return Object.entries(SIGNATURES).find(([, signature]) => signature.test(start))?.[0] ?? null;
-}
 
 /**
  * Stores an image where the model and its commands find it. Resolves with null for one that models do not accept.

@@ -3,7 +3,13 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { generateText } from "ai";
 import { isQueueRefusal } from "../platform/fair-queue.ts";
 import { log as serverLog } from "../platform/log.ts";
-import { isConnectionLoss, isOutage, retryDelayMs, tooLong } from "./describe-failure.ts";
+import {
+  isConnectionLoss,
+  isFailedToolUse,
+  isOutage,
+  retryDelayMs,
+  tooLong,
+} from "./describe-failure.ts";
 import { budgetRefusalIn } from "./models/budget-refusal.ts";
 import type { ModelOutages } from "./models/model-outages.ts";
 
@@ -34,8 +40,8 @@ export interface Attempt {
 }
 
 /**
- * Calls the models in turn until one answers. A model that fails by itself is called once more, if it recovers
- * soon, and then the next one is.
+ * Calls the models in turn until one answers. A model that fails by itself, or calls a tool in a way that its server
+ * refuses, is called once more, if it recovers soon, and then the next one is.
  * @param call resolves with the answer, or with the failure, also when `signal` has aborted
  * @param onRepeat called before each call except the first
  * @returns the answer or the last failure, and the model that gave it
@@ -58,6 +64,10 @@ export async function tryModels<A extends object>(
     const isRefused = isQueueRefusal(failure) || budgetRefusalIn(failure) !== undefined;
     if (signal.aborted || isRefused || tooLong(failure)) return { modelId, answer };
     serverLog().warn({ err: failure, turnId, modelId, attempt }, "model call failed");
+    if (attempt === 1 && isFailedToolUse(failure)) {
+      onRepeat();
+      continue;
+    }
     const [next, ...others] = isOutage(failure) ? fallbacks : [];
     const waitMs = next !== undefined && attempt === 1 ? retryDelayMs(failure) : undefined;
     if (waitMs !== undefined) {

@@ -1,8 +1,11 @@
 import { posix } from "node:path";
+import { cutName } from "../platform/cut-name.ts";
 import { isSandboxError, type Sandbox, SandboxError } from "./port.ts";
 
 const UPLOADS = "uploads";
 const MAX_NAME_CHARS = 100;
+const MAX_STEM_BYTES = 150;
+const MAX_ENDING_BYTES = 90;
 const MAX_SAME_NAMES = 100;
 
 /**
@@ -44,6 +47,7 @@ function safeName(name: string): string {
   const last = name.normalize("NFC").split(/[/\\]/).at(-1) ?? "";
   const plain = last.replace(/[^\p{L}\p{N}._ -]/gu, "_").replace(/^[.\s-]+|[.\s]+$/g, "");
   const { name: stem, ext } = posix.parse(plain);
-  const end = ext.slice(0, MAX_NAME_CHARS / 2);
-  return `${stem.slice(0, MAX_NAME_CHARS - end.length) || "file"}${end}`;
+  const end = cutName(ext, { characters: MAX_NAME_CHARS / 2, bytes: MAX_ENDING_BYTES });
+  const room = { characters: MAX_NAME_CHARS - [...end].length, bytes: MAX_STEM_BYTES };
+  return `${cutName(stem, room) || "file"}${end}`;
 }

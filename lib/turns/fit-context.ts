@@ -53,7 +53,7 @@ export interface ContextRequest {
   readonly rejected: FailedCall["exceeded"];
 }
 
-/** How often the request of a step is compacted because the model rejects it as too long. */
+/** How often the request of a step is compacted because the model says that it is too long. */
 const MAX_PASSES = 3;
 /** A request of fewer tokens fits into any model's context, so that no window has to be looked up. */
 const SMALL_REQUEST_TOKENS = 4_000;
@@ -87,13 +87,19 @@ export async function fitContext(app: ContextParts, request: ContextRequest): Pr
   let tokens = measured(steps, added) ?? estimated;
   const isSmall = tokens < SMALL_REQUEST_TOKENS && turn.context_limit === null;
   if (isSmall && !rejected) return { state };
+  let window = Number.POSITIVE_INFINITY;
   if (rejected) {
-    const window = rejected.window ?? Math.floor(Math.max(tokens, estimated) * ASSUMED_SHARE);
-    app.contextWindows.learn(turn.account_id, rejected.modelId, window);
+    const assumed = Math.floor(Math.max(tokens, estimated) * ASSUMED_SHARE);
+    window = rejected.window ?? Math.max(assumed, rejected.answered);
+    // An assumption from a small request would make every chat of the account forget.
+    if (rejected.window !== null) {
+      app.contextWindows.learn(turn.account_id, rejected.modelId, rejected.window);
+    }
     // Whatever was estimated, it does not fit.
     tokens = Math.max(tokens, window);
   }
-  const { budget } = await contextSize(app, turn);
+  const known = await contextSize(app, turn);
+  const budget = budgetOf(Math.min(known.window, window), turn.context_limit);
   if (budget - fixed < MIN_ROOM_TOKENS) {
     return { state: dropOldest(units, state, budget - fixed) };
   }
@@ -134,7 +140,7 @@ export async function callWithinContext<C extends { readonly answer: StepResult 
   for (let pass = 1; ; pass++) {
     const called = await call(context);
     const exceeded = "error" in called.answer ? called.answer.exceeded : undefined;
-    if (!exceeded || pass > MAX_PASSES) return called;
+    if (!exceeded || pass > (exceeded.isSuspected ? 1 : MAX_PASSES)) return called;
     const smaller = await choose(pass, exceeded);
     if (smaller === context) return called;
     context = smaller;

@@ -5,7 +5,8 @@
  */
 import type { FileUIPart, UIMessage } from "ai";
 import { refusalIn } from "../agent/download-file.ts";
-import { isUnfetchable, markUnfetchable } from "../agent/show-files.ts";
+import { isLost, markUnfetchable, markUnstorable } from "../agent/show-files.ts";
+import { log } from "../platform/log.ts";
 import { isSandboxError, type Sandbox } from "../sandbox/port.ts";
 import { storeUpload } from "../sandbox/store-upload.ts";
 
@@ -21,8 +22,8 @@ export interface LandedFiles {
 }
 
 /**
- * Moves the files of a history to the sandbox. A file that the sandbox refuses keeps its URL, and one
- * that cannot be fetched is marked and not requested again. Safe to repeat.
+ * Moves the files of a history to the sandbox. A file that the sandbox refuses keeps its URL; it is
+ * marked and not tried again, as is one that cannot be fetched. Safe to repeat.
  * @param fetchFile resolves to the bytes at a URL
  * @param signal the stop of the turn: files that it keeps from being fetched are not marked
  */
@@ -65,16 +66,17 @@ async function land(part: FileUIPart, bytes: Uint8Array, sandbox: Sandbox): Prom
     const path = await storeUpload(sandbox, name, bytes);
     return { ...part, url: HOME_URL + path };
   } catch (error) {
-    if (isSandboxError(error)) return part;
-    throw error;
+    if (isSandboxError(error) && !["refused", "too_large"].includes(error.code)) return part;
+    // Marked once: what fails for the name or the content of a file fails in every turn of the chat.
+    log().warn({ err: error, name }, "a file of a message could not be stored");
+    return markUnstorable(part);
   }
 }
 
 const isDataUrl = (url: string): boolean => /^data:/i.test(url);
 
 const isNew = (part: FileUIPart): boolean =>
-  isDataUrl(part.url) ||
-  (/^https:/i.test(part.url) && URL.canParse(part.url) && !isUnfetchable(part));
+  !isLost(part) && (isDataUrl(part.url) || (/^https:/i.test(part.url) && URL.canParse(part.url)));
 
 function decode(url: string): Uint8Array {
   const comma = url.indexOf(",");

@@ -7,6 +7,7 @@
 import { posix } from "node:path";
 import type { App } from "../app.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
+import { cutName } from "../platform/cut-name.ts";
 import {
   type ExpectedFile,
   type FolderEntry,
@@ -293,7 +294,8 @@ class SandboxSync {
 
   #skip(path: string, reason: string): void {
     this.#unstored.add(path);
-    if (this.#skipped.length < MAX_NAMED) this.#skipped.push({ path: path.slice(0, 500), reason });
+    if (this.#skipped.length < MAX_NAMED)
+      this.#skipped.push({ path: cutName(path, { characters: 500, bytes: 2_000 }), reason });
   }
 }
 
@@ -338,9 +340,8 @@ const MAX_STEM_BYTES = 180;
 function conflictPath(path: string, runId: string, number: number): string {
   const { dir, name, ext } = posix.parse(path);
   const date = new Date().toISOString().slice(0, 10);
-  const stem = [...name];
-  while (Buffer.byteLength(stem.join("")) > MAX_STEM_BYTES) stem.pop();
-  const suffix = ext.length <= 20 ? ext : "";
+  const stem = cutName(name, { characters: MAX_STEM_BYTES, bytes: MAX_STEM_BYTES });
+  const suffix = Buffer.byteLength(ext) <= 30 ? ext : "";
   const run = number === 1 ? runId.slice(-6) : `${runId.slice(-6)} ${number}`;
-  return posix.join(dir, `${stem.join("")} (conflict ${date} ${run})${suffix}`);
+  return posix.join(dir, `${stem} (conflict ${date} ${run})${suffix}`);
 }

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { cutName } from "../../platform/cut-name.ts";
 import type { Sandbox } from "../../sandbox/port.ts";
 import { quotePath } from "../tools/limits.ts";
 import type { DocumentText, Sheet } from "./document.ts";
@@ -38,7 +39,7 @@ function placed(filePath: string, sheets: readonly Sheet[]) {
   const file = relative.startsWith("..") ? posix.basename(filePath) : relative;
   const taken = new Set<string>();
   return sheets.map((sheet) => {
-    const base = sheet.name.replace(/[^\p{L}\p{N} ._-]/gu, "_").slice(0, 100);
+    const base = cutName(sheet.name.replace(/[^\p{L}\p{N} ._-]/gu, "_"), { characters: 100 });
     let name = base;
     for (let n = 2; taken.has(name.toLowerCase()); n++) name = `${base} ${n}`;
     taken.add(name.toLowerCase());

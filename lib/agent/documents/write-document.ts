@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { cutName } from "../../platform/cut-name.ts";
 import {
   type DocumentWork,
   runDocumentWorker,
@@ -37,7 +38,7 @@ export function faultOfSheetNames(names: readonly string[]): string | undefined 
       /^[^[\]:*?/\\\p{Cc}\p{Cs}]{1,31}$/u.test(name) &&
       name.length <= MAX_SHEET_NAME_CHARS &&
       !/^'|'$|^\s*$|^history$/i.test(name);
-    const shown = JSON.stringify(name.slice(0, 100));
+    const shown = JSON.stringify(cutName(name, { characters: 100 }));
     if (!isRight) {
       return `the sheet name ${shown} must have 1 to ${MAX_SHEET_NAME_CHARS} characters without []:*?/\\, no apostrophe at its start or end, and not be History`;
     }
@@ -72,7 +73,9 @@ export function writeDocument(
 
 function sheetNameOf(path: string): string {
   const name = posix.basename(path, posix.extname(path));
+  // Excel counts UTF-16 code units, of which a character may have two.
   const allowed = name.replace(/[[\]:*?/\\\p{Cc}]/gu, " ").slice(0, MAX_SHEET_NAME_CHARS);
-  const trimmed = allowed.replace(/^[\s']+|[\s']+$/g, "");
+  const whole = allowed.replace(/[\ud800-\udbff]$/, "").toWellFormed();
+  const trimmed = whole.replace(/^[\s']+|[\s']+$/g, "");
   return faultOfSheetNames([trimmed]) ? "Sheet1" : trimmed;
 }

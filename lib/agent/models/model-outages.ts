@@ -16,10 +16,18 @@ export function modelsOf(
   return [model_id, ...new Set(fallbacks.filter((id) => id !== model_id))];
 }
 
-/** The models that keep failing in this process. Each is skipped for 30 seconds, and then tried again. */
+/** Requests in a row that a model may reject for their size before it is taken for broken. */
+const MAX_SUSPICIONS = 2;
+
+/**
+ * The models that keep failing in this process, and the largest requests that they have answered. A model that fails
+ * is skipped for 30 seconds, and then tried again.
+ */
 export class ModelOutages {
   readonly #now: () => number;
   readonly #models = new Map<string, { failedCalls: number; skippedUntil: number }>();
+
+  readonly #sizes = new Map<string, { largest: number; suspicions: number }>();
 
   /** @param now the clock in milliseconds, for tests */
   constructor(now: () => number = () => performance.now()) {
@@ -45,5 +53,27 @@ export class ModelOutages {
   /** Notes that the model has answered. */
   recordAnswer(id: string): void {
     this.#models.delete(id);
+  }
+
+  /** Notes that the model has answered a request of so many tokens. */
+  recordSize(id: string, tokens: number): void {
+    if (this.#sizes.size >= MAX_MODELS) this.#sizes.clear();
+    this.#sizes.set(id, { largest: Math.max(tokens, this.largestAnswered(id)), suspicions: 0 });
+  }
+
+  /** Returns the tokens of the largest request that the model has answered; 0 if there is none. */
+  largestAnswered(id: string): number {
+    return this.#sizes.get(id)?.largest ?? 0;
+  }
+
+  /**
+   * Returns whether the size of a request may be why the model has rejected it: it is larger than all that were
+   * answered, and the model has not rejected others in the meantime.
+   */
+  suspectSize(id: string, tokens: number): boolean {
+    const { largest, suspicions } = this.#sizes.get(id) ?? { largest: 0, suspicions: 0 };
+    if (tokens <= largest || suspicions >= MAX_SUSPICIONS) return false;
+    this.#sizes.set(id, { largest, suspicions: suspicions + 1 });
+    return true;
   }
 }

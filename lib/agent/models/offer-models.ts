@@ -1,5 +1,6 @@
 import type { ModelPrice } from "../../platform/model-price.ts";
 import type { Probe } from "../../platform/outbound/probe.ts";
+import { acceptPrompts } from "./acceptable-prompt.ts";
 import { createEmbeddedModels } from "./adapters/embedded/create-embedded-model.ts";
 import { EMBEDDED_MODEL_ID } from "./adapters/embedded/identity.ts";
 import { boundAnswer } from "./bound-answer.ts";
@@ -9,7 +10,7 @@ import type { ModelInfo, ModelProvider } from "./port.ts";
  * Applies the operator's choice to a provider: `MODELS` replaces its list, `DEFAULT_MODEL` its default,
  * `FALLBACK_MODELS` are its fallbacks, and `MODEL_PRICES` takes precedence over its prices.
  * `embedded/rules` resolves under every configuration, because stored chats may have started with it.
- * Every answer is bounded.
+ * Every prompt is made acceptable, and every answer is bounded.
  */
 export function offerModels(
   provider: ModelProvider,
@@ -51,7 +52,7 @@ export function offerModels(
     },
     fallbackModelIds: FALLBACK_MODELS,
     ...(provider.cacheOptions && { cacheOptions: provider.cacheOptions }),
-    resolve: (id) => boundAnswer(providerOf(id).resolve(id)),
+    resolve: (id) => boundAnswer(acceptPrompts(providerOf(id).resolve(id))),
     price: async (id) =>
       ownPrice(id) ?? ownPrice(await provider.target?.(id)) ?? providerOf(id).price(id),
     list: async () => (MODELS.length > 0 ? describe() : provider.list()),

@@ -3,17 +3,28 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertToModelMessages, type UIMessage } from "ai";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { tokensOf } from "../../../lib/agent/context.ts";
 import { fileDownloader } from "../../../lib/agent/download-file.ts";
 import { type PdfInput, showFiles } from "../../../lib/agent/show-files.ts";
 import { createLocalProvider } from "../../../lib/sandbox/adapters/local/provider.ts";
 import type { Sandbox } from "../../../lib/sandbox/port.ts";
 import { landFiles } from "../../../lib/turns/land-files.ts";
+import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
+
+const pixel = Buffer.from(PIXEL_PNG, "base64");
+const settings = {
+  SUPABASE_URL: "http://localhost",
+  SUPABASE_SECRET_KEY: "x",
+  DATABASE_URL: "postgresql://localhost",
+  API_KEY_SECRET: "x".repeat(32),
+  LOG_LEVEL: "silent",
+};
 
 let dir: string;
 let sandbox: Sandbox;
 beforeAll(async () => {
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   dir = await mkdtemp(join(tmpdir(), "message-files-"));
   const provider = createLocalProvider({ rootDir: dir, diskQuota: 2 ** 20, allowedHosts: [] });
   const account = randomUUID();
@@ -39,7 +50,7 @@ test("a file at an https URL is fetched once, and one that fails is not requeste
   const fetchFile = async (url: URL) => {
     requested.push(url.pathname);
     if (url.pathname === "/gone.png") throw new Error("404");
-    return Buffer.from("pixels");
+    return pixel;
   };
   const signal = new AbortController().signal;
   const first = await landFiles(history, sandbox, fetchFile, signal);
@@ -51,9 +62,35 @@ test("a file at an https URL is fetched once, and one that fails is not requeste
   const [shown] = await showFiles(second.history, sandbox);
   expect(shown?.parts).toEqual([
     { type: "text", text: expect.stringContaining("uploads/good.png") },
-    expect.objectContaining({ url: `data:image/png;base64,${btoa("pixels")}` }),
+    expect.objectContaining({ url: `data:image/png;base64,${PIXEL_PNG}` }),
     { type: "text", text: expect.stringMatching(/"gone.png".*could not be fetched/) },
   ]);
+});
+
+test("a file that cannot be stored is marked once, and named", async () => {
+  let writes = 0;
+  const failing = {
+    readFile: (path: string) => sandbox.readFile(path),
+    writeFile: async () => {
+      writes++;
+      throw new TypeError("The name is not valid");
+    },
+  } as unknown as Sandbox;
+  const url = `data:image/png;base64,${PIXEL_PNG}`;
+  const parts = [{ type: "file" as const, mediaType: "image/png", filename: "odd.png", url }];
+  const stored: UIMessage[] = [{ id: "m2", role: "user", parts }];
+  const signal = new AbortController().signal;
+  const land = (messages: readonly UIMessage[]) =>
+    landFiles(messages, failing, async () => Buffer.alloc(0), signal);
+  const first = await land(stored);
+  expect(first.changed.map(({ id }) => id)).toEqual(["m2"]);
+  expect((await land(first.history)).changed).toEqual([]);
+  expect(writes).toBe(1);
+  const [shown] = await showFiles(first.history, sandbox);
+  expect(shown?.parts[0]).toEqual({
+    type: "text",
+    text: expect.stringMatching(/"odd.png".*could not be stored/),
+  });
 });
 
 test("a file that a network policy keeps from being fetched says so", async () => {
@@ -137,12 +174,14 @@ test("the pages of a scanned PDF are shown, and made once", async () => {
     },
   ];
   let made = 0;
-  const pages = Array.from({ length: 10 }, (_, page) => Buffer.from(`page ${page}`));
+  const pages = Array.from({ length: 10 }, (_, page) =>
+    Buffer.concat([pixel, Buffer.from(`page ${page}`)]),
+  );
   const shown = async (images: number, more: Partial<PdfInput> = {}) => {
     const image = {
       type: "file" as const,
       mediaType: "image/png",
-      url: "data:image/png;base64,AA==",
+      url: `data:image/png;base64,${PIXEL_PNG}`,
     };
     const parts = [...Array(images).fill(image), contract];
     const pdf = pdfInput({

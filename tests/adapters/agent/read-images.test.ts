@@ -6,6 +6,7 @@ import { z } from "zod";
 import { tokensOf } from "../../../lib/agent/context.ts";
 import { imagesMessage, pathsOf, storeImage, withImages } from "../../../lib/agent/tool-images.ts";
 import { createToolFixture } from "../../support/fixtures/agent-tools.ts";
+import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 import { scannedPdf } from "../../support/fixtures/scanned-pdf.ts";
 
 let tools: Awaited<ReturnType<typeof createToolFixture>>;
@@ -163,7 +164,10 @@ describe("the images of results", () => {
   it("are left out of a request from the oldest on if they have too many bytes", async () => {
     const messages: ModelMessage[] = [];
     for (let n = 0; n < 4; n++) {
-      const bytes = Buffer.concat([pngOf(10, 10), Buffer.alloc(4.5 * 1024 * 1024, n)]);
+      const bytes = Buffer.concat([
+        Buffer.from(PIXEL_PNG, "base64"),
+        Buffer.alloc(4.5 * 1024 * 1024, n),
+      ]);
       const stored = await storeImage(tools.sandbox, bytes);
       const message = imagesMessage(result({ images: [stored?.path] }), []);
       if (message) messages.push(message);

@@ -21,17 +21,16 @@ import {
   type Script,
   startFakeOpenAI,
 } from "../../support/fakes/openai.ts";
+import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 
 const instructions = "You are an agent.";
 const tools = toolSchemas({ headless: false });
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABc3UBGAAAAABJRU5ErkJggg==";
 const messages: ModelMessage[] = [
   {
     role: "user",
     content: [
       { type: "text", text: "Look" },
-      { type: "file", data: PNG, mediaType: "image/png" },
+      { type: "file", data: PIXEL_PNG, mediaType: "image/png" },
     ],
   },
 ];
@@ -160,7 +159,7 @@ const kinds = [
   fc.record({
     type: fc.constantFrom("file" as const, "reasoning-file" as const),
     mediaType: fc.constant("image/png"),
-    data: fc.constant({ type: "data" as const, data: PNG }),
+    data: fc.constant({ type: "data" as const, data: PIXEL_PNG }),
     providerMetadata: metadata,
   }),
   fc.record({

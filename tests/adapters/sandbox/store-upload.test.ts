@@ -39,6 +39,10 @@ test.each([
   ["a\nb\u202e.csv", "a_b_.csv"],
   ["Tantiemen März.csv", "Tantiemen März.csv"],
   [`${"x".repeat(300)}.csv`, `${"x".repeat(96)}.csv`],
+  [`${"𝔸".repeat(48)}.csv`, `${"𝔸".repeat(37)}.csv`],
+  [`${"東".repeat(120)}.csv`, `${"東".repeat(50)}.csv`],
+  [`a.${"𝔸".repeat(60)}`, `a.${"𝔸".repeat(22)}`],
+  ["lone \ud835 surrogate.csv", "lone _ surrogate.csv"],
 ])("%j is stored as %j", async (name, stored) => {
   expect(await store(name, stored)).toBe(`uploads/${stored}`);
 });

@@ -1,6 +1,6 @@
 /** Conversations that do not fit into the context of their model. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ChatMessage, FakeOpenAI, Script } from "../../support/fakes/openai.ts";
+import type { ChatMessage, FakeOpenAI, Script, ScriptPart } from "../../support/fakes/openai.ts";
 import type { Client } from "../../support/harness/clients.ts";
 import { type Conversation, openConversation } from "../../support/harness/conversation.ts";
 import { conversationOf, startRun, waitForRun } from "../../support/harness/runs.ts";
@@ -215,7 +215,7 @@ describe("an answer that only says where it was compacted", () => {
     });
     await (await send("assistant")).ended;
     const [request] = requestsOf("window-sent-back");
-    expect(request?.messages.map(({ role }) => role)).toEqual(["system", "user", "user"]);
+    expect(request?.messages.map(({ role }) => role)).toEqual(["system", "user"]);
     const refused = await send("user");
     await refused.ended;
     expect(refused.status).toBe(400);
@@ -249,5 +249,50 @@ describe("tokens that the provider had cached", () => {
     });
     const totals = (await caller.get("/api/usage")).body;
     expect(Object(totals).totals.cached_input_tokens).toBe(1_800_000);
+  });
+});
+
+describe("a request that a model rejects in unknown words", () => {
+  const page = "and a long story ".repeat(1_500);
+  it.each<[string, readonly ScriptPart[]]>([
+    ["as a 400", [{ fail: 400, message: "API 调用参数有误" }]],
+    ["within its stream", [{ text: "Well" }, { fail: 500, message: "upstream error" }]],
+    ["at the end of an answer", [{ text: "Well" }, { finish: "model_context_window_exceeded" }]],
+  ])("%s is compacted once, and the chat continues", async (name, rejection) => {
+    const script = `window-words-${name.replaceAll(" ", "-")}`;
+    model.script(script, function* ({ messages, tools }) {
+      if (tools.length === 0) yield { text: "## Goal\nTo talk." };
+      else if (JSON.stringify(messages).length > 90_000) yield* rejection;
+      else yield { text: "Fine." };
+    });
+    const conversation = await openConversation(caller);
+    for (let turn = 0; turn < 5; turn++) {
+      const stream = await conversation.send(`[script:${script}] question ${turn} ${page}`);
+      await stream.ended;
+      expect(stream.chunks.at(-1), `turn ${turn}: ${stream.text.slice(-300)}`).toMatchObject({
+        type: "finish",
+        finishReason: "stop",
+      });
+    }
+    const compactions = await compactionsIn(conversation);
+    expect(compactions.length).toBeOneOf([1, 2]);
+    for (const { kind } of compactions) expect(kind).toBe("summarized");
+  });
+
+  it.each([
+    ["an image", "Could not process image"],
+    ["a tool", "Invalid schema for function 'bash'"],
+  ])("because of %s is not compacted", async (name, message) => {
+    const script = `window-no-${name.replaceAll(" ", "-")}`;
+    model.script(script, function* ({ messages }) {
+      if (JSON.stringify(messages).length > 60_000) yield { fail: 400, message };
+      else yield { text: "Fine." };
+    });
+    const conversation = await openConversation(caller);
+    for (let turn = 0; turn < 4; turn++) {
+      await (await conversation.send(`[script:${script}] question ${turn} ${page}`)).ended;
+    }
+    expect(model.callsOf(script).some(({ outcome }) => outcome === "failed")).toBe(true);
+    expect(await compactionsIn(conversation)).toEqual([]);
   });
 });

@@ -11,6 +11,7 @@ import { writePdf } from "../../../lib/agent/documents/write-pdf.ts";
 import { modelCall } from "../../../lib/turns/model-call-contract.ts";
 import { type ChatMessage, type FakeOpenAI, startFakeOpenAI } from "../../support/fakes/openai.ts";
 import { makeImage } from "../../support/fixtures/media.ts";
+import { PIXEL_PNG } from "../../support/fixtures/pixel.ts";
 import { scannedPdf } from "../../support/fixtures/scanned-pdf.ts";
 import { createTemplate } from "../../support/fixtures/templates.ts";
 import { type Client, createPerson } from "../../support/harness/clients.ts";
@@ -108,7 +109,7 @@ describe("files of a message", () => {
 
   it("that are images are shown, also later and by their path in the sandbox", async () => {
     const conversation = await openConversation(caller);
-    const png = dataUrl("image/png", Buffer.from([1, 2, 3]));
+    const png = dataUrl("image/png", Buffer.from(PIXEL_PNG, "base64"));
     const image = { type: "file", mediaType: "image/png", url: png };
     await (await conversation.send([{ id: "m1", parts: [image] }])).ended;
     expect(newestUser()).toContain(png);

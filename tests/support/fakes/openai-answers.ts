@@ -1,6 +1,7 @@
 /** Turns the parts of a script into answers of the chat completions API: a stream of events, or one body. */
 import { HttpResponse } from "msw";
 import type { CallRecord, CompletionBody, ScriptPart } from "./openai.ts";
+import { profileOf, reasoningFieldOf } from "./strict-rules.ts";
 
 export interface ScriptedCall {
   readonly parts: AsyncGenerator<ScriptPart>;
@@ -51,7 +52,7 @@ async function* eventsOf(
       yield delta({ role: "assistant", content: part.text });
     } else if ("reasoning" in part) {
       written += part.reasoning.length;
-      yield delta({ role: "assistant", reasoning_content: part.reasoning });
+      yield delta({ role: "assistant", [reasoningFieldOf(profileOf(body.model))]: part.reasoning });
     } else if ("tool" in part) {
       const { first: head, rest: pieces } = toolCallDeltas(part, toolCalls++);
       yield delta({ role: "assistant", tool_calls: [head] });

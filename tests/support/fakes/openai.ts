@@ -8,13 +8,15 @@
  *
  * The models `fake-64k` and `fake-hidden-64k` reject requests of more than 64,000 tokens, as real ones do;
  * only the first is listed with its window. `fake-pdf` is listed as one that reads PDFs, and
- * `fake-vision` as one that reads images.
+ * `fake-vision` as one that reads images. All requests must follow the rules that all vendors have in common; a model
+ * such as `fake-groq`, which is not listed, has the rules of one vendor.
  */
 import { once } from "node:events";
 import { HttpResponse, http } from "msw";
 import { withoutFacts } from "../../../lib/agent/facts.ts";
 import { NOTE } from "../../../lib/agent/prompt.ts";
 import { complete, countTokens, stream } from "./openai-answers.ts";
+import { profileOf, refusalOf } from "./strict-rules.ts";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
 export type ScriptPart =
@@ -42,7 +44,7 @@ export type ScriptPart =
   | { readonly cut: true }
   /** Silence from here on, until the client gives up or the server closes. */
   | { readonly hang: true }
-  | { readonly finish: "stop" | "length" | "content_filter" }
+  | { readonly finish: string }
   /** What the answer says of itself from here on, in place of the truth. */
   | { readonly claims: { readonly model?: string; readonly usage?: object } };
 
@@ -52,6 +54,7 @@ interface ScriptCall {
   readonly effort: string | undefined;
   readonly temperature: number | undefined;
   readonly maxTokens: number | undefined;
+  readonly maxCompletionTokens: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly messages: readonly ChatMessage[];
   /** Names of the tools that were offered. */
@@ -119,16 +122,29 @@ const numberIn = (text: string, name: string): number =>
 
 /** Returns the name of the script that the newest user text asks for; a summary of earlier ones may precede it. */
 export const scriptIn = ({ messages }: CompletionBody): string | undefined =>
-  [...textOf(messages.findLast(isOfUser)?.content).matchAll(/\[script:([\w-]+)\]/g)].at(-1)?.[1];
+  [...newestText(messages.findLast(isOfUser)).matchAll(/\[script:([\w-]+)\]/g)].at(-1)?.[1];
+
+/** Returns the text of a message of the user. One that follows a refused turn is joined with the message before. */
+const newestText = (message: ChatMessage | undefined): string =>
+  textOf(message?.content)
+    .split(/\n\n(?=\[Facts from the platform)/)
+    .at(-1) ?? "";
 
 const isOfUser = ({ role, content }: ChatMessage): boolean =>
   role === "user" && !textOf(content).startsWith(NOTE);
 
-/** @param apiKey the key that every request needs. Default: none */
-export async function startFakeOpenAI(apiKey?: string) {
+/**
+ * @param apiKey the key that every request needs. Default: none
+ * @param options.isStrict whether requests must follow the rules of vendors. Default: true
+ */
+export async function startFakeOpenAI(
+  apiKey?: string,
+  { isStrict = true }: { readonly isStrict?: boolean } = {},
+) {
   const scripts = new Map<string, Script>();
   const calls: CallRecord[] = [];
   const rejected: string[] = [];
+  const refused: { model: string; message: string }[] = [];
 
   const refuse = (status: number, message: string) =>
     HttpResponse.json({ error: { message, type: "invalid_request_error" } }, { status });
@@ -156,6 +172,11 @@ export async function startFakeOpenAI(apiKey?: string) {
     http.post("/v1/chat/completions", async ({ request }) => {
       const body = (await request.json()) as CompletionBody;
       if (!body.model) return refuse(400, "you must provide a model parameter");
+      const refusal = isStrict && (await refusalOf(body, profileOf(body.model)));
+      if (refusal) {
+        refused.push({ model: body.model, message: await refusal.clone().text() });
+        return refusal;
+      }
       const window = /64k/.test(body.model) ? 64_000 : Number.POSITIVE_INFINITY;
       const tokens = countTokens(body);
       if (tokens > window) {
@@ -184,6 +205,8 @@ export async function startFakeOpenAI(apiKey?: string) {
     calls: calls as readonly CallRecord[],
     /** The models of the requests that exceeded their context, oldest first. */
     rejected: rejected as readonly string[],
+    /** The requests that broke a rule, oldest first. */
+    refused: refused as readonly { readonly model: string; readonly message: string }[],
     /** Those whose newest user text named this script. */
     callsOf: (name: string): readonly CallRecord[] => calls.filter(({ script }) => script === name),
     script: (name: string, script: Script) => void scripts.set(name, script),
@@ -199,6 +222,7 @@ export interface CompletionBody {
   readonly reasoning_effort?: string;
   readonly temperature?: number;
   readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
   readonly tools?: readonly {
     readonly function: { readonly name: string; readonly parameters?: unknown };
   }[];
@@ -229,13 +253,14 @@ function describeCall(body: CompletionBody, request: Request): ScriptCall {
     effort: body.reasoning_effort,
     temperature: body.temperature,
     maxTokens: body.max_tokens,
+    maxCompletionTokens: body.max_completion_tokens,
     headers: Object.fromEntries(request.headers),
     messages,
     tools: (body.tools ?? []).map((tool) => tool.function.name),
     toolSchemas: Object.fromEntries(
       (body.tools ?? []).map((tool) => [tool.function.name, tool.function.parameters]),
     ),
-    userText: withoutFacts(textOf(messages[newest]?.content)),
+    userText: withoutFacts(newestText(messages[newest])),
     step: later.filter((message) => message.role === "assistant" && message.tool_calls).length,
     toolResults: later
       .filter((message) => message.role === "tool")

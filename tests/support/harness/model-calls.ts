@@ -20,12 +20,16 @@ export async function expectAsSent(
     for (const { index } of runTrace.parse((await caller.get(steps)).body).steps) {
       const call = modelCall.parse((await caller.get(`${steps}/${index}`)).body);
       const texts = call.messages.flatMap(({ parts }) => parts.map(({ text }) => text));
-      calls.push({ ...call.as_sent, texts: [call.instructions.text, ...texts] });
+      calls.push({ ...call.as_sent, texts: joined([call.instructions.text, ...texts]) });
     }
   }
   const asSent = { instructions: true, messages: true, tools: true };
-  expect(calls).toEqual(sent.flatMap(textsOf).map((texts) => ({ ...asSent, texts })));
+  const expected = sent.flatMap(textsOf).map((texts) => ({ ...asSent, texts: joined(texts) }));
+  expect(calls).toEqual(expected);
 }
+
+/** Messages of one role in a row are sent as one. */
+const joined = (texts: readonly string[]): string => texts.join("\n").replace(/\n+/g, "\n");
 
 const parts = z.array(z.object({ text: z.string() }));
 const toolCalls = z.array(z.object({ function: z.object({ arguments: z.string() }) }));

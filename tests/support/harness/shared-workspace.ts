@@ -7,6 +7,8 @@ import { servers } from "./servers.ts";
 import { sql, stack } from "./stack.ts";
 import { readHomeFile, type Workspace } from "./workspace.ts";
 
+type ServerName = "plain" | "priced" | "profiles";
+
 export type SharedWorkspace = Pick<
   Workspace,
   "env" | "model" | "sql" | "createCaller" | "readSandboxFile" | "stop"
@@ -15,7 +17,7 @@ export type SharedWorkspace = Pick<
 /** Has a server with scripted models that files share follow the scripts of this model, too. */
 export async function joinServer(
   model: FakeOpenAI,
-  name: "plain" | "priced" = "plain",
+  name: ServerName = "plain",
 ): Promise<SharedServer> {
   const joined = { method: "POST", body: model.origin };
   const path = `/files/${name}`;
@@ -29,7 +31,7 @@ export const sharedLogs = async (): Promise<string> =>
   (await fetch(`${inject("models")}/logs`)).text();
 
 /** @param name which of the servers with scripted models: the names of scripts are unique among all files */
-export async function joinWorkspace(name: "plain" | "priced" = "plain"): Promise<SharedWorkspace> {
+export async function joinWorkspace(name: ServerName = "plain"): Promise<SharedWorkspace> {
   const model = await startFakeOpenAI();
   const server = await joinServer(model, name);
   return {

@@ -9,6 +9,7 @@ import { boundFetch } from "../bound-fetch.ts";
 import type { ModelInfo, ModelInput, ModelProvider } from "../port.ts";
 import { MODEL_LIST_CACHE, MODEL_LIST_DEADLINE_MS } from "./model-list.ts";
 import { readAnswers, readableFetch } from "./read-answer.ts";
+import { RefusedFields } from "./refused-fields.ts";
 
 /** The id for the first model that the server lists, so a base URL is sufficient. */
 const AUTO_MODEL_ID = "auto";
@@ -77,12 +78,13 @@ export interface OpenAiCompatibleSettings {
 export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings): ModelProvider {
   const { baseUrl, apiKey, offersAuto, sendsCacheKey } = settings;
   const name = "openai-compatible";
+  const refused = new RefusedFields();
   const provider = createOpenAICompatible({
     name,
     baseURL: baseUrl,
     ...(apiKey === undefined ? {} : { apiKey }),
     includeUsage: true,
-    fetch: readableFetch(boundFetch),
+    fetch: readableFetch(refused.wrap(boundFetch)),
     // The SDK sends the signature of a tool call in the provider's own form, and where the call has options of the
     // name that `cacheOptions` uses, also as a field of call and result that no provider knows.
     transformRequestBody: (body) => {
@@ -93,7 +95,8 @@ export function createOpenAiCompatibleModels(settings: OpenAiCompatibleSettings)
       return body;
     },
   });
-  const open = (id: string): LanguageModelV4 => readAnswers(provider(id));
+  const open = (id: string): LanguageModelV4 =>
+    readAnswers(provider(id), (field) => refused.noteReasoning(field));
   const cache = createTtlCache<readonly Listed[] | null>(MODEL_LIST_CACHE);
   const readList = async (): Promise<readonly Listed[] | null> => {
     const response = await vendorFetch("model", `${baseUrl.replace(/\/+$/, "")}/models`, {

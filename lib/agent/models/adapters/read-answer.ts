@@ -38,8 +38,14 @@ const TAGS = "tags";
 /** The answer of the call that is in progress. */
 const current = new AsyncLocalStorage<AnswerReader>();
 
-/** Returns the model with calls whose answers are read generously, where its requests are sent with `readableFetch`. */
-export function readAnswers(model: LanguageModelV4): LanguageModelV4 {
+/**
+ * Returns the model with calls whose answers are read generously, where its requests are sent with `readableFetch`.
+ * `noteReasoning` gets the field in which a stream has reasoning, or `tags`.
+ */
+export function readAnswers(
+  model: LanguageModelV4,
+  noteReasoning: (field: string) => void,
+): LanguageModelV4 {
   return {
     specificationVersion: "v4",
     provider: model.provider,
@@ -53,7 +59,7 @@ export function readAnswers(model: LanguageModelV4): LanguageModelV4 {
       const answer = new AnswerReader();
       const prompt = withoutTagged(options.prompt);
       const result = await current.run(answer, () => model.doStream({ ...options, prompt }));
-      return { ...result, stream: withExtras(result.stream, answer) };
+      return { ...result, stream: withExtras(result.stream, answer, noteReasoning) };
     },
   };
 }
@@ -72,6 +78,7 @@ const withoutTagged = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
 function withExtras(
   stream: ReadableStream<LanguageModelV4StreamPart>,
   answer: AnswerReader,
+  noteReasoning: (field: string) => void,
 ): ReadableStream<LanguageModelV4StreamPart> {
   const reader = stream.getReader();
   return new ReadableStream({
@@ -81,6 +88,7 @@ function withExtras(
       if (value.type === "finish")
         for (const source of answer.sources()) controller.enqueue(source);
       const { reasoningField } = answer;
+      if (value.type === "reasoning-start") noteReasoning(reasoningField);
       const isMarked = value.type === "reasoning-start" && reasoningField !== "reasoning_content";
       const providerMetadata = { openaiCompatible: { [FIELD]: reasoningField } };
       controller.enqueue(isMarked ? { ...value, providerMetadata } : value);
