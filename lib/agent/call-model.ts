@@ -58,6 +58,8 @@ interface Exceeded {
 
 /** A shorter conversation fits into the context of any model. */
 const SMALL_CONVERSATION_TOKENS = 2_000;
+/** How many times as large as estimated a request may be, by the count of its model. */
+const ESTIMATE_TOLERANCE = 1.25;
 /** No model for agents has a smaller window. Numbers of errors look alike. */
 const MIN_WINDOW_TOKENS = 4_000;
 
@@ -173,7 +175,7 @@ function exceededIn(
   const answered = outages.largestAnswered(modelId);
   if (said) {
     const isLikely = (window: number) =>
-      window > Math.max(answered, MIN_WINDOW_TOKENS) && window <= size;
+      window > Math.max(answered, MIN_WINDOW_TOKENS) && window <= size * ESTIMATE_TOLERANCE;
     const window = said.windows.find(isLikely) ?? null;
     return { modelId, window, size, answered, isSuspected: false };
   }

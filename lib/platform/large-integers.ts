@@ -40,5 +40,7 @@ const isOfNumber = (code: number): boolean =>
   code === 0x65 ||
   code === 0x45;
 
+/** JSON is written with the digits that a number prints, which may be the same although its value is another one. */
 const isExact = (integer: string): boolean =>
-  integer.length <= MAX_DIGITS && BigInt(Number(integer)) === BigInt(integer);
+  String(Number(integer)) === integer ||
+  (integer.length <= MAX_DIGITS && BigInt(Number(integer)) === BigInt(integer));

@@ -33,17 +33,37 @@ export async function storeSheets(
   return stored;
 }
 
+/** Returns the path in the sandbox for the conversion of a file. */
+function convertedPath(filePath: string): string {
+  const relative = posix.relative(HOME, posix.resolve(HOME, filePath));
+  return `${HOME}/.converted/${relative.startsWith("..") ? posix.basename(filePath) : relative}`;
+}
+
+/**
+ * Writes a text that was in another encoding into the sandbox, as UTF-8.
+ * @returns its path
+ * @throws SandboxError
+ */
+export async function storeText(
+  sandbox: Sandbox,
+  filePath: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const path = `${convertedPath(filePath)}.utf8`;
+  await writeLarge(sandbox, path, text, signal);
+  return path;
+}
+
 /** Returns the sheets with their paths, which are different also for sheets with similar names. */
 function placed(filePath: string, sheets: readonly Sheet[]) {
-  const relative = posix.relative(HOME, posix.resolve(HOME, filePath));
-  const file = relative.startsWith("..") ? posix.basename(filePath) : relative;
   const taken = new Set<string>();
   return sheets.map((sheet) => {
     const base = cutName(sheet.name.replace(/[^\p{L}\p{N} ._-]/gu, "_"), { characters: 100 });
     let name = base;
     for (let n = 2; taken.has(name.toLowerCase()); n++) name = `${base} ${n}`;
     taken.add(name.toLowerCase());
-    return { ...sheet, path: `${HOME}/.converted/${file}/${name}.csv` };
+    return { ...sheet, path: `${convertedPath(filePath)}/${name}.csv` };
   });
 }
 

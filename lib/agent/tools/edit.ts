@@ -35,7 +35,11 @@ export const edit = agentTool({
       if (format) {
         return toolFailure(`${filePath} is a document (${format}): write it as a whole`);
       }
-      if (file.includes(0) || !isUtf8(file)) return toolFailure(`${filePath} is a binary file`);
+      if (file.includes(0) || !isUtf8(file)) {
+        return toolFailure(
+          `${filePath} is no text in UTF-8. If read decodes it, edit its utf8Copy`,
+        );
+      }
       const endings = lineEndingsOf(file);
       const wanted = Buffer.from(endings(oldString));
       const replacement = Buffer.from(endings(newString));

@@ -1,8 +1,8 @@
-import { isUtf8 } from "node:buffer";
 import { z } from "zod";
+import { decodeText } from "../documents/decode-text.ts";
 import { type DocumentText, formatOf } from "../documents/document.ts";
 import { readDocument } from "../documents/read-document.ts";
-import { storeSheets, textOf } from "../documents/show-document.ts";
+import { storeSheets, storeText, textOf } from "../documents/show-document.ts";
 import { countLines, cut, filePath, MAX_OUTPUT_CHARS } from "./limits.ts";
 import { imageOf, showImage, showPages } from "./show-images.ts";
 import { agentTool, type ToolContext, toolFailure } from "./tool.ts";
@@ -18,6 +18,7 @@ export const read = agentTool({
 - What does not fit ends with a whole line: truncated is true then, and nextOffset is the offset to read on with. You have read a file only when truncated is false.
 - The first line of a document says its format, its pages or sheets, and what is omitted. Each sheet of a spreadsheet is also a CSV file, for scripts. For some pages of a PDF pass pages.
 - If you read images, you see an image, and the pages of a scanned PDF, ten at a time.
+- Text in another encoding than UTF-8 is decoded: encoding names it, and utf8Copy is a copy in UTF-8, for scripts and edits.
 - Other binary files are refused.`,
   input: z.object({
     filePath,
@@ -40,12 +41,15 @@ export const read = agentTool({
       const wanted = pages === undefined ? (limit ?? Infinity) : to - from + 1;
       return showPages(document, file, filePath, [Math.max(1, from), wanted], context);
     }
-    const bytes = document ? await bytesOf(document, filePath, offset === 1, context) : file;
-    if (bytes.includes(0) || !isUtf8(bytes)) {
+    const decoded = document ? undefined : decodeText(file);
+    if (decoded === null) {
       return toolFailure(
-        `${filePath} is a binary file of ${bytes.byteLength} bytes; use bash to inspect it`,
+        `${filePath} is a binary file of ${file.byteLength} bytes; use bash to inspect it`,
       );
     }
+    const bytes = document
+      ? await bytesOf(document, filePath, offset === 1, context)
+      : Buffer.from(decoded?.text ?? file);
     const totalLines = countLines(bytes);
     if (offset > Math.max(1, totalLines)) {
       return toolFailure(`${filePath} has only ${totalLines} lines`);
@@ -58,8 +62,14 @@ export const read = agentTool({
     const endLine = offset - 1 + Math.max(lines, isCut ? 1 : 0);
     const isLongLine = isCut && lines === 0;
     const note = `Line ${offset} is longer than ${text.length} characters: cut -c shows another part of it`;
+    const { encoding } = decoded ?? {};
+    const utf8Copy =
+      encoding && offset === 1
+        ? await storeText(context.sandbox, filePath, decoded?.text ?? "", context.signal)
+        : undefined;
     return {
       ...{ filePath, content, startLine: offset, endLine, totalLines },
+      ...(encoding && { encoding, ...(utf8Copy && { utf8Copy }) }),
       truncated: isLongLine || endLine < totalLines,
       ...(endLine < totalLines && { nextOffset: endLine + 1 }),
       ...(isLongLine && { note }),

@@ -83,7 +83,7 @@ async function sourcesOf(
     room -= file.byteLength;
     if (room < 0)
       return `the files of all sheets have more than ${MAX_DATA_BYTES / 1024 / 1024} MiB`;
-    if (!isUtf8(file)) return `${path} is not UTF-8`;
+    if (!isUtf8(file)) return `${path} is not UTF-8: read it, and use its utf8Copy`;
     sources.push({ name, csv: Buffer.from(file).toString(), hasFormulas: false });
   }
   return sources;

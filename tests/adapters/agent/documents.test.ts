@@ -185,7 +185,9 @@ describe("a mail", () => {
     const { content } = await read(await put("split.eml", strToU8(mail)));
     expect(content).toContain("EML. Attachments are only named.");
     expect(content).toContain("From: Mara Vale <mara@example.com>");
-    expect(content).toContain("Subject: Split sheet – final\nAttachments: split.pdf\n\n50 % each.");
+    expect(content).toContain(
+      "Subject: Split sheet – final\nAttachments: split.pdf (text/plain, 2 bytes)\n\n50 % each.",
+    );
   });
 });
 

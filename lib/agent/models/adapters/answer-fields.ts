@@ -58,7 +58,8 @@ export function errorIn(chunk: Fields, choice: Fields | undefined, event: string
   const said = message ?? detail;
   return {
     ...rest,
-    message: typeof said === "string" && said !== "" ? said : JSON.stringify(said ?? error),
+    // The log shows messages, and a value of another kind may quote the conversation.
+    message: typeof said === "string" && said !== "" ? said : "An error without a message",
     ...(typeof type === "string" && { type }),
     code: toText(code) === code || typeof code === "number" ? code : undefined,
   };
