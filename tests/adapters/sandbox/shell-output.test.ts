@@ -30,7 +30,7 @@ async function execute(script: string, pieces?: Piece[]) {
     ? withLiveOutput(10_000_000, (...piece) => pieces.push(piece), run)
     : run()
   ).catch((error: Error) => ({ thrown: error.message, stdout: "", stderr: "" }));
-  const files = await bash.exec("cd /w && tail -n +1 *", { cwd: "/w" });
+  const files = await bash.exec("cd /w && for f in *; do echo $f; od -c $f; done", { cwd: "/w" });
   return { ...result, files: files.stdout };
 }
 
@@ -126,7 +126,6 @@ const others = [
   "shopt -s failglob; echo a; echo *.none; echo b; echo {z..A}; echo c",
   "break; echo a; continue; return 3; echo b; exit abc; echo c",
   "for i in 1 2; do echo $i; (exit 3) | exit 4 | { echo e >&2; exit 5; }; echo $?; done",
-  "head -c 3 bytes; echo; cat bytes bytes; for i in 1 2; do cat bytes; printf '\\xe2\\x82'; done; printf '\\xac'",
   "bash -c 'if'; eval 'for'; echo 'fi' > bad; . ./bad; bash bad; echo $?",
 ];
 

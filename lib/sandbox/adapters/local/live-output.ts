@@ -7,14 +7,12 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import {
   Bash,
   type CommandNode,
-  decodeBytesToUtf8,
   type ExecResult,
   type PipelineNode,
   type ScriptNode,
-  stdoutKind,
-  unsafeBytesFromLatin1,
 } from "just-bash";
 import { checkDeadlines } from "./deadlines.ts";
+import { keepBytes, shownText } from "./kept-bytes.ts";
 import { correctInterpreter } from "./shell-corrections.ts";
 
 type Stream = "stdout" | "stderr";
@@ -228,11 +226,7 @@ async function observeCommand(view: View, node: CommandNode, run: Run): Promise<
   return views.run({ ...view, hasStderr, showsScripts: runsScript(node, view.screen) }, run);
 }
 
-/** As the shell joins it with other output. */
-function textOf(result: ExecResult): string {
-  const { stdout } = result;
-  return stdoutKind(result) === "bytes" ? decodeBytesToUtf8(unsafeBytesFromLatin1(stdout)) : stdout;
-}
+const textOf = (result: ExecResult): string => shownText(keepBytes(result).stdout);
 
 /** Whether all scripts that the command runs are ones whose output it returns. */
 function runsScript(node: CommandNode, { isRedirected }: Screen): boolean {

@@ -11,6 +11,7 @@ import {
   type RmOptions,
 } from "just-bash";
 import type { DiskUsage } from "./disk-usage.ts";
+import { keptBytes, keptText } from "./kept-bytes.ts";
 import { detach } from "./session-disk.ts";
 
 export type Encoding = Parameters<IFileSystem["writeFile"]>[2];
@@ -31,14 +32,16 @@ export class QuotaFs extends ReadWriteFs {
     this.#usage = usage;
   }
 
-  override async writeFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
+  override async writeFile(path: string, text: FileContent, options?: Encoding): Promise<void> {
+    const content = bytesOf(text, options);
     this.#requireFolder(path);
     this.#usage.reserve(byteLength(content, options), segments(path));
     await this.#detach(path);
     await super.writeFile(path, content, options);
   }
 
-  override async appendFile(path: string, content: FileContent, options?: Encoding): Promise<void> {
+  override async appendFile(path: string, text: FileContent, options?: Encoding): Promise<void> {
+    const content = bytesOf(text, options);
     this.#requireFolder(path);
     this.#usage.reserve(byteLength(content, options), segments(path));
     await this.#detach(path);
@@ -92,6 +95,14 @@ export class QuotaFs extends ReadWriteFs {
   }
 
   /** Replaces the inherited read, which waits for the other end of a pipe. */
+  /** Keeps bytes that are not UTF-8 for the commands that pass on text. */
+  override async readFile(path: string, options?: Parameters<IFileSystem["readFile"]>[1]) {
+    const encoding = typeof options === "object" ? options.encoding : options;
+    if (encoding && encoding !== "utf8" && encoding !== "utf-8")
+      return super.readFile(path, options);
+    return keptText(await this.readFileBuffer(path));
+  }
+
   override async readFileBuffer(path: string): Promise<Uint8Array> {
     const bytes = await this.readPiece(path, 0, MAX_COMMAND_FILE_BYTES + 1);
     if (bytes.byteLength > MAX_COMMAND_FILE_BYTES) {
@@ -184,10 +195,17 @@ export class QuotaFs extends ReadWriteFs {
 
 const notRegular = (path: string): Error => new Error(`EACCES: not a regular file, '${path}'`);
 
+const encodingOf = (options: Encoding) =>
+  typeof options === "object" ? options.encoding : options;
+
+/** Returns the bytes of a text in which bytes that are no text are kept. */
+const bytesOf = (text: FileContent, options: Encoding): FileContent =>
+  (typeof text === "string" && encodingOf(options) !== "binary" && keptBytes(text)) || text;
+
 /** Returns the size of the file. The shell passes raw bytes as a text of one character each. */
 function byteLength(content: FileContent, options: Encoding): number {
   if (typeof content !== "string") return content.byteLength;
-  const encoding = typeof options === "object" ? options.encoding : options;
+  const encoding = encodingOf(options);
   return Buffer.byteLength(content, encoding === "binary" ? "latin1" : (encoding ?? "utf8"));
 }
 

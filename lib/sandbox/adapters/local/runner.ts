@@ -18,6 +18,7 @@ import type { ExpectedFile } from "../../port.ts";
 import { addedCommands } from "./commands/commands.ts";
 import { forgetDeadlines } from "./deadlines.ts";
 import { DiskUsage } from "./disk-usage.ts";
+import { shownText } from "./kept-bytes.ts";
 import { withLiveOutput } from "./live-output.ts";
 import type { JailMessage, JailReply, JailRequest, JailSettings } from "./protocol.ts";
 import { SessionDisk, SessionDisks } from "./session-disk.ts";
@@ -133,7 +134,7 @@ async function run({ command, cwd, env, maxOutputChars, policies }: JailRequest 
       // Indentation is a part of here-documents.
       bash.exec(command, { rawScript: true, signal: stop.signal }),
     );
-    return finished(exitCode, stdout, stderr, maxOutputChars);
+    return finished(exitCode, shownText(stdout), stderr, maxOutputChars);
   } catch (error) {
     // A redirection that the file system refuses ends the whole script.
     return finished(1, "", `bash: ${messageOf(error)}\n`, maxOutputChars);

@@ -15,9 +15,9 @@ import {
   type ScriptNode,
   type SimpleCommandNode,
   type StatementNode,
-  stdoutKind,
   type WordNode,
 } from "just-bash";
+import { keepBytes, restoreBytes } from "./kept-bytes.ts";
 
 /** The part of just-bash's interpreter that is used here. */
 interface Interpreter {
@@ -43,8 +43,8 @@ interface Shell {
   readonly pid: number;
   /** The scripts of `trap` by the name of their signal. */
   readonly traps: Map<string, string>;
-  /** The result of the pipeline that ended last. */
-  last?: ExecResult;
+  /** Whether its command joins the outputs of scripts as text. */
+  readonly joinsText?: boolean;
 }
 
 type Method<Node> = (this: Interpreter, node: Node, ...rest: unknown[]) => Promise<ExecResult>;
@@ -62,8 +62,8 @@ export function correctInterpreter(
   hidden: (run: () => Promise<ExecResult>) => Promise<ExecResult>,
 ): void {
   const executeScript: Method<ScriptNode> = Reflect.get(prototype, "executeScript");
-  const executeStatement: Method<StatementNode> = Reflect.get(prototype, "executeStatement");
   const executePipeline: Method<PipelineNode> = Reflect.get(prototype, "executePipeline");
+  const executeStatement: Method<StatementNode> = Reflect.get(prototype, "executeStatement");
   const executeCommand: Method<CommandNode> = Reflect.get(prototype, "executeCommand");
   Object.assign(prototype, {
     async executeScript(this: Interpreter, node: ScriptNode) {
@@ -82,17 +82,13 @@ export function correctInterpreter(
       }
       const shell: Shell = { interpreter: this, pid, traps: new Map() };
       const result = await shells.run(shell, () => runToExit(shell, node, run));
-      // The interpreter takes bytes that are not UTF-8 for characters, such as the output of `timeout 5 cat song.wav`.
-      const isLast = node.statements.length === 1 && result.stdout === shell.last?.stdout;
-      if (!isLast || !shell.last || stdoutKind(shell.last) !== "bytes") return result;
-      const { exitCode, stderr, env = {} } = result;
-      return { ...shell.last, exitCode, stderr, env };
+      // A substitution, or the script of the user. Commands such as xargs pass the output of scripts on as bytes.
+      const isJoined = !outer || outer.interpreter === this || outer.joinsText;
+      return isJoined ? result : restoreBytes(result);
     },
     async executePipeline(this: Interpreter, node: PipelineNode, ...rest: unknown[]) {
-      const result = await executePipeline.call(this, node, ...rest);
-      const shell = shells.getStore();
-      if (shell?.interpreter === this) shell.last = result;
-      return result;
+      // The interpreter joins outputs as text, and would take bytes that are not UTF-8 for characters.
+      return keepBytes(await executePipeline.call(this, node, ...rest));
     },
     async executeStatement(this: Interpreter, node: StatementNode, ...rest: unknown[]) {
       const run: RunScript = (script) => executeScript.call(this, script);
@@ -109,7 +105,11 @@ export function correctInterpreter(
         const corrected = await correctWords(this, node, (script) =>
           hidden(() => executeScript.call(this, script)),
         );
-        return await executeCommand.call(this, corrected, ...rest);
+        const run = () => executeCommand.call(this, corrected, ...rest);
+        const shell = shells.getStore();
+        const isFind = corrected.type === "SimpleCommand" && isWord(corrected.name, "find");
+        const result = isFind && shell ? shells.run({ ...shell, joinsText: true }, run) : run();
+        return restoreBytes(await result);
       } catch (error) {
         const problem = problemOf(error);
         if (problem === null) throw error;
@@ -118,6 +118,9 @@ export function correctInterpreter(
     },
   });
 }
+
+const isWord = (word: WordNode | null, text: string): boolean =>
+  word?.parts.length === 1 && word.parts[0]?.type === "Literal" && word.parts[0].value === text;
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
