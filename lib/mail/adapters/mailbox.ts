@@ -1,7 +1,6 @@
 /** Writes mail as `.eml` files, which mail programs can open, to a folder of this machine. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { runtimePath } from "../../platform/runtime-path.ts";
 import { bufferOf } from "../attachment-buffer.ts";
@@ -31,7 +30,7 @@ export function createMailboxMailer(options: {
         // Sign-in codes are secret, so only this operating system user may read the files.
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeFile(draft, message, { mode: 0o600 });
-        await rename(draft, join(folder, `${name}.eml`));
+        await rename(draft, runtimePath(folder, `${name}.eml`));
         return { kind: "sent" };
       } catch (error) {
         const cause = String(error);

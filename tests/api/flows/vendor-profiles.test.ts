@@ -50,6 +50,9 @@ const flows: Readonly<Record<string, Flow>> = {
   },
   "invalid input of a tool": { script: calling({ tool: "bash", rawInput: '{"command"' }) },
   "an invented tool": { script: calling({ tool: "functions.bash", input: ls }) },
+  "a subagent": {
+    script: calling({ tool: "task", input: { task: "Look", instructions: "Look" } }),
+  },
   "an answer of reasoning only": {
     script: ({ userText }) => [{ reasoning: "Hm" }, ...(/again/.test(userText) ? [done] : [])],
   },
@@ -89,6 +92,19 @@ describe.each(PROFILES)("a server with the rules of %s", (profile) => {
       await stream.ended;
       expect(stream.text, stream.text.slice(-500)).toContain("Fine.");
     }
+  });
+
+  it("a call that the server has refused for its form is made again", async () => {
+    const named = `profiles-${profile}-refused-call`;
+    const answers: ScriptPart[] = [
+      { fail: 400, message: "tool_use_failed: Failed to call a function." },
+      done,
+    ];
+    model.script(named, () => answers.splice(0, 1));
+    const body = { prompt: `[script:${named}]`, model: `fake-${profile}` };
+    const run = await waitForRun(caller, await startRun(caller, body));
+    expect(run).toMatchObject({ status: "completed" });
+    expect(answers).toEqual([]);
   });
 
   it("a result in the form that a run demands", async () => {
