@@ -108,6 +108,7 @@ function mailText(format: "EML" | "MSG", mail: Mail): DocumentText {
     const line = value.replace(/\s+/g, " ").trim();
     return line === "" || line === "<>" ? [] : [`${name}: ${line}`];
   });
+  if (lines.length === 0 && text === "") throw new DocumentError("is damaged or no message");
   return {
     about: `${format}.${named}${isStub ? omittedText(shown.omitted) : ""}`,
     sections: [{ title: "", text: [...lines, "", text].join("\n") }],

@@ -76,6 +76,11 @@ describe("a mail", () => {
     expect((await bodyOf("EML", parts("Please view as HTML.", html))).body).toContain("statement");
   });
 
+  it("without a header or a text is none", async () => {
+    const bytes = Buffer.from([0xff, 0x80, 0x9a, 0x00]);
+    await expect(parseDocument("EML", bytes)).rejects.toThrow("is damaged or no message");
+  });
+
   it("reads ten million bytes of nested elements in time", async () => {
     const html = `${"<a href=https://x.example><div><td>".repeat(100_000)}end${"</a>".repeat(200_000)}`;
     expect((await bodyOf("EML", htmlMail(html))).body).toContain("end");
