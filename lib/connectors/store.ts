@@ -13,6 +13,8 @@ import { type Connection, connection, MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } fro
 import type { ConnectionStarter } from "./port.ts";
 
 const MAX_CONNECTIONS = 200;
+/** Of a vendor, which may have to be asked for each. */
+const MAX_RECORDED = 100;
 /** Longer than the calls of a provider take that make a subscription, or end unused ones. */
 const CHECK_LEASE_SECONDS = 60;
 
@@ -51,16 +53,52 @@ export async function recordLink(
   await call("record_connector_link", { ...args, ...starterArguments(starter) }, z.unknown());
 }
 
-/** Returns the active connections at a vendor that were completed without the right to do so. */
+/** Returns the ids of the account's connections at a vendor: the ones seen active first, then the newest. */
+export const recordedConnections = (accountId: string): Promise<string[]> =>
+  call(
+    "recorded_connections",
+    { p_account_id: accountId, p_limit: MAX_RECORDED },
+    z.array(z.string()),
+  );
+
+/**
+ * Returns the active connections at a vendor that were completed without the right to do so.
+ * @param foundIds further ones that the vendor has for the account, to be recorded
+ */
 export const refusedConnections = (
   accountId: string,
   activeIds: readonly string[],
+  foundIds: readonly string[],
 ): Promise<string[]> =>
   call(
     "refused_connections",
-    { p_account_id: accountId, p_active_ids: activeIds },
+    { p_account_id: accountId, p_active_ids: activeIds, p_found_ids: foundIds },
     z.array(z.string()),
   );
+
+/** Forgets connections that a vendor no longer has, and that were recorded so long ago. */
+export const forgetConnections = async (
+  accountId: string,
+  ids: readonly string[],
+  minAgeSeconds: number,
+): Promise<void> => {
+  const args = { p_account_id: accountId, p_connection_ids: ids };
+  await call("forget_connections", { ...args, p_min_age_seconds: minAgeSeconds }, z.unknown());
+};
+
+/**
+ * Queues the webhook event `connection.expired`.
+ * @param accountId null for the account for which the connection is recorded
+ * @returns false without such an account
+ */
+export const notifyExpired = (
+  accountId: string | null,
+  connectionId: string,
+  connector: string,
+): Promise<boolean> => {
+  const args = { p_account_id: accountId, p_connection_id: connectionId };
+  return call("notify_expired_connection", { ...args, p_connector: connector }, z.boolean());
+};
 
 export async function selectConnections(accountId: string): Promise<Connection[]> {
   const args = { p_account_id: accountId, p_limit: MAX_CONNECTIONS };

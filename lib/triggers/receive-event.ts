@@ -4,6 +4,8 @@ import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { z } from "zod";
 import type { App } from "../app.ts";
+import { connectorSlug } from "../connectors/contract.ts";
+import { notifyExpired } from "../connectors/store.ts";
 import { askProvider } from "../connectors/use-connectors.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
 import { startEvent } from "../schedules/fire-tasks.ts";
@@ -16,6 +18,7 @@ import {
   insertEvent,
   openTrigger,
   readEvent,
+  recordDisabledSource,
   triggersOfSource,
   unauthorized,
 } from "./store.ts";
@@ -125,22 +128,68 @@ function acceptEvent(
   });
 }
 
+const vendorId = z.string().regex(/^[\x21-\x7e]{1,200}$/);
 const connectorEvent = z.object({
   type: z.literal("composio.trigger.message"),
   metadata: z.object({
-    trigger_id: z.string().regex(/^[\x21-\x7e]{1,200}$/),
+    trigger_id: vendorId,
     user_id: z.uuid(),
     connected_account_id: z.string(),
   }),
 });
 
+const owner = { user_id: z.uuid().nullable().catch(null) };
+const connectorNotice = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("composio.trigger.disabled"),
+    data: z.object({
+      ...owner,
+      id: vendorId,
+      connected_account_id: vendorId.catch(""),
+      disabled_reason: z
+        .string()
+        .regex(/^\w{1,100}$/)
+        .nullable()
+        .catch(null),
+    }),
+  }),
+  z.object({
+    type: z.literal("composio.connected_account.expired"),
+    data: z.object({
+      ...owner,
+      id: vendorId,
+      toolkit: z.object({ slug: z.string().toLowerCase().pipe(connectorSlug) }),
+    }),
+  }),
+]);
+
+/** Notifies the account that a connection or the subscription of triggers has ended, and returns how many. */
+async function receiveNotice(
+  app: Pick<App, "deliveryWorker">,
+  { type, data }: z.output<typeof connectorNotice>,
+  eventId: string,
+  body: Uint8Array,
+): Promise<{ readonly accepted: number }> {
+  let accepted: number;
+  if (type === "composio.trigger.disabled") {
+    const { user_id: accountId, id: sourceId, disabled_reason: reason } = data;
+    const source = { accountId, sourceId, reason, connectionId: data.connected_account_id };
+    const sha256 = createHash("sha256").update(body).digest("hex");
+    accepted = await recordDisabledSource(source, { eventId, size: body.length, sha256 });
+  } else {
+    accepted = (await notifyExpired(data.user_id, data.id, data.toolkit.slug)) ? 1 : 0;
+  }
+  if (accepted > 0) app.deliveryWorker.wake();
+  return { accepted };
+}
+
 /**
  * Authenticates a message of Composio, which sends the events of all accounts, and starts a run of each trigger of its
- * subscription. A message that concerns none is a success, because Composio would repeat it, and so is one that a
- * trigger refuses. Errors: 400, 401 unless Composio has signed it, 413, and the errors of connectors.
+ * subscription, or notifies the account of an end. A message that concerns none is a success, because Composio would repeat
+ * it, and so is one that a trigger refuses. Errors: 400, 401 unless Composio has signed it, 413, and the errors of connectors.
  */
 export async function receiveComposioEvent(
-  app: Parts & Pick<App, "connectors">,
+  app: Parts & Pick<App, "connectors" | "deliveryWorker">,
   delivery: Delivery,
   log: Logger,
 ): Promise<{ readonly accepted: number } | AppError> {
@@ -153,6 +202,8 @@ export async function receiveComposioEvent(
   const contentType = "application/json";
   const file = eventFile(contentType, body);
   if (isAppError(file)) return file;
+  const { data: notice } = connectorNotice.safeParse(file.json);
+  if (notice) return receiveNotice(app, notice, eventId, body);
   const { data: message } = connectorEvent.safeParse(file.json);
   if (!message) return { accepted: 0 };
   const { user_id: accountId, trigger_id: sourceId, connected_account_id: id } = message.metadata;

@@ -34,6 +34,8 @@ const triggerNotFound = appError("not_found", "Trigger not found");
 const refusals = {
   rate_limited: `The trigger has accepted ${MAX_EVENTS_PER_HOUR} events within an hour`,
   task_disabled: "The task is disabled: enable it to accept events",
+  source_disabled:
+    "The service sends no more events: connect it again if its connection has expired, delete this trigger, and create it again",
 };
 
 const refused = refusalOf({
@@ -124,6 +126,31 @@ export const triggersOfSource = (
     { p_account_id: accountId, p_source_id: sourceId, p_limit: MAX_SUBSCRIBERS },
     z.array(z.object({ id: z.string(), connector: z.string() })),
   );
+
+/**
+ * Shows the triggers of a subscription that its provider sends no more events, and queues the webhook event
+ * `trigger.disabled` for each, once for a message.
+ * @param source.accountId null for the account for which the connection is recorded
+ * @returns how many triggers it has
+ */
+export const recordDisabledSource = (
+  source: {
+    readonly accountId: string | null;
+    readonly connectionId: string;
+    readonly sourceId: string;
+    readonly reason: string | null;
+  },
+  message: Pick<NewEvent, "eventId" | "size" | "sha256">,
+): Promise<number> => {
+  const args = {
+    p_account_id: source.accountId,
+    p_connection_id: source.connectionId,
+    p_source_id: source.sourceId,
+    p_reason: source.reason,
+  };
+  const { eventId: p_event_id, size: p_size, sha256: p_sha256 } = message;
+  return call("record_disabled_source", { ...args, p_event_id, p_size, p_sha256 }, z.int());
+};
 
 /** Errors: 404 `Task not found`. */
 export function selectTriggers(

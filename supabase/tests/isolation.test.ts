@@ -279,7 +279,11 @@ const withoutLookup = [
   "end_media_removal",
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
   "record_connector_link",
+  "recorded_connections",
   "refused_connections",
+  "forget_connections",
+  "notify_expired_connection",
+  "record_disabled_source",
   "end_event_check",
   "send_test_event",
   "take_event_check",
