@@ -54,51 +54,34 @@ export async function recordLink(
 }
 
 /** Returns the ids of the account's connections at a vendor: the ones seen active first, then the newest. */
-export const recordedConnections = (accountId: string): Promise<string[]> =>
-  call(
-    "recorded_connections",
-    { p_account_id: accountId, p_limit: MAX_RECORDED },
-    z.array(z.string()),
-  );
+export const recordedConnections = (accountId: string): Promise<string[]> => {
+  const args = { p_account_id: accountId, p_limit: MAX_RECORDED };
+  return call("recorded_connections", args, z.array(z.string()));
+};
 
-/**
- * Returns the active connections at a vendor that were completed without the right to do so.
- * @param foundIds further ones that the vendor has for the account, to be recorded
- */
+type AtVendor = readonly { readonly id: string }[];
+const idsOf = (connections: AtVendor) => connections.map(({ id }) => id);
+
+/** Records the found connections, and returns the active ones that were completed without the right to do so. */
 export const refusedConnections = (
   accountId: string,
-  activeIds: readonly string[],
-  foundIds: readonly string[],
-): Promise<string[]> =>
-  call(
-    "refused_connections",
-    { p_account_id: accountId, p_active_ids: activeIds, p_found_ids: foundIds },
-    z.array(z.string()),
-  );
+  active: AtVendor,
+  found: AtVendor,
+): Promise<string[]> => {
+  const args = { p_account_id: accountId, p_active_ids: idsOf(active), p_found_ids: idsOf(found) };
+  return call("refused_connections", args, z.array(z.string()));
+};
 
 /** Forgets connections that a vendor no longer has, and that were recorded so long ago. */
-export const forgetConnections = async (
+export async function forgetConnections(
   accountId: string,
-  ids: readonly string[],
+  gone: AtVendor,
   minAgeSeconds: number,
-): Promise<void> => {
-  const args = { p_account_id: accountId, p_connection_ids: ids };
+): Promise<void> {
+  if (gone.length === 0) return;
+  const args = { p_account_id: accountId, p_connection_ids: idsOf(gone) };
   await call("forget_connections", { ...args, p_min_age_seconds: minAgeSeconds }, z.unknown());
-};
-
-/**
- * Queues the webhook event `connection.expired`.
- * @param accountId null for the account for which the connection is recorded
- * @returns false without such an account
- */
-export const notifyExpired = (
-  accountId: string | null,
-  connectionId: string,
-  connector: string,
-): Promise<boolean> => {
-  const args = { p_account_id: accountId, p_connection_id: connectionId };
-  return call("notify_expired_connection", { ...args, p_connector: connector }, z.boolean());
-};
+}
 
 export async function selectConnections(accountId: string): Promise<Connection[]> {
   const args = { p_account_id: accountId, p_limit: MAX_CONNECTIONS };

@@ -5,7 +5,6 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import type { App } from "../app.ts";
 import { connectorSlug } from "../connectors/contract.ts";
-import { notifyExpired } from "../connectors/store.ts";
 import { askProvider } from "../connectors/use-connectors.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
 import { startEvent } from "../schedules/fire-tasks.ts";
@@ -18,7 +17,7 @@ import {
   insertEvent,
   openTrigger,
   readEvent,
-  recordDisabledSource,
+  recordNotice,
   triggersOfSource,
   unauthorized,
 } from "./store.ts";
@@ -138,50 +137,39 @@ const connectorEvent = z.object({
   }),
 });
 
-const owner = { user_id: z.uuid().nullable().catch(null) };
-const connectorNotice = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("composio.trigger.disabled"),
-    data: z.object({
-      ...owner,
-      id: vendorId,
-      connected_account_id: vendorId.catch(""),
-      disabled_reason: z
-        .string()
-        .regex(/^\w{1,100}$/)
-        .nullable()
-        .catch(null),
-    }),
-  }),
-  z.object({
-    type: z.literal("composio.connected_account.expired"),
-    data: z.object({
-      ...owner,
-      id: vendorId,
-      toolkit: z.object({ slug: z.string().toLowerCase().pipe(connectorSlug) }),
-    }),
-  }),
+const userId = z.uuid().nullable().catch(null);
+const connectorNotice = z.union([
+  z
+    .object({
+      type: z.literal("composio.trigger.disabled"),
+      data: z.object({
+        id: vendorId,
+        user_id: userId,
+        connected_account_id: vendorId.catch(""),
+        disabled_reason: z
+          .string()
+          .regex(/^\w{1,100}$/)
+          .nullable()
+          .catch(null),
+      }),
+    })
+    .transform(({ data: { id: sourceId, user_id: accountId, ...data } }) => ({
+      ...{ accountId, sourceId, reason: data.disabled_reason },
+      connectionId: data.connected_account_id,
+    })),
+  z
+    .object({
+      type: z.literal("composio.connected_account.expired"),
+      data: z.object({
+        id: vendorId,
+        user_id: userId,
+        toolkit: z.object({ slug: z.string().toLowerCase().pipe(connectorSlug) }),
+      }),
+    })
+    .transform(({ data: { id: connectionId, user_id: accountId, toolkit } }) => ({
+      ...{ accountId, connectionId, connector: toolkit.slug },
+    })),
 ]);
-
-/** Notifies the account that a connection or the subscription of triggers has ended, and returns how many. */
-async function receiveNotice(
-  app: Pick<App, "deliveryWorker">,
-  { type, data }: z.output<typeof connectorNotice>,
-  eventId: string,
-  body: Uint8Array,
-): Promise<{ readonly accepted: number }> {
-  let accepted: number;
-  if (type === "composio.trigger.disabled") {
-    const { user_id: accountId, id: sourceId, disabled_reason: reason } = data;
-    const source = { accountId, sourceId, reason, connectionId: data.connected_account_id };
-    const sha256 = createHash("sha256").update(body).digest("hex");
-    accepted = await recordDisabledSource(source, { eventId, size: body.length, sha256 });
-  } else {
-    accepted = (await notifyExpired(data.user_id, data.id, data.toolkit.slug)) ? 1 : 0;
-  }
-  if (accepted > 0) app.deliveryWorker.wake();
-  return { accepted };
-}
 
 /**
  * Authenticates a message of Composio, which sends the events of all accounts, and starts a run of each trigger of its
@@ -203,7 +191,12 @@ export async function receiveComposioEvent(
   const file = eventFile(contentType, body);
   if (isAppError(file)) return file;
   const { data: notice } = connectorNotice.safeParse(file.json);
-  if (notice) return receiveNotice(app, notice, eventId, body);
+  if (notice) {
+    const sha256 = createHash("sha256").update(body).digest("hex");
+    const accepted = await recordNotice(notice, { eventId, size: body.length, sha256 });
+    if (accepted > 0) app.deliveryWorker.wake();
+    return { accepted };
+  }
   const { data: message } = connectorEvent.safeParse(file.json);
   if (!message) return { accepted: 0 };
   const { user_id: accountId, trigger_id: sourceId, connected_account_id: id } = message.metadata;

@@ -127,29 +127,26 @@ export const triggersOfSource = (
     z.array(z.object({ id: z.string(), connector: z.string() })),
   );
 
-/**
- * Shows the triggers of a subscription that its provider sends no more events, and queues the webhook event
- * `trigger.disabled` for each, once for a message.
- * @param source.accountId null for the account for which the connection is recorded
- * @returns how many triggers it has
- */
-export const recordDisabledSource = (
-  source: {
-    readonly accountId: string | null;
-    readonly connectionId: string;
-    readonly sourceId: string;
-    readonly reason: string | null;
-  },
-  message: Pick<NewEvent, "eventId" | "size" | "sha256">,
+interface ConnectorNotice {
+  /** Null for the account for which the connection is recorded. */
+  readonly accountId: string | null;
+  readonly connectionId: string;
+  /** The subscription that was disabled. Absent for a connection that has expired. */
+  readonly sourceId?: string;
+  readonly connector?: string;
+  readonly reason?: string | null;
+}
+
+/** Records a provider's notice once for a message, and returns how many connections or triggers it concerns. */
+export const recordNotice = (
+  { accountId, connectionId, sourceId, connector, reason }: ConnectorNotice,
+  { eventId, size, sha256 }: Pick<NewEvent, "eventId" | "size" | "sha256">,
 ): Promise<number> => {
-  const args = {
-    p_account_id: source.accountId,
-    p_connection_id: source.connectionId,
-    p_source_id: source.sourceId,
-    p_reason: source.reason,
-  };
-  const { eventId: p_event_id, size: p_size, sha256: p_sha256 } = message;
-  return call("record_disabled_source", { ...args, p_event_id, p_size, p_sha256 }, z.int());
+  const args = { p_account_id: accountId, p_connection_id: connectionId };
+  const end = { p_source_id: sourceId ?? null, p_connector: connector ?? null };
+  const message = { p_event_id: eventId, p_size: size, p_sha256: sha256 };
+  const notice = { ...args, ...end, p_reason: reason ?? null, ...message };
+  return call("record_connector_notice", notice, z.int());
 };
 
 /** Errors: 404 `Task not found`. */

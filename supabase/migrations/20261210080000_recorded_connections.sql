@@ -67,27 +67,9 @@ language sql volatile set search_path = '' as $$
 $$;
 comment on function public.forget_connections is 'Forgets connections that the vendor no longer has, if they were recorded so long ago.';
 
-create function public.notify_expired_connection(
-  p_account_id uuid, p_connection_id text, p_connector text
-) returns boolean
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_account_id uuid := coalesce(p_account_id, (
-    select account_id from public.connector_links where connection_id = p_connection_id limit 1));
-begin
-  if not exists (select from public.accounts where id = v_account_id) then
-    return false;
-  end if;
-  perform public.enqueue_webhook_event(v_account_id, 'connection.expired',
-    jsonb_build_object('connection_id', p_connection_id, 'connector', p_connector));
-  return true;
-end
-$$;
-comment on function public.notify_expired_connection is 'Queues connection.expired for the account of a connection at a vendor: p_account_id, or the one for which it is recorded. False when there is none.';
-
-create function public.record_disabled_source(
-  p_account_id uuid, p_connection_id text, p_source_id text, p_event_id text, p_reason text,
-  p_size integer, p_sha256 text
+create function public.record_connector_notice(
+  p_account_id uuid, p_connection_id text, p_source_id text, p_connector text, p_reason text,
+  p_event_id text, p_size integer, p_sha256 text
 ) returns integer
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -96,6 +78,14 @@ declare
   v_trigger public.task_triggers;
   v_count integer := 0;
 begin
+  if not exists (select from public.accounts where id = v_account_id) then
+    return 0;
+  end if;
+  if p_source_id is null then
+    perform public.enqueue_webhook_event(v_account_id, 'connection.expired',
+      jsonb_build_object('connection_id', p_connection_id, 'connector', p_connector));
+    return 1;
+  end if;
   for v_trigger in
     select * from public.task_triggers
     where account_id = v_account_id and source_id = p_source_id
@@ -119,4 +109,4 @@ begin
   return v_count;
 end
 $$;
-comment on function public.record_disabled_source is 'Adds to the events of each trigger of a subscription that the provider sends no more, and queues trigger.disabled, once for a message. Returns the number of triggers. The account is p_account_id, or the one of the connection.';
+comment on function public.record_connector_notice is 'Queues connection.expired, or with p_source_id adds to the events of each trigger of this subscription that it is disabled, and queues trigger.disabled, once for a message. The account is p_account_id, or the one for which the connection is recorded. Returns how many webhook events it has queued for.';

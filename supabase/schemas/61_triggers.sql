@@ -372,9 +372,9 @@ language sql volatile set search_path = '' as $$
 $$;
 comment on function public.send_test_event is 'Sends an event of the embedded provider to the triggers of an account, whose runs any server starts, and returns how many have accepted it.';
 
-create function public.record_disabled_source(
-  p_account_id uuid, p_connection_id text, p_source_id text, p_event_id text, p_reason text,
-  p_size integer, p_sha256 text
+create function public.record_connector_notice(
+  p_account_id uuid, p_connection_id text, p_source_id text, p_connector text, p_reason text,
+  p_event_id text, p_size integer, p_sha256 text
 ) returns integer
 language plpgsql volatile set search_path = '' as $$
 declare
@@ -383,6 +383,14 @@ declare
   v_trigger public.task_triggers;
   v_count integer := 0;
 begin
+  if not exists (select from public.accounts where id = v_account_id) then
+    return 0;
+  end if;
+  if p_source_id is null then
+    perform public.enqueue_webhook_event(v_account_id, 'connection.expired',
+      jsonb_build_object('connection_id', p_connection_id, 'connector', p_connector));
+    return 1;
+  end if;
   for v_trigger in
     select * from public.task_triggers
     where account_id = v_account_id and source_id = p_source_id
@@ -406,7 +414,7 @@ begin
   return v_count;
 end
 $$;
-comment on function public.record_disabled_source is 'Adds to the events of each trigger of a subscription that the provider sends no more, and queues trigger.disabled, once for a message. Returns the number of triggers. The account is p_account_id, or the one of the connection.';
+comment on function public.record_connector_notice is 'Queues connection.expired, or with p_source_id adds to the events of each trigger of this subscription that it is disabled, and queues trigger.disabled, once for a message. The account is p_account_id, or the one for which the connection is recorded. Returns how many webhook events it has queued for.';
 
 create function public.delete_connector_triggers(p_account_id uuid, p_connector text)
 returns void

@@ -200,24 +200,6 @@ language sql volatile set search_path = '' as $$
 $$;
 comment on function public.forget_connections is 'Forgets connections that the vendor no longer has, if they were recorded so long ago.';
 
-create function public.notify_expired_connection(
-  p_account_id uuid, p_connection_id text, p_connector text
-) returns boolean
-language plpgsql volatile set search_path = '' as $$
-declare
-  v_account_id uuid := coalesce(p_account_id, (
-    select account_id from public.connector_links where connection_id = p_connection_id limit 1));
-begin
-  if not exists (select from public.accounts where id = v_account_id) then
-    return false;
-  end if;
-  perform public.enqueue_webhook_event(v_account_id, 'connection.expired',
-    jsonb_build_object('connection_id', p_connection_id, 'connector', p_connector));
-  return true;
-end
-$$;
-comment on function public.notify_expired_connection is 'Queues connection.expired for the account of a connection at a vendor: p_account_id, or the one for which it is recorded. False when there is none.';
-
 create function public.set_chat_connectors(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_connectors text[]
 ) returns jsonb

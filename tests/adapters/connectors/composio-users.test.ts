@@ -117,6 +117,19 @@ describe.each(behaviors)("lists with %o", (behavior) => {
   });
 });
 
+it("connections that were never listed appear where the filter is refused, but items say whose they are", async () => {
+  const account = await createAccount();
+  composio.add(account, composioItem(account, "gmail", "ACTIVE"));
+  composio.changeLists({ userFilter: "refused" });
+  expect(await statesOf(account)).toEqual(["gmail active"]);
+});
+
+it("a list that is refused for another reason is no empty one", async () => {
+  composio.fail({ status: 400 }, "/connected_accounts");
+  expect(await connectors.list(await createAccount())).toMatchObject({ status: 400 });
+  composio.recover();
+});
+
 describe("a recorded connection", () => {
   it("of which Composio says that it is another user's is not shown", async () => {
     const [account, other] = [await createAccount(), await createAccount()];
@@ -136,12 +149,11 @@ describe("a recorded connection", () => {
 
   it("cannot be read: the list fails, because it would lack a connection", async () => {
     const account = await createAccount();
-    await connect(account, "gmail");
-    composio.changeLists({ userFilter: "refused" });
+    await sql`insert into connector_links (account_id, connection_id) values (${account}, 'ca_x')`;
     composio.fail({ status: 500 }, "/connected_accounts/ca_");
     expect(await connectors.list(account)).toMatchObject({ kind: "unavailable", status: 500 });
     composio.recover();
-    expect(await statesOf(account)).toEqual(["gmail active"]);
+    expect(await statesOf(account)).toEqual([]);
   });
 
   it("stays unusable if its starter had lost the right before it was seen active", async () => {

@@ -78,10 +78,6 @@ export const fault = (kind: ConnectorFault["kind"], cause: string): ConnectorFau
 export const isMissing = ({ kind, status }: ConnectorFault): boolean =>
   kind === "unavailable" && (status === 404 || status === 410);
 
-/** Returns whether a list may have been refused for its filter by user. */
-export const isRefusedFilter = ({ kind, status }: ConnectorFault): boolean =>
-  kind === "unavailable" && (status === 400 || status === 422);
-
 /** An error slug that names the toolkit means that the provider does not know it or cannot link it. */
 export function faultOf(path: string, { status, retryAfter, body }: Refusal): ConnectorFault {
   const cause = `${path} answered ${status}`;

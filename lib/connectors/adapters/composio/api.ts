@@ -40,7 +40,7 @@ export class ComposioApi {
     return success ? { kind: "answer", value: data } : fault("unavailable", `${path}: ${error}`);
   }
 
-  /** Returns the items of a list, or the fault of a page. */
+  /** Returns the items of a list, of all users where it ignores or refuses `user_ids`, or the fault of a page. */
   async readPages(
     path: string,
     filter: Readonly<Record<string, string>>,
@@ -50,7 +50,11 @@ export class ComposioApi {
     const query = new URLSearchParams(filter);
     for (let pageNumber = 1; pageNumber <= MAX_PAGES; pageNumber++) {
       const answer = await this.ask(page, `${path}?${query}`, deadline);
-      if (answer.kind !== "answer") return answer;
+      if (answer.kind !== "answer") {
+        const { user_ids, ...others } = filter;
+        const mayBeOfUser = user_ids !== undefined && [400, 422].includes(answer.status ?? 0);
+        return mayBeOfUser ? this.readPages(path, others, deadline) : answer;
+      }
       items.push(...answer.value.items);
       if (!answer.value.next_cursor) break;
       query.set("cursor", answer.value.next_cursor);

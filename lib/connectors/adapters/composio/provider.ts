@@ -13,7 +13,6 @@ import {
 } from "../../store.ts";
 import {
   accountIn,
-  type connectedAccount,
   createdLink,
   createdSession,
   describeConnection,
@@ -23,7 +22,6 @@ import {
   fault,
   isDestructive,
   isMissing,
-  isRefusedFilter,
   MAX_ERROR_CHARS,
   ownedBy,
   page,
@@ -90,21 +88,17 @@ export class ComposioConnectors implements ConnectorProvider {
     const recorded = await recordedConnections(accountId);
     const query = { user_ids: accountId, limit: String(PAGE_SIZE) };
     const listed = await this.#api.readPages("/connected_accounts", query, deadline);
-    if (!Array.isArray(listed) && !isRefusedFilter(listed)) return listed;
-    const found = (Array.isArray(listed) ? listed : []).flatMap(accountIn);
+    if (!Array.isArray(listed)) return listed;
+    const found = listed.flatMap(accountIn);
     const missing = recorded.filter((id) => !found.some((one) => one.id === id));
     const named = await this.#readNamed(accountId, missing, deadline);
     if (!Array.isArray(named)) return named;
     const own = [...found, ...named].filter(ownedBy(accountId, recorded));
     const connections = own.map(describeConnection);
-    const idsOf = (wanted: (one: Connection) => boolean) =>
-      connections.filter(wanted).map(({ id }) => id);
-    const active = idsOf(({ status }) => status === "active");
-    const unknown = idsOf(({ id, status }) => status !== "pending" && !recorded.includes(id));
+    const decided = connections.filter(({ status }) => status !== "pending");
+    const active = decided.filter(({ status }) => status === "active");
     const refused =
-      active.length + unknown.length === 0
-        ? []
-        : await refusedConnections(accountId, active, unknown);
+      decided.length === 0 ? [] : await refusedConnections(accountId, active, decided);
     const usable = connections.map(
       (one): Connection => (refused.includes(one.id) ? { ...one, status: "inactive" } : one),
     );
@@ -114,22 +108,20 @@ export class ComposioConnectors implements ConnectorProvider {
 
   /** Returns recorded connections by their ids, and forgets the ones that Composio has deleted. */
   async #readNamed(accountId: string, ids: readonly string[], deadline: AbortSignal) {
+    const paths = ids.map((id) => `/connected_accounts/${encodeURIComponent(id)}`);
     const answers = await Promise.all(
-      ids.map(async (id) => {
-        const path = `/connected_accounts/${encodeURIComponent(id)}`;
-        return { id, answer: await this.#api.ask(z.unknown(), path, deadline) };
-      }),
+      paths.map((path) => this.#api.ask(z.unknown(), path, deadline)),
     );
-    const gone: string[] = [];
-    const found: z.output<typeof connectedAccount>[] = [];
-    for (const { id, answer } of answers) {
-      if (answer.kind === "answer") found.push(...[answer.value].flatMap(accountIn));
-      else if (isMissing(answer)) gone.push(id);
+    const found: unknown[] = [];
+    const gone: { readonly id: string }[] = [];
+    for (const [index, answer] of answers.entries()) {
+      if (answer.kind === "answer") found.push(answer.value);
+      else if (isMissing(answer)) gone.push({ id: ids[index] ?? "" });
       // A list that lacks a connection would be wrong.
       else return answer;
     }
-    if (gone.length > 0) await forgetConnections(accountId, gone, MAX_LINK_SECONDS);
-    return found;
+    await forgetConnections(accountId, gone, MAX_LINK_SECONDS);
+    return found.flatMap(accountIn);
   }
 
   async disconnect({ accountId, connector }: RequestOf<"disconnect">) {
@@ -143,10 +135,7 @@ export class ComposioConnectors implements ConnectorProvider {
       // One that another request has removed counts as removed.
       if (removed.kind !== "answer" && !isMissing(removed)) return removed;
     }
-    if (own.length > 0) {
-      const ids = own.map(({ id }) => id);
-      await forgetConnections(accountId, ids, 0);
-    }
+    await forgetConnections(accountId, own, 0);
     return { kind: "disconnected", count: own.length } as const;
   }
 
@@ -221,28 +210,26 @@ export class ComposioConnectors implements ConnectorProvider {
     const recorded = await recordedConnections(accountId);
     // A subscription that Composio has disabled would start again with its connection.
     const page = { show_disabled: "true", limit: String(MAX_TRIGGER_PAGE) };
-    const read = (filter: Readonly<Record<string, string>>) =>
-      this.#api.readPages("/trigger_instances/active", { ...filter, ...page }, deadline);
-    const lists = [await read({ user_ids: accountId })];
+    const path = "/trigger_instances/active";
     const isOwn = (one: z.output<typeof triggerInstance>) =>
       ownedBy(accountId, recorded)({ id: one.connected_account_id, user_id: one.user_id });
-    const first = lists[0];
-    const isFiltered = Array.isArray(first) && first.flatMap(triggerIn).every(isOwn);
-    // Without the filter, pages of other accounts' may hide the account's own.
-    if (!isFiltered) {
-      const byConnection = recorded.map((id) => read({ connected_account_ids: id }));
-      lists.push(...(await Promise.all(byConnection)));
+    const listed = await this.#api.readPages(path, { ...page, user_ids: accountId }, deadline);
+    if (!Array.isArray(listed)) return listed;
+    const found = listed.flatMap(triggerIn);
+    // Without the filter, pages of other accounts may hide the account's own.
+    const missing = found.every(isOwn) ? [] : recorded;
+    const lists = missing.map((id) =>
+      this.#api.readPages(path, { ...page, connected_account_ids: id }, deadline),
+    );
+    for (const list of await Promise.all(lists)) {
+      if (!Array.isArray(list)) return list;
+      found.push(...list.flatMap(triggerIn));
     }
-    const unused = new Set<string>();
-    for (const list of lists) {
-      if (Array.isArray(list)) {
-        for (const one of list.flatMap(triggerIn).filter(isOwn)) unused.add(one.id);
-      } else if (list !== first || !isRefusedFilter(list)) return list;
-    }
+    const unused = new Set(found.filter(isOwn).map(({ id }) => id));
     for (const id of unused) {
       if (keptIds.includes(id)) continue;
-      const path = `/trigger_instances/manage/${encodeURIComponent(id)}`;
-      const removed = await this.#api.ask(z.unknown(), path, deadline, undefined, "DELETE");
+      const one = `/trigger_instances/manage/${encodeURIComponent(id)}`;
+      const removed = await this.#api.ask(z.unknown(), one, deadline, undefined, "DELETE");
       const isGone = removed.kind !== "answer" && (isMissing(removed) || removed.status === 409);
       if (removed.kind !== "answer" && !isGone) return removed;
     }
