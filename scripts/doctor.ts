@@ -1,6 +1,7 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { startApp } from "../lib/app.ts";
 import { diagnose } from "../lib/health/diagnose.ts";
+import { exerciseVendors } from "../lib/health/exercise-vendors.ts";
 import type { Finding } from "../lib/health/finding.ts";
 import { config, type Environment } from "../lib/platform/config.ts";
 import { settings } from "../lib/platform/settings.ts";
@@ -8,6 +9,8 @@ import { dataDirOf } from "./data-dir.ts";
 import type { Parts } from "./parts.ts";
 
 const TIMEOUT_MS = 15_000;
+/** A model may think, and a sandbox may have to start. */
+const DEEP_TIMEOUT_MS = 120_000;
 
 /** How an installation is run, of which there are several kinds. */
 export interface Installation {
@@ -24,22 +27,26 @@ export interface Installation {
 
 /**
  * Checks the installation as its server would run it, and prints its findings with a remedy for each
- * fault; with `--json`, as JSON. The server may be running.
+ * fault; with `--json`, as JSON. With `--deep` it also uses each vendor once. The server may be running.
  *
  * @returns the exit code: 0 when the server can run, perhaps with warnings; 1 when a check failed
  */
 export async function doctor(args: readonly string[], installation: Installation): Promise<number> {
-  const isJson = args[0] === "--json";
-  if (args.length > (isJson ? 1 : 0)) {
-    console.error(`Usage: ${installation.name} [--json]`);
+  const isJson = args.includes("--json");
+  const isDeep = args.includes("--deep");
+  if (args.length > Number(isJson) + Number(isDeep)) {
+    console.error(`Usage: ${installation.name} [--deep] [--json]`);
     return 2;
   }
-  const findings = await examine(installation);
+  const findings = await examine(installation, isDeep);
   console.log(isJson ? JSON.stringify({ findings }, null, 2) : describe(findings));
   return findings.some(({ status }) => status === "failed") ? 1 : 0;
 }
 
-async function examine({ checkGiven, reachParts }: Installation): Promise<readonly Finding[]> {
+async function examine(
+  { checkGiven, reachParts }: Installation,
+  isDeep: boolean,
+): Promise<readonly Finding[]> {
   const { env } = process;
   const given = checkGiven(env);
   if (given.some(({ status }) => status === "failed")) return given;
@@ -57,8 +64,10 @@ async function examine({ checkGiven, reachParts }: Installation): Promise<readon
   });
   try {
     const options = { timeoutMs: TIMEOUT_MS, asksServices: true };
-    const found = await diagnose(config(), await startApp(config()), options);
-    return [...given, ...found];
+    const app = await startApp(config());
+    const found = await diagnose(config(), app, options);
+    const used = isDeep ? await exerciseVendors(app, DEEP_TIMEOUT_MS) : [];
+    return [...given, ...found, ...used];
   } finally {
     await parts?.stop();
   }

@@ -13,6 +13,8 @@ import { type Connection, connection, MAX_EVENTS_PER_HOUR, MAX_SUBSCRIBERS } fro
 import type { ConnectionStarter } from "./port.ts";
 
 const MAX_CONNECTIONS = 200;
+/** Of a vendor, which may have to be asked for each. */
+const MAX_RECORDED = 100;
 /** Longer than the calls of a provider take that make a subscription, or end unused ones. */
 const CHECK_LEASE_SECONDS = 60;
 
@@ -51,16 +53,35 @@ export async function recordLink(
   await call("record_connector_link", { ...args, ...starterArguments(starter) }, z.unknown());
 }
 
-/** Returns the active connections at a vendor that were completed without the right to do so. */
+/** Returns the ids of the account's connections at a vendor: the ones seen active first, then the newest. */
+export const recordedConnections = (accountId: string): Promise<string[]> => {
+  const args = { p_account_id: accountId, p_limit: MAX_RECORDED };
+  return call("recorded_connections", args, z.array(z.string()));
+};
+
+type AtVendor = readonly { readonly id: string }[];
+const idsOf = (connections: AtVendor) => connections.map(({ id }) => id);
+
+/** Records the found connections, and returns the active ones that were completed without the right to do so. */
 export const refusedConnections = (
   accountId: string,
-  activeIds: readonly string[],
-): Promise<string[]> =>
-  call(
-    "refused_connections",
-    { p_account_id: accountId, p_active_ids: activeIds },
-    z.array(z.string()),
-  );
+  active: AtVendor,
+  found: AtVendor,
+): Promise<string[]> => {
+  const args = { p_account_id: accountId, p_active_ids: idsOf(active), p_found_ids: idsOf(found) };
+  return call("refused_connections", args, z.array(z.string()));
+};
+
+/** Forgets connections that a vendor no longer has, and that were recorded so long ago. */
+export async function forgetConnections(
+  accountId: string,
+  gone: AtVendor,
+  minAgeSeconds: number,
+): Promise<void> {
+  if (gone.length === 0) return;
+  const args = { p_account_id: accountId, p_connection_ids: idsOf(gone) };
+  await call("forget_connections", { ...args, p_min_age_seconds: minAgeSeconds }, z.unknown());
+}
 
 export async function selectConnections(accountId: string): Promise<Connection[]> {
   const args = { p_account_id: accountId, p_limit: MAX_CONNECTIONS };

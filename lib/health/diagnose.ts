@@ -24,7 +24,7 @@ const selecting: Readonly<Record<string, string>> = {
   content: "FAL_KEY",
 };
 
-type Check = () => Promise<readonly Finding[]>;
+export type Check = () => Promise<readonly Finding[]>;
 
 /**
  * Checks the installation before the server serves, and logs each finding with its remedy.
@@ -112,7 +112,8 @@ function portChecks(app: App, deadline: AbortSignal): Record<string, Check> {
 const toFindings = (check: string, adapter: string, probes: readonly Probe[]): Finding[] =>
   probes.length === 0 ? [ok(check, adapter)] : probes.map((probe) => findingOf(check, probe));
 
-async function finish(name: string, check: Check, deadline: AbortSignal) {
+/** Returns the findings of a check, which counts as failed when it takes too long or throws. */
+export async function finish(name: string, check: Check, deadline: AbortSignal) {
   const late = new Promise<Finding[]>((resolve) => {
     const end = () => resolve([failed(name, "did not end in time", RETRY)]);
     if (deadline.aborted) end();

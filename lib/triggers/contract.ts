@@ -241,7 +241,7 @@ export const receiveComposioEventContract = contract({
   auth: "none",
   summary: "Receive an event from Composio",
   description:
-    "The URL of Composio's webhook subscription, for all accounts. A message that Composio has signed with `COMPOSIO_WEBHOOK_SECRET` starts the triggers of its subscription; their lists of events have what they have refused. Any other message starts nothing.",
+    "The URL of Composio's webhook subscription, for all accounts. A message that Composio has signed with `COMPOSIO_WEBHOOK_SECRET` starts the triggers of its subscription; their lists of events have what they have refused. A message that a subscription was disabled, or that a connection has expired, is in these lists and sent to the webhooks of its account. Any other message starts nothing.",
   headers: z.object({
     "webhook-id": z.string().meta({ description: "Identifies the event" }),
     "webhook-timestamp": z.string().meta({ description: "Within five minutes from now" }),
@@ -251,7 +251,9 @@ export const receiveComposioEventContract = contract({
   }),
   byteBodyLimit: MAX_EVENT_BYTES,
   responses: successResponse("The message was received", {
-    accepted: z.int().meta({ description: "The triggers that have accepted the event" }),
+    accepted: z.int().meta({
+      description: "The triggers that have accepted the event, or that a notice concerns",
+    }),
   }),
   errors: [
     "invalid_json",

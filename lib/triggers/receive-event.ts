@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Logger } from "pino";
 import { z } from "zod";
 import type { App } from "../app.ts";
+import { connectorSlug } from "../connectors/contract.ts";
 import { askProvider } from "../connectors/use-connectors.ts";
 import { type AppError, invalidField, isAppError } from "../contract/app-error.ts";
 import { startEvent } from "../schedules/fire-tasks.ts";
@@ -16,6 +17,7 @@ import {
   insertEvent,
   openTrigger,
   readEvent,
+  recordNotice,
   triggersOfSource,
   unauthorized,
 } from "./store.ts";
@@ -125,22 +127,57 @@ function acceptEvent(
   });
 }
 
+const vendorId = z.string().regex(/^[\x21-\x7e]{1,200}$/);
 const connectorEvent = z.object({
   type: z.literal("composio.trigger.message"),
   metadata: z.object({
-    trigger_id: z.string().regex(/^[\x21-\x7e]{1,200}$/),
+    trigger_id: vendorId,
     user_id: z.uuid(),
     connected_account_id: z.string(),
   }),
 });
 
+const userId = z.uuid().nullable().catch(null);
+const connectorNotice = z.union([
+  z
+    .object({
+      type: z.literal("composio.trigger.disabled"),
+      data: z.object({
+        id: vendorId,
+        user_id: userId,
+        connected_account_id: vendorId.catch(""),
+        disabled_reason: z
+          .string()
+          .regex(/^\w{1,100}$/)
+          .nullable()
+          .catch(null),
+      }),
+    })
+    .transform(({ data: { id: sourceId, user_id: accountId, ...data } }) => ({
+      ...{ accountId, sourceId, reason: data.disabled_reason },
+      connectionId: data.connected_account_id,
+    })),
+  z
+    .object({
+      type: z.literal("composio.connected_account.expired"),
+      data: z.object({
+        id: vendorId,
+        user_id: userId,
+        toolkit: z.object({ slug: z.string().toLowerCase().pipe(connectorSlug) }),
+      }),
+    })
+    .transform(({ data: { id: connectionId, user_id: accountId, toolkit } }) => ({
+      ...{ accountId, connectionId, connector: toolkit.slug },
+    })),
+]);
+
 /**
  * Authenticates a message of Composio, which sends the events of all accounts, and starts a run of each trigger of its
- * subscription. A message that concerns none is a success, because Composio would repeat it, and so is one that a
- * trigger refuses. Errors: 400, 401 unless Composio has signed it, 413, and the errors of connectors.
+ * subscription, or notifies the account of an end. A message that concerns none is a success, because Composio would repeat
+ * it, and so is one that a trigger refuses. Errors: 400, 401 unless Composio has signed it, 413, and the errors of connectors.
  */
 export async function receiveComposioEvent(
-  app: Parts & Pick<App, "connectors">,
+  app: Parts & Pick<App, "connectors" | "deliveryWorker">,
   delivery: Delivery,
   log: Logger,
 ): Promise<{ readonly accepted: number } | AppError> {
@@ -153,6 +190,13 @@ export async function receiveComposioEvent(
   const contentType = "application/json";
   const file = eventFile(contentType, body);
   if (isAppError(file)) return file;
+  const { data: notice } = connectorNotice.safeParse(file.json);
+  if (notice) {
+    const sha256 = createHash("sha256").update(body).digest("hex");
+    const accepted = await recordNotice(notice, { eventId, size: body.length, sha256 });
+    if (accepted > 0) app.deliveryWorker.wake();
+    return { accepted };
+  }
   const { data: message } = connectorEvent.safeParse(file.json);
   if (!message) return { accepted: 0 };
   const { user_id: accountId, trigger_id: sourceId, connected_account_id: id } = message.metadata;

@@ -34,6 +34,8 @@ const triggerNotFound = appError("not_found", "Trigger not found");
 const refusals = {
   rate_limited: `The trigger has accepted ${MAX_EVENTS_PER_HOUR} events within an hour`,
   task_disabled: "The task is disabled: enable it to accept events",
+  source_disabled:
+    "The service sends no more events: connect it again if its connection has expired, delete this trigger, and create it again",
 };
 
 const refused = refusalOf({
@@ -124,6 +126,28 @@ export const triggersOfSource = (
     { p_account_id: accountId, p_source_id: sourceId, p_limit: MAX_SUBSCRIBERS },
     z.array(z.object({ id: z.string(), connector: z.string() })),
   );
+
+interface ConnectorNotice {
+  /** Null for the account for which the connection is recorded. */
+  readonly accountId: string | null;
+  readonly connectionId: string;
+  /** The subscription that was disabled. Absent for a connection that has expired. */
+  readonly sourceId?: string;
+  readonly connector?: string;
+  readonly reason?: string | null;
+}
+
+/** Records a provider's notice once for a message, and returns how many connections or triggers it concerns. */
+export const recordNotice = (
+  { accountId, connectionId, sourceId, connector, reason }: ConnectorNotice,
+  { eventId, size, sha256 }: Pick<NewEvent, "eventId" | "size" | "sha256">,
+): Promise<number> => {
+  const args = { p_account_id: accountId, p_connection_id: connectionId };
+  const end = { p_source_id: sourceId ?? null, p_connector: connector ?? null };
+  const message = { p_event_id: eventId, p_size: size, p_sha256: sha256 };
+  const notice = { ...args, ...end, p_reason: reason ?? null, ...message };
+  return call("record_connector_notice", notice, z.int());
+};
 
 /** Errors: 404 `Task not found`. */
 export function selectTriggers(

@@ -4,7 +4,7 @@ import { contract, successResponse } from "../contract/contract.ts";
 import { dateTime, uuid, withAnyField } from "../contract/fields.ts";
 import { pageQuery, pageResponse } from "../contract/pagination.ts";
 
-/** The event types of webhooks. SQL queues them (supabase/schemas/85_webhooks.sql, 87_deliveries.sql). */
+/** The event types of webhooks. SQL queues them (`enqueue_webhook_event` in supabase/schemas). */
 export const EVENT_TYPES = [
   "run.completed",
   "run.failed",
@@ -15,6 +15,8 @@ export const EVENT_TYPES = [
   "budget.warning",
   "delivery.sent",
   "delivery.failed",
+  "connection.expired",
+  "trigger.disabled",
 ] as const;
 
 export const endpointUrl = z.url().max(2048);

@@ -37,7 +37,7 @@ create table public.trigger_events (
   size integer not null,
   sha256 text not null,
   content text,
-  refusal text check (refusal in ('rate_limited', 'task_disabled')),
+  refusal text check (refusal in ('rate_limited', 'task_disabled', 'source_disabled')),
   requests integer not null default 1,
   created_at timestamptz not null default clock_timestamp(),
   last_received_at timestamptz not null default clock_timestamp(),
@@ -53,7 +53,7 @@ comment on table public.trigger_events is 'The events of the last seven days.';
 comment on column public.trigger_events.id is 'Also the id of its firing, and so turns.effect_id of the run that it has started. Its content, which a stranger has written, is a file of that run.';
 comment on column public.trigger_events.event_id is 'The sender''s id of the event, which starts one run however often it arrives; null without one.';
 comment on column public.trigger_events.content is 'The file event.json, until the run has started or been given up.';
-comment on column public.trigger_events.refusal is 'Why the event was not accepted. Such a row stands for all refusals of its kind within an hour.';
+comment on column public.trigger_events.refusal is 'Why the event was not accepted. Such a row stands for all refusals of its kind within an hour, but source_disabled for a message of the provider that it sends no more events.';
 comment on column public.trigger_events.requests is 'Requests that the row stands for: an event and its repetitions, or refusals.';
 
 create table public.event_checks (
@@ -371,6 +371,50 @@ language sql volatile set search_path = '' as $$
   ) sent
 $$;
 comment on function public.send_test_event is 'Sends an event of the embedded provider to the triggers of an account, whose runs any server starts, and returns how many have accepted it.';
+
+create function public.record_connector_notice(
+  p_account_id uuid, p_connection_id text, p_source_id text, p_connector text, p_reason text,
+  p_event_id text, p_size integer, p_sha256 text
+) returns integer
+language plpgsql volatile set search_path = '' as $$
+declare
+  v_account_id uuid := coalesce(p_account_id, (
+    select account_id from public.connector_links where connection_id = p_connection_id limit 1));
+  v_trigger public.task_triggers;
+  v_count integer := 0;
+begin
+  if not exists (select from public.accounts where id = v_account_id) then
+    return 0;
+  end if;
+  if p_source_id is null then
+    perform public.enqueue_webhook_event(v_account_id, 'connection.expired',
+      jsonb_build_object('connection_id', p_connection_id, 'connector', p_connector));
+    return 1;
+  end if;
+  for v_trigger in
+    select * from public.task_triggers
+    where account_id = v_account_id and source_id = p_source_id
+    order by task_id, id
+  loop
+    -- The task before its triggers, as where an event is received or a task deleted.
+    perform from public.scheduled_prompts where id = v_trigger.task_id for update;
+    insert into public.trigger_events (
+      id, account_id, trigger_id, event_id, content_type, size, sha256, refusal)
+    select gen_random_uuid(), t.account_id, t.id, p_event_id, 'application/json', p_size, p_sha256,
+      'source_disabled'
+    from public.task_triggers t where t.id = v_trigger.id
+    on conflict (trigger_id, event_id) do nothing;
+    if found then
+      v_count := v_count + 1;
+      perform public.enqueue_webhook_event(v_account_id, 'trigger.disabled', jsonb_build_object(
+        'trigger_id', v_trigger.id, 'task_id', v_trigger.task_id,
+        'connector', v_trigger.connector, 'event', v_trigger.event, 'reason', p_reason));
+    end if;
+  end loop;
+  return v_count;
+end
+$$;
+comment on function public.record_connector_notice is 'Queues connection.expired, or with p_source_id adds to the events of each trigger of this subscription that it is disabled, and queues trigger.disabled, once for a message. The account is p_account_id, or the one for which the connection is recorded. Returns how many webhook events it has queued for.';
 
 create function public.delete_connector_triggers(p_account_id uuid, p_connector text)
 returns void

@@ -30,15 +30,17 @@ comment on column public.connections.key_id is 'The API key that started it; nul
 create table public.connector_links (
   account_id uuid not null references public.accounts (id) on delete cascade,
   connection_id text not null,
-  started_by uuid not null,
+  started_by uuid,
   key_id uuid,
   created_at timestamptz not null default now(),
   primary key (account_id, connection_id)
 );
+
+create index connector_links_connection on public.connector_links (connection_id);
 alter table public.connector_links enable row level security;
-comment on table public.connector_links is 'Connections at a vendor that have not been seen active while their starter had the right to them.';
+comment on table public.connector_links is 'The connections of accounts at a vendor, for as long as it has them: it may not say whose they are.';
 comment on column public.connector_links.connection_id is 'The id of the connection at the vendor.';
-comment on column public.connector_links.started_by is 'The account whose credential started it. No foreign key: a deleted account has lost the right.';
+comment on column public.connector_links.started_by is 'The account whose credential started it; null once it was seen active while that account had the right. No foreign key: a deleted account has lost the right.';
 comment on column public.connector_links.key_id is 'The API key that started it; null for a bearer.';
 
 create table public.chat_connectors (
@@ -146,32 +148,57 @@ comment on function public.remove_connections is 'Removes every connection of an
 create function public.record_connector_link(
   p_account_id uuid, p_connection_id text, p_started_by uuid, p_key_id uuid
 ) returns void
-language plpgsql volatile set search_path = '' as $$
-begin
-  -- Links last for minutes. A row whose starter has lost the right stays: its link may have been used.
-  delete from public.connector_links l
-  where l.account_id = p_account_id and l.created_at < now() - interval '1 day'
-    and public.may_connect(l.account_id, l.started_by, l.key_id);
+language sql volatile set search_path = '' as $$
   insert into public.connector_links (account_id, connection_id, started_by, key_id)
   values (p_account_id, p_connection_id, p_started_by, p_key_id)
-  on conflict do nothing;
-end
+  -- A list may have seen it at the vendor already.
+  on conflict (account_id, connection_id) do update
+  set started_by = excluded.started_by, key_id = excluded.key_id
 $$;
-comment on function public.record_connector_link is 'Records the starter of a connection at a vendor.';
+comment on function public.record_connector_link is 'Records a connection at a vendor with its starter, before anyone can complete it.';
 
-create function public.refused_connections(p_account_id uuid, p_active_ids text[]) returns text[]
+create function public.recorded_connections(p_account_id uuid, p_limit integer) returns text[]
+language sql stable set search_path = '' as $$
+  select array(
+    select connection_id from public.connector_links
+    where account_id = p_account_id
+    order by started_by is null desc, created_at desc
+    limit p_limit)
+$$;
+comment on function public.recorded_connections is 'The ids of an account''s connections at a vendor: the ones seen active first, then the newest.';
+
+create function public.refused_connections(
+  p_account_id uuid, p_active_ids text[], p_found_ids text[] default '{}'
+) returns text[]
 language plpgsql volatile set search_path = '' as $$
 begin
+  -- Of connections that were made before all were recorded.
+  insert into public.connector_links (account_id, connection_id)
+  select a.id, found_id from public.accounts a, unnest(p_found_ids) found_id
+  where a.id = p_account_id
+  on conflict do nothing;
   -- Completed while the right to it lasted: from now on it is the account's.
-  delete from public.connector_links l
+  update public.connector_links l set started_by = null, key_id = null
   where l.account_id = p_account_id and l.connection_id = any (p_active_ids)
+    and l.started_by is not null
     and public.may_connect(l.account_id, l.started_by, l.key_id);
   return array(
     select l.connection_id from public.connector_links l
-    where l.account_id = p_account_id and l.connection_id = any (p_active_ids));
+    where l.account_id = p_account_id and l.connection_id = any (p_active_ids)
+      and l.started_by is not null);
 end
 $$;
-comment on function public.refused_connections is 'Returns the active connections of an account at a vendor whose starter had lost the right before they were first seen active.';
+comment on function public.refused_connections is 'Returns the active connections of an account at a vendor whose starter had lost the right before they were first seen active. Records further ones that were found at the vendor.';
+
+create function public.forget_connections(
+  p_account_id uuid, p_connection_ids text[], p_min_age_seconds integer
+) returns void
+language sql volatile set search_path = '' as $$
+  delete from public.connector_links
+  where account_id = p_account_id and connection_id = any (p_connection_ids)
+    and created_at <= now() - make_interval(secs => p_min_age_seconds)
+$$;
+comment on function public.forget_connections is 'Forgets connections that the vendor no longer has, if they were recorded so long ago.';
 
 create function public.set_chat_connectors(
   p_account_id uuid, p_session_id uuid, p_chat_id uuid, p_connectors text[]

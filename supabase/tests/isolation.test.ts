@@ -279,7 +279,10 @@ const withoutLookup = [
   "end_media_removal",
   // Of ids at a vendor: tests/adapters/connectors/conformance.test.ts.
   "record_connector_link",
+  "recorded_connections",
   "refused_connections",
+  "forget_connections",
+  "record_connector_notice",
   "end_event_check",
   "send_test_event",
   "take_event_check",

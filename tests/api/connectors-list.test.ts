@@ -76,7 +76,7 @@ describe("200 with Composio", () => {
     const other = randomUUID();
     composio.add(other, composioItem(other, "slack", "ACTIVE"));
     composio.add(id, composioItem(id, "gmail", "ACTIVE"));
-    composio.ignoreUserFilter();
+    composio.changeLists({ userFilter: "ignored" });
     expect(await statesOf(withKey)).toEqual(["gmail active"]);
   });
 });

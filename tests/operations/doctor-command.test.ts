@@ -8,6 +8,7 @@ import { z } from "zod";
 import { lockDataDir } from "../../scripts/embedded/lock-data-dir.ts";
 import { projectRoot } from "../../scripts/project-root.ts";
 import { startFakeComposio } from "../support/fakes/composio.ts";
+import { startFakeOpenAI } from "../support/fakes/openai.ts";
 import { type HostedProject, startHostedProject } from "../support/harness/hosted-project.ts";
 import { setting, stack } from "../support/harness/stack.ts";
 
@@ -84,6 +85,22 @@ describe("npm run doctor", () => {
     expect(stdout).not.toContain(setting("SUPABASE_SECRET_KEY"));
   });
 
+  it("with --deep uses each vendor, and exits with 1 when one does not do what it should", async () => {
+    const openAi = await startFakeOpenAI();
+    const env = { ...hosted, OPENAI_BASE_URL: openAi.url, DEFAULT_MODEL: "fake-model" };
+    const good = await doctor(env, "--deep");
+    expect(good.code, good.stdout).toBe(0);
+    expect(good.stdout).toMatch(/^ok +model tools +the model calls a tool and reads its result$/m);
+    expect(good.stdout).toMatch(/^ok +sandbox command +a command runs$/m);
+    openAi.script("", () => [{ text: "No." }]);
+    const bad = await doctor(env, "--json", "--deep");
+    await openAi.close();
+    expect(bad.code).toBe(1);
+    expect(findingsOf(bad)).toContainEqual(
+      expect.objectContaining({ check: "model tools", status: "failed" }),
+    );
+  });
+
   it("exits with 1 and names the setting with its remedy when a check fails", async () => {
     const composio = await startFakeComposio();
     const env = { ...hosted, ...composio.env, COMPOSIO_API_KEY: "revoked-key-of-composio" };
@@ -123,9 +140,11 @@ describe("npm run doctor", () => {
   });
 
   it("exits with 2 when it does not understand its arguments", async () => {
-    const { code, stderr } = await doctor({}, "--xml");
-    expect(code).toBe(2);
-    expect(stderr).toContain("Usage: npm run doctor");
+    for (const args of [["--xml"], ["--json", "--json"], ["--deep", "--json", "now"]]) {
+      const { code, stderr } = await doctor({}, ...args);
+      expect(code).toBe(2);
+      expect(stderr).toContain("Usage: npm run doctor -- [--deep] [--json]");
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Finding } from "../../lib/health/finding.ts";
 import { SCHEMA_VERSION } from "../../lib/platform/database/schema-version.ts";
 import { settings as known } from "../../lib/platform/settings.ts";
+import { builtIn, type Script } from "../support/fakes/openai.ts";
 import { setting, stack } from "../support/harness/stack.ts";
 import { type Changes, type Installation, startInstallation } from "./installation.ts";
 
@@ -205,5 +206,89 @@ describe("the database", () => {
       const found = await telling({ ...told, newest_migration });
       expect(only(found, "migrations")).toMatchObject([{ status: "warning" }]);
     }
+  });
+});
+
+describe("a deep check", () => {
+  const DEEP = ["model tools", "connectors list", "catalog list", "research list"];
+
+  it("uses each vendor once, and finds nothing wrong", async () => {
+    const before = all.openAi.calls.length;
+    const found = await all.use({ DEFAULT_MODEL: "fake-groq" });
+    expect(faults(found), JSON.stringify(found)).toEqual([]);
+    expect(found.map(({ check }) => check)).toEqual([
+      ...DEEP,
+      "taskRunner list",
+      "sandbox command",
+    ]);
+    const calls = all.openAi.calls.slice(before);
+    expect(calls.map(({ tools, step }) => [...tools, step])).toEqual([
+      ["read_code", 0],
+      ["read_code", 1],
+    ]);
+  });
+
+  it("leaves out what is embedded, but for the sandbox of this machine", async () => {
+    const vendors = ["OPENAI_BASE_URL", "COMPOSIO_API_KEY", "CATALOG_CLIENT_ID"];
+    const more = ["CATALOG_CLIENT_SECRET", "RESEARCH_API_KEY", "TRIGGER_SECRET_KEY"];
+    const without = Object.fromEntries([...vendors, ...more].map((name) => [name, undefined]));
+    const found = await all.use({ ...without, MODELS: undefined, DEFAULT_MODEL: undefined });
+    expect(found).toMatchObject([{ check: "sandbox command", status: "ok" }]);
+  });
+
+  const answers: [string, Script, string, string][] = [
+    ["no call", () => [{ text: "The code is 1234." }], "failed", "answers without the tool"],
+    [
+      "no result",
+      ({ step }) => (step === 0 ? [{ tool: "read_code", input: {} }] : [{ text: "Done." }]),
+      "warning",
+      "does not repeat its result",
+    ],
+    [
+      "a refusal of the result",
+      ({ step }) =>
+        step === 0
+          ? [{ tool: "read_code", input: {} }]
+          : [{ fail: 400, message: "property reasoning_content of sk-secret is not supported" }],
+      "failed",
+      "request with the tool's result fails",
+    ],
+    ["a rejected key", () => [{ fail: 401, message: "sk-secret" }], "failed", "(status 401)"],
+    ["a model that calls for ever", () => [{ tool: "read_code", input: {} }], "warning", "result"],
+    ["a broken stream", () => [{ text: "x" }, { cut: true }], "failed", "first request fails"],
+  ];
+  it.each(answers)("names a model with %s", async (_, script, status, detail) => {
+    all.openAi.script("", script);
+    const found = await all.use({});
+    all.openAi.script("", builtIn);
+    const [model, ...others] = found;
+    expect(model).toMatchObject({ check: "model tools", status });
+    expect(model?.detail).toContain(detail);
+    expect(model?.remedy).toMatch(/^[A-Z].*\.$/);
+    expect(JSON.stringify(found)).not.toContain("sk-secret");
+    expect(faults(others)).toEqual([]);
+  });
+
+  it("names vendors that fail, hang up or have nothing, and repeats nothing of them", async () => {
+    for (const vendor of [all.composio, all.catalog, all.research, all.trigger]) {
+      vendor.fail({ status: 500, body: JSON.stringify({ error: "sk-secret" }) });
+    }
+    all.vercel.fail("hang-up");
+    const found = await all.use({});
+    for (const vendor of [all.composio, all.catalog, all.research, all.trigger, all.vercel]) {
+      vendor.recover();
+    }
+    const failures = found.filter(({ status }) => status === "failed");
+    const names = failures.map(({ check }) => check);
+    expect(names).toEqual([...DEEP.slice(1), "taskRunner list", "sandbox command"]);
+    for (const { remedy } of failures) expect(remedy).toMatch(/^[A-Z].*\.$/);
+    expect(JSON.stringify(found)).not.toContain("sk-secret");
+  });
+
+  it("is a warning where a list is empty that should not be", async () => {
+    all.composio.fail({ status: 200, body: JSON.stringify({ items: [] }) }, "/tools");
+    const found = await all.use({});
+    all.composio.recover();
+    expect(faults(found)).toMatchObject([{ check: "connectors list", status: "warning" }]);
   });
 });

@@ -7,8 +7,9 @@ import { offerModels } from "../../lib/agent/models/offer-models.ts";
 import { createApp } from "../../lib/app.ts";
 import { checkParsing } from "../../lib/health/check-settings.ts";
 import { diagnose } from "../../lib/health/diagnose.ts";
+import { exerciseVendors } from "../../lib/health/exercise-vendors.ts";
 import type { Finding } from "../../lib/health/finding.ts";
-import { parseConfig } from "../../lib/platform/config.ts";
+import { type Config, parseConfig } from "../../lib/platform/config.ts";
 import { createVercelProvider } from "../../lib/sandbox/adapters/vercel/provider.ts";
 import { startFakeGateway } from "../support/fakes/ai-gateway.ts";
 import { startFakeCatalog } from "../support/fakes/catalog.ts";
@@ -37,7 +38,7 @@ export async function startInstallation() {
     catalog: await startFakeCatalog(sql),
     fal: await startFakeFal(),
     openAi: await startFakeOpenAI(openAiKey),
-    research: await startFakeResearch([]),
+    research: await startFakeResearch([{ id: "a1", name: "Daft Punk", tracks: 3 }]),
     trigger: await startFakeTrigger(),
     vercel: await startFakeVercel(join(folder, "vercel"), `vcp_${randomUUID()}`),
     provider: await startIdentityProvider(),
@@ -66,6 +67,24 @@ export async function startInstallation() {
     CONNECTOR_CALLBACK_ORIGINS: "https://app.example.com",
   };
 
+  const start = async (settings: Config) => {
+    const services = await createApp(settings);
+    // The addresses of these two are no settings.
+    const replace = (name: string, value: unknown) =>
+      Object.defineProperty(services, name, { value });
+    const credentials = { ...vercel.credentials, token: settings.VERCEL_TOKEN ?? "" };
+    replace(
+      "sandboxes",
+      createVercelProvider({ credentials, allowedHosts: [], fetch: vercel.fetch }),
+    );
+    const { AI_GATEWAY_API_KEY: apiKey } = settings;
+    if (apiKey) {
+      const models = createGatewayModels({ apiKey, origin: gateway.origin });
+      replace("models", offerModels({ ...models, list: async () => null }, settings));
+    }
+    return services;
+  };
+
   return {
     ...vendors,
     smtp,
@@ -76,23 +95,12 @@ export async function startInstallation() {
       const malformed = checkParsing(changed);
       if (malformed.length > 0) return malformed;
       const settings = parseConfig(changed);
-      const services = await createApp(settings);
-      // The addresses of these two are no settings.
-      const replace = (name: string, value: unknown) =>
-        Object.defineProperty(services, name, { value });
-      const credentials = { ...vercel.credentials, token: settings.VERCEL_TOKEN ?? "" };
-      replace(
-        "sandboxes",
-        createVercelProvider({ credentials, allowedHosts: [], fetch: vercel.fetch }),
-      );
-      const { AI_GATEWAY_API_KEY: apiKey } = settings;
-      if (apiKey) {
-        const models = createGatewayModels({ apiKey, origin: gateway.origin });
-        replace("models", offerModels({ ...models, list: async () => null }, settings));
-      }
       const options = { timeoutMs: 5_000, asksServices: true };
-      return diagnose(settings, services, options);
+      return diagnose(settings, await start(settings), options);
     },
+    /** Uses each vendor once, with these settings changed. */
+    use: async (changes: Changes) =>
+      exerciseVendors(await start(parseConfig({ ...env, ...changes })), 30_000),
     async stop() {
       smtp.close();
       for (const vendor of Object.values(vendors)) await vendor.close();

@@ -1,4 +1,4 @@
-/** The part of Composio's HTTP API (v3.1) that the adapter calls, on loopback. */
+/** The part of Composio's HTTP API (v3.1) that the adapter calls, on loopback. This file is long because it has all of it. */
 import { createHmac, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { HttpResponse, http } from "msw";
@@ -63,7 +63,18 @@ export async function startFakeComposio() {
   const accounts: { userId: string; item: object }[] = [];
   const executions: (z.output<typeof executeBody> & { tool: string })[] = [];
   const instances: Instance[] = [];
-  let isUserFilterIgnored = false;
+  /** How lists treat the filter by user, and whether their items say whose they are. */
+  let lists: {
+    readonly userFilter: "applied" | "ignored" | "refused";
+    readonly hasUsers: boolean;
+  } = { userFilter: "applied", hasUsers: true };
+  const shown = (item: object) => {
+    const { user_id: _, ...anonymous } = { user_id: undefined, ...item };
+    return lists.hasUsers ? item : anonymous;
+  };
+  const isWanted = (user: string | undefined, userId: string) =>
+    user === undefined || lists.userFilter === "ignored" || user === userId;
+  const disabled = new Set<string>();
 
   const server = await serveHandlers([
     http.get<{ token: string }>("/consent/:token", ({ params }) => {
@@ -78,15 +89,22 @@ export async function startFakeComposio() {
     requireHeader("x-api-key", KEY, () => refuse(401, "ApiKey_Invalid")),
     http.get(`${API}/connected_accounts`, ({ request }) => {
       const { user_ids, cursor } = queryOf(request);
-      const all = accounts.filter(({ userId }) => isUserFilterIgnored || userId === user_ids);
+      if (user_ids && lists.userFilter === "refused") return refuse(400, "InvalidRequest");
+      const all = accounts.filter(({ userId }) => isWanted(user_ids, userId));
       // Short pages, so that an adapter that reads only the first one fails its tests.
       const start = Number(cursor ?? 0);
       const end = start + PAGE_SIZE;
       return HttpResponse.json({
-        items: all.slice(start, end).map(({ item }) => item),
+        items: all.slice(start, end).map(({ item }) => shown(item)),
         next_cursor: end < all.length ? String(end) : null,
         total_items: all.length,
       });
+    }),
+    http.get<{ id: string }>(`${API}/connected_accounts/:id`, ({ params }) => {
+      const found = accounts.find(({ item }) => "id" in item && item.id === params.id);
+      return found
+        ? HttpResponse.json(shown(found.item))
+        : refuse(404, "ConnectedAccount_NotFound");
     }),
     http.delete<{ id: string }>(`${API}/connected_accounts/:id`, ({ params }) => {
       const index = accounts.findIndex(({ item }) => "id" in item && item.id === params.id);
@@ -164,11 +182,17 @@ export async function startFakeComposio() {
       },
     ),
     http.get(`${API}/trigger_instances/active`, ({ request }) => {
-      const { user_ids, cursor } = queryOf(request);
-      const all = instances.filter((one) => isUserFilterIgnored || one.user_id === user_ids);
+      const { user_ids, connected_account_ids, show_disabled, cursor } = queryOf(request);
+      if (user_ids && lists.userFilter === "refused") return refuse(400, "InvalidRequest");
+      const all = instances.filter(
+        (one) =>
+          isWanted(user_ids, one.user_id) &&
+          (connected_account_ids ?? one.connected_account_id) === one.connected_account_id &&
+          (show_disabled === "true" || !disabled.has(one.id)),
+      );
       const end = Number(cursor ?? 0) + PAGE_SIZE;
       return HttpResponse.json({
-        items: all.slice(Number(cursor ?? 0), end),
+        items: all.slice(Number(cursor ?? 0), end).map(shown),
         next_cursor: end < all.length ? String(end) : null,
       });
     }),
@@ -219,37 +243,54 @@ export async function startFakeComposio() {
       { id, user_id, connected_account_id, trigger_name }: Instance,
       changes: { readonly metadata?: object; readonly headers?: Record<string, string> } = {},
     ): Promise<Response> {
-      const messageId = changes.headers?.["webhook-id"] ?? `msg_${randomUUID()}`;
-      const time = String(Math.floor(Date.now() / 1_000));
-      const body = JSON.stringify({
-        ...{ id: messageId, timestamp: new Date().toISOString(), type: "composio.trigger.message" },
-        metadata: {
-          ...{ log_id: "log_1", trigger_slug: trigger_name, trigger_id: id },
-          ...{ connected_account_id, auth_config_id: "ac_1", user_id, ...changes.metadata },
-        },
-        data: { subject: "Harbour Lights" },
-      });
-      const signed = createHmac("sha256", WEBHOOK_SECRET).update(`${messageId}.${time}.${body}`);
-      return fetch(`${url}/api/triggers/composio`, {
-        method: "POST",
-        headers: {
-          ...{ "content-type": "application/json", "webhook-id": messageId },
-          "webhook-timestamp": time,
-          "webhook-signature": `v1,${signed.digest("base64")}`,
-          ...changes.headers,
-        },
-        body,
-      });
+      const metadata = {
+        ...{ log_id: "log_1", trigger_slug: trigger_name, trigger_id: id },
+        ...{ connected_account_id, auth_config_id: "ac_1", user_id, ...changes.metadata },
+      };
+      const data = { subject: "Harbour Lights" };
+      return fetch(
+        signed(url, { type: "composio.trigger.message", metadata, data }, changes.headers),
+      );
+    },
+    /** Disables a subscription by itself. Returns what it sends to a server. */
+    disable(url: string, { trigger_config: _, ...instance }: Instance, changes: object = {}) {
+      disabled.add(instance.id);
+      const data = { ...instance, disabled_reason: "connection_expired", ...changes };
+      return signed(url, { type: "composio.trigger.disabled", metadata: project, data });
+    },
+    /** Returns what it sends to a server when a connection has expired: it does not say whose it is. */
+    expire(url: string, { id, toolkit }: { readonly id: string; readonly toolkit: object }) {
+      const data = { id, toolkit, status: "EXPIRED", status_reason: "OAuth refresh token expired" };
+      return signed(url, { type: "composio.connected_account.expired", metadata: project, data });
     },
     /** Adds a connection, or an item of any shape, to a user's list. */
     add: (userId: string, item: object) => void accounts.unshift({ userId, item }),
     /** The actions that were run, oldest first. */
     executions,
-    /** Makes the list return every user's connections. */
-    ignoreUserFilter() {
-      isUserFilterIgnored = true;
+    /** Changes how lists treat the filter by user, and whether items have one. */
+    changeLists(changes: Partial<typeof lists>) {
+      lists = { ...lists, ...changes };
     },
   };
+}
+
+const project = { project_id: "pr_1", org_id: "ok_1" };
+
+/** Returns a signed message to a server. */
+function signed(url: string, message: object, headers: Record<string, string> = {}): Request {
+  const id = headers["webhook-id"] ?? `msg_${randomUUID()}`;
+  const time = String(Math.floor(Date.now() / 1_000));
+  const body = JSON.stringify({ id, timestamp: new Date().toISOString(), ...message });
+  const signature = createHmac("sha256", WEBHOOK_SECRET).update(`${id}.${time}.${body}`);
+  return new Request(`${url}/api/triggers/composio`, {
+    method: "POST",
+    headers: {
+      ...{ "content-type": "application/json", "webhook-id": id, "webhook-timestamp": time },
+      "webhook-signature": `v1,${signature.digest("base64")}`,
+      ...headers,
+    },
+    body,
+  });
 }
 
 const refuse = (status: number, slug: string) =>

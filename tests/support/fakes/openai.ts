@@ -4,6 +4,7 @@
  *
  * - `[deltas:200]`: the answer is 200 text deltas
  * - `[tools:10]`: before the answer, 10 model calls that each run `echo <n>` with the tool bash
+ * - the tool `read_code`, where it is offered, is called, and the answer is its result
  * - otherwise the newest user text comes back
  *
  * The models `fake-64k` and `fake-hidden-64k` reject requests of more than 64,000 tokens, as real ones do;
@@ -110,9 +111,12 @@ export function* deltas(count: number): Generator<ScriptPart> {
   for (let n = 0; n < count; n++) yield { text: `${n} ` };
 }
 
-const builtIn: Script = function* ({ userText, step }) {
+export const builtIn: Script = function* ({ userText, step, tools: offered, toolResults }) {
   const tools = numberIn(userText, "tools");
-  if (step < tools) yield { tool: "bash", input: { command: `echo ${step + 1}` } };
+  if (offered.includes("read_code")) {
+    if (step === 0) yield { tool: "read_code", input: {} };
+    else yield { text: toolResults.join() };
+  } else if (step < tools) yield { tool: "bash", input: { command: `echo ${step + 1}` } };
   else if (/\[deltas:\d+\]/.test(userText)) yield* deltas(numberIn(userText, "deltas"));
   else yield { text: tools > 0 ? "Done." : `You said: ${userText}` };
 };

@@ -15,9 +15,11 @@ export const createdLink = z.object({
   connected_account_id: z.string().min(1),
 });
 export const page = z.object({ items: z.array(z.unknown()), next_cursor: z.string().nullish() });
+/** Composio has announced to leave it out: "you will only be able to read via userId not get it back". */
+const userId = z.string().nullish();
 export const connectedAccount = z.object({
   id: z.string(),
-  user_id: z.string(),
+  user_id: userId,
   status: z.string(),
   toolkit: z.object({ slug: z.string().toLowerCase() }),
   created_at: timestamp,
@@ -37,8 +39,21 @@ export const triggerType = z.object({
   config: z.record(z.string(), z.unknown()).catch({}),
   toolkit: z.object({ slug: z.string().toLowerCase() }),
 });
+export const accountIn = (item: unknown) => connectedAccount.safeParse(item).data ?? [];
+export const triggerIn = (item: unknown) => triggerInstance.safeParse(item).data ?? [];
+
+/** Returns a filter for the account's own items: no filter of a request is trusted with the tenant. */
+export const ownedBy =
+  (accountId: string, recorded: readonly string[]) =>
+  ({ id, user_id }: { readonly id: string; readonly user_id?: string | null | undefined }) =>
+    user_id ? user_id === accountId : recorded.includes(id);
+
 export const upserted = z.object({ trigger_id: z.string().min(1) });
-export const triggerInstance = z.object({ id: z.string().min(1), user_id: z.string() });
+export const triggerInstance = z.object({
+  id: z.string().min(1),
+  user_id: userId,
+  connected_account_id: z.string(),
+});
 export const executed = z.object({
   successful: z.boolean(),
   data: z.unknown(),
@@ -61,7 +76,7 @@ export const fault = (kind: ConnectorFault["kind"], cause: string): ConnectorFau
 });
 
 export const isMissing = ({ kind, status }: ConnectorFault): boolean =>
-  kind === "unavailable" && status === 404;
+  kind === "unavailable" && (status === 404 || status === 410);
 
 /** An error slug that names the toolkit means that the provider does not know it or cannot link it. */
 export function faultOf(path: string, { status, retryAfter, body }: Refusal): ConnectorFault {

@@ -1,12 +1,18 @@
-/** Connections that Composio manages, over its HTTP API (v3.1). The account id is its `user_id`. */
+/**
+ * Connections that Composio manages, over its HTTP API (v3.1). The account id is its `user_id`. Composio may ignore or refuse
+ * that filter of its lists one day, and leave the field out. The connections of each account are recorded, too.
+ */
 import { z } from "zod";
-import { requestJson } from "../../../platform/outbound/fetch-json.ts";
-import { probeJson } from "../../../platform/outbound/probe.ts";
 import type { Connection } from "../../contract.ts";
-import type { ConnectorFault, ConnectorProvider } from "../../port.ts";
-import { recordLink, refusedConnections } from "../../store.ts";
+import type { ConnectorProvider } from "../../port.ts";
 import {
-  connectedAccount,
+  forgetConnections,
+  recordedConnections,
+  recordLink,
+  refusedConnections,
+} from "../../store.ts";
+import {
+  accountIn,
   createdLink,
   createdSession,
   describeConnection,
@@ -14,26 +20,24 @@ import {
   describeTriggerType,
   executed,
   fault,
-  faultOf,
   isDestructive,
   isMissing,
   MAX_ERROR_CHARS,
+  ownedBy,
   page,
   tool,
-  triggerInstance,
+  triggerIn,
+  type triggerInstance,
   triggerType,
   upserted,
 } from "./answers.ts";
+import { ComposioApi } from "./api.ts";
 
-/** Bounds how many pages of connections are read for one account. */
-const MAX_PAGES = 10;
 const PAGE_SIZE = 100;
 /** The largest page of triggers and of their types. */
 const MAX_TRIGGER_PAGE = 50;
-
-type Answer<S extends z.ZodType> =
-  | { readonly kind: "answer"; readonly value: z.output<S> }
-  | ConnectorFault;
+/** A link can be used for minutes. Until then Composio may not find its connection yet. */
+const MAX_LINK_SECONDS = 24 * 60 * 60;
 
 type RequestOf<M extends Exclude<keyof ConnectorProvider, "name" | "receivesEvents" | "check">> =
   Parameters<ConnectorProvider[M]>[0];
@@ -41,8 +45,7 @@ type RequestOf<M extends Exclude<keyof ConnectorProvider, "name" | "receivesEven
 export class ComposioConnectors implements ConnectorProvider {
   readonly name = "composio";
   readonly receivesEvents: boolean;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #baseUrl: string;
+  readonly #api: ComposioApi;
   readonly #timeoutMs: number;
 
   /**
@@ -56,14 +59,13 @@ export class ComposioConnectors implements ConnectorProvider {
     readonly timeoutMs: number;
   }) {
     this.receivesEvents = options.receivesEvents;
-    this.#headers = { "x-api-key": options.apiKey };
-    this.#baseUrl = options.baseUrl;
+    this.#api = new ComposioApi(options);
     this.#timeoutMs = options.timeoutMs;
   }
 
   async authorize({ accountId, starter, connector, callbackUrl }: RequestOf<"authorize">) {
     const deadline = this.#deadline();
-    const made = await this.#ask(createdSession, "/tool_router/session", deadline, {
+    const made = await this.#api.ask(createdSession, "/tool_router/session", deadline, {
       user_id: accountId,
       toolkits: { enable: [connector] },
       // The session is used only to create the link.
@@ -71,7 +73,7 @@ export class ComposioConnectors implements ConnectorProvider {
     });
     if (made.kind !== "answer") return made;
     const id = encodeURIComponent(made.value.session_id);
-    const started = await this.#ask(createdLink, `/tool_router/session/${id}/link`, deadline, {
+    const started = await this.#api.ask(createdLink, `/tool_router/session/${id}/link`, deadline, {
       toolkit: connector,
       callback_url: callbackUrl,
     });
@@ -82,10 +84,21 @@ export class ComposioConnectors implements ConnectorProvider {
   }
 
   async list(accountId: string) {
-    const connections = await this.#listPages(accountId, this.#deadline());
-    if (!Array.isArray(connections)) return connections;
-    const active = connections.filter(({ status }) => status === "active").map(({ id }) => id);
-    const refused = active.length === 0 ? [] : await refusedConnections(accountId, active);
+    const deadline = this.#deadline();
+    const recorded = await recordedConnections(accountId);
+    const query = { user_ids: accountId, limit: String(PAGE_SIZE) };
+    const listed = await this.#api.readPages("/connected_accounts", query, deadline);
+    if (!Array.isArray(listed)) return listed;
+    const found = listed.flatMap(accountIn);
+    const missing = recorded.filter((id) => !found.some((one) => one.id === id));
+    const named = await this.#readNamed(accountId, missing, deadline);
+    if (!Array.isArray(named)) return named;
+    const own = [...found, ...named].filter(ownedBy(accountId, recorded));
+    const connections = own.map(describeConnection);
+    const decided = connections.filter(({ status }) => status !== "pending");
+    const active = decided.filter(({ status }) => status === "active");
+    const refused =
+      decided.length === 0 ? [] : await refusedConnections(accountId, active, decided);
     const usable = connections.map(
       (one): Connection => (refused.includes(one.id) ? { ...one, status: "inactive" } : one),
     );
@@ -93,21 +106,22 @@ export class ComposioConnectors implements ConnectorProvider {
     return { kind: "listed", connections: usable } as const;
   }
 
-  async #listPages(accountId: string, deadline: AbortSignal) {
-    const connections: Connection[] = [];
-    const query = new URLSearchParams({ user_ids: accountId, limit: String(PAGE_SIZE) });
-    for (let pageNumber = 1; pageNumber <= MAX_PAGES; pageNumber++) {
-      const answer = await this.#ask(page, `/connected_accounts?${query}`, deadline);
-      if (answer.kind !== "answer") return answer;
-      for (const one of answer.value.items) {
-        const { data } = connectedAccount.safeParse(one);
-        // Checked here as well: the filter of the request alone is not trusted with the tenant.
-        if (data?.user_id === accountId) connections.push(describeConnection(data));
-      }
-      if (!answer.value.next_cursor) break;
-      query.set("cursor", answer.value.next_cursor);
+  /** Returns recorded connections by their ids, and forgets the ones that Composio has deleted. */
+  async #readNamed(accountId: string, ids: readonly string[], deadline: AbortSignal) {
+    const paths = ids.map((id) => `/connected_accounts/${encodeURIComponent(id)}`);
+    const answers = await Promise.all(
+      paths.map((path) => this.#api.ask(z.unknown(), path, deadline)),
+    );
+    const found: unknown[] = [];
+    const gone: { readonly id: string }[] = [];
+    for (const [index, answer] of answers.entries()) {
+      if (answer.kind === "answer") found.push(answer.value);
+      else if (isMissing(answer)) gone.push({ id: ids[index] ?? "" });
+      // A list that lacks a connection would be wrong.
+      else return answer;
     }
-    return connections;
+    await forgetConnections(accountId, gone, MAX_LINK_SECONDS);
+    return found.flatMap(accountIn);
   }
 
   async disconnect({ accountId, connector }: RequestOf<"disconnect">) {
@@ -117,17 +131,18 @@ export class ComposioConnectors implements ConnectorProvider {
     const deadline = this.#deadline();
     for (const { id } of own) {
       const path = `/connected_accounts/${encodeURIComponent(id)}`;
-      const removed = await this.#ask(z.unknown(), path, deadline, undefined, "DELETE");
+      const removed = await this.#api.ask(z.unknown(), path, deadline, undefined, "DELETE");
       // One that another request has removed counts as removed.
       if (removed.kind !== "answer" && !isMissing(removed)) return removed;
     }
+    await forgetConnections(accountId, own, 0);
     return { kind: "disconnected", count: own.length } as const;
   }
 
   async listActions({ connector, limit, cursor }: RequestOf<"listActions">) {
     const query = new URLSearchParams({ toolkit_slug: connector, limit: String(limit) });
     if (cursor !== undefined) query.set("cursor", cursor);
-    const answer = await this.#ask(page, `/tools?${query}`, this.#deadline());
+    const answer = await this.#api.ask(page, `/tools?${query}`, this.#deadline());
     if (answer.kind !== "answer") return answer;
     const actions = answer.value.items.flatMap((one) => {
       const { data } = tool.safeParse(one);
@@ -144,7 +159,7 @@ export class ComposioConnectors implements ConnectorProvider {
 
   /** Returns `unknown_action` for one of another connector: the name alone does not identify it. */
   async #findTool(connector: string, action: string, deadline: AbortSignal) {
-    const found = await this.#ask(tool, `/tools/${encodeURIComponent(action)}`, deadline);
+    const found = await this.#api.ask(tool, `/tools/${encodeURIComponent(action)}`, deadline);
     if (found.kind !== "answer") {
       return isMissing(found) ? fault("unknown_action", found.cause) : found;
     }
@@ -158,7 +173,7 @@ export class ComposioConnectors implements ConnectorProvider {
     const size = String(Math.min(limit, MAX_TRIGGER_PAGE));
     const query = new URLSearchParams({ toolkit_slugs: connector, limit: size });
     if (cursor !== undefined) query.set("cursor", cursor);
-    const answer = await this.#ask(page, `/triggers_types?${query}`, this.#deadline());
+    const answer = await this.#api.ask(page, `/triggers_types?${query}`, this.#deadline());
     if (answer.kind !== "answer") return answer;
     const events = answer.value.items.flatMap((one) => {
       const { data } = triggerType.safeParse(one);
@@ -173,7 +188,7 @@ export class ComposioConnectors implements ConnectorProvider {
     const deadline = this.#deadline();
     const slug = encodeURIComponent(event);
     // The name alone does not identify the connector of the event.
-    const found = await this.#ask(triggerType, `/triggers_types/${slug}`, deadline);
+    const found = await this.#api.ask(triggerType, `/triggers_types/${slug}`, deadline);
     if (found.kind !== "answer") {
       return isMissing(found) ? fault("unknown_event", found.cause) : found;
     }
@@ -181,7 +196,7 @@ export class ComposioConnectors implements ConnectorProvider {
     if (value.toolkit.slug !== connector || value.slug !== event) {
       return fault("unknown_event", `${event} is ${value.slug} of ${value.toolkit.slug}`);
     }
-    const made = await this.#ask(upserted, `/trigger_instances/${slug}/upsert`, deadline, {
+    const made = await this.#api.ask(upserted, `/trigger_instances/${slug}/upsert`, deadline, {
       connected_account_id: active.id,
       trigger_config: config,
     });
@@ -192,23 +207,31 @@ export class ComposioConnectors implements ConnectorProvider {
 
   async unsubscribe({ accountId, keptIds }: RequestOf<"unsubscribe">) {
     const deadline = this.#deadline();
-    const query = new URLSearchParams({ user_ids: accountId, limit: String(MAX_TRIGGER_PAGE) });
-    const unused: string[] = [];
-    for (let pageNumber = 1; pageNumber <= MAX_PAGES; pageNumber++) {
-      const answer = await this.#ask(page, `/trigger_instances/active?${query}`, deadline);
-      if (answer.kind !== "answer") return answer;
-      for (const one of answer.value.items) {
-        const { data } = triggerInstance.safeParse(one);
-        // As where connections are listed.
-        if (data?.user_id === accountId && !keptIds.includes(data.id)) unused.push(data.id);
-      }
-      if (!answer.value.next_cursor) break;
-      query.set("cursor", answer.value.next_cursor);
+    const recorded = await recordedConnections(accountId);
+    // A subscription that Composio has disabled would start again with its connection.
+    const page = { show_disabled: "true", limit: String(MAX_TRIGGER_PAGE) };
+    const path = "/trigger_instances/active";
+    const isOwn = (one: z.output<typeof triggerInstance>) =>
+      ownedBy(accountId, recorded)({ id: one.connected_account_id, user_id: one.user_id });
+    const listed = await this.#api.readPages(path, { ...page, user_ids: accountId }, deadline);
+    if (!Array.isArray(listed)) return listed;
+    const found = listed.flatMap(triggerIn);
+    // Without the filter, pages of other accounts may hide the account's own.
+    const missing = found.every(isOwn) ? [] : recorded;
+    const lists = missing.map((id) =>
+      this.#api.readPages(path, { ...page, connected_account_ids: id }, deadline),
+    );
+    for (const list of await Promise.all(lists)) {
+      if (!Array.isArray(list)) return list;
+      found.push(...list.flatMap(triggerIn));
     }
+    const unused = new Set(found.filter(isOwn).map(({ id }) => id));
     for (const id of unused) {
-      const path = `/trigger_instances/manage/${encodeURIComponent(id)}`;
-      const removed = await this.#ask(z.unknown(), path, deadline, undefined, "DELETE");
-      if (removed.kind !== "answer" && !isMissing(removed)) return removed;
+      if (keptIds.includes(id)) continue;
+      const one = `/trigger_instances/manage/${encodeURIComponent(id)}`;
+      const removed = await this.#api.ask(z.unknown(), one, deadline, undefined, "DELETE");
+      const isGone = removed.kind !== "answer" && (isMissing(removed) || removed.status === 409);
+      if (removed.kind !== "answer" && !isGone) return removed;
     }
     return { kind: "unsubscribed" } as const;
   }
@@ -230,7 +253,7 @@ export class ComposioConnectors implements ConnectorProvider {
     const found = await this.#findTool(connector, action, deadline);
     if ("cause" in found) return found;
     const path = `/tools/execute/${encodeURIComponent(action)}`;
-    const ran = await this.#ask(executed, path, deadline, {
+    const ran = await this.#api.ask(executed, path, deadline, {
       user_id: accountId,
       connected_account_id: active.id,
       arguments: input,
@@ -246,34 +269,11 @@ export class ComposioConnectors implements ConnectorProvider {
     return { kind: "ran", result: { successful, output: data ?? null, error: text } } as const;
   }
 
-  async check(deadline: AbortSignal) {
-    const url = new URL("/api/v3.1/connected_accounts?limit=1", this.#baseUrl);
-    const question = { vendor: "composio", headers: this.#headers, deadline } as const;
-    return [await probeJson(url, question, access)];
+  check(deadline: AbortSignal) {
+    return this.#api.check(deadline);
   }
 
   #deadline(): AbortSignal {
     return AbortSignal.timeout(this.#timeoutMs);
   }
-
-  async #ask<S extends z.ZodType>(
-    schema: S,
-    path: string,
-    deadline: AbortSignal,
-    body?: object,
-    method?: "DELETE",
-  ): Promise<Answer<S>> {
-    const url = new URL(`/api/v3.1${path}`, this.#baseUrl);
-    const headers = this.#headers;
-    const answer = await requestJson(url, { vendor: "composio", headers, body, method, deadline });
-    if (answer.kind === "refused") return faultOf(path, answer);
-    if (answer.kind !== "json") {
-      const kind = answer.kind === "timeout" ? "timeout" : "unavailable";
-      return fault(kind, `${path}: ${answer.cause}`);
-    }
-    const { success, data, error } = schema.safeParse(answer.body);
-    return success ? { kind: "answer", value: data } : fault("unavailable", `${path}: ${error}`);
-  }
 }
-
-const access = { credentials: ["COMPOSIO_API_KEY"], address: ["COMPOSIO_BASE_URL"] };

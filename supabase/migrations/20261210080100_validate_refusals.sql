@@ -1,0 +1,1 @@
+alter table public.trigger_events validate constraint trigger_events_refusal_check;
