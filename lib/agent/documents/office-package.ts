@@ -100,9 +100,7 @@ function parseXml(bytes: Uint8Array, visitOfBody?: (element: Xml) => void): Xml 
     },
     { xmlMode: true },
   );
-  const [first] = bytes;
-  const encoding = first === 0xff ? "utf-16le" : first === 0xfe ? "utf-16be" : "utf-8";
-  const decoder = new TextDecoder(encoding);
+  const decoder = new TextDecoder();
   for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
     parser.write(decoder.decode(bytes.subarray(from, from + PIECE_BYTES), { stream: true }));
   }

@@ -117,117 +117,96 @@ function mailText(format: "EML" | "MSG", mail: Mail): DocumentText {
 
 const SKIPPED = new Set(["script", "style", "head", "title", "template", "noscript", "object"]);
 const BLOCKS = new Set([
-  ...["address", "article", "aside", "blockquote", "center", "div", "dl", "dt", "dd", "fieldset"],
-  ...["figure", "figcaption", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr"],
-  ...["li", "main", "nav", "ol", "p", "pre", "section", "table", "caption", "tr", "ul"],
+  ...["address", "article", "aside", "center", "div", "dl", "dt", "dd", "fieldset", "figure"],
+  ...["figcaption", "footer", "form", "header", "hr", "li", "main", "nav", "ol", "pre", "section"],
+  ...["table", "caption", "ul"],
 ]);
+const PARAGRAPHS = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote"]);
 const VOID = new Set(["br", "hr", "img", "input", "meta", "link", "wbr", "col", "area", "base"]);
 const HIDDEN = /display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all/i;
+/** Stand for the space between two texts, which has all kinds of white space only while it is collected. */
+const [BLOCK, BREAK, CELL, ROW, PARAGRAPH] = ["\n", "\r", "\f", "\u2028", "\u2029"];
+/** Stands for a space that is kept. */
+const SPACE = "\0";
 
 /** Returns the text of HTML as it is displayed, and how much is not shown of it. */
 function textOfHtml(html: string): { text: string; omitted: ReadonlyMap<string, number> } {
   const omitted = new Map<string, number>();
   const parts: string[] = [];
+  /** The next number of each open list; 0 for bullets. */
   const lists: number[] = [];
   const links: { href: string; from: number }[] = [];
-  let isSkipping = 0;
-  let isRaw = 0;
-  /** Written before the next text: line breaks, or separators of cells. */
-  let breaks = 0;
-  let cells = 0;
-  let column = 0;
-  /** Whether no cell of the row has a text yet. */
-  let isRowStart = false;
-  let hasGap = false;
-
-  const breakLine = (count = 1) => {
-    // The paragraph of a cell does not begin a line.
-    if (cells === 0 && !isRowStart) breaks = Math.max(breaks, count);
-    hasGap = false;
+  let skipped = 0;
+  let preformatted = 0;
+  let isFirstCell = true;
+  const breakAt = (name: string): void => {
+    if (name === "br") parts.push(BREAK);
+    else if (name === "tr") parts.push(ROW);
+    else if (PARAGRAPHS.has(name)) parts.push(PARAGRAPH);
+    else if (BLOCKS.has(name)) parts.push(BLOCK);
   };
-  const write = (text: string) => {
-    if (parts.length > 0) parts.push("\n".repeat(breaks));
-    const isLineStart = parts.length === 0 || breaks > 0;
-    if (cells > 0) parts.push(" | ".repeat(cells));
-    else if (hasGap && !isLineStart) parts.push(" ");
-    [breaks, cells, isRowStart, hasGap] = [0, 0, false, false];
-    parts.push(text);
-  };
-  const parser = new Parser(
-    {
-      onopentag(name, { style = "", hidden, href, alt, ...attributes }) {
-        const isHidden = hidden !== undefined || HIDDEN.test(style);
-        if (isSkipping > 0 || SKIPPED.has(name) || (isHidden && !VOID.has(name))) {
-          if (isSkipping === 0 && !SKIPPED.has(name)) increment(omitted, "hidden passage");
-          if (!VOID.has(name)) isSkipping++;
-          return;
-        }
-        if (name === "tr") {
-          [cells, isRowStart] = [0, false];
-          breakLine();
-          [column, isRowStart] = [0, true];
-        } else if (name === "td" || name === "th") {
-          if (column++ > 0) cells++;
-          if (!isRowStart) breaks = 0;
-          hasGap = false;
-        } else if (name === "br") {
-          breaks = Math.min(breaks + 1, 2);
-          hasGap = false;
-        } else if (BLOCKS.has(name)) {
-          if (name === "table") [cells, isRowStart] = [0, false];
-          breakLine(/^(?:p|h\d|blockquote)$/.test(name) ? 2 : 1);
-          if (name === "pre") isRaw++;
-          if (name === "ul") lists.push(0);
-          if (name === "ol") lists.push(Number.parseInt(attributes.start ?? "1", 10) || 1);
-          if (/^h\d$/.test(name)) write(`${"#".repeat(Number(name[1]))} `);
-          if (name === "li") {
-            const number = lists.at(-1) ?? 0;
-            if (number > 0) lists[lists.length - 1] = number + 1;
-            write(
-              `${"  ".repeat(Math.min(9, Math.max(0, lists.length - 1)))}${number > 0 ? `${number}.` : "-"} `,
-            );
-          }
-        } else if (name === "img") {
-          if (alt?.trim()) write(`[image: ${alt.trim()}]`);
-          else increment(omitted, "image");
-        } else if (name === "a") {
-          // Of links in links, which HTML does not know, the outer one counts.
-          links.push({ href: links.length > 0 ? "" : (href ?? ""), from: parts.length });
-        }
-      },
-      ontext(text) {
-        if (isSkipping > 0) return;
-        if (isRaw > 0) return write(text.replace(/\r\n?/g, "\n"));
-        const words = text.replace(/\s+/g, " ");
-        hasGap ||= words.startsWith(" ");
-        if (words.trim() !== "") write(words.trim());
-        hasGap ||= words.endsWith(" ");
-      },
-      onclosetag(name) {
-        if (VOID.has(name)) return;
-        if (isSkipping > 0) {
-          isSkipping--;
-          return;
-        }
-        if (name === "a") {
-          const { href = "", from = 0 } = links.pop() ?? {};
-          if (!/^(?:https?|mailto|tel):/i.test(href) || href.length > MAX_LINK_CHARS) return;
-          const label = parts.slice(from).join("").trim();
-          if (label !== "" && !href.includes(label)) write(` <${href}>`);
-        } else if (name === "tr") [cells, isRowStart, breaks] = [0, false, Math.max(1, breaks)];
-        else if (BLOCKS.has(name)) {
-          if (name === "pre") isRaw--;
-          if (name === "ul" || name === "ol") lists.pop();
-          breakLine(/^(?:p|h\d|blockquote)$/.test(name) ? 2 : 1);
-        }
-      },
+  const parser = new Parser({
+    onopentag(name, { style = "", hidden, href = "", alt = "", start = "1" }) {
+      const isHidden = !VOID.has(name) && (hidden !== undefined || HIDDEN.test(style));
+      if (skipped > 0 || isHidden || SKIPPED.has(name)) {
+        if (skipped === 0 && isHidden) increment(omitted, "hidden passage");
+        if (!VOID.has(name)) skipped++;
+        return;
+      }
+      breakAt(name);
+      if (name === "tr") isFirstCell = true;
+      else if (name === "td" || name === "th") {
+        if (!isFirstCell) parts.push(CELL);
+        isFirstCell = false;
+      } else if (name === "pre") preformatted++;
+      else if (name === "ul") lists.push(0);
+      else if (name === "ol") lists.push(Number.parseInt(start, 10) || 1);
+      else if (name === "li") {
+        const number = lists.at(-1) ?? 0;
+        if (number > 0) lists[lists.length - 1] = number + 1;
+        const indent = SPACE.repeat(2 * Math.min(9, Math.max(0, lists.length - 1)));
+        parts.push(`${indent}${number > 0 ? `${number}.` : "-"} `);
+      } else if (/^h\d$/.test(name)) parts.push(`${"#".repeat(Number(name[1]))} `);
+      else if (name === "img" && alt.trim() !== "") parts.push(`[image: ${alt.trim()}]`);
+      else if (name === "img") increment(omitted, "image");
+      // Of links in links, which HTML does not know, the outer one counts.
+      else if (name === "a") links.push({ href: links.length > 0 ? "" : href, from: parts.length });
     },
-    { decodeEntities: true },
-  );
+    ontext(text) {
+      if (skipped > 0) return;
+      const isRaw = preformatted > 0;
+      parts.push(isRaw ? text.replace(/\r?\n/g, BREAK).replaceAll(" ", SPACE) : spaced(text));
+    },
+    onclosetag(name) {
+      if (VOID.has(name)) return;
+      if (skipped > 0) {
+        skipped--;
+        return;
+      }
+      breakAt(name);
+      if (name === "pre") preformatted--;
+      if (name === "ul" || name === "ol") lists.pop();
+      if (name !== "a") return;
+      const { href = "", from = 0 } = links.pop() ?? {};
+      if (!/^(?:https?|mailto|tel):/i.test(href) || href.length > MAX_LINK_CHARS) return;
+      const label = parts.slice(from).join("").trim();
+      if (label !== "" && !href.includes(label)) parts.push(` <${href}>`);
+    },
+  });
   parser.end(html);
-  const text = parts
-    .join("")
-    .replace(/[^\S\n]+\n/g, "\n")
-    .replace(/\n{3,}/g, "\n\n");
-  return { text: text.trim(), omitted };
+  const text = parts.join("").trim().replace(/\s+/g, gapText);
+  return { text: text.replaceAll(SPACE, " "), omitted };
+}
+
+const spaced = (text: string): string => text.replace(/\s+/g, " ");
+
+/** Returns what separates two texts. The paragraphs and blocks of a cell do not begin a line. */
+function gapText(gap: string): string {
+  const row = gap.lastIndexOf(ROW);
+  const cells = gap.slice(row + 1).split(CELL).length - 1;
+  const separators = " | ".repeat(cells);
+  if (row < 0 && cells > 0) return separators;
+  const isParagraph = gap.slice(0, row < 0 ? gap.length : row).includes(PARAGRAPH);
+  if (isParagraph || /[\n\r]\r/.test(gap)) return `\n\n${separators}`;
+  return /[\n\r\u2028]/.test(gap) ? `\n${separators}` : " ";
 }

@@ -1,6 +1,5 @@
 /**
  * Reads Rich Text Format as its writers mean it: code pages by font, Unicode, tables and changes.
- * This file is long because a third of it is the tables of the format.
  */
 import { DocumentError, type DocumentText } from "./document.ts";
 import { countOf, increment, omittedText, symbolOf } from "./office-package.ts";
@@ -16,11 +15,13 @@ const SKIPPED = new Set([
 ]);
 /** Destinations after `\*` that have text, or that lead to some. */
 const READ = new Set([
-  ...["shpinst", "shptxt", "ud", "nesttableprops", "annotation", "atnauthor", "formfield"],
-  ...["fonttbl", "upr"],
+  ...["shpinst", "shptxt", "nesttableprops", "annotation", "atnauthor", "formfield", "fonttbl"],
 ]);
 const MARGINS = /^(?:header|footer)[lrf]?$/;
-
+/** Destinations that are counted, of which an object has a picture or a text for other readers. */
+const OMITTED = new Map(
+  Object.entries({ pict: "image", object: "embedded object", mmath: "equation" }),
+);
 const SYMBOLS = new Map(
   Object.entries({
     ...{ par: "\n", line: "\n", sect: "\n", page: "\n", column: "\n", row: "\n", nestrow: " / " },
@@ -31,26 +32,18 @@ const SYMBOLS = new Map(
 );
 /** @see Rich Text Format Specification 1.9.1, "Font Table", `\fcharset` */
 const CHARSETS: Readonly<Record<number, number>> = {
-  ...{ 0: 1252, 77: 10000, 78: 932, 79: 949, 80: 936, 81: 950, 89: 10007, 128: 932, 129: 949 },
-  ...{ 130: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256 },
-  ...{ 186: 1257, 204: 1251, 222: 874, 238: 1250, 254: 437, 255: 850 },
+  ...{ 0: 1252, 77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254 },
+  ...{ 163: 1258, 177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250 },
 };
+/** The labels of code pages that are not named after Windows. */
 const ENCODINGS: Readonly<Record<number, string>> = {
-  ...{
-    932: "shift_jis",
-    936: "gbk",
-    949: "euc-kr",
-    950: "big5",
-    874: "windows-874",
-    866: "ibm866",
-  },
-  ...{ 10000: "macintosh", 10007: "x-mac-cyrillic", 20866: "koi8-r", 54936: "gb18030" },
-  ...{ 65001: "utf-8", 21866: "koi8-u", 28592: "iso-8859-2", 20932: "euc-jp", 51949: "euc-kr" },
+  ...{ 932: "shift_jis", 936: "gbk", 949: "euc-kr", 950: "big5", 866: "ibm866" },
+  ...{ 10000: "macintosh", 20866: "koi8-r", 54936: "gb18030", 65001: "utf-8" },
 };
 
 interface Font {
-  page?: number;
-  isSymbol?: boolean;
+  page?: number | undefined;
+  isSymbol: boolean;
   name: string;
 }
 
@@ -70,16 +63,17 @@ export function parseRtf(bytes: Uint8Array): DocumentText {
   const reader = new RtfReader(Buffer.from(bytes));
   reader.read();
   const { counts, deletions } = reader;
-  const changed =
-    deletions > 0
-      ? ` Tracked changes: ${countOf(deletions, "deletion")}, shown as [deleted: …].`
-      : "";
+  const tracked = ` Tracked changes: ${countOf(deletions, "deletion")}, shown as [deleted: …].`;
   const margin = [...new Set(tidy(reader.margin).split("\n"))].join("\n");
   const sections = [
     { title: "", text: tidy(reader.body) },
     ...(margin === "" ? [] : [{ title: "Headers and footers", text: margin }]),
   ];
-  return { about: `RTF.${omittedText(counts)}${changed}`, sections, sheets: [] };
+  return {
+    about: `RTF.${omittedText(counts)}${deletions > 0 ? tracked : ""}`,
+    sections,
+    sheets: [],
+  };
 }
 
 const tidy = (text: string): string =>
@@ -98,7 +92,7 @@ class RtfReader {
   readonly #bytes: Buffer;
   readonly #groups: Group[] = [];
   readonly #fonts = new Map<number, Font>();
-  readonly #decoders = new Map<number, TextDecoder | undefined>();
+  readonly #decoders = new Map<number, TextDecoder>();
   #group: Group = {
     ...{ skips: 1, font: -1, isHidden: false, isDeleted: false, isInTable: false },
     ...{ target: "body", close: "" },
@@ -111,9 +105,8 @@ class RtfReader {
   #skip = 0;
   #wasHidden = false;
   #isStarred = false;
-  /** Where the Unicode text of `\upr` belongs. */
-  #alternative: Group["target"] = "body";
-  #field = { type: 0, result: 25, fallback: 0 };
+  /** The values of the form field that is read. */
+  #field = new Map<string, number>();
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -169,14 +162,9 @@ class RtfReader {
     const isStarred = this.#isStarred;
     this.#isStarred = false;
     const group = this.#group;
-    if (word === "u") {
-      if (this.#skip > 0) this.#skip--;
-      else this.#add(String.fromCharCode((value ?? 0) & 0xffff));
-      this.#skip = group.skips;
-      return;
-    }
     if (this.#skip > 0) {
       this.#skip--;
+      if (word === "u") this.#skip = group.skips;
       return;
     }
     if (isStarred && !READ.has(word)) group.target = "none";
@@ -185,8 +173,11 @@ class RtfReader {
       this.#add(word === "par" && group.isInTable ? " / " : text);
       return;
     }
-    const isOn = value !== 0;
     switch (word) {
+      case "u":
+        this.#add(String.fromCharCode((value ?? 0) & 0xffff));
+        this.#skip = group.skips;
+        break;
       case "uc":
         group.skips = Math.max(0, Math.min(value ?? 1, 32));
         break;
@@ -196,51 +187,48 @@ class RtfReader {
       case "mac":
         this.#page = 10000;
         break;
-      case "pc":
-        this.#page = 437;
-        break;
-      case "pca":
-        this.#page = 850;
-        break;
       case "deff":
         this.#defaultFont = value ?? -1;
         break;
       case "f":
         group.font = value ?? -1;
-        if (group.target === "fonts") this.#fonts.set(group.font, { name: "" });
+        if (group.target === "fonts") this.#fonts.set(group.font, { name: "", isSymbol: false });
         break;
-      case "fcharset":
-      case "cpg":
-        this.#fontPage(word === "cpg" ? value : CHARSETS[value ?? 0], word, value);
+      case "fcharset": {
+        const font = group.target === "fonts" ? this.#fonts.get(group.font) : undefined;
+        if (font) Object.assign(font, { page: CHARSETS[value ?? 0], isSymbol: value === 2 });
         break;
+      }
       case "plain":
         Object.assign(group, { isHidden: false, isDeleted: false, font: this.#defaultFont });
         break;
       case "pard":
-        group.isInTable = false;
-        break;
       case "intbl":
-        group.isInTable = true;
+        group.isInTable = word === "intbl";
         break;
       case "v":
-        group.isHidden = isOn;
+        group.isHidden = value !== 0;
         break;
       case "deleted":
-        group.isDeleted = isOn;
+        group.isDeleted = value !== 0;
+        break;
+      case "formfield":
+        this.#field.clear();
+        break;
+      case "fftype":
+      case "ffres":
+      case "ffdefres":
+        this.#field.set(word, value ?? 0);
         break;
       default:
-        this.#destination(word, value, group);
+        if (group.target !== "none") this.#destination(word, group);
     }
   }
 
-  #destination(word: string, value: number | undefined, group: Group): void {
-    if (word === "ud") group.target = this.#alternative;
-    else if (word === "formfield") this.#field = { type: 0, result: 25, fallback: 0 };
-    else if (word === "fftype") this.#field.type = value ?? 0;
-    else if (word === "ffres") this.#field.result = value ?? 25;
-    else if (word === "ffdefres") this.#field.fallback = value ?? 0;
-    if (group.target === "none") return;
-    if (SKIPPED.has(word)) group.target = "none";
+  #destination(word: string, group: Group): void {
+    const omitted = OMITTED.get(word);
+    if (omitted) increment(this.counts, omitted);
+    if (SKIPPED.has(word) || (omitted && word !== "object")) group.target = "none";
     else if (word === "fonttbl") group.target = "fonts";
     else if (MARGINS.test(word)) Object.assign(group, { target: "margin", close: "\n" });
     else if (word === "footnote" || word === "annotation") {
@@ -249,32 +237,15 @@ class RtfReader {
     } else if (word === "atnauthor") Object.assign(group, { close: ":" });
     else if (word === "shptxt") Object.assign(group, { close: "\n" });
     else if (word === "fldrslt") this.#add(this.#fieldText());
-    else if (word === "upr") {
-      this.#alternative = group.target;
-      group.target = "none";
-    } else if (word === "pict" || word === "object" || word === "mmath") {
-      increment(
-        this.counts,
-        word === "pict" ? "image" : word === "object" ? "embedded object" : "equation",
-      );
-      if (word !== "object") group.target = "none";
-    }
   }
 
   /** Returns the mark of a check box, whose value is 25 as long as it has its default. */
   #fieldText(): string {
-    const { type, result, fallback } = this.#field;
-    this.#field = { type: 0, result: 25, fallback: 0 };
-    if (type === 2) increment(this.counts, "choice of a list");
-    if (type !== 1) return "";
-    return (result === 25 ? fallback : result) === 1 ? "☒" : "☐";
-  }
-
-  #fontPage(page: number | undefined, word: string, value: number | undefined): void {
-    const font = this.#fonts.get(this.#group.font);
-    if (!font || this.#group.target !== "fonts") return;
-    if (page !== undefined && (word === "fcharset" || font.page === undefined)) font.page = page;
-    if (word === "fcharset" && value === 2) font.isSymbol = true;
+    const { fftype, ffres = 25, ffdefres } = Object.fromEntries(this.#field);
+    this.#field.clear();
+    if (fftype === 2) increment(this.counts, "choice of a list");
+    if (fftype !== 1) return "";
+    return (ffres === 25 ? ffdefres : ffres) === 1 ? "☒" : "☐";
   }
 
   #byte(byte: number): void {
@@ -300,13 +271,14 @@ class RtfReader {
   }
 
   #decoderOf(page: number): TextDecoder {
-    const known = this.#decoders.get(page);
-    if (known) return known;
-    const decoder = decoderOf(ENCODINGS[page] ?? `windows-${page}`);
-    if (!decoder) increment(this.counts, "code page that is read as Windows-1252");
-    const used = decoder ?? new TextDecoder("windows-1252");
-    this.#decoders.set(page, used);
-    return used;
+    let decoder = this.#decoders.get(page);
+    if (!decoder) {
+      decoder = decoderOf(ENCODINGS[page] ?? `windows-${page}`);
+      if (!decoder) increment(this.counts, "code page that is read as Windows-1252");
+      decoder ??= new TextDecoder("windows-1252");
+      this.#decoders.set(page, decoder);
+    }
+    return decoder;
   }
 
   #add(text: string): void {
@@ -314,14 +286,12 @@ class RtfReader {
     if (text === "") return;
     const { target, isHidden, isDeleted } = this.#group;
     if (target === "none" || target === "fonts") return;
-    if (isHidden) {
-      if (!this.#wasHidden && text.trim() !== "") increment(this.counts, "hidden passage");
-      this.#wasHidden = true;
-      return;
-    }
-    this.#wasHidden = false;
-    if (isDeleted && text.trim() !== "") this.deletions++;
-    const shown = isDeleted && text.trim() !== "" ? `[deleted: ${text}]` : text;
+    const isBlank = text.trim() === "";
+    if (isHidden && !this.#wasHidden && !isBlank) increment(this.counts, "hidden passage");
+    this.#wasHidden = isHidden;
+    if (isHidden) return;
+    if (isDeleted && !isBlank) this.deletions++;
+    const shown = isDeleted && !isBlank ? `[deleted: ${text}]` : text;
     if (target === "margin") this.margin += shown;
     else this.body += shown;
   }
