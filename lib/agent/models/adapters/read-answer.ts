@@ -10,6 +10,7 @@ import type {
   LanguageModelV4Source,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
+import { wrapLanguageModel } from "ai";
 import { createParser } from "eventsource-parser";
 import {
   callsIn,
@@ -22,7 +23,6 @@ import {
   textIn,
   toFields,
   toText,
-  toTime,
   usageIn,
 } from "./answer-fields.ts";
 import { createTagReader, joinSurrogates } from "./split-reasoning.ts";
@@ -46,22 +46,19 @@ export function readAnswers(
   model: LanguageModelV4,
   noteReasoning: (field: string) => void,
 ): LanguageModelV4 {
-  return {
-    specificationVersion: "v4",
-    provider: model.provider,
-    modelId: model.modelId,
-    supportedUrls: model.supportedUrls,
-    doGenerate: (options) => {
-      const prompt = withoutTagged(options.prompt);
-      return current.run(new AnswerReader(), () => model.doGenerate({ ...options, prompt }));
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: "v4",
+      transformParams: async ({ params }) => ({ ...params, prompt: withoutTagged(params.prompt) }),
+      wrapGenerate: async ({ doGenerate }) => current.run(new AnswerReader(), doGenerate),
+      wrapStream: async ({ doStream }) => {
+        const answer = new AnswerReader();
+        const result = await current.run(answer, doStream);
+        return { ...result, stream: result.stream.pipeThrough(withExtras(answer, noteReasoning)) };
+      },
     },
-    doStream: async (options) => {
-      const answer = new AnswerReader();
-      const prompt = withoutTagged(options.prompt);
-      const result = await current.run(answer, () => model.doStream({ ...options, prompt }));
-      return { ...result, stream: withExtras(result.stream, answer, noteReasoning) };
-    },
-  };
+  });
 }
 
 const withoutTagged = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
@@ -74,28 +71,24 @@ const withoutTagged = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
     return content.length === message.content.length ? message : { ...message, content };
   });
 
-/** Returns the stream with the name of the reasoning's field, and with sources before its end. */
-function withExtras(
-  stream: ReadableStream<LanguageModelV4StreamPart>,
+/** Adds the name of the reasoning's field to a stream, and sources before its end. */
+const withExtras = (
   answer: AnswerReader,
   noteReasoning: (field: string) => void,
-): ReadableStream<LanguageModelV4StreamPart> {
-  const reader = stream.getReader();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) return controller.close();
-      if (value.type === "finish")
+): TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart> =>
+  new TransformStream({
+    transform(part, controller) {
+      if (part.type === "finish") {
         for (const source of answer.sources()) controller.enqueue(source);
+      }
+      if (part.type !== "reasoning-start") return controller.enqueue(part);
       const { reasoningField } = answer;
-      if (value.type === "reasoning-start") noteReasoning(reasoningField);
-      const isMarked = value.type === "reasoning-start" && reasoningField !== "reasoning_content";
+      noteReasoning(reasoningField);
+      const isUsual = reasoningField === "reasoning_content";
       const providerMetadata = { openaiCompatible: { [FIELD]: reasoningField } };
-      controller.enqueue(isMarked ? { ...value, providerMetadata } : value);
+      controller.enqueue(isUsual ? part : { ...part, providerMetadata });
     },
-    cancel: (reason) => reader.cancel(reason),
   });
-}
 
 /** Returns a `fetch` whose successful responses have the form that the SDK's provider reads. */
 export const readableFetch =
@@ -107,14 +100,16 @@ export const readableFetch =
     const { status, statusText, headers } = response;
     // No list follows the field of the request itself, unlike one in a message or the schema of a tool.
     const isStream = /"stream":true[^[\]]*$/.test(String(init?.body ?? "").slice(-500));
-    const body = response.body.pipeThrough(isStream ? readEvents(answer) : readWhole(answer));
+    const body = isStream
+      ? response.body.pipeThrough(readEvents(answer))
+      : answer.readWhole(await response.text());
     return new Response(body, { status, statusText, headers });
   };
 
-type Transform = TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>;
-
 /** Reads server-sent events, or a whole JSON answer in their place. */
-function readEvents(answer: AnswerReader): Transform {
+function readEvents(
+  answer: AnswerReader,
+): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let events = "";
@@ -156,20 +151,6 @@ function readEvents(answer: AnswerReader): Transform {
   });
 }
 
-function readWhole(answer: AnswerReader): Transform {
-  const decoder = new TextDecoder();
-  let text = "";
-  return new TransformStream({
-    transform(bytes) {
-      text += decoder.decode(bytes, { stream: true });
-    },
-    flush(controller) {
-      const body = answer.readWhole(text + decoder.decode());
-      controller.enqueue(new TextEncoder().encode(body));
-    },
-  });
-}
-
 /** Brings the chunks of one answer into the form that the SDK's provider reads. */
 class AnswerReader {
   /** The field in which the server sends reasoning, or `tags`. */
@@ -180,7 +161,6 @@ class AnswerReader {
   readonly #joinArguments = new Map<unknown, (text: string) => string>();
   /** The titles of sources by their URLs. */
   readonly #sources = new Map<string, string | undefined>();
-  #isDescribed = false;
   #hasContent = false;
   #hasCalls = false;
   #hasFinished = false;
@@ -220,13 +200,8 @@ class AnswerReader {
     const isKnown = choice || chunk.usage || chunk.x_groq || Array.isArray(chunk.choices);
     this.#addSources(chunk);
     if (!isKnown && !("id" in chunk)) return undefined;
-    // The provider reads the description of an answer once, and each field costs time in each chunk.
-    const described = this.#isDescribed
-      ? {}
-      : { id: toText(chunk.id), created: toTime(chunk.created), model: toText(chunk.model) };
-    this.#isDescribed ||= Boolean(described.id && described.model);
     return JSON.stringify({
-      ...described,
+      ...{ id: toText(chunk.id), model: toText(chunk.model) },
       choices: choice ? [this.#choice(choice, key)] : [],
       usage:
         usageIn(chunk.usage) ??

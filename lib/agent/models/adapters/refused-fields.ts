@@ -11,10 +11,9 @@ interface Body extends Fields {
   readonly messages: readonly Fields[];
 }
 
-/** A form of requests that a server demands, and the words with which it does. */
-interface Adaptation {
+/** A form of requests that a server demands. */
+interface Form {
   readonly name: string;
-  readonly demand: RegExp;
   /** Returns the request in this form; the same one if it has it. */
   readonly adapt: (body: Body) => Body;
 }
@@ -38,7 +37,8 @@ const shortId = (id: unknown): unknown =>
     ? id
     : createHash("sha256").update(String(id)).digest("hex").slice(0, 9);
 
-const ADAPTATIONS: readonly Adaptation[] = [
+/** Forms with the words with which servers demand them. */
+const FORMS: readonly (Form & { readonly demand: RegExp })[] = [
   {
     // DeepSeek and Moonshot, whose calls may have been made by another model, without reasoning.
     name: "reasoning of calls",
@@ -91,14 +91,7 @@ const withoutImages = (parts: readonly Fields[]): string =>
 
 /** Fields without which a server cannot answer as it is asked. */
 const NEEDED = new Set([
-  "model",
-  "messages",
-  "stream",
-  "tools",
-  "role",
-  "content",
-  "tool_calls",
-  "tool_call_id",
+  ...["model", "messages", "stream", "tools", "role", "content", "tool_calls", "tool_call_id"],
 ]);
 /** Fields with a successor, which is sent in their place. */
 const SUCCESSORS: Readonly<Record<string, string>> = { max_tokens: "max_completion_tokens" };
@@ -114,21 +107,16 @@ function withoutField(field: string): (body: Body) => Body {
   return (body) => editMessages(without)(without(body) as Body);
 }
 
-/** Returns the forms that an error demands, of which the request has none yet. */
-function demandsIn(
-  text: string,
-  body: Body,
-): { readonly name: string; readonly adapt: (body: Body) => Body }[] {
-  const demanded = ADAPTATIONS.find(
-    ({ demand, adapt }) => demand.test(text) && adapt(body) !== body,
-  );
-  if (demanded) return [demanded];
+/** Returns the form that an error demands, if the request does not have it yet. */
+function demandIn(text: string, body: Body): Form | undefined {
+  const demanded = FORMS.find(({ demand, adapt }) => demand.test(text) && adapt(body) !== body);
+  if (demanded) return demanded;
   const named = new Set(text.match(/[a-z][a-z0-9]*(?:_[a-z0-9]+)*/g));
   const fields = new Set([body, ...body.messages].flatMap(Object.keys));
   const refused = [...fields].filter((field) => named.has(field) && !NEEDED.has(field));
   // A field of several words is not there by chance.
-  const field = refused.sort((one, other) => other.split("_").length - one.split("_").length)[0];
-  return field === undefined ? [] : [{ name: `without ${field}`, adapt: withoutField(field) }];
+  const [field] = refused.sort((one, other) => other.split("_").length - one.split("_").length);
+  return field === undefined ? undefined : { name: `without ${field}`, adapt: withoutField(field) };
 }
 
 const MAX_REPETITIONS = 5;
@@ -137,7 +125,7 @@ const MAX_MODELS = 1_000;
 
 /** What a server accepts, by its models, as it has said in this process. */
 export class RefusedFields {
-  readonly #forms = new Map<string, Map<string, (body: Body) => Body>>();
+  readonly #forms = new Map<string, ReadonlyMap<string, Form>>();
   /** The name under which the server sends reasoning, and gets it back. */
   #reasoning = REASONING;
 
@@ -152,25 +140,20 @@ export class RefusedFields {
       const body = bodyOf(init?.body);
       if (!body) return send(input, init);
       const model = String(body.model);
-      const known = this.#forms.get(model) ?? new Map();
-      const learned = new Map<string, (body: Body) => Body>();
-      let sent = [...known.values()].reduce(
-        (made, adapt) => adapt(made),
-        this.#withReasoning(body),
-      );
-      for (let repetition = 0; ; repetition++) {
+      const learned: Form[] = [];
+      let sent = this.#withReasoning(body);
+      for (const { adapt } of this.#forms.get(model)?.values() ?? []) sent = adapt(sent);
+      for (;;) {
         const response = await send(input, { ...init, body: JSON.stringify(sent) });
         if (response.ok) this.#learn(model, learned);
-        if (![400, 422].includes(response.status) || repetition === MAX_REPETITIONS)
-          return response;
-        const text = await response.text();
+        if (![400, 422].includes(response.status)) return response;
         const { status, statusText, headers } = response;
-        const [demand] = saysTooLong(text) ? [] : demandsIn(text.slice(0, MAX_ERROR_CHARS), sent);
-        const adapted = demand?.adapt(sent);
-        if (!demand || !adapted || adapted === sent)
-          return new Response(text, { status, statusText, headers });
-        learned.set(demand.name, demand.adapt);
-        sent = adapted;
+        const text = await response.text();
+        const isLast = learned.length === MAX_REPETITIONS || saysTooLong(text);
+        const form = isLast ? undefined : demandIn(text.slice(0, MAX_ERROR_CHARS), sent);
+        if (!form) return new Response(text, { status, statusText, headers });
+        learned.push(form);
+        sent = form.adapt(sent);
       }
     };
   }
@@ -185,10 +168,11 @@ export class RefusedFields {
   }
 
   /** What a request has led to an answer without counts for the next ones. */
-  #learn(model: string, learned: ReadonlyMap<string, (body: Body) => Body>): void {
-    if (learned.size === 0) return;
+  #learn(model: string, learned: readonly Form[]): void {
+    if (learned.length === 0) return;
     if (this.#forms.size >= MAX_MODELS) this.#forms.clear();
-    this.#forms.set(model, new Map([...(this.#forms.get(model) ?? []), ...learned]));
+    const known = this.#forms.get(model)?.values() ?? [];
+    this.#forms.set(model, new Map([...known, ...learned].map((form) => [form.name, form])));
   }
 }
 
