@@ -31,6 +31,9 @@ const OMITTED = new Map(
     ...{ oMath: "layout of an equation", control: "ActiveX control", rt: "phonetic guide" },
   }),
 );
+const SIGNS = new Map(
+  Object.entries({ tab: "\t", ptab: "\t", br: "\n", cr: "\n", noBreakHyphen: "-" }),
+);
 /** Elements around paragraphs that have no text of their own. */
 const WRAPPERS = new Set([
   ...["sdt", "sdtContent", "customXml", "ins", "moveTo", "Choice", "Fallback"],
@@ -199,19 +202,13 @@ class DocxReader {
     if (SKIPPED.has(name)) return "";
     const isShown = story.fields.every(({ isResult }) => isResult);
     const shown = (text: string) => (isShown ? text : "");
+    const sign = SIGNS.get(name);
+    if (sign) return shown(sign);
     switch (name) {
       case "r":
         return this.#run(element, story, style);
       case "t":
         return shown(element.text.replaceAll("\u00ad", ""));
-      case "tab":
-      case "ptab":
-        return shown("\t");
-      case "br":
-      case "cr":
-        return shown("\n");
-      case "noBreakHyphen":
-        return shown("-");
       case "sym": {
         const code = Number.parseInt(attributes.get("char") ?? "", 16);
         return shown(this.#symbol(attributes.get("font"), code));

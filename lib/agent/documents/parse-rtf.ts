@@ -17,10 +17,11 @@ const SKIPPED = new Set([
 const READ = new Set([
   ...["shpinst", "shptxt", "nesttableprops", "annotation", "atnauthor", "formfield", "fonttbl"],
 ]);
-const MARGINS = /^(?:header|footer)[lrf]?$/;
-/** Destinations that are counted, of which an object has a picture or a text for other readers. */
+/** What is counted and not shown, of which an object has a picture or a text for other readers. */
 const OMITTED = new Map(
-  Object.entries({ pict: "image", object: "embedded object", mmath: "equation" }),
+  Object.entries({
+    ...{ pict: "image", object: "embedded object", mmath: "equation", formfield: "form field" },
+  }),
 );
 const SYMBOLS = new Map(
   Object.entries({
@@ -28,6 +29,7 @@ const SYMBOLS = new Map(
     ...{ tab: "\t", cell: " | ", nestcell: " | ", emdash: "—", endash: "–", bullet: "•" },
     ...{ lquote: "‘", rquote: "’", ldblquote: "“", rdblquote: "”", emspace: " ", enspace: " " },
     ...{ qmspace: " ", softline: "\n", zwj: "\u200d", zwnj: "\u200c" },
+    ...{ footnote: " [footnote: ", annotation: " [comment: " },
   }),
 );
 /** @see Rich Text Format Specification 1.9.1, "Font Table", `\fcharset` */
@@ -49,14 +51,48 @@ interface Font {
 
 /** The state of a group, which ends with it. */
 interface Group {
-  skips: number;
-  font: number;
-  isHidden: boolean;
-  isDeleted: boolean;
-  isInTable: boolean;
-  target: "body" | "margin" | "fonts" | "none";
+  readonly target: "body" | "margin" | "fonts" | "none";
+  /** The code page of text in a font without one. */
+  readonly page: number;
+  readonly defaultFont: number;
+  /** -1 for the default one. */
+  readonly font: number;
+  /** Characters after a Unicode one, which stand for it in old readers. */
+  readonly skips: number;
+  readonly isHidden: boolean;
+  readonly isDeleted: boolean;
+  readonly isInTable: boolean;
+  /** The text with which the group ends. */
   readonly close: string;
 }
+
+const BODY: Group = {
+  ...{ target: "body", page: 1252, defaultFont: -1, font: -1, skips: 1, close: "" },
+  ...{ isHidden: false, isDeleted: false, isInTable: false },
+};
+const MARGIN = { target: "margin", close: "\n" } as const;
+
+/** What control words change in their group. */
+const CHANGES = new Map<string, (value: number | undefined) => Partial<Group>>([
+  ["ansicpg", (page = 1252) => ({ page })],
+  ["mac", () => ({ page: 10000 })],
+  ["deff", (defaultFont = -1) => ({ defaultFont })],
+  ["f", (font = -1) => ({ font })],
+  ["uc", (skips = 1) => ({ skips: Math.max(0, Math.min(skips, 32)) })],
+  ["plain", () => ({ isHidden: false, isDeleted: false, font: -1 })],
+  ["pard", () => ({ isInTable: false })],
+  ["intbl", () => ({ isInTable: true })],
+  ["v", (value) => ({ isHidden: value !== 0 })],
+  ["deleted", (value) => ({ isDeleted: value !== 0 })],
+  ["fonttbl", () => ({ target: "fonts" })],
+  ["footnote", () => ({ close: "]", isInTable: true })],
+  ["annotation", () => ({ close: "]", isInTable: true })],
+  ["atnauthor", () => ({ close: ":" })],
+  ["shptxt", () => ({ close: "\n" })],
+  ...["header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf"].map(
+    (word) => [word, () => MARGIN] as const,
+  ),
+]);
 
 /** @throws DocumentError for groups that are nested too deeply */
 export function parseRtf(bytes: Uint8Array): DocumentText {
@@ -93,20 +129,13 @@ class RtfReader {
   readonly #groups: Group[] = [];
   readonly #fonts = new Map<number, Font>();
   readonly #decoders = new Map<number, TextDecoder>();
-  #group: Group = {
-    ...{ skips: 1, font: -1, isHidden: false, isDeleted: false, isInTable: false },
-    ...{ target: "body", close: "" },
-  };
-  #page = 1252;
-  #defaultFont = -1;
+  #group = BODY;
   /** Bytes of one code page that are not decoded yet: characters may have two. */
   #pending: number[] = [];
-  /** Characters to skip after a Unicode one, which stand for it in old readers. */
+  /** Characters that are still to be skipped. */
   #skip = 0;
   #wasHidden = false;
   #isStarred = false;
-  /** The values of the form field that is read. */
-  #field = new Map<string, number>();
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -161,91 +190,33 @@ class RtfReader {
     this.#flush();
     const isStarred = this.#isStarred;
     this.#isStarred = false;
-    const group = this.#group;
     if (this.#skip > 0) {
-      this.#skip--;
-      if (word === "u") this.#skip = group.skips;
+      this.#skip = word === "u" ? this.#group.skips : this.#skip - 1;
       return;
     }
-    if (isStarred && !READ.has(word)) group.target = "none";
-    const text = SYMBOLS.get(word);
-    if (text !== undefined) {
-      this.#add(word === "par" && group.isInTable ? " / " : text);
-      return;
-    }
-    switch (word) {
-      case "u":
-        this.#add(String.fromCharCode((value ?? 0) & 0xffff));
-        this.#skip = group.skips;
-        break;
-      case "uc":
-        group.skips = Math.max(0, Math.min(value ?? 1, 32));
-        break;
-      case "ansicpg":
-        this.#page = value ?? 1252;
-        break;
-      case "mac":
-        this.#page = 10000;
-        break;
-      case "deff":
-        this.#defaultFont = value ?? -1;
-        break;
-      case "f":
-        group.font = value ?? -1;
-        if (group.target === "fonts") this.#fonts.set(group.font, { name: "", isSymbol: false });
-        break;
-      case "fcharset": {
-        const font = group.target === "fonts" ? this.#fonts.get(group.font) : undefined;
-        if (font) Object.assign(font, { page: CHARSETS[value ?? 0], isSymbol: value === 2 });
-        break;
-      }
-      case "plain":
-        Object.assign(group, { isHidden: false, isDeleted: false, font: this.#defaultFont });
-        break;
-      case "pard":
-      case "intbl":
-        group.isInTable = word === "intbl";
-        break;
-      case "v":
-        group.isHidden = value !== 0;
-        break;
-      case "deleted":
-        group.isDeleted = value !== 0;
-        break;
-      case "formfield":
-        this.#field.clear();
-        break;
-      case "fftype":
-      case "ffres":
-      case "ffdefres":
-        this.#field.set(word, value ?? 0);
-        break;
-      default:
-        if (group.target !== "none") this.#destination(word, group);
-    }
-  }
-
-  #destination(word: string, group: Group): void {
     const omitted = OMITTED.get(word);
-    if (omitted) increment(this.counts, omitted);
-    if (SKIPPED.has(word) || (omitted && word !== "object")) group.target = "none";
-    else if (word === "fonttbl") group.target = "fonts";
-    else if (MARGINS.test(word)) Object.assign(group, { target: "margin", close: "\n" });
-    else if (word === "footnote" || word === "annotation") {
-      this.#add(word === "footnote" ? " [footnote: " : " [comment: ");
-      Object.assign(group, { close: "]", isInTable: true });
-    } else if (word === "atnauthor") Object.assign(group, { close: ":" });
-    else if (word === "shptxt") Object.assign(group, { close: "\n" });
-    else if (word === "fldrslt") this.#add(this.#fieldText());
+    if (omitted && (this.#group.target !== "none" || word === "formfield"))
+      increment(this.counts, omitted);
+    const isUnknown = isStarred && !READ.has(word);
+    if (isUnknown || SKIPPED.has(word) || (omitted && word !== "object"))
+      this.#group = { ...this.#group, target: "none" };
+    if (this.#group.target === "none") return;
+    if (word === "u") {
+      this.#add(String.fromCharCode((value ?? 0) & 0xffff));
+      this.#skip = this.#group.skips;
+      return;
+    }
+    this.#add(word === "par" && this.#group.isInTable ? " / " : (SYMBOLS.get(word) ?? ""));
+    this.#group = { ...this.#group, ...CHANGES.get(word)?.(value) };
+    if (this.#group.target === "fonts") this.#describeFont(word, value);
   }
 
-  /** Returns the mark of a check box, whose value is 25 as long as it has its default. */
-  #fieldText(): string {
-    const { fftype, ffres = 25, ffdefres } = Object.fromEntries(this.#field);
-    this.#field.clear();
-    if (fftype === 2) increment(this.counts, "choice of a list");
-    if (fftype !== 1) return "";
-    return (ffres === 25 ? ffdefres : ffres) === 1 ? "☒" : "☐";
+  #describeFont(word: string, value = 0): void {
+    const number = this.#group.font;
+    const font = this.#fonts.get(number);
+    if (word === "f") this.#fonts.set(number, { name: "", isSymbol: false });
+    if (word === "fcharset" && font)
+      Object.assign(font, { page: CHARSETS[value], isSymbol: value === 2 });
   }
 
   #byte(byte: number): void {
@@ -258,16 +229,16 @@ class RtfReader {
     if (this.#pending.length === 0) return;
     const bytes = Uint8Array.from(this.#pending);
     this.#pending = [];
-    const number = this.#group.font === -1 ? this.#defaultFont : this.#group.font;
-    const font = this.#fonts.get(number);
-    if (this.#group.target === "fonts") {
+    const { target, font: own, defaultFont, page } = this.#group;
+    const font = this.#fonts.get(own === -1 ? defaultFont : own);
+    if (target === "fonts") {
       if (font) font.name += Buffer.from(bytes).toString("latin1").replace(/;$/, "");
       return;
     }
     if (font?.isSymbol) {
       const symbols = Array.from(bytes, (byte) => symbolOf(font.name, byte));
       this.#add(symbols.map((one, at) => one ?? String.fromCharCode(bytes[at] ?? 0)).join(""));
-    } else this.#add(this.#decoderOf(font?.page ?? this.#page).decode(bytes));
+    } else this.#add(this.#decoderOf(font?.page ?? page).decode(bytes));
   }
 
   #decoderOf(page: number): TextDecoder {

@@ -329,10 +329,6 @@ describe("RTF", () => {
     ["{\\pict\\bin5 }}}}}}a{\\*\\unknown b}c", "ac"],
     ["\\trowd\\intbl a\\par b\\cell c\\cell\\row\\pard d", "a / b | c\nd"],
     ["{\\field{\\*\\fldinst REF x}{\\fldrslt 4.2}} end", "4.2 end"],
-    [
-      "{\\field{\\*\\fldinst{ FORMCHECKBOX {\\*\\formfield{\\fftype1\\ffres25\\ffdefres1}}}}{\\fldrslt}}x",
-      "☒x",
-    ],
     ["{\\listtext 1.1\\tab}Term{\\footnote note\\par more}.", "1.1\tTerm [footnote: note / more]."],
     ["\\constructor\\__proto__ x", "x"],
   ])("%s is %s", async (text, shown) => {
