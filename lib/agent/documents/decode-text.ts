@@ -40,7 +40,8 @@ const decodedAs = (encoding: string, text: string): DecodedText => ({
 const hasControls = (bytes: Uint8Array): boolean =>
   bytes.some((byte) => byte < 0x09 || (byte > 0x0d && byte < 0x20));
 
-function decode(encoding: string, bytes: Uint8Array, isCut = false): string | null {
+/** Returns null for invalid bytes, and for an unknown encoding. */
+export function decode(encoding: string, bytes: Uint8Array, isCut = false): string | null {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: isCut });
   } catch {

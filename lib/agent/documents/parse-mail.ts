@@ -3,7 +3,7 @@ import { decompressRTF } from "@kenjiuno/decompressrtf";
 import MsgReader from "@kenjiuno/msgreader";
 import { Parser } from "htmlparser2";
 import PostalMime from "postal-mime";
-import { decodeText } from "./decode-text.ts";
+import { decode, decodeText } from "./decode-text.ts";
 import { DocumentError, type DocumentText } from "./document.ts";
 import { countOf, increment, omittedText } from "./office-package.ts";
 import { parseRtf } from "./parse-rtf.ts";
@@ -16,12 +16,8 @@ const STUB_SHARE = 0.25;
 const MAX_LINK_CHARS = 2_000;
 
 interface Mail {
-  readonly from: string;
-  readonly to: string;
-  readonly cc: string;
-  readonly date: string;
-  readonly subject: string;
-  readonly attachments: readonly string[];
+  /** By their names, in the order in which they are shown. */
+  readonly fields: Readonly<Record<string, string>>;
   readonly text: string;
   readonly html: string;
 }
@@ -30,19 +26,19 @@ export async function parseEml(bytes: Uint8Array): Promise<DocumentText> {
   const mail = await PostalMime.parse(bytes);
   const people = (list: readonly { name?: string; address?: string }[] = []) =>
     list.map(({ name, address }) => [name, address && `<${address}>`].filter(Boolean).join(" "));
-  return mailText("EML", {
-    from: people(mail.from ? [mail.from] : []).join(", "),
-    to: people(mail.to).join(", "),
-    cc: people(mail.cc).join(", "),
-    date: mail.date ?? "",
-    subject: mail.subject ?? "",
-    attachments: mail.attachments.map(({ filename, mimeType, content }) => {
-      const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
-      return `${filename ?? "unnamed"} (${mimeType}, ${countOf(size, "byte")})`;
-    }),
-    text: mail.text ?? "",
-    html: mail.html ?? "",
+  const attachments = mail.attachments.map(({ filename, mimeType, content }) => {
+    const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
+    return `${filename ?? "unnamed"} (${mimeType}, ${countOf(size, "byte")})`;
   });
+  const fields = {
+    From: people(mail.from ? [mail.from] : []).join(", "),
+    To: people(mail.to).join(", "),
+    Cc: people(mail.cc).join(", "),
+    Date: mail.date ?? "",
+    Subject: mail.subject ?? "",
+    Attachments: attachments.join(", "),
+  };
+  return mailText("EML", { fields, text: mail.text ?? "", html: mail.html ?? "" });
 }
 
 /** @throws DocumentError for a file that is no message */
@@ -54,17 +50,21 @@ export function parseMsg(bytes: Uint8Array): DocumentText {
       .filter(({ recipType = "to" }) => recipType === type)
       .map(({ name, email, smtpAddress }) => `${name ?? ""} <${smtpAddress ?? email ?? ""}>`)
       .join(", ");
+  const attachments = (mail.attachments ?? []).map(
+    ({ fileName, name, contentLength: size }) =>
+      `${fileName ?? name ?? "unnamed"}${size === undefined ? "" : ` (${countOf(size, "byte")})`}`,
+  );
+  const fields = {
+    From: `${mail.senderName ?? ""} <${mail.senderSmtpAddress ?? mail.senderEmail ?? ""}>`,
+    To: recipients("to"),
+    Cc: recipients("cc"),
+    Date: mail.messageDeliveryTime ?? mail.clientSubmitTime ?? "",
+    Subject: mail.subject ?? "",
+    Attachments: attachments.join(", "),
+  };
   const body = mail.body ?? "";
   return mailText("MSG", {
-    from: `${mail.senderName ?? ""} <${mail.senderSmtpAddress ?? mail.senderEmail ?? ""}>`,
-    to: recipients("to"),
-    cc: recipients("cc"),
-    date: mail.messageDeliveryTime ?? mail.clientSubmitTime ?? "",
-    subject: mail.subject ?? "",
-    attachments: (mail.attachments ?? []).map(
-      ({ fileName, name, contentLength }) =>
-        `${fileName ?? name ?? "unnamed"}${contentLength === undefined ? "" : ` (${countOf(contentLength, "byte")})`}`,
-    ),
+    fields,
     text: body.trim() === "" && mail.compressedRtf ? textOfRtf(mail.compressedRtf) : body,
     html: mail.bodyHtml ?? (mail.html ? htmlOf(mail.html) : ""),
   });
@@ -83,34 +83,22 @@ function textOfRtf(compressed: Uint8Array): string {
 function htmlOf(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.subarray(0, 2_048)).toString("latin1");
   const charset = /charset\s*=\s*["']?([\w-]+)/i.exec(head)?.[1] ?? "";
-  try {
-    return new TextDecoder(charset, { fatal: true }).decode(bytes);
-  } catch {
-    return decodeText(bytes)?.text ?? Buffer.from(bytes).toString();
-  }
+  return decode(charset, bytes) ?? decodeText(bytes)?.text ?? Buffer.from(bytes).toString();
 }
 
-function mailText(format: "EML" | "MSG", mail: Mail): DocumentText {
-  const shown = textOfHtml(mail.html);
+function mailText(format: "EML" | "MSG", { fields, text, html }: Mail): DocumentText {
+  const shown = textOfHtml(html);
   const length = (text: string) => text.replace(/\s+/g, "").length;
-  const isStub = length(mail.text) < STUB_SHARE * length(shown.text);
-  const text = isStub ? shown.text : mail.text.replace(/\r\n?/g, "\n").trim();
-  const named = mail.attachments.length > 0 ? " Attachments are only named." : "";
-  const fields = {
-    From: mail.from,
-    To: mail.to,
-    Cc: mail.cc,
-    Date: mail.date,
-    Subject: mail.subject,
-    Attachments: mail.attachments.join(", "),
-  };
+  const isStub = length(text) < STUB_SHARE * length(shown.text);
+  const body = isStub ? shown.text : text.replace(/\r\n?/g, "\n").trim();
   const lines = Object.entries(fields).flatMap(([name, value]) => {
     const line = value.replace(/\s+/g, " ").trim();
     return line === "" || line === "<>" ? [] : [`${name}: ${line}`];
   });
+  const named = fields.Attachments ? " Attachments are only named." : "";
   return {
     about: `${format}.${named}${isStub ? omittedText(shown.omitted) : ""}`,
-    sections: [{ title: "", text: [...lines, "", text].join("\n") }],
+    sections: [{ title: "", text: [...lines, "", body].join("\n") }],
     sheets: [],
   };
 }

@@ -201,7 +201,6 @@ interface Annotation {
   readonly checkBox?: boolean;
   readonly radioButton?: boolean;
   readonly pushButton?: boolean;
-  readonly password?: boolean;
   readonly exportValue?: string;
   readonly buttonValue?: string | null;
   readonly options?: readonly { readonly exportValue: string; readonly displayValue: string }[];
@@ -228,19 +227,17 @@ function textOfField(field: Annotation): string {
   const { fieldValue, exportValue, buttonValue, checkBox, radioButton, options = [] } = field;
   const name = field.fieldName || field.alternativeText || "unnamed field";
   if (checkBox || radioButton) {
-    const own = (radioButton ? buttonValue : exportValue) ?? undefined;
-    const isOff =
-      fieldValue === null || fieldValue === undefined || fieldValue === "" || fieldValue === "Off";
-    const isChecked = !isOff && (own === undefined || own === fieldValue);
+    const own = radioButton ? buttonValue : exportValue;
+    const isOn = Boolean(fieldValue) && fieldValue !== "Off" && (own ?? fieldValue) === fieldValue;
     const option = radioButton && own ? ` (${own})` : "";
-    return `${name}${option}: ${isChecked ? "checked" : "not checked"}`;
+    return `${name}${option}: ${isOn ? "checked" : "not checked"}`;
   }
   if (field.fieldType === "Sig") return `${name}: (signature field)`;
   const values = [fieldValue].flat().filter((value) => typeof value === "string" && value !== "");
   const shown = values.map(
     (value) => options.find((option) => option.exportValue === value)?.displayValue ?? value,
   );
-  return `${name}: ${field.password ? "(password)" : shown.join(", ").trim() || "(empty)"}`;
+  return `${name}: ${shown.join(", ").trim() || "(empty)"}`;
 }
 
 const pagesText = (pages: readonly number[]): string =>

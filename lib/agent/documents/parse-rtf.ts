@@ -1,6 +1,8 @@
 /**
  * Reads Rich Text Format as its writers mean it: code pages by font, Unicode, tables and changes.
  */
+import { isAscii } from "node:buffer";
+import { decode } from "./decode-text.ts";
 import { DocumentError, type DocumentText } from "./document.ts";
 import { countOf, increment, omittedText, symbolOf } from "./office-package.ts";
 
@@ -8,10 +10,8 @@ const MAX_DEPTH = 5_000;
 
 /** Destinations without text. All unknown ones that start with `\*` are skipped, too. */
 const SKIPPED = new Set([
-  ...["colortbl", "stylesheet", "info", "fldinst", "themedata", "colorschememapping", "filetbl"],
-  ...["datastore", "latentstyles", "xe", "tc", "rxe", "template", "sp", "shprslt", "nonesttables"],
-  ...["listtable", "listoverridetable", "revtbl", "rsidtbl", "private", "ftnsep", "ftnsepc"],
-  ...["ftncn", "aftnsep", "aftnsepc", "aftncn", "bkmkstart", "bkmkend", "objdata", "generator"],
+  ...["colortbl", "stylesheet", "info", "private", "fldinst", "xe", "tc", "rxe"],
+  ...["sp", "shprslt", "nonesttables"],
 ]);
 /** Destinations after `\*` that have text, or that lead to some. */
 const READ = new Set([
@@ -128,7 +128,6 @@ class RtfReader {
   readonly #bytes: Buffer;
   readonly #groups: Group[] = [];
   readonly #fonts = new Map<number, Font>();
-  readonly #decoders = new Map<number, TextDecoder>();
   #group = BODY;
   /** Bytes of one code page that are not decoded yet: characters may have two. */
   #pending: number[] = [];
@@ -227,29 +226,24 @@ class RtfReader {
   /** Decodes the bytes of the current font. */
   #flush(): void {
     if (this.#pending.length === 0) return;
-    const bytes = Uint8Array.from(this.#pending);
+    const bytes = Buffer.from(this.#pending);
     this.#pending = [];
-    const { target, font: own, defaultFont, page } = this.#group;
+    const { target, font: own, defaultFont } = this.#group;
     const font = this.#fonts.get(own === -1 ? defaultFont : own);
-    if (target === "fonts") {
-      if (font) font.name += Buffer.from(bytes).toString("latin1").replace(/;$/, "");
-      return;
-    }
-    if (font?.isSymbol) {
-      const symbols = Array.from(bytes, (byte) => symbolOf(font.name, byte));
-      this.#add(symbols.map((one, at) => one ?? String.fromCharCode(bytes[at] ?? 0)).join(""));
-    } else this.#add(this.#decoderOf(font?.page ?? page).decode(bytes));
+    if (target !== "fonts") this.#add(this.#decode(bytes, font));
+    else if (font) font.name += bytes.toString("latin1").replace(/;$/, "");
   }
 
-  #decoderOf(page: number): TextDecoder {
-    let decoder = this.#decoders.get(page);
-    if (!decoder) {
-      decoder = decoderOf(ENCODINGS[page] ?? `windows-${page}`);
-      if (!decoder) increment(this.counts, "code page that is read as Windows-1252");
-      decoder ??= new TextDecoder("windows-1252");
-      this.#decoders.set(page, decoder);
+  #decode(bytes: Buffer, font: Font | undefined): string {
+    if (font?.isSymbol) {
+      const symbols = Array.from(bytes, (byte) => symbolOf(font.name, byte));
+      return symbols.map((one, at) => one ?? String.fromCharCode(bytes[at] ?? 0)).join("");
     }
-    return decoder;
+    if (isAscii(bytes)) return bytes.toString("latin1");
+    const page = font?.page ?? this.#group.page;
+    const text = decode(ENCODINGS[page] ?? `windows-${page}`, bytes);
+    if (text === null) increment(this.counts, "passage in an unknown encoding");
+    return text ?? bytes.toString("latin1");
   }
 
   #add(text: string): void {
@@ -265,13 +259,5 @@ class RtfReader {
     const shown = isDeleted && !isBlank ? `[deleted: ${text}]` : text;
     if (target === "margin") this.margin += shown;
     else this.body += shown;
-  }
-}
-
-function decoderOf(label: string): TextDecoder | undefined {
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return undefined;
   }
 }
