@@ -112,7 +112,7 @@ const BLOCKS = new Set([
 const PARAGRAPHS = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote"]);
 const VOID = new Set(["br", "hr", "img", "input", "meta", "link", "wbr", "col", "area", "base"]);
 const HIDDEN = /display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all/i;
-/** Stand for the space between two texts, which has all kinds of white space only while it is collected. */
+/** Marks between two texts. Texts have none, because their own white space becomes blanks. */
 const [BLOCK, BREAK, CELL, ROW, PARAGRAPH] = ["\n", "\r", "\f", "\u2028", "\u2029"];
 /** Stands for a space that is kept. */
 const SPACE = "\0";
@@ -163,7 +163,7 @@ function textOfHtml(html: string): { text: string; omitted: ReadonlyMap<string, 
     ontext(text) {
       if (skipped > 0) return;
       const isRaw = preformatted > 0;
-      parts.push(isRaw ? text.replace(/\r?\n/g, BREAK).replaceAll(" ", SPACE) : spaced(text));
+      parts.push(isRaw ? text.replace(/\r?\n/g, BREAK).replace(/[ \t]/g, SPACE) : spaced(text));
     },
     onclosetag(name) {
       if (VOID.has(name)) return;

@@ -84,16 +84,12 @@ interface Placed {
 }
 
 async function textOfPage(page: Page, counts: Map<string, number>) {
-  const { items, styles } = await page.getTextContent();
+  const { items } = await page.getTextContent();
   const viewport = page.getViewport({ scale: 1 });
-  const isVertical = (font: string) => styles[font]?.vertical === true;
   const placed = items.flatMap((item) =>
-    "str" in item ? [placeOf(item, viewport.transform, isVertical(item.fontName))] : [],
+    "str" in item ? [placeOf(item, viewport.transform)] : [],
   );
-  const own = placed
-    .map(({ text }) => text)
-    .join("")
-    .replace(/\s/g, "");
+  const own = Array.from(placed, ({ text }) => text.replace(/\s/g, "")).join("");
   const strange = own.match(/[\p{Cc}\p{Co}\ufffd]/gu)?.length ?? 0;
   const notes: string[] = [];
   const fields: Placed[] = [];
@@ -124,18 +120,16 @@ interface TextItem {
 function placeOf(
   { str, hasEOL, width, height, transform }: TextItem,
   viewport: readonly number[],
-  isVertical: boolean,
 ): Placed {
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = viewport;
   const [along = 1, across = 0, , , left = 0, bottom = 0] = transform;
   const direction = Math.atan2(b * along + d * across, a * along + c * across);
-  const angle = Math.round((direction * 180) / Math.PI) + (isVertical ? 90 : 0);
-  const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+  const [cos, sin] = [Math.cos(direction), Math.sin(direction)];
   const [x, y] = [a * left + c * bottom + e, b * left + d * bottom + f];
-  const [length, size] = isVertical ? [height, width] : [width, height];
   return {
-    ...{ text: str, endsLine: hasEOL, angle, width: length, size: size || FIELD_SIZE },
+    ...{ text: str, endsLine: hasEOL, width, size: height || FIELD_SIZE },
     ...{ x: x * cos + y * sin, y: y * cos - x * sin },
+    angle: Math.round((direction * 180) / Math.PI),
   };
 }
 

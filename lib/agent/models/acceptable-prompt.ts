@@ -122,7 +122,9 @@ export function withResults<M extends Calling>(
     const given: ResultPart[] = [];
     const content = parts.flatMap((part): (AssistantPart | ToolPart)[] => {
       if (part.type !== "tool-call") return [part];
-      if (part.providerExecuted) return hasResult(part, parts) ? [part] : [];
+      // The result of a call that the provider has run is a part of the same message.
+      if (part.providerExecuted)
+        return parts.some((other) => isResultOf(part, other)) ? [part] : [];
       const call = adapt(part);
       const { toolCallId, toolName } = call;
       const output = outputOf(results.get(part));
@@ -155,9 +157,8 @@ function resultsOf(messages: readonly Calling[]): ReadonlyMap<CallPart, ResultPa
 const partsOf = ({ role, content }: Calling): readonly (AssistantPart | ToolPart)[] =>
   (role === "assistant" || role === "tool") && Array.isArray(content) ? content : [];
 
-/** The result of a call that the provider has run is a part of the same message. */
-const hasResult = (call: CallPart, parts: readonly (AssistantPart | ToolPart)[]): boolean =>
-  parts.some((part) => part.type === "tool-result" && part.toolCallId === call.toolCallId);
+const isResultOf = ({ toolCallId }: CallPart, part: AssistantPart | ToolPart): boolean =>
+  part.type === "tool-result" && part.toolCallId === toolCallId;
 
 function outputOf(result: ResultPart | undefined): ResultPart["output"] {
   const { output } = result ?? { output: NOT_RUN };

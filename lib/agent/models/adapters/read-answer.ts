@@ -11,7 +11,7 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
-import { createParser } from "eventsource-parser";
+import { createParser, type EventSourceMessage } from "eventsource-parser";
 import {
   callsIn,
   errorIn,
@@ -114,8 +114,7 @@ function readEvents(
   const encoder = new TextEncoder();
   let events = "";
   /** The pieces of an answer without events; undefined for a stream of them. */
-  let whole: string[] | undefined;
-  let hasBegun = false;
+  let whole: string[] | undefined = [];
   const add = (data: string, event?: string) => {
     // Some servers send each chunk as a line, or leave out the empty lines between events.
     const chunks = data.includes("\n") && !parseObject(data) ? data.split("\n") : [data];
@@ -124,14 +123,14 @@ function readEvents(
       if (readable !== undefined) events += `data: ${readable}\n\n`;
     }
   };
-  const parser = createParser({ onEvent: ({ data, event }) => add(data, event) });
+  const onEvent = ({ data, event }: EventSourceMessage) => {
+    whole = undefined;
+    add(data, event);
+  };
+  const parser = createParser({ onEvent });
   const read = (text: string) => {
-    if (!hasBegun && text.trim() !== "") {
-      hasBegun = true;
-      if (text.trimStart().startsWith("{")) whole = [];
-    }
-    if (whole) whole.push(text);
-    else parser.feed(text);
+    whole?.push(text);
+    parser.feed(text);
   };
   return new TransformStream({
     transform(bytes, controller) {
@@ -143,9 +142,9 @@ function readEvents(
     flush(controller) {
       // An event whose empty line is missing.
       read(`${decoder.decode()}\n\n`);
-      const text = whole?.join("");
-      if (text !== undefined) add(text);
-      if (text !== undefined && parseObject(text)) add("[DONE]");
+      const text = whole?.join("") ?? "";
+      if (text !== "") add(text);
+      if (parseObject(text)) add("[DONE]");
       if (events !== "") controller.enqueue(encoder.encode(events));
     },
   });
