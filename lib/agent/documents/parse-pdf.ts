@@ -109,20 +109,14 @@ async function textOfPage(page: Page, counts: Map<string, number>) {
   };
 }
 
-interface TextItem {
-  readonly str: string;
-  readonly hasEOL: boolean;
-  readonly width: number;
-  readonly height: number;
-  readonly transform: readonly number[];
-}
+type Item = Awaited<ReturnType<Page["getTextContent"]>>["items"][number];
 
 function placeOf(
-  { str, hasEOL, width, height, transform }: TextItem,
+  { str, hasEOL, width, height, transform }: Extract<Item, { str: string }>,
   viewport: readonly number[],
 ): Placed {
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = viewport;
-  const [along = 1, across = 0, , , left = 0, bottom = 0] = transform;
+  const [along = 1, across = 0, , , left = 0, bottom = 0]: readonly number[] = transform;
   const direction = Math.atan2(b * along + d * across, a * along + c * across);
   const [cos, sin] = [Math.cos(direction), Math.sin(direction)];
   const [x, y] = [a * left + c * bottom + e, b * left + d * bottom + f];

@@ -65,10 +65,10 @@ const withoutTagged = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.map((message) => {
     if (message.role !== "assistant") return message;
     const content = message.content.filter(
-      (part) =>
-        part.type !== "reasoning" || part.providerOptions?.openaiCompatible?.[FIELD] !== TAGS,
+      ({ type, providerOptions }) =>
+        type !== "reasoning" || providerOptions?.openaiCompatible?.[FIELD] !== TAGS,
     );
-    return content.length === message.content.length ? message : { ...message, content };
+    return { ...message, content };
   });
 
 /** Adds the name of the reasoning's field to a stream, and sources before its end. */

@@ -14,19 +14,14 @@ interface Body extends Fields {
 /** A form of requests that a server demands. */
 interface Form {
   readonly name: string;
-  /** Returns the request in this form; the same one if it has it. */
   readonly adapt: (body: Body) => Body;
 }
 
+type Edit = (message: Fields, index: number, all: readonly Fields[]) => Fields | readonly Fields[];
+
 const editMessages =
-  (edit: (message: Fields, index: number, all: readonly Fields[]) => Fields | readonly Fields[]) =>
-  (body: Body): Body => {
-    const messages = body.messages.flatMap((message, index) => edit(message, index, body.messages));
-    const isSame =
-      messages.length === body.messages.length &&
-      messages.every((message, index) => message === body.messages[index]);
-    return isSame ? body : { ...body, messages };
-  };
+  (edit: Edit) =>
+  (body: Body): Body => ({ ...body, messages: body.messages.flatMap(edit) });
 
 const callsOf = ({ tool_calls }: Fields): readonly Fields[] =>
   Array.isArray(tool_calls) ? tool_calls : [];
@@ -53,14 +48,13 @@ const FORMS: readonly (Form & { readonly demand: RegExp })[] = [
   {
     name: "ids of nine characters",
     demand: /tool.?call.?id.{0,200}length of 9/is,
-    adapt: editMessages((message) => {
-      const calls = callsOf(message);
-      if (message.role === "tool" && shortId(message.tool_call_id) !== message.tool_call_id) {
-        return { ...message, tool_call_id: shortId(message.tool_call_id) };
-      }
-      if (calls.every(({ id }) => shortId(id) === id)) return message;
-      return { ...message, tool_calls: calls.map((call) => ({ ...call, id: shortId(call.id) })) };
-    }),
+    adapt: editMessages((message) => ({
+      ...message,
+      ...(message.role === "tool" && { tool_call_id: shortId(message.tool_call_id) }),
+      ...(message.tool_calls !== undefined && {
+        tool_calls: callsOf(message).map((call) => ({ ...call, id: shortId(call.id) })),
+      }),
+    })),
   },
   {
     name: "an answer after results",
@@ -98,18 +92,20 @@ const SUCCESSORS: Readonly<Record<string, string>> = { max_tokens: "max_completi
 const REASONING = "reasoning_content";
 
 function withoutField(field: string): (body: Body) => Body {
-  const without = (fields: Fields): Fields => {
-    const { [field]: value, ...rest } = fields;
-    return field in fields
-      ? { ...rest, ...(SUCCESSORS[field] && { [SUCCESSORS[field]]: value }) }
-      : fields;
-  };
+  const successor = SUCCESSORS[field];
+  const without = ({ [field]: value, ...rest }: Fields): Fields => ({
+    ...rest,
+    ...(successor && value !== undefined && { [successor]: value }),
+  });
   return (body) => editMessages(without)(without(body) as Body);
 }
 
 /** Returns the form that an error demands, if the request does not have it yet. */
 function demandIn(text: string, body: Body): Form | undefined {
-  const demanded = FORMS.find(({ demand, adapt }) => demand.test(text) && adapt(body) !== body);
+  const current = JSON.stringify(body);
+  const demanded = FORMS.find(
+    ({ demand, adapt }) => demand.test(text) && JSON.stringify(adapt(body)) !== current,
+  );
   if (demanded) return demanded;
   const named = new Set(text.match(/[a-z][a-z0-9]*(?:_[a-z0-9]+)*/g));
   const fields = new Set([body, ...body.messages].flatMap(Object.keys));
