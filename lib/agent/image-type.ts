@@ -6,7 +6,7 @@ const FORMATS: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
     startOf(bytes).startsWith("\x89PNG\r\n\x1a\n") &&
     bytes.includes("IEND\xaeB`\x82", bytes.indexOf("IDAT") + 1, "latin1"),
   "image/jpeg": (bytes) => {
-    // The last start of a scan is none of the preview's, which has an end of its own.
+    // A preview, which comes first, has scans and an end, too.
     const scan = bytes.lastIndexOf("\xff\xda", undefined, "latin1");
     return startOf(bytes).startsWith("\xff\xd8\xff") && bytes.includes("\xff\xd9", scan, "latin1");
   },

@@ -51,7 +51,7 @@ export class Numbering {
   readonly #styles: Styles;
   readonly #counts: Map<string, number>;
 
-  /** @param counts of what is not shown, to which the numbers in rare formats are added */
+  /** @param counts the omissions, to which numbers in rare formats are added */
   constructor(root: Xml, styles: Styles, counts: Map<string, number>) {
     this.#styles = styles;
     this.#counts = counts;

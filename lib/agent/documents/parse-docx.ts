@@ -34,7 +34,7 @@ const OMITTED = new Map(
 const SIGNS = new Map(
   Object.entries({ tab: "\t", ptab: "\t", br: "\n", cr: "\n", noBreakHyphen: "-" }),
 );
-/** Elements around paragraphs that have no text of their own. */
+/** Elements around paragraphs, without a text beside them. */
 const WRAPPERS = new Set([
   ...["sdt", "sdtContent", "customXml", "ins", "moveTo", "Choice", "Fallback"],
 ]);

@@ -1,6 +1,4 @@
-/**
- * Reads Rich Text Format as its writers mean it: code pages by font, Unicode, tables and changes.
- */
+/** Reads Rich Text Format as its writers mean it: code pages by font, Unicode, tables and changes. */
 import { isAscii } from "node:buffer";
 import { decode } from "./decode-text.ts";
 import { DocumentError, type DocumentText } from "./document.ts";
@@ -17,7 +15,7 @@ const SKIPPED = new Set([
 const READ = new Set([
   ...["shpinst", "shptxt", "nesttableprops", "annotation", "atnauthor", "formfield", "fonttbl"],
 ]);
-/** What is counted and not shown, of which an object has a picture or a text for other readers. */
+/** Destinations that are counted and not shown, except the text of an object for other readers. */
 const OMITTED = new Map(
   Object.entries({
     ...{ pict: "image", object: "embedded object", mmath: "equation", formfield: "form field" },

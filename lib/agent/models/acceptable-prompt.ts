@@ -170,7 +170,7 @@ const MAX_ID_CHARS = 64;
 const NAME = /^[a-zA-Z_][\w-]{0,63}$/;
 const ID = /^[\w-]{1,64}$/;
 
-/** @param ids those of the calls before: servers count their calls from 0 in each answer */
+/** @param ids the ids of earlier calls: servers count their calls from 0 in each answer */
 function acceptableCall(call: CallPart, ids: Set<string>): CallPart {
   const { toolCallId } = call;
   let id = toolCallId;

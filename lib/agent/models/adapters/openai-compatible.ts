@@ -17,7 +17,7 @@ const AUTO_MODEL_ID = "auto";
 const tokens = z.coerce.number().int().positive().nullish().catch(null);
 /**
  * The fields in which servers list a context window, of which the first one counts: LM Studio's window of a loaded
- * model before that of its file, vLLM's, OpenRouter's, Groq's, Mistral's and Novita's.
+ * model before the one of its file, vLLM's, OpenRouter's, Groq's, Mistral's and Novita's.
  */
 const windows = {
   ...{ loaded_context_length: tokens, max_model_len: tokens, context_length: tokens },

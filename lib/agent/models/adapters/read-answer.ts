@@ -1,7 +1,7 @@
 /**
  * Reads answers of servers with OpenAI's chat completions API generously. The SDK's provider fails at any field of
  * another type than OpenAI's, and knows neither sources nor reasoning between tags, so answers are brought into
- * the form that it reads. Everything in them is untrusted input. This file is long because all of it reads one answer.
+ * the form that it reads. Everything in them is untrusted input.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type {
