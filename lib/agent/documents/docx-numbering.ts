@@ -48,12 +48,10 @@ const byId = (root: Xml, name: string, id: string): Map<string, Xml> =>
 /** @see ECMA-376 Part 1, 17.9 Numbering */
 export class Numbering {
   readonly #lists = new Map<string, List>();
-  readonly #styles: Styles;
   readonly #counts: Map<string, number>;
 
   /** @param counts the omissions, to which numbers in rare formats are added */
   constructor(root: Xml, styles: Styles, counts: Map<string, number>) {
-    this.#styles = styles;
     this.#counts = counts;
     const definitions = byId(root, "abstractNum", "abstractNumId");
     const nums = byId(root, "num", "numId");
@@ -80,9 +78,11 @@ export class Numbering {
     }
   }
 
-  /** Counts a paragraph. Returns its number or bullet; empty for a paragraph without one. */
-  next(properties: Xml | undefined, counters: Counters): string {
-    const chain = this.#styles.chainOf(valOf(properties, "pStyle"));
+  /**
+   * Counts a paragraph. Returns its number or bullet; empty for a paragraph without one.
+   * @param chain its style and those on which that is based
+   */
+  next(properties: Xml | undefined, chain: readonly Xml[], counters: Counters): string {
     const stated = [properties, ...chain.map((style) => find(style, "pPr"))];
     const numPrs = stated.map((one) => find(one, "numPr"));
     const idFrom = numPrs.findIndex((one) => valOf(one, "numId") !== undefined);

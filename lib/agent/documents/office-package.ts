@@ -135,11 +135,7 @@ export const countOf = (count: number, unit: string): string =>
 export const increment = (counts: Map<string, number>, unit: string): void =>
   void counts.set(unit, (counts.get(unit) ?? 0) + 1);
 
-const CHECK_MARKS = new Map([
-  ["🗹", "☑"],
-  ["🗷", "☒"],
-  ["🗸", "✓"],
-]);
+const CHECK_MARKS = new Map(Object.entries({ "🗹": "☑", "🗷": "☒", "🗸": "✓" }));
 
 /** Returns a character of a font such as Wingdings; undefined for other fonts. */
 export function symbolOf(font: string, code: number): string | undefined {

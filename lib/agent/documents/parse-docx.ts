@@ -140,24 +140,14 @@ class DocxReader {
     }
     const isJoined = this.#isHidden(mark, undefined);
     if (isJoined && text === "") return boxes;
-    const label = this.#numbering.next(properties, story.counters);
+    const chain = this.#styles.chainOf(styleId);
+    const label = this.#numbering.next(properties, chain, story.counters);
     const content = `${label === "" ? "" : `${label} `}${story.before}${text}`;
-    const level = this.#headingLevel(properties);
+    const level = headingLevel(properties, chain);
     const isHeading = level > 0 && content.trim() !== "" && story.before === "";
     const line = isHeading ? `\n${"#".repeat(level)} ${content}` : content;
     story.before = isJoined ? `${line} ` : "";
     return isJoined || line.trim() === "" ? boxes : [line.trimEnd(), ...boxes];
-  }
-
-  /** Returns 1 to 6 for a heading, and 0 for other paragraphs. */
-  #headingLevel(properties: Xml | undefined): number {
-    const chain = this.#styles.chainOf(valOf(properties, "pStyle"));
-    const named = chain.map((style) => /^heading (\d)$/i.exec(valOf(style, "name") ?? "")?.[1]);
-    const outlines = [properties, ...chain.map((style) => find(style, "pPr"))]
-      .map((one) => numberOf(one, "outlineLvl"))
-      .filter((one) => one !== undefined);
-    const level = Number(named.find(Boolean) ?? (outlines[0] ?? 9) + 1);
-    return level > 9 ? 0 : Math.min(6, level);
   }
 
   /** Returns the rows of a table, each on one line. */
@@ -325,6 +315,19 @@ class DocxReader {
     });
     return lines.join("\n");
   }
+}
+
+/**
+ * Returns 1 to 6 for a heading, and 0 for other paragraphs.
+ * @param chain the paragraph's style and those on which it is based
+ */
+function headingLevel(properties: Xml | undefined, chain: readonly Xml[]): number {
+  const named = chain.map((style) => /^heading (\d)$/i.exec(valOf(style, "name") ?? "")?.[1]);
+  const outlines = [properties, ...chain.map((style) => find(style, "pPr"))]
+    .map((one) => numberOf(one, "outlineLvl"))
+    .filter((one) => one !== undefined);
+  const level = Number(named.find(Boolean) ?? (outlines[0] ?? 9) + 1);
+  return level > 9 ? 0 : Math.min(6, level);
 }
 
 const noteMark = (kind: string, number: number): string =>

@@ -114,12 +114,20 @@ export function withResults<M extends Calling>(
   messages: readonly M[],
   adapt: (call: CallPart) => CallPart = (call) => call,
 ): M[] {
-  const results = resultsOf(messages);
+  /** The results that are still to be found, by the ids of calls, which a later message may use again. */
+  const open = new Map<string, ResultPart[]>();
   return messages.flatMap((message) => {
-    if (message.role === "tool") return [];
     const parts = partsOf(message);
-    if (parts.length === 0) return [message];
-    const given: ResultPart[] = [];
+    if (message.role === "tool") {
+      for (const part of parts) {
+        if (part.type !== "tool-result") continue;
+        const result = open.get(part.toolCallId)?.shift();
+        if (result) Object.assign(result, { ...part, ...result, output: outputOf(part) });
+      }
+      return [];
+    }
+    for (const part of parts) if (part.type === "tool-call") open.delete(part.toolCallId);
+    const results: ResultPart[] = [];
     const content = parts.flatMap((part): (AssistantPart | ToolPart)[] => {
       if (part.type !== "tool-call") return [part];
       // The result of a call that the provider has run is a part of the same message.
@@ -127,31 +135,17 @@ export function withResults<M extends Calling>(
         return parts.some((other) => isResultOf(part, other)) ? [part] : [];
       const call = adapt(part);
       const { toolCallId, toolName } = call;
-      const output = outputOf(results.get(part));
-      given.push({ ...results.get(part), type: "tool-result", toolCallId, toolName, output });
+      const result: ResultPart = { type: "tool-result", toolCallId, toolName, output: NOT_RUN };
+      open.set(part.toolCallId, [...(open.get(part.toolCallId) ?? []), result]);
+      results.push(result);
       return [call];
     });
+    if (parts.length === 0) return [message];
     const calling = { ...message, content };
-    return given.length > 0
-      ? [calling, { role: "tool", content: given } as unknown as M]
+    return results.length > 0
+      ? [calling, { role: "tool", content: results } as unknown as M]
       : [calling];
   });
-}
-
-/** Returns the results by their calls, whose ids a later message may use again. */
-function resultsOf(messages: readonly Calling[]): ReadonlyMap<CallPart, ResultPart> {
-  const results = new Map<CallPart, ResultPart>();
-  const open = new Map<string, CallPart[]>();
-  for (const message of messages) {
-    const calls = partsOf(message).filter((part) => part.type === "tool-call");
-    for (const { toolCallId } of calls) open.set(toolCallId, []);
-    for (const call of calls) if (!call.providerExecuted) open.get(call.toolCallId)?.push(call);
-    for (const part of message.role === "tool" ? partsOf(message) : []) {
-      const call = part.type === "tool-result" && open.get(part.toolCallId)?.shift();
-      if (call) results.set(call, part);
-    }
-  }
-  return results;
 }
 
 const partsOf = ({ role, content }: Calling): readonly (AssistantPart | ToolPart)[] =>
@@ -160,8 +154,7 @@ const partsOf = ({ role, content }: Calling): readonly (AssistantPart | ToolPart
 const isResultOf = ({ toolCallId }: CallPart, part: AssistantPart | ToolPart): boolean =>
   part.type === "tool-result" && part.toolCallId === toolCallId;
 
-function outputOf(result: ResultPart | undefined): ResultPart["output"] {
-  const { output } = result ?? { output: NOT_RUN };
+function outputOf({ output }: ResultPart): ResultPart["output"] {
   const isEmpty = "value" in output && typeof output.value === "string" && isBlank(output.value);
   return isEmpty ? ({ ...output, value: NO_OUTPUT } as ResultPart["output"]) : output;
 }
