@@ -127,12 +127,12 @@ export function withResults<M extends Calling>(
       return [];
     }
     for (const part of parts) if (part.type === "tool-call") open.delete(part.toolCallId);
+    /** The results of calls that the provider has run, which are in the same message. */
+    const given = new Set(parts.map((part) => part.type === "tool-result" && part.toolCallId));
     const results: ResultPart[] = [];
     const content = parts.flatMap((part): (AssistantPart | ToolPart)[] => {
       if (part.type !== "tool-call") return [part];
-      // The result of a call that the provider has run is a part of the same message.
-      if (part.providerExecuted)
-        return parts.some((other) => isResultOf(part, other)) ? [part] : [];
+      if (part.providerExecuted) return given.has(part.toolCallId) ? [part] : [];
       const call = adapt(part);
       const { toolCallId, toolName } = call;
       const result: ResultPart = { type: "tool-result", toolCallId, toolName, output: NOT_RUN };
@@ -150,9 +150,6 @@ export function withResults<M extends Calling>(
 
 const partsOf = ({ role, content }: Calling): readonly (AssistantPart | ToolPart)[] =>
   (role === "assistant" || role === "tool") && Array.isArray(content) ? content : [];
-
-const isResultOf = ({ toolCallId }: CallPart, part: AssistantPart | ToolPart): boolean =>
-  part.type === "tool-result" && part.toolCallId === toolCallId;
 
 function outputOf({ output }: ResultPart): ResultPart["output"] {
   const isEmpty = "value" in output && typeof output.value === "string" && isBlank(output.value);
