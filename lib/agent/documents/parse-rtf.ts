@@ -21,12 +21,14 @@ const OMITTED = new Map(
     ...{ pict: "image", object: "embedded object", mmath: "equation", formfield: "form field" },
   }),
 );
+/** The texts of control words and control symbols. */
 const SYMBOLS = new Map(
   Object.entries({
     ...{ par: "\n", line: "\n", sect: "\n", page: "\n", column: "\n", row: "\n", nestrow: " / " },
     ...{ tab: "\t", cell: " | ", nestcell: " | ", emdash: "—", endash: "–", bullet: "•" },
     ...{ lquote: "‘", rquote: "’", ldblquote: "“", rdblquote: "”", emspace: " ", enspace: " " },
     ...{ qmspace: " ", softline: "\n", zwj: "\u200d", zwnj: "\u200c" },
+    ...{ "~": "\u00a0", _: "-", "\t": "\t" },
     ...{ footnote: " [footnote: ", annotation: " [comment: " },
   }),
 );
@@ -94,8 +96,8 @@ const CHANGES = new Map<string, (value: number | undefined) => Partial<Group>>([
 
 /** @throws DocumentError for groups that are nested too deeply */
 export function parseRtf(bytes: Uint8Array): DocumentText {
-  const reader = new RtfReader(Buffer.from(bytes));
-  reader.read();
+  const reader = new RtfReader();
+  reader.read(Buffer.from(bytes).toString("latin1"));
   const { counts, deletions } = reader;
   const tracked = ` Tracked changes: ${countOf(deletions, "deletion")}, shown as [deleted: …].`;
   const margin = [...new Set(tidy(reader.margin).split("\n"))].join("\n");
@@ -123,7 +125,6 @@ class RtfReader {
   deletions = 0;
   body = "";
   margin = "";
-  readonly #bytes: Buffer;
   readonly #groups: Group[] = [];
   readonly #fonts = new Map<number, Font>();
   #group = BODY;
@@ -134,12 +135,8 @@ class RtfReader {
   #wasHidden = false;
   #isStarred = false;
 
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  read(): void {
-    const text = this.#bytes.toString("latin1");
+  /** @param text the file, with a character for each byte */
+  read(text: string): void {
     const token = /\\(?:'([0-9a-f]{2})|([a-z]+)(-?\d+)? ?|([^a-z]))|[{}]|[\r\n\0]+|[^\\{}]/gi;
     for (let match = token.exec(text); match; match = token.exec(text)) {
       const [whole, hex, word, value, symbol] = match;
@@ -171,16 +168,11 @@ class RtfReader {
   }
 
   #symbol(symbol: string): void {
-    if (symbol === "*") {
-      this.#isStarred = true;
-      return;
-    }
-    if (this.#skip > 0) this.#skip--;
-    else if (symbol === "\n" || symbol === "\r") this.#word("par", undefined);
-    else if (symbol === "~") this.#add("\u00a0");
-    else if (symbol === "_") this.#add("-");
+    if (symbol === "*") this.#isStarred = true;
+    else if (this.#skip > 0) this.#skip--;
+    else if (/[\r\n]/.test(symbol)) this.#word("par", undefined);
     else if (/[{}\\]/.test(symbol)) this.#byte(symbol.charCodeAt(0));
-    else if (symbol === "\t") this.#add("\t");
+    else this.#add(SYMBOLS.get(symbol) ?? "");
   }
 
   #word(word: string, value: number | undefined): void {
