@@ -113,7 +113,7 @@ const PARAGRAPHS = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote
 const VOID = new Set(["br", "hr", "img", "input", "meta", "link", "wbr", "col", "area", "base"]);
 const HIDDEN = /display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all/i;
 /** Marks between two texts. Texts have none, because their own white space becomes blanks. */
-const [BLOCK, BREAK, CELL, ROW, PARAGRAPH] = ["\n", "\r", "\f", "\u2028", "\u2029"];
+const [BLOCK, BREAK, CELL, ROW, PARAGRAPH, ITEM] = ["\n", "\r", "\f", "\u2028", "\u2029", "\v"];
 /** Stands for a space that is kept. */
 const SPACE = "\0";
 
@@ -153,7 +153,7 @@ function textOfHtml(html: string): { text: string; omitted: ReadonlyMap<string, 
         const number = lists.at(-1) ?? 0;
         if (number > 0) lists[lists.length - 1] = number + 1;
         const indent = SPACE.repeat(2 * Math.min(9, Math.max(0, lists.length - 1)));
-        parts.push(`${indent}${number > 0 ? `${number}.` : "-"} `);
+        parts.push(`${indent}${number > 0 ? `${number}.` : "-"}`, ITEM);
       } else if (/^h\d$/.test(name)) parts.push(`${"#".repeat(Number(name[1]))} `);
       else if (name === "img" && alt.trim() !== "") parts.push(`[image: ${alt.trim()}]`);
       else if (name === "img") increment(omitted, "image");
@@ -188,8 +188,9 @@ function textOfHtml(html: string): { text: string; omitted: ReadonlyMap<string, 
 
 const spaced = (text: string): string => text.replace(/\s+/g, " ");
 
-/** Returns what separates two texts. The paragraphs and blocks of a cell do not begin a line. */
+/** Returns the separator of two texts. The first paragraph of a cell or of an item does not begin a line. */
 function gapText(gap: string): string {
+  if (gap.startsWith(ITEM)) return " ";
   const row = gap.lastIndexOf(ROW);
   const cells = gap.slice(row + 1).split(CELL).length - 1;
   const separators = " | ".repeat(cells);

@@ -39,6 +39,7 @@ describe("a mail", () => {
       "A\nB",
     ],
     ["lists", "<ul><li>One<li>Two<ol start=3><li>a<li>b</ol></ul>", "- One\n- Two\n  3. a\n  4. b"],
+    ["paragraphs in lists", "<ul><li><p>One</p><li><p>Two</p></ul>", "- One\n\n- Two"],
     [
       "a link",
       'Sign <a href="https://x.example/c?1&amp;2">here</a> now',
