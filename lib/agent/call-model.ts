@@ -48,9 +48,7 @@ interface Exceeded {
   readonly modelId: string;
   /** The window of the model in tokens, if it was named. */
   readonly window: number | null;
-  /** Of the rejected request in tokens, as estimated. */
-  readonly size: number;
-  /** Of the largest request that the model has answered. */
+  /** The tokens of the largest request that the model has answered. */
   readonly answered: number;
   /** Whether only the size of the request says so, and not the words of the model. */
   readonly isSuspected: boolean;
@@ -177,11 +175,11 @@ function exceededIn(
     const isLikely = (window: number) =>
       window > Math.max(answered, MIN_WINDOW_TOKENS) && window <= size * ESTIMATE_TOLERANCE;
     const window = said.windows.find(isLikely) ?? null;
-    return { modelId, window, size, answered, isSuspected: false };
+    return { modelId, window, answered, isSuspected: false };
   }
   if (!mayBeTooLong(failure) || tokensOf(prompt) < SMALL_CONVERSATION_TOKENS) return undefined;
   if (!outages.suspectSize(modelId, size)) return undefined;
-  return { modelId, window: null, size, answered, isSuspected: true };
+  return { modelId, window: null, answered, isSuspected: true };
 }
 
 function toStepResult(

@@ -5,25 +5,20 @@ type DecodedText = { readonly text: string; readonly encoding: string };
 
 /** Of a text, to guess its encoding. */
 const SAMPLE_BYTES = 64 * 1024;
-/** Of the bytes at odd or even places, the share of zeros that only UTF-16 has. */
-const ZEROS = 0.3;
 /** A text in UTF-8 with some damage has more whole characters than broken ones. */
 const WHOLE_FOR_EACH_BROKEN = 5;
 
 /** Returns the text of a file in another common encoding than UTF-8, empty for UTF-8; null for a binary file. */
 export function decodeText(bytes: Uint8Array): Partial<DecodedText> | null {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
-  const wide = utf16Of(sample);
-  if (wide) {
+  const mark = Buffer.from(bytes.subarray(0, 2)).toString("hex");
+  if (mark === "fffe" || mark === "feff") {
+    const wide = mark === "fffe" ? "utf-16le" : "utf-16be";
     const text = decode(wide, bytes);
     const isText = text !== null && !hasControls(Buffer.from(text.slice(0, SAMPLE_BYTES)));
     return isText ? decodedAs(wide.toUpperCase(), text) : null;
   }
   if (bytes.includes(0)) return null;
-  if (Buffer.from(sample).includes("\x1b$B")) {
-    const text = decode("iso-2022-jp", bytes);
-    if (text !== null) return decodedAs("ISO-2022-JP", text);
-  }
   if (isUtf8(bytes)) return {};
   if (hasControls(sample)) return null;
   const damaged = new TextDecoder().decode(bytes);
@@ -45,18 +40,8 @@ const decodedAs = (encoding: string, text: string): DecodedText => ({
 const hasControls = (bytes: Uint8Array): boolean =>
   bytes.some((byte) => byte < 0x09 || (byte > 0x0d && byte < 0x20));
 
-function utf16Of(sample: Uint8Array): "utf-16le" | "utf-16be" | null {
-  const [first, second, third, fourth] = sample;
-  if (first === 0xff && second === 0xfe && (third !== 0 || fourth !== 0)) return "utf-16le";
-  if (first === 0xfe && second === 0xff) return "utf-16be";
-  const zeros = (parity: number) =>
-    (2 * sample.filter((byte, place) => byte === 0 && place % 2 === parity).length) / sample.length;
-  const [even, odd] = [zeros(0), zeros(1)];
-  if (odd > ZEROS && even < odd / 10) return "utf-16le";
-  return even > ZEROS && odd < even / 10 ? "utf-16be" : null;
-}
-
-function decode(encoding: string, bytes: Uint8Array, isCut = false): string | null {
+/** Returns null for invalid bytes, and for an unknown encoding. */
+export function decode(encoding: string, bytes: Uint8Array, isCut = false): string | null {
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: isCut });
   } catch {

@@ -19,36 +19,19 @@ export interface Xml {
   text: string;
 }
 
-interface Relation {
-  readonly id: string;
-  /** Such as `footnotes`. */
-  readonly type: string;
-  /** The name of a part. */
-  readonly target: string;
-}
-
-export interface OfficePackage {
-  /** The name of the main part. */
-  readonly main: string;
-  readonly has: (name: RegExp) => boolean;
-  /** Returns the root of a part, or an empty element if the package lacks it. */
-  readonly part: (name: string | undefined) => Xml;
-  /** Passes the children of the part's body to `visit` one by one, without keeping them. */
-  readonly visitBody: (name: string, visit: (element: Xml) => void) => void;
-  readonly relations: (part: string) => readonly Relation[];
-}
-
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
 const NOTHING: Xml = { name: "", attributes: NO_ATTRIBUTES, children: [], text: "" };
 
 /** @throws Error for an archive without a main part; DocumentError as `readZip` */
-export function openOffice(bytes: Uint8Array, usualMain: string): OfficePackage {
+export function openOffice(bytes: Uint8Array, usualMain: string) {
   const { names, entries } = readZip(bytes, (name) => /\.(?:xml|rels)$/i.test(name));
   const parts = new Map([...entries].map(([name, part]) => [partName(name), part]));
-  const part = (name = "") => {
+  /** Returns the root of a part, or an empty element if the package lacks it. */
+  const part = (name = ""): Xml => {
     const xml = parts.get(partName(name));
     return xml ? parseXml(xml) : NOTHING;
   };
+  /** Returns the relations of a part to others: their types such as `footnotes`, and their names. */
   const relations = (owner: string) => {
     const { dir, base } = posix.parse(owner);
     return all(part(`${dir}/_rels/${base}.rels`), "Relationship").map(({ attributes }) => ({
@@ -61,11 +44,14 @@ export function openOffice(bytes: Uint8Array, usualMain: string): OfficePackage 
   const main = parts.has(stated) ? stated : usualMain;
   if (!parts.has(main)) throw new Error(`The package has no part ${usualMain}`);
   return {
+    /** The name of the main part. */
     main,
     part,
     relations,
-    has: (name) => names.some((entry) => name.test(entry)),
-    visitBody: (name, visit) => void parseXml(parts.get(name) ?? new Uint8Array(), visit),
+    has: (name: RegExp) => names.some((entry) => name.test(entry)),
+    /** Passes the children of the part's body to `visit` one by one, without keeping them. */
+    visitBody: (name: string, visit: (element: Xml) => void) =>
+      void parseXml(parts.get(name) ?? new Uint8Array(), visit),
   };
 }
 
@@ -100,9 +86,7 @@ function parseXml(bytes: Uint8Array, visitOfBody?: (element: Xml) => void): Xml 
     },
     { xmlMode: true },
   );
-  const [first] = bytes;
-  const encoding = first === 0xff ? "utf-16le" : first === 0xfe ? "utf-16be" : "utf-8";
-  const decoder = new TextDecoder(encoding);
+  const decoder = new TextDecoder();
   for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
     parser.write(decoder.decode(bytes.subarray(from, from + PIECE_BYTES), { stream: true }));
   }
@@ -151,11 +135,7 @@ export const countOf = (count: number, unit: string): string =>
 export const increment = (counts: Map<string, number>, unit: string): void =>
   void counts.set(unit, (counts.get(unit) ?? 0) + 1);
 
-const CHECK_MARKS = new Map([
-  ["🗹", "☑"],
-  ["🗷", "☒"],
-  ["🗸", "✓"],
-]);
+const CHECK_MARKS = new Map(Object.entries({ "🗹": "☑", "🗷": "☒", "🗸": "✓" }));
 
 /** Returns a character of a font such as Wingdings; undefined for other fonts. */
 export function symbolOf(font: string, code: number): string | undefined {

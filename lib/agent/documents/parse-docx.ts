@@ -3,7 +3,7 @@
  * paragraphs, tables, fields and text boxes contain each other and share their counters.
  */
 import type { DocumentText, Section } from "./document.ts";
-import { type Counters, type ListLabel, Numbering, newCounters, Styles } from "./docx-numbering.ts";
+import { type Counters, Numbering, newCounters, Styles } from "./docx-numbering.ts";
 import {
   all,
   chosen,
@@ -21,23 +21,28 @@ import {
 /** Elements without visible text: properties, and instructions of fields. */
 const SKIPPED = new Set([
   ...["pPr", "rPr", "sectPr", "tblPr", "tblGrid", "tblPrEx", "trPr", "tcPr", "sdtPr", "sdtEndPr"],
-  ...["ffData", "delInstrText", "binData", "Fallback", "docPr", "annotationRef"],
+  ...["ffData", "delInstrText", "binData", "Fallback", "docPr", "annotationRef", "rt"],
 ]);
 /** What is counted and not shown. */
 const OMITTED = new Map(
   Object.entries({
     ...{ blip: "image", imagedata: "image", chart: "chart", relIds: "diagram" },
     ...{ OLEObject: "embedded object", altChunk: "embedded document", subDoc: "embedded document" },
-    ...{ oMath: "layout of an equation", control: "ActiveX control" },
+    ...{ oMath: "layout of an equation", control: "ActiveX control", rt: "phonetic guide" },
   }),
 );
-const CHECK_MARKS = /^[☐☑☒✓✔✗✘□■❑❒❏▢]$/u;
+const SIGNS = new Map(
+  Object.entries({ tab: "\t", ptab: "\t", br: "\n", cr: "\n", noBreakHyphen: "-" }),
+);
+/** Elements around paragraphs, without a text beside them. */
+const WRAPPERS = new Set([
+  ...["sdt", "sdtContent", "customXml", "ins", "moveTo", "Choice", "Fallback"],
+]);
 const MAX_SPAN = 63;
 const MAX_FIELDS = 50;
 
 interface Field {
   readonly begin: Xml;
-  code: string;
   isResult: boolean;
 }
 
@@ -48,7 +53,7 @@ interface Story {
   /** The start of a line whose paragraph mark is hidden or deleted. */
   before: string;
   /** The lines of text boxes that a paragraph anchors. */
-  boxes: string[];
+  readonly boxes: string[];
 }
 
 const newStory = (counters = newCounters()): Story => ({
@@ -62,24 +67,17 @@ export function parseDocx(bytes: Uint8Array): DocumentText {
   const parts = (type: string) =>
     relations.filter((one) => one.type === type).map(({ target }) => office.part(target));
   const root = (type: string) => parts(type)[0] ?? office.part(undefined);
-  const styles = new Styles(root("styles"));
-  const reader = new DocxReader(styles, new Numbering(root("numbering"), styles));
-  const lines: string[] = [];
+  const reader = new DocxReader(root("styles"), root("numbering"));
   const body = newStory();
+  const lines: string[] = [];
   office.visitBody(office.main, (element) => lines.push(...reader.block(element, body)));
-  lines.push(...reader.rest(body));
+  const text = [...lines, body.before].join("\n").replace(/\n{3,}/g, "\n\n");
   const shared = newCounters();
-  const margins = ["header", "footer"].flatMap((type) => {
-    return parts(type).map((part) => reader.text(part.children, newStory(shared)).trim());
-  });
+  const margins = ["header", "footer"]
+    .flatMap(parts)
+    .map(({ children }) => reader.text(children, newStory(shared)));
   const sections: Section[] = [
-    {
-      title: "",
-      text: lines
-        .join("\n")
-        .replace(/\n{3,}/g, "\n\n")
-        .trim(),
-    },
+    { title: "", text: text.trim() },
     { title: "Headers and footers", text: [...new Set(margins)].filter(Boolean).join("\n") },
     { title: "Footnotes", text: reader.notes(root("footnotes"), "footnote") },
     { title: "Endnotes", text: reader.notes(root("endnotes"), "endnote") },
@@ -87,13 +85,10 @@ export function parseDocx(bytes: Uint8Array): DocumentText {
   ];
   const { counts, changes } = reader;
   if (office.has(/vbaProject/i)) increment(counts, "macro project");
-  const changed = [...changes].map(([unit, count]) => countOf(count, unit));
-  const tracked =
-    changed.length > 0
-      ? ` Tracked changes: ${changed.join(", ")}; insertions are shown as accepted, deletions as [deleted: …].`
-      : "";
+  const changed = [...changes].map(([unit, count]) => countOf(count, unit)).join(", ");
+  const tracked = ` Tracked changes: ${changed}; insertions are shown as accepted, deletions as [deleted: …].`;
   return {
-    about: `DOCX.${omittedText(counts)}${tracked}`,
+    about: `DOCX.${omittedText(counts)}${changed === "" ? "" : tracked}`,
     sections: sections.filter(({ title, text }) => title === "" || text !== ""),
     sheets: [],
   };
@@ -109,49 +104,30 @@ class DocxReader {
   /** Whether the text before was hidden, too: a passage consists of many runs. */
   #wasHidden = false;
 
-  constructor(styles: Styles, numbering: Numbering) {
-    this.#styles = styles;
-    this.#numbering = numbering;
+  constructor(styles: Xml, numbering: Xml) {
+    this.#styles = new Styles(styles);
+    this.#numbering = new Numbering(numbering, this.#styles, this.counts);
   }
 
   text(elements: readonly Xml[], story: Story): string {
     const lines = elements.flatMap((element) => this.block(element, story));
-    return [...lines, ...this.rest(story)].join("\n");
+    return [...lines, story.before].join("\n").trim();
   }
 
   /** Returns the lines of a paragraph, a table, or what contains some. */
   block(element: Xml, story: Story): string[] {
-    switch (element.name) {
-      case "p":
-        return this.#paragraph(element, story);
-      case "tbl":
-        return [...this.#rows(element, story).map((row) => row.join(" | ").trimEnd()), ""];
-      case "AlternateContent":
-        return this.block(chosen(element), story);
-      case "sdt":
-      case "sdtContent":
-      case "customXml":
-      case "ins":
-      case "moveTo":
-      case "Choice":
-      case "Fallback":
-        return element.children.flatMap((child) => this.block(child, story));
-      default: {
-        const text = SKIPPED.has(element.name) ? "" : this.#inline(element, story, undefined);
-        return text === "" ? [] : [text];
-      }
-    }
-  }
-
-  /** Returns the text whose paragraph never ended. */
-  rest(story: Story): string[] {
-    return story.before === "" ? [] : [story.before];
+    const { name, children } = element;
+    if (name === "p") return this.#paragraph(element, story);
+    if (name === "tbl") return [...this.#rows(element, story).map((row) => row.trimEnd()), ""];
+    if (name === "AlternateContent") return this.block(chosen(element), story);
+    if (WRAPPERS.has(name)) return children.flatMap((child) => this.block(child, story));
+    const text = this.#inline(element, story, undefined);
+    return text === "" ? [] : [text];
   }
 
   #paragraph(element: Xml, story: Story): string[] {
     const properties = find(element, "pPr");
     const styleId = valOf(properties, "pStyle");
-    const hiddenBefore = this.counts.get("hidden passage") ?? 0;
     const text = this.#children(element, story, styleId).replaceAll("][deleted: ", "");
     this.#wasHidden = false;
     // An instruction that never ends must not hide the rest of the document.
@@ -163,68 +139,45 @@ class DocxReader {
       return boxes;
     }
     const isJoined = this.#isHidden(mark, undefined);
-    const isHidden = isJoined && text === "" && this.counts.get("hidden passage") !== hiddenBefore;
-    const number = isHidden ? undefined : this.#numbering.next(properties, story.counters);
-    const label = number ? `${labelText(number)} ` : "";
-    const level = this.#headingLevel(properties);
-    const isHeading = level > 0 && (text + label).trim() !== "" && story.before === "";
-    const heading = isHeading ? `\n${"#".repeat(level)} ` : "";
-    const line = `${heading}${label}${story.before}${text}`;
-    story.before = isJoined ? `${line}${isHidden ? "" : " "}` : "";
-    if (isJoined || line.trim() === "") return boxes;
-    return [line.trimEnd(), ...boxes];
+    if (isJoined && text === "") return boxes;
+    const chain = this.#styles.chainOf(styleId);
+    const label = this.#numbering.next(properties, chain, story.counters);
+    const content = `${label === "" ? "" : `${label} `}${story.before}${text}`;
+    const level = headingLevel(properties, chain);
+    const isHeading = level > 0 && content.trim() !== "" && story.before === "";
+    const line = isHeading ? `\n${"#".repeat(level)} ${content}` : content;
+    story.before = isJoined ? `${line} ` : "";
+    return isJoined || line.trim() === "" ? boxes : [line.trimEnd(), ...boxes];
   }
 
-  /** Returns 1 to 6 for a heading. */
-  #headingLevel(properties: Xml | undefined): number {
-    const chain = this.#styles.chainOf(valOf(properties, "pStyle"));
-    const stated = [properties, ...chain.map((style) => find(style, "pPr"))];
-    const outline = stated
-      .map((one) => numberOf(one, "outlineLvl"))
-      .find((one) => one !== undefined);
-    const named = chain.map((style) => /^heading (\d)$/i.exec(valOf(style, "name") ?? "")?.[1]);
-    const level = Number(named.find(Boolean) ?? (outline ?? 9) + 1);
-    return level > 9 ? 0 : Math.min(6, level);
-  }
-
-  /** Returns the cells of a table's rows, each on one line. */
-  #rows(element: Xml, story: Story): string[][] {
-    return element.children.flatMap((child): string[][] => {
-      if (SKIPPED.has(child.name)) return [];
-      if (child.name !== "tr") return this.#rows(child, story);
-      const properties = find(child, "trPr");
+  /** Returns the rows of a table, each on one line. */
+  #rows(table: Xml, story: Story): string[] {
+    return within(table, "tr").flatMap((row) => {
+      const properties = find(row, "trPr");
       if (find(properties, "hidden")) {
         increment(this.counts, "hidden row");
         return [];
       }
-      const skipped = numberOf(properties, "gridBefore") ?? 0;
-      const cells = [...Array(Math.min(MAX_SPAN, skipped)).fill(""), ...this.#cells(child, story)];
-      if (!find(properties, "del")) return cells.some(Boolean) ? [cells] : [];
+      const cells = within(row, "tc").flatMap((cell) => this.#cell(cell, story));
+      const line = cells.join(" | ");
+      if (!find(properties, "del")) return cells.some(Boolean) ? [line] : [];
       increment(this.changes, "deleted row");
-      return [[`[deleted: ${cells.join(" | ").replaceAll("[deleted: ", "[")}]`]];
+      return [`[deleted: ${line.replaceAll("[deleted: ", "[")}]`];
     });
   }
 
-  #cells(row: Xml, body: Story): string[] {
-    return row.children.flatMap((child): string[] => {
-      if (SKIPPED.has(child.name)) return [];
-      if (child.name !== "tc") return this.#cells(child, body);
-      const story = { ...body, before: "", boxes: [] };
-      const nested = child.children.map((one) =>
-        one.name === "tbl"
-          ? `[${this.#rows(one, story)
-              .map((cells) => cells.join(" | "))
-              .join(" / ")}]`
-          : this.block(one, story).join("\n"),
-      );
-      const lines = [...nested, ...this.rest(story)].join("\n").split("\n");
-      const text = lines
-        .map((line) => line.trim())
-        .filter((line) => line !== "")
-        .join(" / ");
-      const span = numberOf(find(child, "tcPr"), "gridSpan") ?? 1;
-      return [text, ...Array(Math.min(MAX_SPAN, Math.max(0, span - 1))).fill("")];
-    });
+  /** Returns the text of a cell, and an empty one for each further column that it spans. */
+  #cell(cell: Xml, body: Story): string[] {
+    const story = { ...body, before: "", boxes: [] };
+    const blocks = cell.children.flatMap((child) =>
+      child.name === "tbl"
+        ? [`[${this.#rows(child, story).join(" / ")}]`]
+        : this.block(child, story),
+    );
+    const lines = [...blocks, story.before].join("\n").split("\n");
+    const text = lines.map((line) => line.trim()).filter(Boolean);
+    const span = numberOf(find(cell, "tcPr"), "gridSpan") ?? 1;
+    return [text.join(" / "), ...Array(Math.min(MAX_SPAN, Math.max(0, span - 1))).fill("")];
   }
 
   #children(element: Xml, story: Story, style: string | undefined): string {
@@ -239,19 +192,13 @@ class DocxReader {
     if (SKIPPED.has(name)) return "";
     const isShown = story.fields.every(({ isResult }) => isResult);
     const shown = (text: string) => (isShown ? text : "");
+    const sign = SIGNS.get(name);
+    if (sign) return shown(sign);
     switch (name) {
       case "r":
         return this.#run(element, story, style);
       case "t":
         return shown(element.text.replaceAll("\u00ad", ""));
-      case "tab":
-      case "ptab":
-        return shown("\t");
-      case "br":
-      case "cr":
-        return shown("\n");
-      case "noBreakHyphen":
-        return shown("-");
       case "sym": {
         const code = Number.parseInt(attributes.get("char") ?? "", 16);
         return shown(this.#symbol(attributes.get("font"), code));
@@ -270,30 +217,19 @@ class DocxReader {
         return this.#children(element, story, style);
       case "fldChar":
         return this.#fieldCharacter(element, story);
-      case "instrText": {
-        const field = story.fields.at(-1);
-        if (field && !field.isResult) field.code += element.text;
+      case "instrText":
+        // Word stores no result of these fields.
+        if (/\b(?:LISTNUM|AUTONUM)/i.test(element.text))
+          increment(this.counts, "number of a LISTNUM field");
         return "";
-      }
-      case "fldSimple":
-        return (
-          this.#children(element, story, style) || this.#computed(attributes.get("instr") ?? "")
-        );
       case "footnoteReference":
       case "endnoteReference":
       case "commentReference":
         return shown(this.#reference(name.replace("Reference", ""), attributes.get("id") ?? ""));
       case "sdt": {
         const box = find(find(element, "sdtPr"), "checkbox");
-        if (box) return shown(isOn(find(box, "checked"), false) ? "☒" : "☐");
+        if (box) return shown(isOn(find(box, "checked")) ? "☒" : "☐");
         return this.#children(element, story, style);
-      }
-      case "ruby": {
-        const [base, reading] = ["rubyBase", "rt"].map((part) => find(element, part));
-        const texts = [base, reading].map((part) =>
-          part ? this.#children(part, story, style) : "",
-        );
-        return texts[1] ? `${texts[0]}(${texts[1]})` : (texts[0] ?? "");
       }
       case "AlternateContent":
         return this.#children(chosen(element), story, style);
@@ -326,14 +262,10 @@ class DocxReader {
   }
 
   #isHidden(properties: Xml | undefined, paragraphStyle: string | undefined): boolean {
-    const own = find(properties, "vanish");
-    if (own) return isOn(own, true);
-    const isHiddenBy = (id: string | undefined) => {
-      const vanish = this.#styles.chainOf(id).map((style) => find(find(style, "rPr"), "vanish"));
-      return isOn(vanish.find(Boolean), false);
-    };
-    // A toggle that both styles have is off.
-    return isHiddenBy(valOf(properties, "rStyle")) !== isHiddenBy(paragraphStyle);
+    const runStyles = this.#styles.chainOf(valOf(properties, "rStyle"));
+    const styles = [...runStyles, ...this.#styles.chainOf(paragraphStyle)];
+    const stated = [properties, ...styles.map((style) => find(style, "rPr"))];
+    return isOn(stated.map((one) => find(one, "vanish")).find(Boolean));
   }
 
   /** Returns a character of a font such as Wingdings. */
@@ -350,25 +282,17 @@ class DocxReader {
     const type = element.attributes.get("fldCharType");
     const field = fields.at(-1);
     if (type === "begin" && fields.length < MAX_FIELDS)
-      fields.push({ begin: element, code: "", isResult: false });
+      fields.push({ begin: element, isResult: false });
     if (type === "separate" && field) field.isResult = true;
     if (type !== "end") return "";
     fields.pop();
-    const isShown = fields.every(({ isResult }) => isResult);
-    if (!field || !isShown) return "";
+    if (!field || !fields.every(({ isResult }) => isResult)) return "";
     const data = find(field.begin, "ffData");
     const box = find(data, "checkBox");
-    if (box) return isOn(find(box, "checked") ?? find(box, "default"), false) ? "☒" : "☐";
+    if (box) return isOn(find(box, "checked") ?? find(box, "default")) ? "☒" : "☐";
     const list = find(data, "ddList");
-    const chosenEntry = numberOf(list, "result") ?? numberOf(list, "default") ?? 0;
-    if (list) return all(list, "listEntry")[chosenEntry]?.attributes.get("val") ?? "";
-    return this.#computed(field.code);
-  }
-
-  /** Word stores no result of these fields. */
-  #computed(code: string): string {
-    if (/^\s*(?:LISTNUM|AUTONUM)/i.test(code)) increment(this.counts, "number of a LISTNUM field");
-    return "";
+    const place = numberOf(list, "result") ?? numberOf(list, "default") ?? 0;
+    return all(list, "listEntry")[place]?.attributes.get("val") ?? "";
   }
 
   #reference(kind: string, id: string): string {
@@ -386,23 +310,38 @@ class DocxReader {
     const lines = [...(this.#references.get(kind) ?? [])].map(([id, number]) => {
       const note = noteOf.get(id);
       const author = kind === "comment" ? `${note?.attributes.get("author") ?? ""}: ` : "";
-      const text = this.text(note?.children ?? [], { ...story, before: "", boxes: [] }).trim();
+      const text = this.text(note?.children ?? [], { ...story, before: "" });
       return `${noteMark(kind, number)} ${author}${text}`;
     });
     return lines.join("\n");
   }
 }
 
+/**
+ * Returns 1 to 6 for a heading, and 0 for other paragraphs.
+ * @param chain the paragraph's style and those on which it is based
+ */
+function headingLevel(properties: Xml | undefined, chain: readonly Xml[]): number {
+  const named = chain.map((style) => /^heading (\d)$/i.exec(valOf(style, "name") ?? "")?.[1]);
+  const outlines = [properties, ...chain.map((style) => find(style, "pPr"))]
+    .map((one) => numberOf(one, "outlineLvl"))
+    .filter((one) => one !== undefined);
+  const level = Number(named.find(Boolean) ?? (outlines[0] ?? 9) + 1);
+  return level > 9 ? 0 : Math.min(6, level);
+}
+
 const noteMark = (kind: string, number: number): string =>
   kind === "comment" ? `[comment ${number}]` : `[^${kind === "endnote" ? "e" : ""}${number}]`;
 
-/** Of bullets, only check boxes are shown as they are. */
-function labelText({ label, level, isBullet }: ListLabel): string {
-  return !isBullet || CHECK_MARKS.test(label) ? label : `${"  ".repeat(level)}-`;
-}
+const isOn = (toggle: Xml | undefined): boolean =>
+  toggle !== undefined && !/^(?:false|0|off)$/.test(toggle.attributes.get("val") ?? "1");
 
-const isOn = (toggle: Xml | undefined, otherwise: boolean): boolean =>
-  toggle ? !/^(?:false|0|off)$/.test(toggle.attributes.get("val") ?? "1") : otherwise;
+/** Returns the descendants of that name in a table or a row, which may stand in content controls. */
+const within = (element: Xml, name: string): Xml[] =>
+  element.children.flatMap((child) => {
+    if (child.name === name) return [child];
+    return SKIPPED.has(child.name) ? [] : within(child, name);
+  });
 
 function deletedText({ name, text, children }: Xml): string {
   if (name === "delText" || name === "t") return text;

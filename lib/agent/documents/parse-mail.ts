@@ -3,7 +3,7 @@ import { decompressRTF } from "@kenjiuno/decompressrtf";
 import MsgReader from "@kenjiuno/msgreader";
 import { Parser } from "htmlparser2";
 import PostalMime from "postal-mime";
-import { decodeText } from "./decode-text.ts";
+import { decode, decodeText } from "./decode-text.ts";
 import { DocumentError, type DocumentText } from "./document.ts";
 import { countOf, increment, omittedText } from "./office-package.ts";
 import { parseRtf } from "./parse-rtf.ts";
@@ -16,12 +16,8 @@ const STUB_SHARE = 0.25;
 const MAX_LINK_CHARS = 2_000;
 
 interface Mail {
-  readonly from: string;
-  readonly to: string;
-  readonly cc: string;
-  readonly date: string;
-  readonly subject: string;
-  readonly attachments: readonly string[];
+  /** By their names, in the order in which they are shown. */
+  readonly fields: Readonly<Record<string, string>>;
   readonly text: string;
   readonly html: string;
 }
@@ -30,19 +26,19 @@ export async function parseEml(bytes: Uint8Array): Promise<DocumentText> {
   const mail = await PostalMime.parse(bytes);
   const people = (list: readonly { name?: string; address?: string }[] = []) =>
     list.map(({ name, address }) => [name, address && `<${address}>`].filter(Boolean).join(" "));
-  return mailText("EML", {
-    from: people(mail.from ? [mail.from] : []).join(", "),
-    to: people(mail.to).join(", "),
-    cc: people(mail.cc).join(", "),
-    date: mail.date ?? "",
-    subject: mail.subject ?? "",
-    attachments: mail.attachments.map(({ filename, mimeType, content }) => {
-      const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
-      return `${filename ?? "unnamed"} (${mimeType}, ${countOf(size, "byte")})`;
-    }),
-    text: mail.text ?? "",
-    html: mail.html ?? "",
+  const attachments = mail.attachments.map(({ filename, mimeType, content }) => {
+    const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
+    return `${filename ?? "unnamed"} (${mimeType}, ${countOf(size, "byte")})`;
   });
+  const fields = {
+    From: people(mail.from ? [mail.from] : []).join(", "),
+    To: people(mail.to).join(", "),
+    Cc: people(mail.cc).join(", "),
+    Date: mail.date ?? "",
+    Subject: mail.subject ?? "",
+    Attachments: attachments.join(", "),
+  };
+  return mailText("EML", { fields, text: mail.text ?? "", html: mail.html ?? "" });
 }
 
 /** @throws DocumentError for a file that is no message */
@@ -54,17 +50,21 @@ export function parseMsg(bytes: Uint8Array): DocumentText {
       .filter(({ recipType = "to" }) => recipType === type)
       .map(({ name, email, smtpAddress }) => `${name ?? ""} <${smtpAddress ?? email ?? ""}>`)
       .join(", ");
+  const attachments = (mail.attachments ?? []).map(
+    ({ fileName, name, contentLength: size }) =>
+      `${fileName ?? name ?? "unnamed"}${size === undefined ? "" : ` (${countOf(size, "byte")})`}`,
+  );
+  const fields = {
+    From: `${mail.senderName ?? ""} <${mail.senderSmtpAddress ?? mail.senderEmail ?? ""}>`,
+    To: recipients("to"),
+    Cc: recipients("cc"),
+    Date: mail.messageDeliveryTime ?? mail.clientSubmitTime ?? "",
+    Subject: mail.subject ?? "",
+    Attachments: attachments.join(", "),
+  };
   const body = mail.body ?? "";
   return mailText("MSG", {
-    from: `${mail.senderName ?? ""} <${mail.senderSmtpAddress ?? mail.senderEmail ?? ""}>`,
-    to: recipients("to"),
-    cc: recipients("cc"),
-    date: mail.messageDeliveryTime ?? mail.clientSubmitTime ?? "",
-    subject: mail.subject ?? "",
-    attachments: (mail.attachments ?? []).map(
-      ({ fileName, name, contentLength }) =>
-        `${fileName ?? name ?? "unnamed"}${contentLength === undefined ? "" : ` (${countOf(contentLength, "byte")})`}`,
-    ),
+    fields,
     text: body.trim() === "" && mail.compressedRtf ? textOfRtf(mail.compressedRtf) : body,
     html: mail.bodyHtml ?? (mail.html ? htmlOf(mail.html) : ""),
   });
@@ -83,152 +83,130 @@ function textOfRtf(compressed: Uint8Array): string {
 function htmlOf(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.subarray(0, 2_048)).toString("latin1");
   const charset = /charset\s*=\s*["']?([\w-]+)/i.exec(head)?.[1] ?? "";
-  try {
-    return new TextDecoder(charset, { fatal: true }).decode(bytes);
-  } catch {
-    return decodeText(bytes)?.text ?? Buffer.from(bytes).toString();
-  }
+  return decode(charset, bytes) ?? decodeText(bytes)?.text ?? Buffer.from(bytes).toString();
 }
 
-function mailText(format: "EML" | "MSG", mail: Mail): DocumentText {
-  const shown = textOfHtml(mail.html);
+function mailText(format: "EML" | "MSG", { fields, text, html }: Mail): DocumentText {
+  const shown = textOfHtml(html);
   const length = (text: string) => text.replace(/\s+/g, "").length;
-  const isStub = length(mail.text) < STUB_SHARE * length(shown.text);
-  const text = isStub ? shown.text : mail.text.replace(/\r\n?/g, "\n").trim();
-  const named = mail.attachments.length > 0 ? " Attachments are only named." : "";
-  const fields = {
-    From: mail.from,
-    To: mail.to,
-    Cc: mail.cc,
-    Date: mail.date,
-    Subject: mail.subject,
-    Attachments: mail.attachments.join(", "),
-  };
+  const isStub = length(text) < STUB_SHARE * length(shown.text);
+  const body = isStub ? shown.text : text.replace(/\r\n?/g, "\n").trim();
   const lines = Object.entries(fields).flatMap(([name, value]) => {
     const line = value.replace(/\s+/g, " ").trim();
     return line === "" || line === "<>" ? [] : [`${name}: ${line}`];
   });
-  if (lines.length === 0 && text === "") throw new DocumentError("is damaged or no message");
+  if (lines.length === 0 && body === "") throw new DocumentError("is damaged or no message");
+  const named = fields.Attachments ? " Attachments are only named." : "";
   return {
     about: `${format}.${named}${isStub ? omittedText(shown.omitted) : ""}`,
-    sections: [{ title: "", text: [...lines, "", text].join("\n") }],
+    sections: [{ title: "", text: [...lines, "", body].join("\n") }],
     sheets: [],
   };
 }
 
 const SKIPPED = new Set(["script", "style", "head", "title", "template", "noscript", "object"]);
 const BLOCKS = new Set([
-  ...["address", "article", "aside", "blockquote", "center", "div", "dl", "dt", "dd", "fieldset"],
-  ...["figure", "figcaption", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr"],
-  ...["li", "main", "nav", "ol", "p", "pre", "section", "table", "caption", "tr", "ul"],
+  ...["address", "article", "aside", "center", "div", "dl", "dt", "dd", "fieldset", "figure"],
+  ...["figcaption", "footer", "form", "header", "hr", "li", "main", "nav", "ol", "pre", "section"],
+  ...["table", "caption", "ul"],
 ]);
+const PARAGRAPHS = new Set(["p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote"]);
 const VOID = new Set(["br", "hr", "img", "input", "meta", "link", "wbr", "col", "area", "base"]);
 const HIDDEN = /display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all/i;
+/** Marks between two texts. Texts have none, because their own white space becomes blanks. */
+const [BLOCK, BREAK, CELL, ROW, PARAGRAPH, ITEM] = ["\n", "\r", "\f", "\u2028", "\u2029", "\v"];
+/** Stands for a space that is kept. */
+const SPACE = "\0";
 
-/** Returns the text of HTML as it is displayed, and how much is not shown of it. */
+/** The parser takes a time for each end tag that grows with the number of open elements. */
+const MAX_OPEN_ELEMENTS = 2_000;
+
+/**
+ * Returns the text of HTML as it is displayed, and how much is not shown of it.
+ * @throws DocumentError for elements that are nested too deeply
+ */
 function textOfHtml(html: string): { text: string; omitted: ReadonlyMap<string, number> } {
   const omitted = new Map<string, number>();
   const parts: string[] = [];
+  /** The next number of each open list; 0 for bullets. */
   const lists: number[] = [];
   const links: { href: string; from: number }[] = [];
-  let isSkipping = 0;
-  let isRaw = 0;
-  /** Written before the next text: line breaks, or separators of cells. */
-  let breaks = 0;
-  let cells = 0;
-  let column = 0;
-  /** Whether no cell of the row has a text yet. */
-  let isRowStart = false;
-  let hasGap = false;
-
-  const breakLine = (count = 1) => {
-    // The paragraph of a cell does not begin a line.
-    if (cells === 0 && !isRowStart) breaks = Math.max(breaks, count);
-    hasGap = false;
+  let opened = 0;
+  let skipped = 0;
+  let preformatted = 0;
+  let isFirstCell = true;
+  const breakAt = (name: string): void => {
+    if (name === "br") parts.push(BREAK);
+    else if (name === "tr") parts.push(ROW);
+    else if (PARAGRAPHS.has(name)) parts.push(PARAGRAPH);
+    else if (BLOCKS.has(name)) parts.push(BLOCK);
   };
-  const write = (text: string) => {
-    if (parts.length > 0) parts.push("\n".repeat(breaks));
-    const isLineStart = parts.length === 0 || breaks > 0;
-    if (cells > 0) parts.push(" | ".repeat(cells));
-    else if (hasGap && !isLineStart) parts.push(" ");
-    [breaks, cells, isRowStart, hasGap] = [0, 0, false, false];
-    parts.push(text);
-  };
-  const parser = new Parser(
-    {
-      onopentag(name, { style = "", hidden, href, alt, ...attributes }) {
-        const isHidden = hidden !== undefined || HIDDEN.test(style);
-        if (isSkipping > 0 || SKIPPED.has(name) || (isHidden && !VOID.has(name))) {
-          if (isSkipping === 0 && !SKIPPED.has(name)) increment(omitted, "hidden passage");
-          if (!VOID.has(name)) isSkipping++;
-          return;
-        }
-        if (name === "tr") {
-          [cells, isRowStart] = [0, false];
-          breakLine();
-          [column, isRowStart] = [0, true];
-        } else if (name === "td" || name === "th") {
-          if (column++ > 0) cells++;
-          if (!isRowStart) breaks = 0;
-          hasGap = false;
-        } else if (name === "br") {
-          breaks = Math.min(breaks + 1, 2);
-          hasGap = false;
-        } else if (BLOCKS.has(name)) {
-          if (name === "table") [cells, isRowStart] = [0, false];
-          breakLine(/^(?:p|h\d|blockquote)$/.test(name) ? 2 : 1);
-          if (name === "pre") isRaw++;
-          if (name === "ul") lists.push(0);
-          if (name === "ol") lists.push(Number.parseInt(attributes.start ?? "1", 10) || 1);
-          if (/^h\d$/.test(name)) write(`${"#".repeat(Number(name[1]))} `);
-          if (name === "li") {
-            const number = lists.at(-1) ?? 0;
-            if (number > 0) lists[lists.length - 1] = number + 1;
-            write(
-              `${"  ".repeat(Math.min(9, Math.max(0, lists.length - 1)))}${number > 0 ? `${number}.` : "-"} `,
-            );
-          }
-        } else if (name === "img") {
-          if (alt?.trim()) write(`[image: ${alt.trim()}]`);
-          else increment(omitted, "image");
-        } else if (name === "a") {
-          // Of links in links, which HTML does not know, the outer one counts.
-          links.push({ href: links.length > 0 ? "" : (href ?? ""), from: parts.length });
-        }
-      },
-      ontext(text) {
-        if (isSkipping > 0) return;
-        if (isRaw > 0) return write(text.replace(/\r\n?/g, "\n"));
-        const words = text.replace(/\s+/g, " ");
-        hasGap ||= words.startsWith(" ");
-        if (words.trim() !== "") write(words.trim());
-        hasGap ||= words.endsWith(" ");
-      },
-      onclosetag(name) {
-        if (VOID.has(name)) return;
-        if (isSkipping > 0) {
-          isSkipping--;
-          return;
-        }
-        if (name === "a") {
-          const { href = "", from = 0 } = links.pop() ?? {};
-          if (!/^(?:https?|mailto|tel):/i.test(href) || href.length > MAX_LINK_CHARS) return;
-          const label = parts.slice(from).join("").trim();
-          if (label !== "" && !href.includes(label)) write(` <${href}>`);
-        } else if (name === "tr") [cells, isRowStart, breaks] = [0, false, Math.max(1, breaks)];
-        else if (BLOCKS.has(name)) {
-          if (name === "pre") isRaw--;
-          if (name === "ul" || name === "ol") lists.pop();
-          breakLine(/^(?:p|h\d|blockquote)$/.test(name) ? 2 : 1);
-        }
-      },
+  const parser = new Parser({
+    onopentag(name, { style = "", hidden, href = "", alt = "", start = "1" }) {
+      if (!VOID.has(name) && ++opened > MAX_OPEN_ELEMENTS)
+        throw new DocumentError("has HTML that is nested too deeply");
+      const isHidden = !VOID.has(name) && (hidden !== undefined || HIDDEN.test(style));
+      if (skipped > 0 || isHidden || SKIPPED.has(name)) {
+        if (skipped === 0 && isHidden) increment(omitted, "hidden passage");
+        if (!VOID.has(name)) skipped++;
+        return;
+      }
+      breakAt(name);
+      if (name === "tr") isFirstCell = true;
+      else if (name === "td" || name === "th") {
+        if (!isFirstCell) parts.push(CELL);
+        isFirstCell = false;
+      } else if (name === "pre") preformatted++;
+      else if (name === "ul") lists.push(0);
+      else if (name === "ol") lists.push(Number.parseInt(start, 10) || 1);
+      else if (name === "li") {
+        const number = lists.at(-1) ?? 0;
+        if (number > 0) lists[lists.length - 1] = number + 1;
+        const indent = SPACE.repeat(2 * Math.min(9, Math.max(0, lists.length - 1)));
+        parts.push(`${indent}${number > 0 ? `${number}.` : "-"}`, ITEM);
+      } else if (/^h\d$/.test(name)) parts.push(`${"#".repeat(Number(name[1]))} `);
+      else if (name === "img" && alt.trim() !== "") parts.push(`[image: ${alt.trim()}]`);
+      else if (name === "img") increment(omitted, "image");
+      // Of links in links, which HTML does not know, the outer one counts.
+      else if (name === "a") links.push({ href: links.length > 0 ? "" : href, from: parts.length });
     },
-    { decodeEntities: true },
-  );
+    ontext(text) {
+      if (skipped > 0) return;
+      const isRaw = preformatted > 0;
+      parts.push(isRaw ? text.replace(/\r?\n/g, BREAK).replace(/[ \t]/g, SPACE) : spaced(text));
+    },
+    onclosetag(name) {
+      if (VOID.has(name)) return;
+      opened--;
+      if (skipped > 0) {
+        skipped--;
+        return;
+      }
+      breakAt(name);
+      if (name === "pre") preformatted--;
+      if (name === "ul" || name === "ol") lists.pop();
+      if (name !== "a") return;
+      const { href = "", from = 0 } = links.pop() ?? {};
+      if (!/^(?:https?|mailto|tel):/i.test(href) || href.length > MAX_LINK_CHARS) return;
+      const label = parts.slice(from).join("").trim();
+      if (label !== "" && !href.includes(label)) parts.push(` <${href}>`);
+    },
+  });
   parser.end(html);
-  const text = parts
-    .join("")
-    .replace(/[^\S\n]+\n/g, "\n")
-    .replace(/\n{3,}/g, "\n\n");
-  return { text: text.trim(), omitted };
+  const text = parts.join("").trim().replace(/\s+/g, gapText);
+  return { text: text.replaceAll(SPACE, " "), omitted };
+}
+
+const spaced = (text: string): string => text.replace(/\s+/g, " ");
+
+/** Returns the separator of two texts. The first paragraph of a cell or of an item does not begin a line. */
+function gapText(gap: string): string {
+  if (gap.startsWith(ITEM)) return " ";
+  const row = gap.lastIndexOf(ROW);
+  const cells = gap.slice(row + 1).split(CELL).length - 1;
+  const separators = " | ".repeat(cells);
+  if (row < 0 && cells > 0) return separators;
+  const isParagraph = gap.slice(0, row < 0 ? gap.length : row).includes(PARAGRAPH);
+  if (isParagraph || /[\n\r]\r/.test(gap)) return `\n\n${separators}`;
+  return /[\n\r\u2028]/.test(gap) ? `\n${separators}` : " ";
 }

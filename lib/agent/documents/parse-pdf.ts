@@ -84,16 +84,12 @@ interface Placed {
 }
 
 async function textOfPage(page: Page, counts: Map<string, number>) {
-  const { items, styles } = await page.getTextContent();
+  const { items } = await page.getTextContent();
   const viewport = page.getViewport({ scale: 1 });
-  const isVertical = (font: string) => styles[font]?.vertical === true;
   const placed = items.flatMap((item) =>
-    "str" in item ? [placeOf(item, viewport.transform, isVertical(item.fontName))] : [],
+    "str" in item ? [placeOf(item, viewport.transform)] : [],
   );
-  const own = placed
-    .map(({ text }) => text)
-    .join("")
-    .replace(/\s/g, "");
+  const own = Array.from(placed, ({ text }) => text.replace(/\s/g, "")).join("");
   const strange = own.match(/[\p{Cc}\p{Co}\ufffd]/gu)?.length ?? 0;
   const notes: string[] = [];
   const fields: Placed[] = [];
@@ -113,29 +109,21 @@ async function textOfPage(page: Page, counts: Map<string, number>) {
   };
 }
 
-interface TextItem {
-  readonly str: string;
-  readonly hasEOL: boolean;
-  readonly width: number;
-  readonly height: number;
-  readonly transform: readonly number[];
-}
+type Item = Awaited<ReturnType<Page["getTextContent"]>>["items"][number];
 
 function placeOf(
-  { str, hasEOL, width, height, transform }: TextItem,
+  { str, hasEOL, width, height, transform }: Extract<Item, { str: string }>,
   viewport: readonly number[],
-  isVertical: boolean,
 ): Placed {
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = viewport;
-  const [along = 1, across = 0, , , left = 0, bottom = 0] = transform;
+  const [along = 1, across = 0, , , left = 0, bottom = 0]: readonly number[] = transform;
   const direction = Math.atan2(b * along + d * across, a * along + c * across);
-  const angle = Math.round((direction * 180) / Math.PI) + (isVertical ? 90 : 0);
-  const [cos, sin] = [Math.cos((angle * Math.PI) / 180), Math.sin((angle * Math.PI) / 180)];
+  const [cos, sin] = [Math.cos(direction), Math.sin(direction)];
   const [x, y] = [a * left + c * bottom + e, b * left + d * bottom + f];
-  const [length, size] = isVertical ? [height, width] : [width, height];
   return {
-    ...{ text: str, endsLine: hasEOL, angle, width: length, size: size || FIELD_SIZE },
+    ...{ text: str, endsLine: hasEOL, width, size: height || FIELD_SIZE },
     ...{ x: x * cos + y * sin, y: y * cos - x * sin },
+    angle: Math.round((direction * 180) / Math.PI),
   };
 }
 
@@ -201,7 +189,6 @@ interface Annotation {
   readonly checkBox?: boolean;
   readonly radioButton?: boolean;
   readonly pushButton?: boolean;
-  readonly password?: boolean;
   readonly exportValue?: string;
   readonly buttonValue?: string | null;
   readonly options?: readonly { readonly exportValue: string; readonly displayValue: string }[];
@@ -228,19 +215,17 @@ function textOfField(field: Annotation): string {
   const { fieldValue, exportValue, buttonValue, checkBox, radioButton, options = [] } = field;
   const name = field.fieldName || field.alternativeText || "unnamed field";
   if (checkBox || radioButton) {
-    const own = (radioButton ? buttonValue : exportValue) ?? undefined;
-    const isOff =
-      fieldValue === null || fieldValue === undefined || fieldValue === "" || fieldValue === "Off";
-    const isChecked = !isOff && (own === undefined || own === fieldValue);
+    const own = radioButton ? buttonValue : exportValue;
+    const isOn = Boolean(fieldValue) && fieldValue !== "Off" && (own ?? fieldValue) === fieldValue;
     const option = radioButton && own ? ` (${own})` : "";
-    return `${name}${option}: ${isChecked ? "checked" : "not checked"}`;
+    return `${name}${option}: ${isOn ? "checked" : "not checked"}`;
   }
   if (field.fieldType === "Sig") return `${name}: (signature field)`;
   const values = [fieldValue].flat().filter((value) => typeof value === "string" && value !== "");
   const shown = values.map(
     (value) => options.find((option) => option.exportValue === value)?.displayValue ?? value,
   );
-  return `${name}: ${field.password ? "(password)" : shown.join(", ").trim() || "(empty)"}`;
+  return `${name}: ${shown.join(", ").trim() || "(empty)"}`;
 }
 
 const pagesText = (pages: readonly number[]): string =>

@@ -1,6 +1,5 @@
 /** Reads presentations: their slides in their order, with notes and comments. */
 import type { DocumentText } from "./document.ts";
-import { formatCount } from "./docx-numbering.ts";
 import {
   all,
   chosen,
@@ -15,13 +14,7 @@ import {
 const OMITTED = new Map(
   Object.entries({
     ...{ pic: "image", chart: "chart", oleObj: "embedded object", oMath: "layout of an equation" },
-    ...{ videoFile: "video", audioFile: "sound" },
-  }),
-);
-const NUMBER_FORMATS = new Map(
-  Object.entries({
-    ...{ alphaLc: "lowerLetter", alphaUc: "upperLetter", romanLc: "lowerRoman" },
-    ...{ romanUc: "upperRoman", circleNum: "decimalEnclosedCircle" },
+    ...{ videoFile: "video", audioFile: "sound", buAutoNum: "list number" },
   }),
 );
 
@@ -61,8 +54,8 @@ function linesOf(element: Xml, counts: Map<string, number>, areNotes = false): s
     case "grpSp":
     case "graphicFrame": {
       const [properties] = children;
-      const shown = find(properties, "cNvPr")?.attributes.get("hidden") ?? "0";
-      if (/^(?:1|true)$/.test(shown)) {
+      const hidden = find(properties, "cNvPr")?.attributes.get("hidden") ?? "0";
+      if (/^(?:1|true)$/.test(hidden)) {
         increment(counts, "hidden shape");
         return [];
       }
@@ -70,61 +63,26 @@ function linesOf(element: Xml, counts: Map<string, number>, areNotes = false): s
       if (areNotes && /^(?:sldImg|sldNum|dt|hdr|ftr)$/.test(holder)) return [];
       break;
     }
-    case "txBody":
-      return paragraphs(element);
-    case "tbl":
-      return all(element, "tr").map((row) => rowText(row, counts));
+    case "p": {
+      const text = inlineText(element, counts).trimEnd();
+      return text === "" ? [] : [text];
+    }
+    case "tr": {
+      const cells = all(element, "tc").map((cell) => linesOf(cell, counts).join("\n"));
+      return [cells.map((cell) => cell.replaceAll("\n", " / ")).join(" | ")];
+    }
     case "AlternateContent":
       return linesOf(chosen(element), counts, areNotes);
-    case "t":
-      return linesOf({ ...element, name: "txBody", children: all(element, "p") }, counts);
     case "text":
       return [element.text];
   }
   return children.flatMap((child) => linesOf(child, counts, areNotes));
 }
 
-const rowText = (row: Xml, counts: Map<string, number>): string =>
-  all(row, "tc")
-    .map((cell) => linesOf(cell, counts).join(" / ").replaceAll("\n", " / "))
-    .join(" | ");
-
-/** Numbered paragraphs of one level and format that follow each other count on. */
-function paragraphs(body: Xml): string[] {
-  const counters = new Map<number, { value: number; key: string }>();
-  return all(body, "p").flatMap((paragraph) => {
-    const properties = find(paragraph, "pPr");
-    const level = Number(properties?.attributes.get("lvl") ?? 0);
-    for (const deeper of counters.keys()) if (deeper > level) counters.delete(deeper);
-    const text = inlineText(paragraph).trimEnd();
-    const numbered = find(properties, "buAutoNum")?.attributes;
-    if (!numbered) {
-      if (text !== "") counters.delete(level);
-      return text === "" ? [] : [text];
-    }
-    if (text === "") return [];
-    const key = `${numbered.get("type")} ${numbered.get("startAt")}`;
-    const counter = counters.get(level);
-    const start = Number(numbered.get("startAt") ?? 1);
-    const value = counter?.key === key ? counter.value + 1 : start;
-    counters.set(level, { value, key });
-    return [`${numberText(value, numbered.get("type") ?? "")} ${text}`];
-  });
-}
-
-/** @param type such as `alphaLcParenBoth` */
-function numberText(value: number, type: string): string {
-  const [, name = ""] = /^([a-z]+(?:Lc|Uc|Num)?)/.exec(type) ?? [];
-  const number = formatCount(value, NUMBER_FORMATS.get(name) ?? "decimal");
-  if (type.endsWith("ParenBoth")) return `(${number})`;
-  if (type.endsWith("ParenR")) return `${number})`;
-  return type.endsWith("Period") ? `${number}.` : number;
-}
-
-function inlineText({ name, text, children }: Xml): string {
+function inlineText({ name, text, children }: Xml, counts: Map<string, number>): string {
+  if (OMITTED.has(name)) increment(counts, OMITTED.get(name) ?? "");
   if (name === "t") return text.replaceAll("\u00ad", "");
   if (name === "br") return "\n";
   if (name === "tab") return "\t";
-  if (name === "pPr" || name === "rPr") return "";
-  return children.map(inlineText).join("");
+  return children.map((child) => inlineText(child, counts)).join("");
 }

@@ -1,7 +1,6 @@
-/**
- * Reads Rich Text Format as its writers mean it: code pages by font, Unicode, tables and changes.
- * This file is long because a third of it is the tables of the format.
- */
+/** Reads Rich Text Format as its writers mean it: code pages by font, Unicode, tables and changes. */
+import { isAscii } from "node:buffer";
+import { decode } from "./decode-text.ts";
 import { DocumentError, type DocumentText } from "./document.ts";
 import { countOf, increment, omittedText, symbolOf } from "./office-package.ts";
 
@@ -9,77 +8,108 @@ const MAX_DEPTH = 5_000;
 
 /** Destinations without text. All unknown ones that start with `\*` are skipped, too. */
 const SKIPPED = new Set([
-  ...["colortbl", "stylesheet", "info", "fldinst", "themedata", "colorschememapping", "filetbl"],
-  ...["datastore", "latentstyles", "xe", "tc", "rxe", "template", "sp", "shprslt", "nonesttables"],
-  ...["listtable", "listoverridetable", "revtbl", "rsidtbl", "private", "ftnsep", "ftnsepc"],
-  ...["ftncn", "aftnsep", "aftnsepc", "aftncn", "bkmkstart", "bkmkend", "objdata", "generator"],
+  ...["colortbl", "stylesheet", "info", "private", "fldinst", "xe", "tc", "rxe"],
+  ...["sp", "shprslt", "nonesttables"],
 ]);
 /** Destinations after `\*` that have text, or that lead to some. */
 const READ = new Set([
-  ...["shpinst", "shptxt", "ud", "nesttableprops", "annotation", "atnauthor", "formfield"],
-  ...["fonttbl", "upr"],
+  ...["shpinst", "shptxt", "nesttableprops", "annotation", "atnauthor", "formfield", "fonttbl"],
 ]);
-const MARGINS = /^(?:header|footer)[lrf]?$/;
-
+/** Destinations that are counted and not shown, except the text of an object for other readers. */
+const OMITTED = new Map(
+  Object.entries({
+    ...{ pict: "image", object: "embedded object", mmath: "equation", formfield: "form field" },
+  }),
+);
+/** The texts of control words and control symbols. */
 const SYMBOLS = new Map(
   Object.entries({
     ...{ par: "\n", line: "\n", sect: "\n", page: "\n", column: "\n", row: "\n", nestrow: " / " },
     ...{ tab: "\t", cell: " | ", nestcell: " | ", emdash: "—", endash: "–", bullet: "•" },
     ...{ lquote: "‘", rquote: "’", ldblquote: "“", rdblquote: "”", emspace: " ", enspace: " " },
     ...{ qmspace: " ", softline: "\n", zwj: "\u200d", zwnj: "\u200c" },
+    ...{ "~": "\u00a0", _: "-", "\t": "\t" },
+    ...{ footnote: " [footnote: ", annotation: " [comment: " },
   }),
 );
 /** @see Rich Text Format Specification 1.9.1, "Font Table", `\fcharset` */
 const CHARSETS: Readonly<Record<number, number>> = {
-  ...{ 0: 1252, 77: 10000, 78: 932, 79: 949, 80: 936, 81: 950, 89: 10007, 128: 932, 129: 949 },
-  ...{ 130: 949, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256 },
-  ...{ 186: 1257, 204: 1251, 222: 874, 238: 1250, 254: 437, 255: 850 },
+  ...{ 0: 1252, 77: 10000, 128: 932, 129: 949, 134: 936, 136: 950, 161: 1253, 162: 1254 },
+  ...{ 163: 1258, 177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250 },
 };
+/** The labels of code pages that are not named after Windows. */
 const ENCODINGS: Readonly<Record<number, string>> = {
-  ...{
-    932: "shift_jis",
-    936: "gbk",
-    949: "euc-kr",
-    950: "big5",
-    874: "windows-874",
-    866: "ibm866",
-  },
-  ...{ 10000: "macintosh", 10007: "x-mac-cyrillic", 20866: "koi8-r", 54936: "gb18030" },
-  ...{ 65001: "utf-8", 21866: "koi8-u", 28592: "iso-8859-2", 20932: "euc-jp", 51949: "euc-kr" },
+  ...{ 932: "shift_jis", 936: "gbk", 949: "euc-kr", 950: "big5", 866: "ibm866" },
+  ...{ 10000: "macintosh", 20866: "koi8-r", 54936: "gb18030", 65001: "utf-8" },
 };
 
 interface Font {
-  page?: number;
-  isSymbol?: boolean;
+  page?: number | undefined;
+  isSymbol: boolean;
   name: string;
 }
 
 /** The state of a group, which ends with it. */
 interface Group {
-  skips: number;
-  font: number;
-  isHidden: boolean;
-  isDeleted: boolean;
-  isInTable: boolean;
-  target: "body" | "margin" | "fonts" | "none";
+  readonly target: "body" | "margin" | "fonts" | "none";
+  /** The code page of text in a font without one. */
+  readonly page: number;
+  readonly defaultFont: number;
+  /** -1 for the default one. */
+  readonly font: number;
+  /** Characters after a Unicode one, which stand for it in old readers. */
+  readonly skips: number;
+  readonly isHidden: boolean;
+  readonly isDeleted: boolean;
+  readonly isInTable: boolean;
+  /** The text with which the group ends. */
   readonly close: string;
 }
 
+const BODY: Group = {
+  ...{ target: "body", page: 1252, defaultFont: -1, font: -1, skips: 1, close: "" },
+  ...{ isHidden: false, isDeleted: false, isInTable: false },
+};
+const MARGIN = { target: "margin", close: "\n" } as const;
+
+/** What control words change in their group. */
+const CHANGES = new Map<string, (value: number | undefined) => Partial<Group>>([
+  ["ansicpg", (page = 1252) => ({ page })],
+  ["mac", () => ({ page: 10000 })],
+  ["deff", (defaultFont = -1) => ({ defaultFont })],
+  ["f", (font = -1) => ({ font })],
+  ["uc", (skips = 1) => ({ skips: Math.max(0, Math.min(skips, 32)) })],
+  ["plain", () => ({ isHidden: false, isDeleted: false, font: -1 })],
+  ["pard", () => ({ isInTable: false })],
+  ["intbl", () => ({ isInTable: true })],
+  ["v", (value) => ({ isHidden: value !== 0 })],
+  ["deleted", (value) => ({ isDeleted: value !== 0 })],
+  ["fonttbl", () => ({ target: "fonts" })],
+  ["footnote", () => ({ close: "]", isInTable: true })],
+  ["annotation", () => ({ close: "]", isInTable: true })],
+  ["atnauthor", () => ({ close: ":" })],
+  ["shptxt", () => ({ close: "\n" })],
+  ...["header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf"].map(
+    (word) => [word, () => MARGIN] as const,
+  ),
+]);
+
 /** @throws DocumentError for groups that are nested too deeply */
 export function parseRtf(bytes: Uint8Array): DocumentText {
-  const reader = new RtfReader(Buffer.from(bytes));
-  reader.read();
+  const reader = new RtfReader();
+  reader.read(Buffer.from(bytes).toString("latin1"));
   const { counts, deletions } = reader;
-  const changed =
-    deletions > 0
-      ? ` Tracked changes: ${countOf(deletions, "deletion")}, shown as [deleted: …].`
-      : "";
+  const tracked = ` Tracked changes: ${countOf(deletions, "deletion")}, shown as [deleted: …].`;
   const margin = [...new Set(tidy(reader.margin).split("\n"))].join("\n");
   const sections = [
     { title: "", text: tidy(reader.body) },
     ...(margin === "" ? [] : [{ title: "Headers and footers", text: margin }]),
   ];
-  return { about: `RTF.${omittedText(counts)}${changed}`, sections, sheets: [] };
+  return {
+    about: `RTF.${omittedText(counts)}${deletions > 0 ? tracked : ""}`,
+    sections,
+    sheets: [],
+  };
 }
 
 const tidy = (text: string): string =>
@@ -95,32 +125,18 @@ class RtfReader {
   deletions = 0;
   body = "";
   margin = "";
-  readonly #bytes: Buffer;
   readonly #groups: Group[] = [];
   readonly #fonts = new Map<number, Font>();
-  readonly #decoders = new Map<number, TextDecoder | undefined>();
-  #group: Group = {
-    ...{ skips: 1, font: -1, isHidden: false, isDeleted: false, isInTable: false },
-    ...{ target: "body", close: "" },
-  };
-  #page = 1252;
-  #defaultFont = -1;
+  #group = BODY;
   /** Bytes of one code page that are not decoded yet: characters may have two. */
   #pending: number[] = [];
-  /** Characters to skip after a Unicode one, which stand for it in old readers. */
+  /** Characters that are still to be skipped. */
   #skip = 0;
   #wasHidden = false;
   #isStarred = false;
-  /** Where the Unicode text of `\upr` belongs. */
-  #alternative: Group["target"] = "body";
-  #field = { type: 0, result: 25, fallback: 0 };
 
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  read(): void {
-    const text = this.#bytes.toString("latin1");
+  /** @param text the file, with a character for each byte */
+  read(text: string): void {
     const token = /\\(?:'([0-9a-f]{2})|([a-z]+)(-?\d+)? ?|([^a-z]))|[{}]|[\r\n\0]+|[^\\{}]/gi;
     for (let match = token.exec(text); match; match = token.exec(text)) {
       const [whole, hex, word, value, symbol] = match;
@@ -152,129 +168,44 @@ class RtfReader {
   }
 
   #symbol(symbol: string): void {
-    if (symbol === "*") {
-      this.#isStarred = true;
-      return;
-    }
-    if (this.#skip > 0) this.#skip--;
-    else if (symbol === "\n" || symbol === "\r") this.#word("par", undefined);
-    else if (symbol === "~") this.#add("\u00a0");
-    else if (symbol === "_") this.#add("-");
+    if (symbol === "*") this.#isStarred = true;
+    else if (this.#skip > 0) this.#skip--;
+    else if (/[\r\n]/.test(symbol)) this.#word("par", undefined);
     else if (/[{}\\]/.test(symbol)) this.#byte(symbol.charCodeAt(0));
-    else if (symbol === "\t") this.#add("\t");
+    else this.#add(SYMBOLS.get(symbol) ?? "");
   }
 
   #word(word: string, value: number | undefined): void {
     this.#flush();
     const isStarred = this.#isStarred;
     this.#isStarred = false;
-    const group = this.#group;
-    if (word === "u") {
-      if (this.#skip > 0) this.#skip--;
-      else this.#add(String.fromCharCode((value ?? 0) & 0xffff));
-      this.#skip = group.skips;
-      return;
-    }
     if (this.#skip > 0) {
-      this.#skip--;
+      this.#skip = word === "u" ? this.#group.skips : this.#skip - 1;
       return;
     }
-    if (isStarred && !READ.has(word)) group.target = "none";
-    const text = SYMBOLS.get(word);
-    if (text !== undefined) {
-      this.#add(word === "par" && group.isInTable ? " / " : text);
+    const omitted = OMITTED.get(word);
+    if (omitted && (this.#group.target !== "none" || word === "formfield"))
+      increment(this.counts, omitted);
+    const isUnknown = isStarred && !READ.has(word);
+    if (isUnknown || SKIPPED.has(word) || (omitted && word !== "object"))
+      this.#group = { ...this.#group, target: "none" };
+    if (this.#group.target === "none") return;
+    if (word === "u") {
+      this.#add(String.fromCharCode((value ?? 0) & 0xffff));
+      this.#skip = this.#group.skips;
       return;
     }
-    const isOn = value !== 0;
-    switch (word) {
-      case "uc":
-        group.skips = Math.max(0, Math.min(value ?? 1, 32));
-        break;
-      case "ansicpg":
-        this.#page = value ?? 1252;
-        break;
-      case "mac":
-        this.#page = 10000;
-        break;
-      case "pc":
-        this.#page = 437;
-        break;
-      case "pca":
-        this.#page = 850;
-        break;
-      case "deff":
-        this.#defaultFont = value ?? -1;
-        break;
-      case "f":
-        group.font = value ?? -1;
-        if (group.target === "fonts") this.#fonts.set(group.font, { name: "" });
-        break;
-      case "fcharset":
-      case "cpg":
-        this.#fontPage(word === "cpg" ? value : CHARSETS[value ?? 0], word, value);
-        break;
-      case "plain":
-        Object.assign(group, { isHidden: false, isDeleted: false, font: this.#defaultFont });
-        break;
-      case "pard":
-        group.isInTable = false;
-        break;
-      case "intbl":
-        group.isInTable = true;
-        break;
-      case "v":
-        group.isHidden = isOn;
-        break;
-      case "deleted":
-        group.isDeleted = isOn;
-        break;
-      default:
-        this.#destination(word, value, group);
-    }
+    this.#add(word === "par" && this.#group.isInTable ? " / " : (SYMBOLS.get(word) ?? ""));
+    this.#group = { ...this.#group, ...CHANGES.get(word)?.(value) };
+    if (this.#group.target === "fonts") this.#describeFont(word, value);
   }
 
-  #destination(word: string, value: number | undefined, group: Group): void {
-    if (word === "ud") group.target = this.#alternative;
-    else if (word === "formfield") this.#field = { type: 0, result: 25, fallback: 0 };
-    else if (word === "fftype") this.#field.type = value ?? 0;
-    else if (word === "ffres") this.#field.result = value ?? 25;
-    else if (word === "ffdefres") this.#field.fallback = value ?? 0;
-    if (group.target === "none") return;
-    if (SKIPPED.has(word)) group.target = "none";
-    else if (word === "fonttbl") group.target = "fonts";
-    else if (MARGINS.test(word)) Object.assign(group, { target: "margin", close: "\n" });
-    else if (word === "footnote" || word === "annotation") {
-      this.#add(word === "footnote" ? " [footnote: " : " [comment: ");
-      Object.assign(group, { close: "]", isInTable: true });
-    } else if (word === "atnauthor") Object.assign(group, { close: ":" });
-    else if (word === "shptxt") Object.assign(group, { close: "\n" });
-    else if (word === "fldrslt") this.#add(this.#fieldText());
-    else if (word === "upr") {
-      this.#alternative = group.target;
-      group.target = "none";
-    } else if (word === "pict" || word === "object" || word === "mmath") {
-      increment(
-        this.counts,
-        word === "pict" ? "image" : word === "object" ? "embedded object" : "equation",
-      );
-      if (word !== "object") group.target = "none";
-    }
-  }
-
-  /** Returns the mark of a check box, whose value is 25 as long as it has its default. */
-  #fieldText(): string {
-    const { type, result, fallback } = this.#field;
-    this.#field = { type: 0, result: 25, fallback: 0 };
-    if (type === 2) increment(this.counts, "choice of a list");
-    if (type !== 1) return "";
-    return (result === 25 ? fallback : result) === 1 ? "☒" : "☐";
-  }
-
-  #fontPage(page: number | undefined, word: string, value: number | undefined): void {
-    const font = this.#fonts.get(this.#group.font);
-    if (!font || this.#group.target !== "fonts") return;
-    if (page !== undefined && (word === "fcharset" || font.page === undefined)) font.page = page;
-    if (word === "fcharset" && value === 2) font.isSymbol = true;
+  #describeFont(word: string, value = 0): void {
+    const number = this.#group.font;
+    const font = this.#fonts.get(number);
+    if (word === "f") this.#fonts.set(number, { name: "", isSymbol: false });
+    if (word === "fcharset" && font)
+      Object.assign(font, { page: CHARSETS[value], isSymbol: value === 2 });
   }
 
   #byte(byte: number): void {
@@ -285,28 +216,24 @@ class RtfReader {
   /** Decodes the bytes of the current font. */
   #flush(): void {
     if (this.#pending.length === 0) return;
-    const bytes = Uint8Array.from(this.#pending);
+    const bytes = Buffer.from(this.#pending);
     this.#pending = [];
-    const number = this.#group.font === -1 ? this.#defaultFont : this.#group.font;
-    const font = this.#fonts.get(number);
-    if (this.#group.target === "fonts") {
-      if (font) font.name += Buffer.from(bytes).toString("latin1").replace(/;$/, "");
-      return;
-    }
-    if (font?.isSymbol) {
-      const symbols = Array.from(bytes, (byte) => symbolOf(font.name, byte));
-      this.#add(symbols.map((one, at) => one ?? String.fromCharCode(bytes[at] ?? 0)).join(""));
-    } else this.#add(this.#decoderOf(font?.page ?? this.#page).decode(bytes));
+    const { target, font: own, defaultFont } = this.#group;
+    const font = this.#fonts.get(own === -1 ? defaultFont : own);
+    if (target !== "fonts") this.#add(this.#decode(bytes, font));
+    else if (font) font.name += bytes.toString("latin1").replace(/;$/, "");
   }
 
-  #decoderOf(page: number): TextDecoder {
-    const known = this.#decoders.get(page);
-    if (known) return known;
-    const decoder = decoderOf(ENCODINGS[page] ?? `windows-${page}`);
-    if (!decoder) increment(this.counts, "code page that is read as Windows-1252");
-    const used = decoder ?? new TextDecoder("windows-1252");
-    this.#decoders.set(page, used);
-    return used;
+  #decode(bytes: Buffer, font: Font | undefined): string {
+    if (font?.isSymbol) {
+      const symbols = Array.from(bytes, (byte) => symbolOf(font.name, byte));
+      return symbols.map((one, at) => one ?? String.fromCharCode(bytes[at] ?? 0)).join("");
+    }
+    if (isAscii(bytes)) return bytes.toString("latin1");
+    const page = font?.page ?? this.#group.page;
+    const text = decode(ENCODINGS[page] ?? `windows-${page}`, bytes);
+    if (text === null) increment(this.counts, "passage in an unknown encoding");
+    return text ?? bytes.toString("latin1");
   }
 
   #add(text: string): void {
@@ -314,23 +241,13 @@ class RtfReader {
     if (text === "") return;
     const { target, isHidden, isDeleted } = this.#group;
     if (target === "none" || target === "fonts") return;
-    if (isHidden) {
-      if (!this.#wasHidden && text.trim() !== "") increment(this.counts, "hidden passage");
-      this.#wasHidden = true;
-      return;
-    }
-    this.#wasHidden = false;
-    if (isDeleted && text.trim() !== "") this.deletions++;
-    const shown = isDeleted && text.trim() !== "" ? `[deleted: ${text}]` : text;
+    const isBlank = text.trim() === "";
+    if (isHidden && !this.#wasHidden && !isBlank) increment(this.counts, "hidden passage");
+    this.#wasHidden = isHidden;
+    if (isHidden) return;
+    if (isDeleted && !isBlank) this.deletions++;
+    const shown = isDeleted && !isBlank ? `[deleted: ${text}]` : text;
     if (target === "margin") this.margin += shown;
     else this.body += shown;
-  }
-}
-
-function decoderOf(label: string): TextDecoder | undefined {
-  try {
-    return new TextDecoder(label);
-  } catch {
-    return undefined;
   }
 }

@@ -8,6 +8,7 @@ import {
   type Section,
   type Sheet,
 } from "./document.ts";
+import { countOf } from "./office-package.ts";
 import { readZip } from "./read-zip.ts";
 
 const MAX_SHEETS = 200;
@@ -40,12 +41,10 @@ export function parseSpreadsheet(format: DocumentFormat, bytes: Uint8Array): Doc
   }
   const hidden = (book.Workbook?.Sheets ?? []).filter(({ Hidden }) => Hidden).length;
   const notes = [
-    `${book.SheetNames.length} ${book.SheetNames.length === 1 ? "sheet" : "sheets"}.`,
+    `${countOf(book.SheetNames.length, "sheet")}.`,
     ...(hidden > 0 ? [`${hidden} hidden.`] : []),
     ...(book.SheetNames.length > MAX_SHEETS ? [`Only the first ${MAX_SHEETS} are read.`] : []),
-    ...(uncomputed > 0
-      ? [`${uncomputed} ${uncomputed === 1 ? "formula" : "formulas"} without a stored value.`]
-      : []),
+    ...(uncomputed > 0 ? [`${countOf(uncomputed, "formula")} without a stored value.`] : []),
     ...(hasMacros ? ["Omitted: macros."] : []),
   ];
   return { about: `${format}, ${notes.join(" ")}`, sections, sheets };

@@ -45,7 +45,6 @@ export function acceptPrompts(model: LanguageModelV4): LanguageModelV4 {
  * files are whole images of a common type, or PDFs.
  */
 function acceptablePrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
-  const ids = new CallIds();
   const instructions: LanguageModelV4Prompt = [];
   const dialog: LanguageModelV4Prompt = [];
   const add = (message: LanguageModelV4Message): void => {
@@ -56,7 +55,9 @@ function acceptablePrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt 
       dialog[dialog.length - 1] = { ...last, content: [...last.content, ...message.content] };
     } else dialog.push(message);
   };
-  for (const message of withResults(wellFormed(prompt))) {
+  const ids = new Set<string>();
+  const calling = withResults(wellFormed(prompt), (call) => acceptableCall(call, ids));
+  for (const message of calling) {
     switch (message.role) {
       case "system":
         if (!isBlank(message.content)) instructions.push(message);
@@ -65,14 +66,14 @@ function acceptablePrompt(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt 
         add({ ...message, content: userContent(message.content) });
         break;
       case "assistant": {
-        const content = assistantContent(message.content, ids);
+        const content = assistantContent(message.content);
         if (content.length === 0) break;
         if (dialog.length === 0) add(userMessage(CONTINUE));
         add({ ...message, content });
         break;
       }
       case "tool":
-        add({ ...message, content: message.content.map((part) => ids.result(part)) });
+        add(message);
     }
   }
   const role = dialog.at(-1)?.role;
@@ -87,21 +88,16 @@ const userMessage = (text: string): Message<"user"> => ({
 
 const isBlank = (text: string): boolean => text.trim() === "";
 
-/** Returns the value with well-formed texts and keys; the value itself if they are. */
+/** Returns the value with well-formed texts and keys. */
 function wellFormed<T>(value: T): T {
-  if (typeof value === "string") return (value.isWellFormed() ? value : value.toWellFormed()) as T;
+  if (typeof value === "string") return value.toWellFormed() as T;
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof Uint8Array || value instanceof URL) return value;
-  if (Array.isArray(value)) {
-    const items = value.map(wellFormed);
-    return items.every((item, index) => item === value[index]) ? value : (items as T);
-  }
+  if (Array.isArray(value)) return value.map(wellFormed) as T;
   const entries = Object.entries(value);
-  const formed = entries.map(([key, each]) => [key.toWellFormed(), wellFormed(each)] as const);
-  const isSame = formed.every(
-    ([key, each], index) => key === entries[index]?.[0] && each === entries[index]?.[1],
-  );
-  return isSame ? value : (Object.fromEntries(formed) as T);
+  return Object.fromEntries(
+    entries.map(([key, each]) => [key.toWellFormed(), wellFormed(each)]),
+  ) as T;
 }
 
 interface Calling {
@@ -112,92 +108,75 @@ interface Calling {
 /**
  * Returns the messages with one result of each call, in one message right after the calls: the next result of the
  * call's id, or a note that the call was not run. Results without a call are left out.
+ * @param adapt returns a call with the id and the name that its result has, too
  */
-export function withResults<M extends Calling>(messages: readonly M[]): M[] {
-  const results = new Map<CallPart, ResultPart>();
-  /** By the ids of calls, which a later message may use again. */
-  const open = new Map<string, CallPart[]>();
-  for (const { role, content } of messages) {
-    const ofMessage = new Map<string, CallPart[]>();
-    for (const part of partsOf(role, content)) {
-      if (part.type === "tool-call" && !part.providerExecuted) {
-        ofMessage.set(part.toolCallId, [...(ofMessage.get(part.toolCallId) ?? []), part]);
-      } else if (part.type === "tool-result" && role === "tool") {
-        const call = open.get(part.toolCallId)?.shift();
-        if (call) results.set(call, part);
-      }
-    }
-    for (const [id, calls] of ofMessage) open.set(id, calls);
-  }
+export function withResults<M extends Calling>(
+  messages: readonly M[],
+  adapt: (call: CallPart) => CallPart = (call) => call,
+): M[] {
+  /** The results that are still to be found, by the ids of calls, which a later message may use again. */
+  const open = new Map<string, ResultPart[]>();
   return messages.flatMap((message) => {
-    if (message.role === "tool") return [];
-    if (message.role !== "assistant" || typeof message.content === "string") return [message];
-    const parts = partsOf(message.role, message.content);
-    // The result of a call that the provider has run is a part of the same message.
-    const kept = parts.filter(
-      (part) =>
-        part.type !== "tool-call" ||
-        !part.providerExecuted ||
-        parts.some((other) => other.type === "tool-result" && other.toolCallId === part.toolCallId),
-    );
-    const content = kept.flatMap((part): ResultPart[] => {
-      if (part.type !== "tool-call" || part.providerExecuted) return [];
-      const { toolCallId, toolName } = part;
-      const result = results.get(part);
-      return [result ?? { type: "tool-result", toolCallId, toolName, output: NOT_RUN }];
+    const parts = partsOf(message);
+    if (message.role === "tool") {
+      for (const part of parts) {
+        if (part.type !== "tool-result") continue;
+        const result = open.get(part.toolCallId)?.shift();
+        if (result) Object.assign(result, { ...part, ...result, output: outputOf(part) });
+      }
+      return [];
+    }
+    for (const part of parts) if (part.type === "tool-call") open.delete(part.toolCallId);
+    /** The results of calls that the provider has run, which are in the same message. */
+    const given = new Set(parts.map((part) => part.type === "tool-result" && part.toolCallId));
+    const results: ResultPart[] = [];
+    const content = parts.flatMap((part): (AssistantPart | ToolPart)[] => {
+      if (part.type !== "tool-call") return [part];
+      if (part.providerExecuted) return given.has(part.toolCallId) ? [part] : [];
+      const call = adapt(part);
+      const { toolCallId, toolName } = call;
+      const result: ResultPart = { type: "tool-result", toolCallId, toolName, output: NOT_RUN };
+      open.set(part.toolCallId, [...(open.get(part.toolCallId) ?? []), result]);
+      results.push(result);
+      return [call];
     });
-    const calling = { ...message, content: kept };
-    return content.length > 0 ? [calling, { role: "tool", content } as unknown as M] : [calling];
+    if (parts.length === 0) return [message];
+    const calling = { ...message, content };
+    return results.length > 0
+      ? [calling, { role: "tool", content: results } as unknown as M]
+      : [calling];
   });
 }
 
-const partsOf = (role: string, content: unknown): readonly (AssistantPart | ToolPart)[] =>
+const partsOf = ({ role, content }: Calling): readonly (AssistantPart | ToolPart)[] =>
   (role === "assistant" || role === "tool") && Array.isArray(content) ? content : [];
+
+function outputOf({ output }: ResultPart): ResultPart["output"] {
+  const isEmpty = "value" in output && typeof output.value === "string" && isBlank(output.value);
+  return isEmpty ? ({ ...output, value: NO_OUTPUT } as ResultPart["output"]) : output;
+}
 
 const MAX_ID_CHARS = 64;
 const NAME = /^[a-zA-Z_][\w-]{0,63}$/;
 const ID = /^[\w-]{1,64}$/;
 
-const digestOf = (text: string | Uint8Array): string =>
-  createHash("sha256").update(text).digest("hex").slice(0, 16);
+/** @param ids the ids of earlier calls: servers count their calls from 0 in each answer */
+function acceptableCall(call: CallPart, ids: Set<string>): CallPart {
+  const { toolCallId } = call;
+  let id = toolCallId;
+  for (let n = ids.size; ids.has(id) || !ID.test(id); n++) id = idOf(`${toolCallId} ${n}`);
+  ids.add(id);
+  return { ...call, toolCallId: id, toolName: nameOf(call.toolName), input: inputOf(call.input) };
+}
+
+const idOf = (text: string): string =>
+  `call_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
 
 /** Returns a name of a tool that a model has invented in the form that servers accept. */
 function nameOf(name: string): string {
   if (NAME.test(name)) return name;
   const plain = name.replace(/[^\w-]/g, "_").slice(0, MAX_ID_CHARS - 1);
   return /^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`;
-}
-
-/** The ids of calls. Servers count their calls from 0 in each answer, or name them in another form. */
-class CallIds {
-  readonly #used = new Set<string>();
-  /** The ids of the newest calls whose results are next, by their stored ids. */
-  readonly #open = new Map<string, string[]>();
-
-  call(part: CallPart): CallPart {
-    const { toolCallId } = part;
-    let id = ID.test(toolCallId) ? toolCallId : `call_${digestOf(toolCallId)}`;
-    for (let n = this.#used.size; this.#used.has(id); n++)
-      id = `call_${digestOf(`${toolCallId} ${n}`)}`;
-    this.#used.add(id);
-    const open = this.#open.get(toolCallId);
-    if (open) open.push(id);
-    else this.#open.set(toolCallId, [id]);
-    return { ...part, toolCallId: id, toolName: nameOf(part.toolName), input: inputOf(part.input) };
-  }
-
-  result<P extends ToolPart | ResultPart>(part: P): P {
-    if (part.type !== "tool-result") return part;
-    const toolCallId = this.#open.get(part.toolCallId)?.shift() ?? part.toolCallId;
-    const { output } = part;
-    const isEmpty = "value" in output && typeof output.value === "string" && isBlank(output.value);
-    return {
-      ...part,
-      toolCallId,
-      toolName: nameOf(part.toolName),
-      ...(isEmpty && { output: { ...output, value: NO_OUTPUT } }),
-    };
-  }
 }
 
 /** Returns the input of a call as an object. An invalid one is stored as the text that the model has written. */
@@ -212,20 +191,10 @@ function inputOf(input: unknown): unknown {
 }
 
 /** Reasoning without an answer is left out: no server accepts a message of it alone. */
-function assistantContent(parts: readonly AssistantPart[], ids: CallIds): AssistantPart[] {
-  const kept = parts.flatMap((part): AssistantPart[] => {
-    switch (part.type) {
-      case "text":
-        return isBlank(part.text) ? [] : [part];
-      case "reasoning":
-        return isBlank(part.text) && !part.providerOptions ? [] : [part];
-      case "tool-call":
-        return [ids.call(part)];
-      case "tool-result":
-        return [ids.result(part)];
-      default:
-        return [part];
-    }
+function assistantContent(parts: readonly AssistantPart[]): AssistantPart[] {
+  const kept = parts.filter((part) => {
+    if (part.type === "text") return !isBlank(part.text);
+    return part.type !== "reasoning" || !isBlank(part.text) || part.providerOptions;
   });
   if (kept.some(({ type }) => type === "text" || type === "tool-call")) return kept;
   const isFile = kept.some(({ type }) => type === "file" || type === "reasoning-file");
@@ -273,26 +242,12 @@ function fileOf(part: FilePart): UserPart {
   if (data.type === "data") {
     const bytes = typeof data.data === "string" ? Buffer.from(data.data, "base64") : data.data;
     if (/^image\b/i.test(mediaType)) {
-      const type = typeOf(bytes);
-      if (type) return type === mediaType ? part : { ...part, mediaType: type };
+      const type = imageTypeOf(bytes);
+      if (type) return { ...part, mediaType: type };
     }
     const isPdf = Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "%PDF-";
     if (mediaType === "application/pdf" && isPdf) return part;
   }
   const text = `Attached file: ${JSON.stringify(filename)} (${mediaType}), which is not shown, because its content is not of a type that models read`;
   return { type: "text", text };
-}
-
-const MAX_KNOWN_TYPES = 1_000;
-/** By digests: each call of a turn has the same images. */
-const knownTypes = new Map<string, string | null>();
-
-function typeOf(bytes: Uint8Array): string | null {
-  const digest = digestOf(bytes);
-  const known = knownTypes.get(digest);
-  if (known !== undefined) return known;
-  if (knownTypes.size >= MAX_KNOWN_TYPES) knownTypes.clear();
-  const type = imageTypeOf(bytes);
-  knownTypes.set(digest, type);
-  return type;
 }

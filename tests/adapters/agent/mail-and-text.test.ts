@@ -39,6 +39,7 @@ describe("a mail", () => {
       "A\nB",
     ],
     ["lists", "<ul><li>One<li>Two<ol start=3><li>a<li>b</ol></ul>", "- One\n- Two\n  3. a\n  4. b"],
+    ["paragraphs in lists", "<ul><li><p>One</p><li><p>Two</p></ul>", "- One\n\n- Two"],
     [
       "a link",
       'Sign <a href="https://x.example/c?1&amp;2">here</a> now',
@@ -81,9 +82,12 @@ describe("a mail", () => {
     await expect(parseDocument("EML", bytes)).rejects.toThrow("is damaged or no message");
   });
 
-  it("reads ten million bytes of nested elements in time", async () => {
-    const html = `${"<a href=https://x.example><div><td>".repeat(100_000)}end${"</a>".repeat(200_000)}`;
-    expect((await bodyOf("EML", htmlMail(html))).body).toContain("end");
+  it("with a million open elements is refused at once", async () => {
+    const html = `${"<a href=https://x.example><div><td>".repeat(300_000)}end`;
+    const nested = parseDocument("EML", htmlMail(html));
+    await expect(nested).rejects.toThrow("has HTML that is nested too deeply");
+    const flat = `${"<p>line<br>".repeat(100_000)}end`;
+    expect((await bodyOf("EML", htmlMail(flat))).body).toMatch(/end$/);
   });
 });
 
@@ -197,9 +201,12 @@ describe("a text", () => {
     ],
     ["UTF-16 with a mark", utf16("\ufeffTitel;Erlös\r\n"), "Titel;Erlös\r\n", "UTF-16LE"],
     ["UTF-16 with a mark", utf16("\ufeff曲名\r\n"), "曲名\r\n", "UTF-16LE"],
-    ["UTF-16 without a mark", utf16("Titel;Erlös\r\n"), "Titel;Erlös\r\n", "UTF-16LE"],
-    ["UTF-16 in the other order", utf16("Titel;Erlös\r\n").swap16(), "Titel;Erlös\r\n", "UTF-16BE"],
-    ["ISO-2022-JP", latin1("\x1b$B6JL>\x1b(B"), "曲名", "ISO-2022-JP"],
+    [
+      "UTF-16 in the other order",
+      utf16("\ufeffTitel;Erlös\r\n").swap16(),
+      "Titel;Erlös\r\n",
+      "UTF-16BE",
+    ],
     [
       "damaged UTF-8",
       Buffer.concat([Buffer.from("für Größe, Öl, Übung, äöü"), latin1("\xff.")]),

@@ -157,6 +157,14 @@ describe("a Word document", () => {
     ]);
   });
 
+  it("counts numbers in formats that are shown in decimal", async () => {
+    const words = `<w:abstractNum w:abstractNumId="0">${level(0, "ordinalText", "%1")}</w:abstractNum>`;
+    const numbering = `${words}<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>`;
+    const { text, about } = await shown(numbered(1, 0, "x"), { numbering });
+    expect(text).toBe("1 x");
+    expect(about).toBe("DOCX. Omitted: 1 list number format.");
+  });
+
   it("takes numbers from styles, and continues them in tables", async () => {
     const styles = [
       '<w:style w:styleId="C1"><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>',
@@ -181,13 +189,8 @@ describe("a Word document", () => {
     [1e9, "upperLetter", "1000000000"],
     [7, "decimalZero", "07"],
     [22, "ordinal", "22nd"],
-    [21, "ordinalText", "Twenty-first"],
-    [20, "cardinalText", "Twenty"],
-    [30, "ordinalText", "Thirtieth"],
-    [3, "decimalEnclosedCircle", "③"],
-    [24, "japaneseCounting", "二十四"],
-    [3, "russianLower", "в"],
-    [5, "001, 002, 003, ...", "005"],
+    [21, "ordinalText", "21"],
+    [3, "constructor", "3"],
   ])("shows %i in the format %s", (value, format, text) => {
     expect(formatCount(value, format)).toBe(text);
   });
@@ -291,7 +294,7 @@ describe("a presentation", () => {
   const shape = (value: string, attributes = "") =>
     `<p:sp><p:nvSpPr><p:cNvPr ${attributes}/></p:nvSpPr><p:txBody>${text(value)}</p:txBody></p:sp>`;
 
-  it("has notes, comments, groups, tables, numbered lines and hidden slides", async () => {
+  it("has notes, comments, groups, tables and hidden slides, and counts numbers of lines", async () => {
     const cell = (value: string) => `<a:tc><a:txBody>${text(value)}</a:txBody></a:tc>`;
     const table = `<p:graphicFrame><a:tbl><a:tr>${cell("Germany")}${cell("18 %")}</a:tr></a:tbl></p:graphicFrame>`;
     const numbers = (type: string) => `<a:buAutoNum type="${type}"/>`;
@@ -304,9 +307,9 @@ describe("a presentation", () => {
       ]),
     );
     expect(shown).toBe(
-      "--- Slide 1 ---\n<Grouped>\nGermany | 18 %\nNotes: Say hello\nComment: Cut this\n--- Slide 2 (hidden) ---\n1. a\n(a) b\n2. c",
+      "--- Slide 1 ---\n<Grouped>\nGermany | 18 %\nNotes: Say hello\nComment: Cut this\n--- Slide 2 (hidden) ---\na\nb\nc",
     );
-    expect(about).toBe("PPTX, 2 slides. Omitted: 1 hidden shape, 1 image.");
+    expect(about).toBe("PPTX, 2 slides. Omitted: 1 hidden shape, 1 image, 3 list numbers.");
   });
 });
 
@@ -323,14 +326,9 @@ describe("RTF", () => {
     ["\\mac\\'8e", "é"],
     ["{\\fonttbl{\\f3\\fcharset2 Wingdings;}}{\\f3\\'fe} yes", "☑ yes"],
     ["a\\line b\\par c\\~d\\_e\\-f\\emdash g\\\\h\\{i\\}", "a\nb\nc\u00a0d-ef—g\\h{i}"],
-    ["{\\upr{ansi}{\\*\\ud{uni\\u322 l}}}", "unił"],
     ["{\\pict\\bin5 }}}}}}a{\\*\\unknown b}c", "ac"],
     ["\\trowd\\intbl a\\par b\\cell c\\cell\\row\\pard d", "a / b | c\nd"],
     ["{\\field{\\*\\fldinst REF x}{\\fldrslt 4.2}} end", "4.2 end"],
-    [
-      "{\\field{\\*\\fldinst{ FORMCHECKBOX {\\*\\formfield{\\fftype1\\ffres25\\ffdefres1}}}}{\\fldrslt}}x",
-      "☒x",
-    ],
     ["{\\listtext 1.1\\tab}Term{\\footnote note\\par more}.", "1.1\tTerm [footnote: note / more]."],
     ["\\constructor\\__proto__ x", "x"],
   ])("%s is %s", async (text, shown) => {

@@ -22,12 +22,6 @@ const toCount = (value: unknown): number | undefined => {
   return typeof count === "number" && Number.isFinite(count) ? count : undefined;
 };
 
-/** Returns the seconds since 1970, as far as a date can have them. */
-export const toTime = (value: unknown): number | undefined => {
-  const seconds = toCount(value) ?? Date.parse(toText(value) ?? "") / 1000;
-  return Math.abs(seconds) <= 8.64e12 ? seconds : undefined;
-};
-
 export function parseObject(text: string): Fields | undefined {
   try {
     // Arguments that are no text would lose the digits of their numbers.
@@ -41,27 +35,20 @@ export function parseObject(text: string): Fields | undefined {
 
 /** Returns the error of a chunk, with a text as its message. */
 export function errorIn(chunk: Fields, choice: Fields | undefined, event: string | undefined) {
-  const base = toFields(chunk.base_resp);
-  const isError = event === "error" || chunk.object === "error" || chunk.type === "error";
-  const hasCode = (chunk.code ?? chunk.status ?? chunk.status_code) != null;
-  const isBare =
-    chunk.choices == null && ((chunk.message != null && hasCode) || chunk.detail != null);
-  const error =
-    chunk.error ||
-    choice?.error ||
-    (toCount(base?.status_code) ? { message: base?.status_msg, code: base?.status_code } : null) ||
-    (Array.isArray(chunk.errors) ? chunk.errors[0] : null) ||
-    (isError || isBare ? chunk : null);
+  const { status_code: code, status_msg: text } = toFields(chunk.base_resp) ?? {};
+  const ofMiniMax = toCount(code) ? { message: text, code } : undefined;
+  const isBare = chunk.choices == null && chunk.message != null && chunk.code != null;
+  const isError = event === "error" || chunk.object === "error" || isBare;
+  const error = chunk.error || choice?.error || ofMiniMax || (isError && chunk);
   if (!error) return undefined;
-  const { message, detail, type, code, ...rest } =
-    toFields(error) ?? ({ message: error } as Fields);
-  const said = message ?? detail;
+  const fields = toFields(error) ?? { message: error };
+  const { message, type } = fields;
   return {
-    ...rest,
+    ...fields,
     // The log shows messages, and a value of another kind may quote the conversation.
-    message: typeof said === "string" && said !== "" ? said : "An error without a message",
-    ...(typeof type === "string" && { type }),
-    code: toText(code) === code || typeof code === "number" ? code : undefined,
+    message: typeof message === "string" && message !== "" ? message : "An error without a message",
+    type: typeof type === "string" ? type : undefined,
+    code: ["string", "number"].includes(typeof fields.code) ? fields.code : undefined,
   };
 }
 
@@ -80,36 +67,33 @@ export function finishIn(value: unknown): string | undefined {
   return Object.keys(FINISHES).find((known) => FINISHES[known]?.includes(reason)) ?? reason;
 }
 
-/** Returns the text of content: a text, a part, or a list of them. */
-export function textIn(content: unknown): string {
-  if (Array.isArray(content)) return content.map(textIn).join("");
-  const part = toFields(content);
-  return part ? (toText(part.text) ?? "") : (toText(content) ?? "");
+/** Returns the text of a text, a part in one of these fields, or a list of them. */
+export function textIn(value: unknown, fields: readonly string[] = ["text"]): string {
+  if (Array.isArray(value)) return value.map((each) => textIn(each, fields)).join("");
+  const part = toFields(value);
+  if (!part) return toText(value) ?? "";
+  const field = fields.find((each) => part[each] != null);
+  return field === undefined ? "" : textIn(part[field], fields);
 }
 
 /** Returns the text of reasoning and the field in which it came, if any. */
 export function reasoningIn(sent: Fields): [string | undefined, string] {
-  for (const field of ["reasoning_content", "reasoning", "thinking", "reasoning_details"]) {
-    const text = thoughtIn(sent[field]);
+  const thought = (value: unknown) => textIn(value, ["text", "content", "summary"]);
+  for (const field of ["reasoning_content", "reasoning", "reasoning_details"]) {
+    const text = thought(sent[field]);
     if (text !== "") return [field, text];
   }
-  const parts = (Array.isArray(sent.content) ? sent.content : [sent.content]).map(toFields);
-  const text = parts.map((part) => thoughtIn(part?.thinking ?? part?.summary)).join("");
+  const parts = Array.isArray(sent.content) ? sent.content : [sent.content];
+  const text = parts.map((part) => thought(toFields(part)?.thinking)).join("");
   return [text === "" ? undefined : "content", text];
 }
 
-function thoughtIn(value: unknown): string {
-  if (Array.isArray(value)) return value.map(thoughtIn).join("");
-  const part = toFields(value);
-  return part ? thoughtIn(part.text ?? part.content ?? part.summary) : (toText(value) ?? "");
-}
-
-export function callsIn({ tool_calls: calls, function_call: single }: Fields): Fields[] {
-  const list = Array.isArray(calls) ? calls : [calls];
-  const known = list.map(toFields).filter((call) => call !== undefined);
-  const legacy = toFields(single);
-  return known.length === 0 && legacy ? [{ index: 0, function: legacy }] : known;
-}
+/** Returns the calls of tools, of which some servers send a single one without a list. */
+export const callsIn = ({ tool_calls: calls }: Fields): Fields[] =>
+  [calls]
+    .flat()
+    .map(toFields)
+    .filter((call) => call !== undefined);
 
 /**
  * Returns the token counts of a report in OpenAI's fields, and its cost in USD; undefined if it counts nothing. A
@@ -119,9 +103,7 @@ export function usageIn(value: unknown): object | undefined {
   const usage = toFields(value) ?? {};
   const total = toCount(usage.total_tokens);
   const output = toCount(usage.completion_tokens ?? usage.output_tokens);
-  const input =
-    toCount(usage.prompt_tokens ?? usage.input_tokens) ??
-    (total === undefined || output === undefined ? undefined : total - output);
+  const input = toCount(usage.prompt_tokens ?? usage.input_tokens);
   if (!input && !output) return undefined;
   const details = toFields(usage.completion_tokens_details) ?? usage;
   const cached = toFields(usage.prompt_tokens_details)?.cached_tokens;

@@ -15,20 +15,13 @@ import { RefusedFields } from "./refused-fields.ts";
 const AUTO_MODEL_ID = "auto";
 
 const tokens = z.coerce.number().int().positive().nullish().catch(null);
-/** The fields in which servers list a context window; the first one counts. */
+/**
+ * The fields in which servers list a context window, of which the first one counts: LM Studio's window of a loaded
+ * model before the one of its file, vLLM's, OpenRouter's, Groq's, Mistral's and Novita's.
+ */
 const windows = {
-  // LM Studio: the window with which a model is loaded; the one of its file is larger.
-  loaded_context_length: tokens,
-  // vLLM and SGLang
-  max_model_len: tokens,
-  // OpenRouter, Together and Fireworks
-  context_length: tokens,
-  // Groq
-  context_window: tokens,
-  // Mistral and LM Studio
-  max_context_length: tokens,
-  // Novita
-  context_size: tokens,
+  ...{ loaded_context_length: tokens, max_model_len: tokens, context_length: tokens },
+  ...{ context_window: tokens, max_context_length: tokens, context_size: tokens },
 };
 /**
  * The API has no context window and no kinds of input. OpenRouter and others list `file` among the modalities for

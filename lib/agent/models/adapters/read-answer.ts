@@ -1,7 +1,7 @@
 /**
  * Reads answers of servers with OpenAI's chat completions API generously. The SDK's provider fails at any field of
  * another type than OpenAI's, and knows neither sources nor reasoning between tags, so answers are brought into
- * the form that it reads. Everything in them is untrusted input. This file is long because all of it reads one answer.
+ * the form that it reads. Everything in them is untrusted input.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type {
@@ -10,7 +10,8 @@ import type {
   LanguageModelV4Source,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
-import { createParser } from "eventsource-parser";
+import { wrapLanguageModel } from "ai";
+import { createParser, type EventSourceMessage } from "eventsource-parser";
 import {
   callsIn,
   errorIn,
@@ -22,7 +23,6 @@ import {
   textIn,
   toFields,
   toText,
-  toTime,
   usageIn,
 } from "./answer-fields.ts";
 import { createTagReader, joinSurrogates } from "./split-reasoning.ts";
@@ -46,56 +46,49 @@ export function readAnswers(
   model: LanguageModelV4,
   noteReasoning: (field: string) => void,
 ): LanguageModelV4 {
-  return {
-    specificationVersion: "v4",
-    provider: model.provider,
-    modelId: model.modelId,
-    supportedUrls: model.supportedUrls,
-    doGenerate: (options) => {
-      const prompt = withoutTagged(options.prompt);
-      return current.run(new AnswerReader(), () => model.doGenerate({ ...options, prompt }));
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: "v4",
+      transformParams: async ({ params }) => ({ ...params, prompt: withoutTagged(params.prompt) }),
+      wrapGenerate: async ({ doGenerate }) => current.run(new AnswerReader(), doGenerate),
+      wrapStream: async ({ doStream }) => {
+        const answer = new AnswerReader();
+        const result = await current.run(answer, doStream);
+        return { ...result, stream: result.stream.pipeThrough(withExtras(answer, noteReasoning)) };
+      },
     },
-    doStream: async (options) => {
-      const answer = new AnswerReader();
-      const prompt = withoutTagged(options.prompt);
-      const result = await current.run(answer, () => model.doStream({ ...options, prompt }));
-      return { ...result, stream: withExtras(result.stream, answer, noteReasoning) };
-    },
-  };
+  });
 }
 
 const withoutTagged = (prompt: LanguageModelV4Prompt): LanguageModelV4Prompt =>
   prompt.map((message) => {
     if (message.role !== "assistant") return message;
     const content = message.content.filter(
-      (part) =>
-        part.type !== "reasoning" || part.providerOptions?.openaiCompatible?.[FIELD] !== TAGS,
+      ({ type, providerOptions }) =>
+        type !== "reasoning" || providerOptions?.openaiCompatible?.[FIELD] !== TAGS,
     );
-    return content.length === message.content.length ? message : { ...message, content };
+    return { ...message, content };
   });
 
-/** Returns the stream with the name of the reasoning's field, and with sources before its end. */
-function withExtras(
-  stream: ReadableStream<LanguageModelV4StreamPart>,
+/** Adds the name of the reasoning's field to a stream, and sources before its end. */
+const withExtras = (
   answer: AnswerReader,
   noteReasoning: (field: string) => void,
-): ReadableStream<LanguageModelV4StreamPart> {
-  const reader = stream.getReader();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) return controller.close();
-      if (value.type === "finish")
+): TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart> =>
+  new TransformStream({
+    transform(part, controller) {
+      if (part.type === "finish") {
         for (const source of answer.sources()) controller.enqueue(source);
+      }
+      if (part.type !== "reasoning-start") return controller.enqueue(part);
       const { reasoningField } = answer;
-      if (value.type === "reasoning-start") noteReasoning(reasoningField);
-      const isMarked = value.type === "reasoning-start" && reasoningField !== "reasoning_content";
+      noteReasoning(reasoningField);
+      const isUsual = reasoningField === "reasoning_content";
       const providerMetadata = { openaiCompatible: { [FIELD]: reasoningField } };
-      controller.enqueue(isMarked ? { ...value, providerMetadata } : value);
+      controller.enqueue(isUsual ? part : { ...part, providerMetadata });
     },
-    cancel: (reason) => reader.cancel(reason),
   });
-}
 
 /** Returns a `fetch` whose successful responses have the form that the SDK's provider reads. */
 export const readableFetch =
@@ -107,20 +100,21 @@ export const readableFetch =
     const { status, statusText, headers } = response;
     // No list follows the field of the request itself, unlike one in a message or the schema of a tool.
     const isStream = /"stream":true[^[\]]*$/.test(String(init?.body ?? "").slice(-500));
-    const body = response.body.pipeThrough(isStream ? readEvents(answer) : readWhole(answer));
+    const body = isStream
+      ? response.body.pipeThrough(readEvents(answer))
+      : answer.readWhole(await response.text());
     return new Response(body, { status, statusText, headers });
   };
 
-type Transform = TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>;
-
 /** Reads server-sent events, or a whole JSON answer in their place. */
-function readEvents(answer: AnswerReader): Transform {
+function readEvents(
+  answer: AnswerReader,
+): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let events = "";
   /** The pieces of an answer without events; undefined for a stream of them. */
-  let whole: string[] | undefined;
-  let hasBegun = false;
+  let whole: string[] | undefined = [];
   const add = (data: string, event?: string) => {
     // Some servers send each chunk as a line, or leave out the empty lines between events.
     const chunks = data.includes("\n") && !parseObject(data) ? data.split("\n") : [data];
@@ -129,14 +123,14 @@ function readEvents(answer: AnswerReader): Transform {
       if (readable !== undefined) events += `data: ${readable}\n\n`;
     }
   };
-  const parser = createParser({ onEvent: ({ data, event }) => add(data, event) });
+  const onEvent = ({ data, event }: EventSourceMessage) => {
+    whole = undefined;
+    add(data, event);
+  };
+  const parser = createParser({ onEvent });
   const read = (text: string) => {
-    if (!hasBegun && text.trim() !== "") {
-      hasBegun = true;
-      if (text.trimStart().startsWith("{")) whole = [];
-    }
-    if (whole) whole.push(text);
-    else parser.feed(text);
+    whole?.push(text);
+    parser.feed(text);
   };
   return new TransformStream({
     transform(bytes, controller) {
@@ -148,24 +142,10 @@ function readEvents(answer: AnswerReader): Transform {
     flush(controller) {
       // An event whose empty line is missing.
       read(`${decoder.decode()}\n\n`);
-      const text = whole?.join("");
-      if (text !== undefined) add(text);
-      if (text !== undefined && parseObject(text)) add("[DONE]");
+      const text = whole?.join("") ?? "";
+      if (text !== "") add(text);
+      if (parseObject(text)) add("[DONE]");
       if (events !== "") controller.enqueue(encoder.encode(events));
-    },
-  });
-}
-
-function readWhole(answer: AnswerReader): Transform {
-  const decoder = new TextDecoder();
-  let text = "";
-  return new TransformStream({
-    transform(bytes) {
-      text += decoder.decode(bytes, { stream: true });
-    },
-    flush(controller) {
-      const body = answer.readWhole(text + decoder.decode());
-      controller.enqueue(new TextEncoder().encode(body));
     },
   });
 }
@@ -180,7 +160,6 @@ class AnswerReader {
   readonly #joinArguments = new Map<unknown, (text: string) => string>();
   /** The titles of sources by their URLs. */
   readonly #sources = new Map<string, string | undefined>();
-  #isDescribed = false;
   #hasContent = false;
   #hasCalls = false;
   #hasFinished = false;
@@ -220,13 +199,8 @@ class AnswerReader {
     const isKnown = choice || chunk.usage || chunk.x_groq || Array.isArray(chunk.choices);
     this.#addSources(chunk);
     if (!isKnown && !("id" in chunk)) return undefined;
-    // The provider reads the description of an answer once, and each field costs time in each chunk.
-    const described = this.#isDescribed
-      ? {}
-      : { id: toText(chunk.id), created: toTime(chunk.created), model: toText(chunk.model) };
-    this.#isDescribed ||= Boolean(described.id && described.model);
     return JSON.stringify({
-      ...described,
+      ...{ id: toText(chunk.id), model: toText(chunk.model) },
       choices: choice ? [this.#choice(choice, key)] : [],
       usage:
         usageIn(chunk.usage) ??

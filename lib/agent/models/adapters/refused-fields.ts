@@ -11,23 +11,17 @@ interface Body extends Fields {
   readonly messages: readonly Fields[];
 }
 
-/** A form of requests that a server demands, and the words with which it does. */
-interface Adaptation {
+/** A form of requests that a server demands. */
+interface Form {
   readonly name: string;
-  readonly demand: RegExp;
-  /** Returns the request in this form; the same one if it has it. */
   readonly adapt: (body: Body) => Body;
 }
 
+type Edit = (message: Fields, index: number, all: readonly Fields[]) => Fields | readonly Fields[];
+
 const editMessages =
-  (edit: (message: Fields, index: number, all: readonly Fields[]) => Fields | readonly Fields[]) =>
-  (body: Body): Body => {
-    const messages = body.messages.flatMap((message, index) => edit(message, index, body.messages));
-    const isSame =
-      messages.length === body.messages.length &&
-      messages.every((message, index) => message === body.messages[index]);
-    return isSame ? body : { ...body, messages };
-  };
+  (edit: Edit) =>
+  (body: Body): Body => ({ ...body, messages: body.messages.flatMap(edit) });
 
 const callsOf = ({ tool_calls }: Fields): readonly Fields[] =>
   Array.isArray(tool_calls) ? tool_calls : [];
@@ -38,7 +32,8 @@ const shortId = (id: unknown): unknown =>
     ? id
     : createHash("sha256").update(String(id)).digest("hex").slice(0, 9);
 
-const ADAPTATIONS: readonly Adaptation[] = [
+/** Forms with the words with which servers demand them. */
+const FORMS: readonly (Form & { readonly demand: RegExp })[] = [
   {
     // DeepSeek and Moonshot, whose calls may have been made by another model, without reasoning.
     name: "reasoning of calls",
@@ -53,14 +48,13 @@ const ADAPTATIONS: readonly Adaptation[] = [
   {
     name: "ids of nine characters",
     demand: /tool.?call.?id.{0,200}length of 9/is,
-    adapt: editMessages((message) => {
-      const calls = callsOf(message);
-      if (message.role === "tool" && shortId(message.tool_call_id) !== message.tool_call_id) {
-        return { ...message, tool_call_id: shortId(message.tool_call_id) };
-      }
-      if (calls.every(({ id }) => shortId(id) === id)) return message;
-      return { ...message, tool_calls: calls.map((call) => ({ ...call, id: shortId(call.id) })) };
-    }),
+    adapt: editMessages((message) => ({
+      ...message,
+      ...(message.role === "tool" && { tool_call_id: shortId(message.tool_call_id) }),
+      ...(message.tool_calls !== undefined && {
+        tool_calls: callsOf(message).map((call) => ({ ...call, id: shortId(call.id) })),
+      }),
+    })),
   },
   {
     name: "an answer after results",
@@ -91,44 +85,34 @@ const withoutImages = (parts: readonly Fields[]): string =>
 
 /** Fields without which a server cannot answer as it is asked. */
 const NEEDED = new Set([
-  "model",
-  "messages",
-  "stream",
-  "tools",
-  "role",
-  "content",
-  "tool_calls",
-  "tool_call_id",
+  ...["model", "messages", "stream", "tools", "role", "content", "tool_calls", "tool_call_id"],
 ]);
 /** Fields with a successor, which is sent in their place. */
 const SUCCESSORS: Readonly<Record<string, string>> = { max_tokens: "max_completion_tokens" };
 const REASONING = "reasoning_content";
 
 function withoutField(field: string): (body: Body) => Body {
-  const without = (fields: Fields): Fields => {
-    const { [field]: value, ...rest } = fields;
-    return field in fields
-      ? { ...rest, ...(SUCCESSORS[field] && { [SUCCESSORS[field]]: value }) }
-      : fields;
-  };
+  const successor = SUCCESSORS[field];
+  const without = ({ [field]: value, ...rest }: Fields): Fields => ({
+    ...rest,
+    ...(successor && value !== undefined && { [successor]: value }),
+  });
   return (body) => editMessages(without)(without(body) as Body);
 }
 
-/** Returns the forms that an error demands, of which the request has none yet. */
-function demandsIn(
-  text: string,
-  body: Body,
-): { readonly name: string; readonly adapt: (body: Body) => Body }[] {
-  const demanded = ADAPTATIONS.find(
-    ({ demand, adapt }) => demand.test(text) && adapt(body) !== body,
+/** Returns the form that an error demands, if the request does not have it yet. */
+function demandIn(text: string, body: Body): Form | undefined {
+  const current = JSON.stringify(body);
+  const demanded = FORMS.find(
+    ({ demand, adapt }) => demand.test(text) && JSON.stringify(adapt(body)) !== current,
   );
-  if (demanded) return [demanded];
+  if (demanded) return demanded;
   const named = new Set(text.match(/[a-z][a-z0-9]*(?:_[a-z0-9]+)*/g));
   const fields = new Set([body, ...body.messages].flatMap(Object.keys));
   const refused = [...fields].filter((field) => named.has(field) && !NEEDED.has(field));
   // A field of several words is not there by chance.
-  const field = refused.sort((one, other) => other.split("_").length - one.split("_").length)[0];
-  return field === undefined ? [] : [{ name: `without ${field}`, adapt: withoutField(field) }];
+  const [field] = refused.sort((one, other) => other.split("_").length - one.split("_").length);
+  return field === undefined ? undefined : { name: `without ${field}`, adapt: withoutField(field) };
 }
 
 const MAX_REPETITIONS = 5;
@@ -137,7 +121,7 @@ const MAX_MODELS = 1_000;
 
 /** What a server accepts, by its models, as it has said in this process. */
 export class RefusedFields {
-  readonly #forms = new Map<string, Map<string, (body: Body) => Body>>();
+  readonly #forms = new Map<string, ReadonlyMap<string, Form>>();
   /** The name under which the server sends reasoning, and gets it back. */
   #reasoning = REASONING;
 
@@ -152,25 +136,20 @@ export class RefusedFields {
       const body = bodyOf(init?.body);
       if (!body) return send(input, init);
       const model = String(body.model);
-      const known = this.#forms.get(model) ?? new Map();
-      const learned = new Map<string, (body: Body) => Body>();
-      let sent = [...known.values()].reduce(
-        (made, adapt) => adapt(made),
-        this.#withReasoning(body),
-      );
-      for (let repetition = 0; ; repetition++) {
+      const learned: Form[] = [];
+      let sent = this.#withReasoning(body);
+      for (const { adapt } of this.#forms.get(model)?.values() ?? []) sent = adapt(sent);
+      for (;;) {
         const response = await send(input, { ...init, body: JSON.stringify(sent) });
         if (response.ok) this.#learn(model, learned);
-        if (![400, 422].includes(response.status) || repetition === MAX_REPETITIONS)
-          return response;
-        const text = await response.text();
+        if (![400, 422].includes(response.status)) return response;
         const { status, statusText, headers } = response;
-        const [demand] = saysTooLong(text) ? [] : demandsIn(text.slice(0, MAX_ERROR_CHARS), sent);
-        const adapted = demand?.adapt(sent);
-        if (!demand || !adapted || adapted === sent)
-          return new Response(text, { status, statusText, headers });
-        learned.set(demand.name, demand.adapt);
-        sent = adapted;
+        const text = await response.text();
+        const isLast = learned.length === MAX_REPETITIONS || saysTooLong(text);
+        const form = isLast ? undefined : demandIn(text.slice(0, MAX_ERROR_CHARS), sent);
+        if (!form) return new Response(text, { status, statusText, headers });
+        learned.push(form);
+        sent = form.adapt(sent);
       }
     };
   }
@@ -185,10 +164,11 @@ export class RefusedFields {
   }
 
   /** What a request has led to an answer without counts for the next ones. */
-  #learn(model: string, learned: ReadonlyMap<string, (body: Body) => Body>): void {
-    if (learned.size === 0) return;
+  #learn(model: string, learned: readonly Form[]): void {
+    if (learned.length === 0) return;
     if (this.#forms.size >= MAX_MODELS) this.#forms.clear();
-    this.#forms.set(model, new Map([...(this.#forms.get(model) ?? []), ...learned]));
+    const known = this.#forms.get(model)?.values() ?? [];
+    this.#forms.set(model, new Map([...known, ...learned].map((form) => [form.name, form])));
   }
 }
 

@@ -5,8 +5,6 @@ const TAGS: readonly (readonly [open: string, close: string])[] = [
   ["<think>", "</think>"],
   ["<thinking>", "</thinking>"],
   ["<thought>", "</thought>"],
-  ["<reasoning>", "</reasoning>"],
-  ["<seed:think>", "</seed:think>"],
   ["[THINK]", "[/THINK]"],
   ["◁think▷", "◁/think▷"],
   ["<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"],

@@ -1,7 +1,8 @@
 /**
  * Corrections of just-bash's interpreter, where it would lose data or end a script that bash continues: patterns with a
  * slash at the end match folders alone, a redirection that fails ends its command alone, `set -u` accepts `"${x:-}"`,
- * substitutions in arithmetic know the functions of the script, and `trap` exists.
+ * substitutions in arithmetic know the functions of the script, and `trap` exists. This file is long because all of it
+ * corrects one interpreter.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
