@@ -11,6 +11,9 @@ type Vars = Parameters<WithContext>[0];
 type Options = NonNullable<Parameters<WithContext>[2]>;
 type Database = Parameters<Parameters<WithContext>[1]>[0];
 
+/** The milliseconds after which the callers of the REST server wait no longer: its statements end then, too. */
+const STATEMENT_MS = 10_000;
+
 /**
  * The connection of `@supabase/lite`, with fixes for errors and slow paths of its PostgreSQL driver.
  */
@@ -62,6 +65,8 @@ function requestSettings(vars: NonNullable<Vars>, rpc: Options["rpc"]): Record<s
   const role = typeof auth.role === "string" && auth.role !== "" ? auth.role : "anon";
   return {
     role,
+    statement_timeout: String(STATEMENT_MS),
+    idle_in_transaction_session_timeout: String(STATEMENT_MS),
     "request.jwt.claim.sub": String(auth.uid ?? ""),
     "request.jwt.claim.role": role,
     "request.jwt.claims": JSON.stringify(auth.jwt ?? {}),
