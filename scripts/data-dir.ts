@@ -24,11 +24,13 @@ export function openDataDir(dataDir: string): void {
   const probe = join(dataDir, `.probe-${randomUUID()}`);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    // A disk that is full still takes empty files.
-    writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { flag: "wx" });
-    rmSync(probe);
+    try {
+      // A disk that is full still takes empty files.
+      writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { flag: "wx" });
+    } finally {
+      rmSync(probe, { force: true });
+    }
   } catch (cause) {
-    rmSync(probe, { force: true });
     throw unusable(dataDir, cause);
   }
 }

@@ -70,9 +70,17 @@ const checks: Partial<Record<Part["name"], (app: App) => Promise<void>>> = {
   },
 };
 
-/** Checks every part concurrently. A part without a check is ready as soon as it is configured. */
-export async function checkParts(app: App): Promise<CheckedPart[]> {
-  return Promise.all(listParts(app).map((part) => checkPart(app, part)));
+let running: Promise<CheckedPart[]> | undefined;
+
+/**
+ * Checks every part concurrently. A part without a check is ready as soon as it is configured. Those who ask at the
+ * same time share one check, because anyone may ask.
+ */
+export function checkParts(app: App): Promise<CheckedPart[]> {
+  running ??= Promise.all(listParts(app).map((part) => checkPart(app, part))).finally(() => {
+    running = undefined;
+  });
+  return running;
 }
 
 async function checkPart(app: App, part: Part): Promise<CheckedPart> {

@@ -50,14 +50,17 @@ export function describeDatabaseError(error: unknown): unknown {
   return new DescribedError(status, body, summary);
 }
 
-/** Returns whether the connection was lost: an error of the driver, or the end of the session by PostgreSQL. */
+/**
+ * Returns whether the connection is lost: by an error of the driver or by PostgreSQL, or because it leads to a server
+ * that has become read-only, and a new one may lead to its successor.
+ */
 export function isConnectionLoss(error: unknown): boolean {
   const { data } = databaseErrorSchema.safeParse(error);
   if (!data) return false;
-  return !isSqlState(data.code) || /^(08|57P)/.test(data.code) || data.severity === "FATAL";
+  return !isSqlState(data.code) || /^(08|57P|25006)/.test(data.code) || data.severity === "FATAL";
 }
 
-/** Returns whether the database cannot do at present what was asked of it. */
+/** Returns whether the database cannot execute statements at present. */
 export function isDatabaseOutage(error: unknown): boolean {
   const { data } = databaseErrorSchema.safeParse(error);
   return data !== undefined && (isConnectionLoss(error) || isOutage(data));

@@ -7,7 +7,7 @@ import { gate } from "../support/fakes/openai.ts";
 import { expectError } from "../support/fixtures/shapes.ts";
 import { type Client, client } from "../support/harness/clients.ts";
 import { openConversation } from "../support/harness/conversation.ts";
-import { startWorkspace, type Workspace } from "../support/harness/workspace.ts";
+import { clientAt, startWorkspace, type Workspace } from "../support/harness/workspace.ts";
 import { effectsOf, expectSurvived, STEPS, sixSteps } from "./six-steps.ts";
 
 let workspace: Workspace;
@@ -44,6 +44,32 @@ async function expectOutage(): Promise<void> {
   const answer = await write();
   expectError(answer, 503, "error", "Service temporarily unavailable", "unavailable");
   expect(answer.headers.get("retry-after")).toBe("1");
+  expect(await askAll()).toEqual([]);
+}
+
+type Request = readonly [method: string, path: string, body?: object];
+
+/** Of each kind one: in the formats of the API, of chats, of MCP and of Supabase Auth. */
+const requests: readonly Request[] = [
+  ["GET", "/api/sessions"],
+  ["GET", "/api/usage"],
+  ["GET", "/api/chats?q=word"],
+  ["POST", "/api/keys", { key_name: "An outage" }],
+  ["POST", "/api/chat/runs", { prompt: "An outage" }],
+  ["POST", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }],
+  ["POST", "/auth/v1/otp", { email: "outage@example.com" }],
+  ["POST", "/auth/v1/verify", { email: "outage@example.com", token: "123456", type: "email" }],
+  ["POST", "/auth/v1/token?grant_type=refresh_token", { refresh_token: "of-no-one" }],
+];
+
+/** Returns those that are neither answered nor refused with 503 and `retry-after`. */
+async function askAll(): Promise<string[]> {
+  const answers = requests.map(async ([method, path, body]) => {
+    const { status, headers } = await caller.request(method, path, body ? { body } : {});
+    const isExpected = status === 503 ? headers.get("retry-after") === "1" : status < 500;
+    return isExpected ? [] : [`${method} ${path}: ${status}`];
+  });
+  return (await Promise.all(answers)).flat();
 }
 
 async function expectRecovery(): Promise<void> {
@@ -142,6 +168,7 @@ describe.each(Object.keys(outages))("a database that is %s", (name) => {
       await outage.end();
     }
     await expectRecovery();
+    expect(workspace.server.logs()).not.toMatch(/unhandled|"status":500/i);
   }, 120_000);
 });
 
@@ -182,6 +209,8 @@ it("a server that starts while the database is read-only is not ready until it i
   await setReadOnly("on");
   const server = await workspace.startServer();
   expect(await unready(server.url)).toEqual(["database", "durableRuns"]);
+  const refused = await clientAt(server.url, caller).post("/api/sessions", { title: "An outage" });
+  expect(refused.status).toBe(503);
   expect((await client(null, server.url).get("/api/health")).status).toBe(200);
   await setReadOnly("off");
   await expect.poll(() => unready(server.url), { timeout: 30_000 }).toEqual([]);

@@ -13,7 +13,7 @@ export type Row = Readonly<Record<string, unknown>>;
 /** A tagged template: each value becomes a parameter. Arrays are PostgreSQL arrays, never JSON. */
 export type Sql = (strings: TemplateStringsArray, ...values: readonly unknown[]) => Promise<Row[]>;
 
-/** The database did not answer, or cannot do it at present, so the calling step must be repeated. */
+/** The database did not answer, or cannot execute the statement at present, so the calling step must be repeated. */
 class EngineUnavailable extends Error {
   override readonly name = "EngineUnavailable";
   readonly code = "DATABASE_UNAVAILABLE";
@@ -68,7 +68,7 @@ function asUnavailable(cause: unknown): unknown {
   return new EngineUnavailable("The durable engine's database did not answer", { cause });
 }
 
-/** Awaits what an outage may fail and something else repeats. @throws every other error */
+/** Resolves to false when an outage has failed the work, which is repeated elsewhere. @throws every other error */
 export async function unlessUnavailable(
   work: Promise<void>,
   onError: (error: unknown) => void,

@@ -1,6 +1,6 @@
 /**
- * The one list of what PostgreSQL, a pooler in front of it and their drivers report when the database cannot do at
- * present what is asked of it, and later can: the caller repeats the call.
+ * The one list of errors with which PostgreSQL, or a pooler in front of it, reports that it cannot execute a statement
+ * at present and later can: the caller repeats the call.
  */
 
 /** The fields of an error of PostgreSQL as drivers and PostgREST name them. */
@@ -10,7 +10,7 @@ export interface Reported {
   readonly severity?: unknown;
 }
 
-/** Connections (with all that PgBouncer says), logins, transactions to repeat, resources, shutdowns, files. */
+/** Connections (with nearly all errors of PgBouncer itself), logins, transactions to repeat, resources, shutdowns, files. */
 const CLASSES = /^(?:08|28|40|53|57|58)/;
 const STATES: readonly unknown[] = [
   "25006", // read-only: a standby, or a setting
