@@ -8,6 +8,7 @@ export const startParts: StartParts = async ({ dataDir, publicUrl, given }) => {
     dataDir,
     siteUrl: publicUrl,
     mail: { smtpUrl: given.SMTP_URL, from: given.MAIL_FROM },
+    waits: true,
   });
   return embeddedParts(embedded, given.API_KEY_SECRET);
 };

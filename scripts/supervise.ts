@@ -20,7 +20,14 @@ export async function supervise(options: {
   let parts: Parts | undefined;
   let server: RunningNext | undefined;
   try {
-    parts = await options.startParts();
+    // The parts may wait for the database.
+    const preparing = options.startParts();
+    const prepared = await Promise.race([preparing, signalled]);
+    if (typeof prepared === "number") {
+      void preparing.then((late) => late.stop()).catch(() => {});
+      return prepared;
+    }
+    parts = prepared;
     const starting = options.startServer(parts);
     const started = await Promise.race([starting, signalled]);
     if (typeof started === "number") {

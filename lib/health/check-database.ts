@@ -4,10 +4,11 @@
  */
 import pg from "pg";
 import { z } from "zod";
+import { isRefusedLogin } from "../../packages/world-postgres/src/outage.ts";
 import type { Config } from "../platform/config.ts";
 import { SCHEMA_VERSION } from "../platform/database/schema-version.ts";
 import { requestJson } from "../platform/outbound/fetch-json.ts";
-import { codeOf, describeAnswer, describeFailure } from "../platform/outbound/probe.ts";
+import { describeAnswer, describeFailure } from "../platform/outbound/probe.ts";
 import { type Finding, findingOf, misconfigured, ok, warning } from "./finding.ts";
 
 const description = z.object({
@@ -85,9 +86,6 @@ const serverRow = z.object({ version: z.number(), has_engine: z.boolean() });
 const loginRow = z.object({ id: z.string(), may_act: z.boolean() });
 const settings = ["DATABASE_URL"];
 
-/** SQLSTATEs of a login or database that is refused; XX000 is how Supabase's pooler refuses one. */
-const LOGIN_REFUSED = ["28P01", "28000", "XX000", "3D000"];
-
 /** @param installationId the identity of the database behind `SUPABASE_URL`, if it is known */
 export async function checkConnection(
   { DATABASE_URL, VERCEL }: Config,
@@ -114,12 +112,11 @@ export async function checkConnection(
     await client.connect();
     return await examine(client, installationId);
   } catch (error) {
-    const code = codeOf(error) ?? "";
-    if (!LOGIN_REFUSED.includes(code)) {
+    if (!(error instanceof pg.DatabaseError && isRefusedLogin(error))) {
       const access = { credentials: settings, address: settings };
       return findingOf("connection", describeFailure(url, error, access));
     }
-    const detail = `${url.host} refuses the login or the database of DATABASE_URL (${code})`;
+    const detail = `${url.host} refuses the login or the database of DATABASE_URL (${error.code})`;
     const remedy = "Correct the user, the password and the path of DATABASE_URL.";
     return misconfigured("connection", detail, remedy, settings);
   } finally {

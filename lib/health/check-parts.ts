@@ -1,8 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { z } from "zod";
 import type { App } from "../app.ts";
+import { rate } from "../contract/rate-limit.ts";
 import { type Config, config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { log } from "../platform/log.ts";
@@ -41,6 +41,8 @@ interface CheckedPart extends Part {
   readonly ms: number;
 }
 
+/** No limit: many servers may be asked often. */
+const PROBES_PER_MINUTE = 1_000_000;
 /** With less, a sandbox or a generation may fail at any time. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
@@ -54,7 +56,9 @@ const dataDir = () => resolve(/* turbopackIgnore: true */ config().DATA_DIR);
 
 const checks: Partial<Record<Part["name"], (app: App) => Promise<void>>> = {
   database: async () => {
-    await call("installation_id", {}, z.string());
+    // What requests begin with, and a write: a standby or a read-only database answers reads.
+    const args = { p_bucket: "readiness", p_per_minute: PROBES_PER_MINUTE };
+    await call("take_from_bucket", args, rate);
   },
   identity: ({ identity }) => identity.check(),
   durableRuns: ({ engine }) => engine.check(),
@@ -66,9 +70,17 @@ const checks: Partial<Record<Part["name"], (app: App) => Promise<void>>> = {
   },
 };
 
-/** Checks every part concurrently. A part without a check is ready as soon as it is configured. */
-export async function checkParts(app: App): Promise<CheckedPart[]> {
-  return Promise.all(listParts(app).map((part) => checkPart(app, part)));
+let running: Promise<CheckedPart[]> | undefined;
+
+/**
+ * Checks every part concurrently. A part without a check is ready as soon as it is configured. Those who ask at the
+ * same time share one check, because anyone may ask.
+ */
+export function checkParts(app: App): Promise<CheckedPart[]> {
+  running ??= Promise.all(listParts(app).map((part) => checkPart(app, part))).finally(() => {
+    running = undefined;
+  });
+  return running;
 }
 
 async function checkPart(app: App, part: Part): Promise<CheckedPart> {

@@ -62,5 +62,7 @@ ${body}
 
 /** Renders a page with only a message. */
 export function renderNotice(status: number, title: string, text: string): Response {
-  return renderPage({ status, title, body: `<p>${escapeHtml(text)}</p>` });
+  const response = renderPage({ status, title, body: `<p>${escapeHtml(text)}</p>` });
+  if (status === 503) response.headers.set("retry-after", "1");
+  return response;
 }

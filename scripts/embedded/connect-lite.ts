@@ -11,6 +11,10 @@ type Vars = Parameters<WithContext>[0];
 type Options = NonNullable<Parameters<WithContext>[2]>;
 type Database = Parameters<Parameters<WithContext>[1]>[0];
 
+/** The milliseconds after which the callers of the REST server wait no longer: its statements end then, too. */
+const STATEMENT_MS = 10_000;
+const MAX_CONNECTIONS = 40;
+
 /**
  * The connection of `@supabase/lite`, with fixes for errors and slow paths of its PostgreSQL driver.
  */
@@ -62,6 +66,8 @@ function requestSettings(vars: NonNullable<Vars>, rpc: Options["rpc"]): Record<s
   const role = typeof auth.role === "string" && auth.role !== "" ? auth.role : "anon";
   return {
     role,
+    statement_timeout: String(STATEMENT_MS),
+    idle_in_transaction_session_timeout: String(STATEMENT_MS),
     "request.jwt.claim.sub": String(auth.uid ?? ""),
     "request.jwt.claim.role": role,
     "request.jwt.claims": JSON.stringify(auth.jwt ?? {}),
@@ -103,7 +109,6 @@ export function connectLite(url: string): PostgresConnection {
   const config: IPostgresConnectionConfig = {
     url,
     postgresOptions: {
-      max: 40,
       backoff: reconnectDelay,
       onnotice: () => {},
       types: {
@@ -115,53 +120,81 @@ export function connectLite(url: string): PostgresConnection {
     },
   };
   const connection = new Connection(config);
-  fixReservations(connection.driver, config);
+  replacePool(connection.driver, config);
   return connection;
 }
 
+/** A connection that has been open for longer is replaced before its next use. */
+const MAX_LIFETIME_MS = 45 * 60_000;
+
+interface Slot {
+  readonly sql: postgres.ReservedSql;
+  readonly openedAt: number;
+  isLost: boolean;
+}
+
 /**
- * Fixes how the driver reserves connections, which is how the REST server uses it.
+ * Replaces how the driver reserves connections, which is how the REST server uses it: each is a pool of one, which
+ * reports the loss of its connection.
  *
- * Without this, a connection that is lost while reserved would return to the pool as healthy, and
- * its next user would wait forever. A waiter whose connection could not be opened would stay in the
- * queue and later swallow a connection, so such a pool is replaced. Statements are prepared, because
- * they have few shapes and a prepared one takes one round trip instead of two.
+ * The driver's own pool takes a connection that was lost while reserved for a healthy one. Between two statements,
+ * the next one would end this process, because it is written to a socket that is gone; otherwise, the next user would
+ * wait forever. Statements are prepared, because they have few shapes and a prepared one takes one round trip
+ * instead of two.
  */
-function fixReservations(
+function replacePool(
   driver: PostgresConnection["driver"],
-  config: IPostgresConnectionConfig,
+  { url, postgresOptions }: IPostgresConnectionConfig,
 ): void {
-  const first = { reserve: driver.reserve.bind(driver), end: driver.end.bind(driver) };
-  let pool: Pick<typeof driver, "reserve" | "end"> = first;
-  driver.end = (options) => pool.end(options);
-  driver.reserve = async () => {
-    const current = pool;
-    const connection = await current.reserve().catch((error: unknown) => {
-      if (pool === current) {
-        pool = new PostgresConnection(config).driver;
-        void current.end({ timeout: 1 });
-      }
-      throw error;
+  const slots = new Set<Slot>();
+  const idle: Slot[] = [];
+  const waiting: ((slot: Slot) => void)[] = [];
+  const open = (): Slot => {
+    const lose = () => {
+      slot.isLost = true;
+    };
+    const one = { ...postgresOptions, max: 1, max_lifetime: null, onclose: lose };
+    const opened = new PostgresConnection({ url, postgresOptions: one }).driver;
+    const unsafe = opened.unsafe.bind(opened);
+    const sql = Object.assign(opened, {
+      unsafe: (text: string, parameters?: postgres.ParameterOrJSON<never>[]) => {
+        if (slot.isLost) throw new ConnectionLost();
+        const query = unsafe(text, parameters, { prepare: true });
+        query.catch((error: unknown) => isConnectionLoss(error) && lose());
+        return query;
+      },
+      release: () => {
+        const next = waiting.shift();
+        if (next) next(renew(slot));
+        else idle.push(slot);
+      },
     });
-    const unsafe = connection.unsafe.bind(connection);
-    const release = connection.release.bind(connection);
-    let loss: unknown;
-    connection.unsafe = <T extends (postgres.Row & Iterable<postgres.Row>)[]>(
-      text: string,
-      parameters?: Parameters<typeof unsafe>[1],
-      options?: Parameters<typeof unsafe>[2],
-    ) => {
-      if (loss !== undefined) throw loss;
-      const query = unsafe<T>(text, parameters, { prepare: true, ...options });
-      query.catch((error: unknown) => {
-        if (isConnectionLoss(error)) loss = error;
-      });
-      return query;
-    };
-    // The driver itself reopens a lost connection.
-    connection.release = () => {
-      if (loss === undefined) release();
-    };
-    return connection;
+    const slot: Slot = { sql, openedAt: Date.now(), isLost: false };
+    slots.add(slot);
+    return slot;
   };
+  const renew = (slot: Slot): Slot => {
+    if (!slot.isLost && Date.now() - slot.openedAt < MAX_LIFETIME_MS) return slot;
+    slots.delete(slot);
+    slot.sql.end({ timeout: 1 }).catch(() => {});
+    return open();
+  };
+  driver.reserve = async () => {
+    const slot = idle.pop();
+    if (slot) return renew(slot).sql;
+    if (slots.size < MAX_CONNECTIONS) return open().sql;
+    return (await new Promise<Slot>((resolve) => waiting.push(resolve))).sql;
+  };
+  driver.end = async (options) => {
+    await Promise.all([...slots].map(({ sql }) => sql.end(options)));
+  };
+}
+
+/** As the driver reports it. */
+class ConnectionLost extends Error {
+  readonly code = "CONNECTION_CLOSED";
+
+  constructor() {
+    super("The connection to PostgreSQL was lost");
+  }
 }

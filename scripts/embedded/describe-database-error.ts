@@ -1,10 +1,12 @@
 import { z } from "zod";
+import { isOutage, isSqlState } from "../../packages/world-postgres/src/outage.ts";
 
 const databaseErrorSchema = z.object({
   code: z.string(),
   message: z.string(),
   detail: z.string().nullish(),
   hint: z.string().nullish(),
+  severity: z.string().optional(),
   table_name: z.string().optional(),
   constraint_name: z.string().optional(),
   routine: z.string().optional(),
@@ -36,7 +38,8 @@ export function describeDatabaseError(error: unknown): unknown {
   const { code, message, detail, hint } = parsed.data;
   const where = [parsed.data.table_name, parsed.data.constraint_name, parsed.data.routine];
   const summary = [code, ...where.filter((word) => word !== undefined)].join(" ");
-  if (!isSqlState(code)) {
+  const isFatal = parsed.data.severity === "FATAL" && statusOf(code) !== 503;
+  if (!isSqlState(code) || isFatal) {
     const body = { code: "PGRST001", message: "Database client error", details: null, hint: null };
     return new DescribedError(503, body, summary);
   }
@@ -47,10 +50,20 @@ export function describeDatabaseError(error: unknown): unknown {
   return new DescribedError(status, body, summary);
 }
 
-/** Returns whether the connection was lost: an error of the driver, or a shutdown of PostgreSQL. */
+/**
+ * Returns whether the connection is lost: by an error of the driver or by PostgreSQL, or because it leads to a server
+ * that has become read-only, and a new one may lead to its successor.
+ */
 export function isConnectionLoss(error: unknown): boolean {
-  const parsed = databaseErrorSchema.safeParse(error);
-  return parsed.success && !(isSqlState(parsed.data.code) && !/^(08|57P)/.test(parsed.data.code));
+  const { data } = databaseErrorSchema.safeParse(error);
+  if (!data) return false;
+  return !isSqlState(data.code) || /^(08|57P|25006)/.test(data.code) || data.severity === "FATAL";
+}
+
+/** Returns whether the database cannot execute statements at present. */
+export function isDatabaseOutage(error: unknown): boolean {
+  const { data } = databaseErrorSchema.safeParse(error);
+  return data !== undefined && (isConnectionLoss(error) || isOutage(data));
 }
 
 /**
@@ -58,10 +71,6 @@ export function isConnectionLoss(error: unknown): boolean {
  * which callers would hang; on loopback, frequent attempts cost nothing.
  */
 export const reconnectDelay = () => 0.05;
-
-function isSqlState(code: string): boolean {
-  return /^[0-9A-Z]{5}$/.test(code);
-}
 
 /** Returns undefined where the REST server already answers like PostgREST, depending on the caller. */
 function statusOf(sqlState: string): number | undefined {

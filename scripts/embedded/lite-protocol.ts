@@ -13,6 +13,13 @@ export type LiteSettings = z.output<typeof liteSettingsSchema>;
 
 export const liteAnswerSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("serving"), url: z.string() }),
-  z.object({ kind: z.literal("failed"), reason: z.string() }),
+  z.object({
+    kind: z.literal("failed"),
+    reason: z.string(),
+    /** The fields of the database's or the driver's error, if it is one. */
+    cause: z
+      .object({ code: z.string(), message: z.string(), severity: z.string().optional() })
+      .optional(),
+  }),
 ]);
 export type LiteAnswer = z.output<typeof liteAnswerSchema>;

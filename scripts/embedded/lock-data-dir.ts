@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { openDataDir } from "../data-dir.ts";
+import { openDataDir, unusable } from "../data-dir.ts";
 
 export class DataDirInUse extends Error {}
 
@@ -18,14 +18,21 @@ export class DataDirInUse extends Error {}
 export async function lockDataDir(dataDir: string): Promise<{ release(): void }> {
   openDataDir(dataDir);
   const holder = join(dataDir, "lock.pid");
-  const database = await takeLock(join(dataDir, "lock"));
+  const database = await takeLock(join(dataDir, "lock")).catch((error: unknown) => {
+    throw unusable(dataDir, error);
+  });
   if (database === undefined) {
     throw new DataDirInUse(
       `Another process (${readHolder(holder)}) is using the data in ${dataDir}.\n` +
         "Stop it first, or set DATA_DIR and PORT to other values.",
     );
   }
-  writeFileSync(holder, String(process.pid));
+  try {
+    writeFileSync(holder, String(process.pid));
+  } catch (error) {
+    database.close();
+    throw unusable(dataDir, error);
+  }
   return {
     release: () => {
       if (database.isOpen) database.close();
@@ -33,6 +40,7 @@ export async function lockDataDir(dataDir: string): Promise<{ release(): void }>
   };
 }
 
+/** Resolves to undefined when another process holds the lock. */
 async function takeLock(file: string): Promise<DatabaseSync | undefined> {
   // A holder that has just been killed may still be exiting.
   for (const end = Date.now() + 2_000; Date.now() < end; await delay(100)) {
@@ -40,12 +48,17 @@ async function takeLock(file: string): Promise<DatabaseSync | undefined> {
     try {
       database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
       return database;
-    } catch {
+    } catch (error) {
       database.close();
+      if (!isHeld(error)) throw error;
     }
   }
   return undefined;
 }
+
+const SQLITE_BUSY = 5;
+const isHeld = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY;
 
 function readHolder(file: string): string {
   try {

@@ -7,12 +7,17 @@ import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import { App } from "@supabase/lite";
+import type { PostgresConnection } from "@supabase/lite/postgres";
 import postgres from "postgres";
 import { applyMigrations } from "./apply-migrations.ts";
 import { connectLite } from "./connect-lite.ts";
-import { describeDatabaseError, isConnectionLoss } from "./describe-database-error.ts";
+import {
+  describeDatabaseError,
+  isDatabaseOutage,
+  reconnectDelay,
+} from "./describe-database-error.ts";
 import { CODE_LENGTH, guardAuth, hashRefreshTokens } from "./guard-auth.ts";
-import { type LiteAnswer, liteSettingsSchema } from "./lite-protocol.ts";
+import { type LiteAnswer, liteAnswerSchema, liteSettingsSchema } from "./lite-protocol.ts";
 import { mailCodes } from "./mail-codes.ts";
 
 const here = import.meta.dirname;
@@ -41,6 +46,20 @@ console.info = () => {};
 
 function answer(message: LiteAnswer): void {
   process.send?.(message);
+}
+
+/** Migrates the database, and reads its schema. */
+async function prepare(app: App, connection: PostgresConnection, sql: postgres.Sql): Promise<void> {
+  const [existing] = await sql`select to_regnamespace('supabase_migrations') is not null as there`;
+  if (existing?.there !== true) {
+    await sql.unsafe(readFileSync(join(here, "bootstrap.sql"), "utf8")).simple();
+  }
+  await app.ensureSystemSchema();
+  await hashRefreshTokens(sql);
+  await applyMigrations(sql, join(here, "..", "..", "supabase"));
+  // Like PostgREST, listens to `notify pgrst` for changes of the schema.
+  await sql.listen("pgrst", () => connection.clearSchemaCache());
+  await connection.introspect({ useCache: true });
 }
 
 async function run(settings: unknown): Promise<void> {
@@ -78,17 +97,14 @@ async function run(settings: unknown): Promise<void> {
     },
   });
 
-  const sql = postgres(databaseUrl, { max: 2, onnotice: () => {} });
-  const [existing] = await sql`select to_regnamespace('supabase_migrations') is not null as there`;
-  if (existing?.there !== true) {
-    await sql.unsafe(readFileSync(join(here, "bootstrap.sql"), "utf8")).simple();
+  const sql = postgres(databaseUrl, { max: 2, backoff: reconnectDelay, onnotice: () => {} });
+  try {
+    await prepare(app, connection, sql);
+  } catch (error) {
+    // The supervisor may send the settings again.
+    await Promise.allSettled([sql.end({ timeout: 1 }), connection.driver.end({ timeout: 1 })]);
+    throw error;
   }
-  await app.ensureSystemSchema();
-  await hashRefreshTokens(sql);
-  await applyMigrations(sql, join(here, "..", "..", "supabase"));
-  // Like PostgREST, listens to `notify pgrst` for changes of the schema.
-  await sql.listen("pgrst", () => connection.clearSchemaCache());
-  await connection.introspect({ useCache: true });
 
   const library = async (request: Request) => app.fetch(request);
   const auth = guardAuth({ sql, jwtSecret, secretKey, issuer }, library);
@@ -105,14 +121,17 @@ async function run(settings: unknown): Promise<void> {
   flushCompileCache();
 }
 
-process.once("message", (settings) => {
+process.on("message", (settings) => {
   run(settings).catch((error: unknown) => {
-    answer({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+    const reason = error instanceof Error ? error.message : String(error);
+    const cause = [error, Object(error).cause].find(isDatabaseOutage);
+    answer(liteAnswerSchema.parse({ kind: "failed", reason, cause }));
   });
 });
-// A lost connection also rejects internal promises of the driver that nothing handles.
+// An outage also rejects internal promises of the driver that nothing handles, such as its queries of types and channels.
 process.on("unhandledRejection", (reason) => {
-  if (!isConnectionLoss(reason)) throw reason;
+  if (!isDatabaseOutage(reason)) throw reason;
+  console.error(reason);
 });
 // The supervisor has exited.
 process.once("disconnect", () => process.exit(0));

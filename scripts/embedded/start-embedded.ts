@@ -29,6 +29,8 @@ export async function startEmbedded(options: {
   siteUrl?: string;
   /** How the auth server sends codes: through `smtpUrl`, otherwise to `<dataDir>/mailbox`. */
   mail?: { smtpUrl?: string | undefined; from?: string | undefined };
+  /** Whether to wait for a database that is read-only or full. Default: false */
+  waits?: boolean;
 }): Promise<Embedded> {
   const dataDir = resolve(options.dataDir);
   const logs = join(dataDir, "logs");
@@ -61,13 +63,18 @@ export async function startEmbedded(options: {
       return stopped;
     };
     try {
-      const served = await lite.serve({
+      const serving = lite.serve({
         databaseUrl: postgres.url,
         dataDir,
         secrets,
         siteUrl: options.siteUrl ?? "http://localhost:3000",
         mail: options.mail,
+        waits: options.waits ?? false,
       });
+      const ended = postgres.died.then((reason) => {
+        throw new Error(reason);
+      });
+      const served = await Promise.race([serving, ended]);
       noteSupabaseUrl(dataDir, served.supabaseUrl);
       return {
         ...served,

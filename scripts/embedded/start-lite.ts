@@ -4,6 +4,7 @@ import { exitOf } from "./exit-of.ts";
 import { guardProcess } from "./guard-process.ts";
 import type { EmbeddedSecrets } from "./keep-secrets.ts";
 import { type LiteSettings, liteAnswerSchema } from "./lite-protocol.ts";
+import { whenAvailable } from "./when-available.ts";
 
 /** The settings with which an application uses the REST and auth server. */
 export interface ServedDatabase {
@@ -41,6 +42,8 @@ interface LiteOptions {
   readonly siteUrl: string;
   /** How the auth server sends codes: through `smtpUrl`, otherwise to `<dataDir>/mailbox`. */
   readonly mail?: { smtpUrl?: string | undefined; from?: string | undefined } | undefined;
+  /** Whether to wait for a database that is down, read-only or full. Default: false */
+  readonly waits?: boolean;
 }
 
 /** The process of `serve-lite.ts`. */
@@ -85,7 +88,7 @@ export function startLite(log: { output: number | "inherit"; name: string }): Li
       child.once("message", (message) => {
         const answer = liteAnswerSchema.parse(message);
         if (answer.kind === "serving") done(answer.url);
-        else fail(new Error(answer.reason));
+        else fail(new Error(answer.reason, { cause: answer.cause }));
       });
       died.then((reason) => fail(new Error(reason)));
     });
@@ -95,17 +98,18 @@ export function startLite(log: { output: number | "inherit"; name: string }): Li
   return {
     pid: child.pid ?? 0,
     died,
-    async serve({ databaseUrl, dataDir, secrets, siteUrl, mail }) {
+    async serve({ databaseUrl, dataDir, secrets, siteUrl, mail, waits = false }) {
       const issuer = issuerOf(siteUrl);
       const { jwtSecret, publishableKey, secretKey } = secrets;
-      const supabaseUrl = await start({
+      const settings = {
         ...{ databaseUrl, jwtSecret, publishableKey, secretKey, issuer, siteUrl },
         mail: {
           dataDir,
           smtpUrl: mail?.smtpUrl || null,
           from: mail?.from || "Agent Platform <no-reply@localhost>",
         },
-      });
+      };
+      const supabaseUrl = await (waits ? whenAvailable(() => start(settings)) : start(settings));
       return servedDatabase(secrets, { databaseUrl, supabaseUrl, siteUrl });
     },
     async stop() {

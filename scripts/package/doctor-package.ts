@@ -27,7 +27,11 @@ export const packagedInstallation: Installation = {
     const given = process.env;
     try {
       const dataDir = dataDirOf(given);
-      return await startPackagedParts({ migrates: false })({ dataDir, publicUrl, given });
+      return await startPackagedParts({ migrates: false, waits: false })({
+        dataDir,
+        publicUrl,
+        given,
+      });
     } catch (error) {
       if (error instanceof DataDirUnusable) {
         const remedy = "Set DATA_DIR to a folder that the user of the server may write to.";

@@ -43,7 +43,7 @@ async function server(): Promise<number> {
   try {
     const code = await serveProduction({
       distDir: ".next",
-      startParts: startPackagedParts({ migrates: option === "--migrate" }),
+      startParts: startPackagedParts({ migrates: option === "--migrate", waits: true }),
       keyCommand: "bin/key",
     });
     // A service manager treats any other code as a failure.

@@ -89,8 +89,9 @@ export class PostgresEngine implements Engine {
 
   async check(): Promise<void> {
     if (this.#draining) throw new Error("This process is draining");
-    const [alive] = await this.#world
-      .sql`select from engine.instances where id = ${this.#world.ownership.id}`;
+    // The lock is a write, because a standby or a read-only database answers reads.
+    const [alive] = await this.#world.sql`
+      select from engine.instances where id = ${this.#world.ownership.id} for no key update`;
     if (!alive) throw new Error("This process is not registered as a live instance");
   }
 

@@ -1,5 +1,6 @@
 /** SQL functions over connections to PostgreSQL, which takes half the CPU of the REST API. */
 import pg from "pg";
+import { isOutage } from "../../../packages/world-postgres/src/outage.ts";
 import { functions } from "../../../supabase/functions.ts";
 import { log } from "../log.ts";
 import { observePool } from "../telemetry/metrics.ts";
@@ -9,6 +10,14 @@ import type { Answer, Database, FunctionName } from "./port.ts";
 /** The time after which a silent database counts as unavailable, as over REST. */
 const TIMEOUT_MS = 10_000;
 const IDLE_MS = 60_000;
+/**
+ * PostgreSQL itself ends a statement shortly before no one waits for it any more, and a transaction that waits for its
+ * client. Poolers refuse most settings in the startup message, so they are set by a statement.
+ */
+const SESSION = `
+  set role service_role;
+  set statement_timeout = ${TIMEOUT_MS - 1_000};
+  set idle_in_transaction_session_timeout = ${TIMEOUT_MS}`;
 
 export class PostgresDatabase implements Database {
   readonly name = "postgres";
@@ -27,7 +36,7 @@ export class PostgresDatabase implements Database {
       application_name: "agent-platform",
       max: maxConnections,
       allowExitOnIdle: true,
-      onConnect: async (client) => void (await client.query("set role service_role")),
+      onConnect: async (client) => void (await client.query(SESSION)),
     });
     // Without a listener, an idle connection that breaks would end the process.
     this.#pool.on("error", (error) => log().warn({ err: error }, "database connection"));
@@ -53,7 +62,8 @@ export class PostgresDatabase implements Database {
         return { data: null, status: 0, error: { message: String(error) } };
       }
       const { code = "", message, detail = null, hint = null } = error;
-      return { data: null, status: 400, error: { code, message, details: detail, hint } };
+      const status = isOutage(error) ? 0 : 400;
+      return { data: null, status, error: { code, message, details: detail, hint } };
     }
   }
 

@@ -7,12 +7,12 @@ import { processWide } from "../process-wide.ts";
 import type { Answer, Arguments, Database, FunctionName } from "./port.ts";
 import { PostgresDatabase } from "./postgres.ts";
 import { createRestDatabase } from "./rest.ts";
-import { DatabaseUnavailable, isOutage } from "./unavailable.ts";
+import { DatabaseUnavailable, isUnavailable } from "./unavailable.ts";
 
 /** A call takes about a millisecond. */
 const MIN_CONNECTIONS = 2;
-/** PostgreSQL rolls back one of two transactions that wait for each other, so the call can be repeated. */
-const DEADLOCK = "40P01";
+/** PostgreSQL has rolled back one of two transactions that were in each other's way: the call can be repeated. */
+const ROLLED_BACK = ["40P01", "40001"];
 const MAX_ATTEMPTS = 3;
 /** Repeated at once, a call can take the rows again before the transaction that waited for them is woken. */
 const PAUSE_MS = 50;
@@ -31,7 +31,7 @@ export function isRaised(value: unknown): value is Raised {
 
 /**
  * Calls a SQL function in one round trip and one transaction, which is repeated after a deadlock.
- * @throws DatabaseUnavailable when it cannot be reached; Error when the call itself is wrong.
+ * @throws DatabaseUnavailable when the database cannot do it at present; Error when the call itself is wrong.
  */
 export async function rpc<N extends FunctionName, S extends z.ZodType>(
   name: N,
@@ -40,7 +40,8 @@ export async function rpc<N extends FunctionName, S extends z.ZodType>(
 ): Promise<z.output<S> | Raised> {
   const selected = await database();
   let answer = await selected.call(name, args);
-  for (let attempt = 1; answer.error?.code === DEADLOCK && attempt < MAX_ATTEMPTS; attempt++) {
+  const isRolledBack = () => ROLLED_BACK.includes(answer.error?.code ?? "");
+  for (let attempt = 1; isRolledBack() && attempt < MAX_ATTEMPTS; attempt++) {
     log().warn({ function: name }, "deadlock");
     await delay(attempt * PAUSE_MS * (1 + Math.random()));
     answer = await selected.call(name, args);
@@ -65,9 +66,8 @@ export async function call<N extends FunctionName, S extends z.ZodType>(
 }
 
 function failure(name: string, { error, status }: Pick<Answer, "error" | "status">): Error {
-  const code = error?.code ?? "";
-  const text = `${name}: ${error?.message} (${code || status})`;
-  return isOutage(code, status) ? new DatabaseUnavailable(text) : new Error(text);
+  const text = `${name}: ${error?.message} (${error?.code || status})`;
+  return isUnavailable({ error, status }) ? new DatabaseUnavailable(text) : new Error(text);
 }
 
 /** Resolves to the database of this process, which the first call selects. */
@@ -98,11 +98,8 @@ async function selectDatabase(): Promise<Database> {
   ]);
   if (!direct.error && !overRest.error && direct.data === overRest.data) return postgres;
   await postgres.close();
-  for (const { error, status } of [direct, overRest]) {
-    if (error && isOutage(error.code ?? "", status)) {
-      throw failure("installation_id", { error, status });
-    }
-  }
+  const outage = [direct, overRest].find(isUnavailable);
+  if (outage) throw failure("installation_id", outage);
   log().info("SQL functions are called over REST: DATABASE_URL does not lead to them");
   return rest;
 }

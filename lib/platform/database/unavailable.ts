@@ -1,3 +1,6 @@
+import { isOutage } from "../../../packages/world-postgres/src/outage.ts";
+import type { Answer } from "./port.ts";
+
 /**
  * The database did not answer, or reported an outage. It is thrown, because no use case can handle it,
  * and the pipeline turns it into a 503; it never becomes a 401, a 404 or an empty list.
@@ -12,10 +15,14 @@ export function isDatabaseUnavailable(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "DATABASE_UNAVAILABLE";
 }
 
-/** Returns whether there was no connection, a gateway's 5xx, a refused key or an outage's SQLSTATE. */
-export function isOutage(code: string, status: number): boolean {
-  // SQLSTATEs of connections, deadlocks, resources and shutdowns; PostgREST without a connection.
-  if (/^(?:08|40|53|57|PGRST00[0-3]$)/.test(code)) return true;
-  if (status === 401 || status === 403) return code !== "42501";
-  return status === 0 || (status >= 500 && !/^([0-9A-Z]{5}|PGRST\d+)$/.test(code));
+/** A gateway before the REST API: a refused key, a project that is paused or restricted, too many requests. */
+const GATEWAY_REFUSALS = [401, 402, 403, 408, 429];
+
+/** Returns whether there was no connection, a gateway's refusal or failure, or an outage of PostgreSQL. */
+export function isUnavailable({ error, status }: Pick<Answer, "error" | "status">): boolean {
+  if (error === null) return false;
+  const { code = "" } = error;
+  if (status === 0 || isOutage(error) || /^PGRST00[0-3]$/.test(code)) return true;
+  if (GATEWAY_REFUSALS.includes(status)) return code !== "42501";
+  return status >= 500 && !/^([0-9A-Z]{5}|PGRST\d+)$/.test(code);
 }

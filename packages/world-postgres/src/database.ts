@@ -6,23 +6,29 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { type Measurements, noMeasurements } from "./measurements.ts";
+import { isOutage } from "./outage.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
 /** A tagged template: each value becomes a parameter. Arrays are PostgreSQL arrays, never JSON. */
 export type Sql = (strings: TemplateStringsArray, ...values: readonly unknown[]) => Promise<Row[]>;
 
-/** The database did not answer, so the calling step must be repeated. */
+/** The database did not answer, or cannot execute the statement at present, so the calling step must be repeated. */
 class EngineUnavailable extends Error {
   override readonly name = "EngineUnavailable";
   readonly code = "DATABASE_UNAVAILABLE";
 }
 
-/** SQLSTATEs of an outage: connection, deadlock, resources, shutdown. */
-const OUTAGE = /^(08|40|53|57)/;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A statement of the engine that takes longer is on a dead connection. */
 const QUERY_TIMEOUT_MS = 15_000;
+/** PostgreSQL itself ends a statement shortly before no one waits for it any more. */
+const LIMITS = `
+  set statement_timeout = ${QUERY_TIMEOUT_MS - 1_000};
+  set idle_in_transaction_session_timeout = ${QUERY_TIMEOUT_MS}`;
+/** With it the server notices within seconds that this machine has disappeared. */
+const KEEPALIVES = `
+  set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`;
 const RECONNECT_MS = 500;
 /** A listener may hear nothing for hours, and no TCP timeout notices that its network is gone. */
 const PING_MS = 5_000;
@@ -51,10 +57,30 @@ function sqlOver(client: Pick<pg.ClientBase, "query">): Sql {
     try {
       return (await client.query<Row>({ ...statement, values: [...values] })).rows;
     } catch (error) {
-      if (error instanceof pg.DatabaseError && !OUTAGE.test(error.code ?? "")) throw error;
-      throw new EngineUnavailable("The durable engine's database did not answer", { cause: error });
+      throw asUnavailable(error);
     }
   };
+}
+
+/** Returns the error of an outage in its place, and any other error as it is. */
+function asUnavailable(cause: unknown): unknown {
+  if (cause instanceof pg.DatabaseError && !isOutage(cause)) return cause;
+  return new EngineUnavailable("The durable engine's database did not answer", { cause });
+}
+
+/** Resolves to false when an outage has failed the work, which is repeated elsewhere. @throws every other error */
+export async function unlessUnavailable(
+  work: Promise<void>,
+  onError: (error: unknown) => void,
+): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (!(asUnavailable(error) instanceof EngineUnavailable)) throw error;
+    onError(error);
+    return false;
+  }
 }
 
 export interface Pool {
@@ -72,7 +98,8 @@ export function openPool(
   onError: (error: unknown) => void,
   measurements: Measurements = noMeasurements,
 ): Pool {
-  const pool = new pg.Pool({ ...connectionTo(databaseUrl), max });
+  const onConnect = async (client: pg.ClientBase) => void (await client.query(LIMITS));
+  const pool = new pg.Pool({ ...connectionTo(databaseUrl), max, onConnect });
   // Without a listener, an idle connection that breaks would end the process. The second argument is the
   // client, which must not be logged.
   pool.on("error", (error) => onError(error));
@@ -105,14 +132,16 @@ export class Session {
   }
 
   async #connect(lose: () => void): Promise<Sql> {
-    const client = new pg.Client({
-      ...connectionTo(this.#databaseUrl),
-      // The server must notice within seconds when this machine disappears.
-      options: "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3",
-    });
+    const client = new pg.Client(connectionTo(this.#databaseUrl));
     client.on("error", lose);
     client.on("end", lose);
-    await client.connect();
+    try {
+      await client.connect();
+      await client.query(`${LIMITS}; ${KEEPALIVES}`);
+    } catch (error) {
+      client.end().catch(() => {});
+      throw asUnavailable(error);
+    }
     const sql = sqlOver(client);
     return async (strings, ...values) => {
       try {
@@ -146,8 +175,12 @@ export class Listener {
     this.#onError = onError;
   }
 
-  /** Resolves when it listens. */
+  /** Resolves when it listens, or when an outage keeps it from listening until it has passed. */
   async start(): Promise<void> {
+    if (!(await unlessUnavailable(this.#connect(), this.#onError))) void this.#restart();
+  }
+
+  async #connect(): Promise<void> {
     const client = new pg.Client(connectionTo(this.#databaseUrl));
     client.on("error", this.#onError);
     client.on("notification", ({ channel, payload }) =>
@@ -173,7 +206,7 @@ export class Listener {
     for (;;) {
       await delay(RECONNECT_MS, undefined, { ref: false });
       try {
-        await this.start();
+        await this.#connect();
         return this.#onReconnected();
       } catch (error) {
         this.#onError(error);

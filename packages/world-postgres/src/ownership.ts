@@ -10,7 +10,7 @@
  * gets no run, and the runs that it creates have no owner.
  */
 import { randomUUID } from "node:crypto";
-import { Session, type Sql } from "./database.ts";
+import { Session, type Sql, unlessUnavailable } from "./database.ts";
 import type { Measurements } from "./measurements.ts";
 
 export interface OwnershipOptions {
@@ -45,9 +45,12 @@ export class Ownership {
     this.#session = new Session(options.databaseUrl);
   }
 
-  /** Registers this process, and reaps dead ones and adopts runs, now and every second. */
+  /**
+   * Registers this process, and reaps dead ones and adopts runs, now and every second: during an outage, as soon as
+   * it has passed.
+   */
   async start(): Promise<void> {
-    await this.#reap();
+    await unlessUnavailable(this.#reap(), this.#options.onError);
     this.#scheduleReap();
   }
 

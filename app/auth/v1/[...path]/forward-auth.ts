@@ -105,10 +105,14 @@ async function answer(request: Request): Promise<Response> {
     });
     if (path.code === "mail") await recordMailOutcome(emailIn(body), address, answered.ok);
     await notBefore;
+    if (answered.status >= 500) {
+      log().warn({ status: answered.status, path: target }, "auth server");
+      return unavailable();
+    }
     return await passOn(answered);
   } catch (error) {
     if (!isDatabaseUnavailable(error)) log().warn({ err: error, path: target }, "auth server");
-    return refuse(503, "unavailable", "Service temporarily unavailable");
+    return unavailable();
   }
 }
 
@@ -169,6 +173,12 @@ async function limitCode(
 
 const emailIn = (body: object | undefined): string =>
   body !== undefined && "email" in body ? String(body.email) : "";
+
+function unavailable(): Response {
+  const response = refuse(503, "unavailable", "Service temporarily unavailable");
+  response.headers.set("retry-after", "1");
+  return response;
+}
 
 function tooMany(code: string, message: string, retryAfter: number): Response {
   const response = refuse(429, code, message);
