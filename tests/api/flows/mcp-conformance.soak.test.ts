@@ -1,9 +1,11 @@
 /**
- * The client scenarios of the Model Context Protocol's conformance suite, with this service as the client. npm
+ * The scenarios of the Model Context Protocol's conformance suite, with this service as the client or as the server. npm
  * installs the suite: `npm run soak -- tests/api/flows/mcp-conformance.soak.test.ts`.
  */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { request as ask, createServer } from "node:http";
 import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { installPackages, MAX_OUTPUT_BYTES, run } from "../../support/harness/install-packages.ts";
@@ -107,30 +109,66 @@ interface Check {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-it.each(SCENARIOS)("passes the conformance scenario %s", async (scenario) => {
+/** Runs a program of the suite, and returns what it has printed and checked. */
+async function runSuite(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const results = join(folder, "results", randomUUID());
-  const key = await workspace.createKey();
-  const args = ["client", "--command", `"${process.execPath}" drive.mjs`, "--scenario", scenario];
   const program = join(folder, "node_modules", SUITE, "dist/index.js");
   const { stdout } = await run(process.execPath, [program, ...args, "--output-dir", results], {
     cwd: folder,
-    env: {
-      NODE_ENV: "production",
-      PATH: dirname(process.execPath),
-      API: workspace.server.url,
-      KEY: key,
-    },
+    env: { NODE_ENV: "production", PATH: dirname(process.execPath), ...env },
     maxBuffer: MAX_OUTPUT_BYTES,
   }).catch((error: unknown) => Object(error));
   const files = await readdir(results, { recursive: true });
   const found = files.find((file) => basename(file) === "checks.json") ?? "";
   const checks: Check[] = JSON.parse(await readFile(join(results, found), "utf8"));
   const failed = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
+  return { stdout, checks, failed };
+}
+
+it.each(SCENARIOS)("passes the conformance scenario %s", async (scenario) => {
+  const key = await workspace.createKey();
+  const args = ["client", "--command", `"${process.execPath}" drive.mjs`, "--scenario", scenario];
+  const { stdout, failed } = await runSuite(args, { API: workspace.server.url, KEY: key });
   const expected = scenario === "auth/basic-cimd" ? ["cimd-client-id-used"] : [];
   expect(failed.map(({ id }) => id).toSorted(), stdout).toEqual(expected);
   if (scenario === "auth/basic-cimd") {
     // The suite expects its own client; this service is one with its own document.
     const own = "https://agents.example.com/api/mcp-servers/client-metadata";
     expect(failed[0]?.details).toMatchObject({ actualClientId: own });
+  }
+});
+
+/**
+ * Of the server scenarios, those of methods that this service has. Most others call the tools, prompts and resources of
+ * the suite's own server. `dns-rebinding-protection` is for servers that trust whoever reaches them, and this one asks
+ * for a key; those of streams are for servers with sessions.
+ */
+const SERVER_SCENARIOS = ["server-initialize", "ping", "tools-list"];
+
+it.each(SERVER_SCENARIOS)("passes the conformance scenario %s as a server", async (scenario) => {
+  const key = await workspace.createKey();
+  // The suite sends no credentials.
+  const proxy = createServer(async (request, response) => {
+    const { method, url, headers } = request;
+    const { host: _, ...sent } = headers;
+    const target = ask(new URL(url ?? "", workspace.server.url), {
+      method,
+      headers: { ...sent, "x-api-key": key },
+    });
+    target.on("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(target);
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  try {
+    const url = `http://127.0.0.1:${Object(proxy.address()).port}/api/mcp`;
+    const args = ["server", "--url", url, "--scenario", scenario];
+    const { stdout, checks, failed } = await runSuite(args);
+    expect(failed, stdout).toEqual([]);
+    expect(checks.filter(({ status }) => status === "SUCCESS")).not.toEqual([]);
+  } finally {
+    proxy.close();
   }
 });
