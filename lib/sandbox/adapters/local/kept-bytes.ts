@@ -2,8 +2,9 @@
  * Keeps bytes that are not UTF-8 in the texts which the shell joins, such as the output of a loop: each is a lone
  * surrogate there, as in Python's `surrogateescape`.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { isUtf8 } from "node:buffer";
-import { type ExecResult, stdoutKind } from "just-bash";
+import { type ByteString, type ExecResult, stdoutKind, unsafeBytesFromLatin1 } from "just-bash";
 
 /** Returns a result whose output is text. */
 export function keepBytes(result: ExecResult): ExecResult {
@@ -19,6 +20,19 @@ export function keptText(bytes: Uint8Array): string {
   if (isUtf8(buffer)) return buffer.toString();
   const keep = (byte: string) => String.fromCharCode(0xdc00 + byte.charCodeAt(0));
   return buffer.toString("latin1").replace(/[\x80-\xff]/g, keep);
+}
+
+/** Whether the running command gets its input as text; undefined outside of commands. */
+export const textInput = new AsyncLocalStorage<boolean>();
+
+/**
+ * Returns bytes as the input of a command: one character for each, which a command decodes if it takes text. If they
+ * are not UTF-8, it would take them for characters of Latin-1, so those above 127 are lone surrogates in its place.
+ */
+export function inputOf(bytes: Uint8Array, isText = textInput.getStore() ?? false): ByteString {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isKept = isText && !isUtf8(buffer);
+  return unsafeBytesFromLatin1(isKept ? keptText(buffer) : buffer.toString("latin1"));
 }
 
 /** Returns a result whose output is bytes if its text has some that are no text. */

@@ -11,7 +11,7 @@ import {
   type RmOptions,
 } from "just-bash";
 import type { DiskUsage } from "./disk-usage.ts";
-import { keptBytes, keptText } from "./kept-bytes.ts";
+import { inputOf, keptBytes, keptText } from "./kept-bytes.ts";
 import { detach } from "./session-disk.ts";
 
 export type Encoding = Parameters<IFileSystem["writeFile"]>[2];
@@ -101,6 +101,10 @@ export class QuotaFs extends ReadWriteFs {
     if (encoding && encoding !== "utf8" && encoding !== "utf-8")
       return super.readFile(path, options);
     return keptText(await this.readFileBuffer(path));
+  }
+
+  override async readFileBytes(path: string) {
+    return inputOf(await this.readFileBuffer(path));
   }
 
   override async readFileBuffer(path: string): Promise<Uint8Array> {

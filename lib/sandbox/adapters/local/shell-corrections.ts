@@ -18,7 +18,7 @@ import {
   type StatementNode,
   type WordNode,
 } from "just-bash";
-import { keepBytes, restoreBytes } from "./kept-bytes.ts";
+import { inputOf, keepBytes, restoreBytes, textInput } from "./kept-bytes.ts";
 
 /** The part of just-bash's interpreter that is used here. */
 interface Interpreter {
@@ -106,9 +106,15 @@ export function correctInterpreter(
         const corrected = await correctWords(this, node, (script) =>
           hidden(() => executeScript.call(this, script)),
         );
-        const run = () => executeCommand.call(this, corrected, ...rest);
+        const [input, ...others] = rest;
+        const isText = !TAKES_BYTES.some((name) => isNamed(corrected, name));
+        // Text keeps its bytes in the low eight bits.
+        const stdin =
+          typeof input === "string" ? inputOf(Buffer.from(input, "latin1"), isText) : input;
+        const run = () =>
+          textInput.run(isText, () => executeCommand.call(this, corrected, stdin, ...others));
         const shell = shells.getStore();
-        const isFind = corrected.type === "SimpleCommand" && isWord(corrected.name, "find");
+        const isFind = isNamed(corrected, "find");
         const result = isFind && shell ? shells.run({ ...shell, joinsText: true }, run) : run();
         return restoreBytes(await result);
       } catch (error) {
@@ -120,8 +126,13 @@ export function correctInterpreter(
   });
 }
 
-const isWord = (word: WordNode | null, text: string): boolean =>
-  word?.parts.length === 1 && word.parts[0]?.type === "Literal" && word.parts[0].value === text;
+/** Commands that look at the characters of their input as bytes. */
+const TAKES_BYTES = ["od", "base64", "file", "tar"];
+
+function isNamed(node: CommandNode, name: string): boolean {
+  const [part, ...others] = (node.type === "SimpleCommand" && node.name?.parts) || [];
+  return part?.type === "Literal" && part.value === name && others.length === 0;
+}
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
 
