@@ -1,7 +1,7 @@
 /**
  * The part of Vercel's sandbox API that the SDK calls, on loopback. A machine is a folder in which its
- * commands run in real bash; the machine's paths are translated on the way in and out. This file is long
- * because all its handlers share the machines and their commands.
+ * commands run in real bash; the machine's paths are translated on the way in and out.
+ * This file is long because all its handlers share the machines and their commands.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
