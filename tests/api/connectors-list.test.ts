@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
-import { composioItem, type FakeComposio, startFakeComposio } from "../support/fakes/composio.ts";
+import { type FakeComposio, startFakeComposio } from "../support/fakes/composio.ts";
+import { composioItem } from "../support/fakes/composio-answers.ts";
 import { createPerson } from "../support/harness/clients.ts";
 import { authorize, connectionsIn, statesOf } from "../support/harness/connections.ts";
 import { decide, openConsent } from "../support/harness/consent.ts";
@@ -53,12 +54,14 @@ describe("200 with Composio", () => {
 
   it("every page and every state is shown, the odd ones too, and no credential of it", async () => {
     const { id, withKey } = await createPerson(server.url);
-    const states = ["INITIALIZING", "EXPIRED", "FAILED", "INACTIVE", "REVOKED", "SOMETHING_NEW"];
+    const states = ["INITIALIZING", "EXPIRED", "FAILED", "INACTIVE", "REVOKED"] as const;
+    const at = (index: number) => ({ created_at: new Date(Date.now() + index).toISOString() });
     for (const [index, state] of states.entries()) {
-      const at = new Date(Date.now() + index).toISOString();
-      composio.add(id, { ...composioItem(id, "gmail", state), created_at: at });
+      composio.add(id, { ...composioItem(id, "gmail", state), ...at(index) });
     }
-    composio.add(id, { id: 7, status: null });
+    const newer = composioItem(id, "gmail", "ACTIVE");
+    composio.addOdd(id, { ...newer, ...at(states.length), status: "SOMETHING_NEW" });
+    composio.addOdd(id, { id: 7, status: null });
     const answer = await withKey.get("/api/connectors");
     expect(connectionsIn(answer).map(({ status }) => status)).toEqual([
       "inactive",

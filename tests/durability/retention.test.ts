@@ -32,7 +32,8 @@ import {
 import { createLocalProvider } from "../../lib/sandbox/adapters/local/provider.ts";
 import { sweepVersions } from "../../lib/workspace/store.ts";
 import { writeFile as writeWorkspaceFile } from "../../lib/workspace/store-content.ts";
-import { composioItem, startFakeComposio } from "../support/fakes/composio.ts";
+import { startFakeComposio } from "../support/fakes/composio.ts";
+import { composioItem } from "../support/fakes/composio-answers.ts";
 import { startServer } from "../support/harness/server.ts";
 import { startOwnParts } from "../support/harness/stack.ts";
 

@@ -8,11 +8,8 @@ import { recordLink } from "../../../lib/connectors/store.ts";
 import { parseConfig } from "../../../lib/platform/config.ts";
 import { receiveComposioEvent } from "../../../lib/triggers/receive-event.ts";
 import { selectTriggerEvents } from "../../../lib/triggers/store.ts";
-import {
-  composioItem,
-  type FakeComposio,
-  startFakeComposio,
-} from "../../support/fakes/composio.ts";
+import { type FakeComposio, startFakeComposio } from "../../support/fakes/composio.ts";
+import { composioItem } from "../../support/fakes/composio-answers.ts";
 import { sql, stack } from "../../support/harness/stack.ts";
 
 let composio: FakeComposio;

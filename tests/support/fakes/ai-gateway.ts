@@ -1,8 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { GatewayModelEntry } from "@ai-sdk/gateway";
 import { HttpResponse, http } from "msw";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
 
-const listed = (id: string, name: string, pricing?: object) => ({
+const listed = (
+  id: string,
+  name: string,
+  pricing: GatewayModelEntry["pricing"] = null,
+): GatewayModelEntry => ({
   ...{ id, name, pricing, modelType: "language" },
   specification: { specificationVersion: "v4", provider: "label", modelId: id },
 });

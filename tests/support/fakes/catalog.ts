@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { HttpResponse, http } from "msw";
 import type { Sql } from "postgres";
-import { queryOf, serveHandlers } from "./vendor-server.ts";
+import { queryOf, servePublished } from "./vendor-server.ts";
 
 export type FakeCatalog = Awaited<ReturnType<typeof startFakeCatalog>>;
 
@@ -26,6 +26,11 @@ const REMOVED_FIELDS = [
   "tracks",
 ];
 
+/** A field that the vendor may add one day. */
+const UNHEARD_OF = "unheard_of";
+
+const published = { document: "spotify", base: "/v1", covers: "/v1/", asDocumented } as const;
+
 export async function startFakeCatalog(sql: Sql) {
   const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString("base64");
   let tokens = new Set<string>();
@@ -37,7 +42,7 @@ export async function startFakeCatalog(sql: Sql) {
     return omitsFields ? withoutRemoved(complete) : complete;
   };
 
-  const server = await serveHandlers([
+  const server = await servePublished(published, [
     http.post("/api/token", async ({ request }) => {
       const isRight =
         request.headers.get("authorization") === `Basic ${basic}` &&
@@ -116,7 +121,13 @@ export async function startFakeCatalog(sql: Sql) {
 
 function pageOf(request: Request) {
   const { limit = DEFAULT_LIMIT, offset = "0" } = queryOf(request);
-  return { href: request.url, limit: Number(limit), offset: Number(offset), next: request.url };
+  return {
+    href: request.url,
+    limit: Number(limit),
+    offset: Number(offset),
+    next: request.url,
+    previous: null,
+  };
 }
 
 const refuse = (status: number, message: string) =>
@@ -130,6 +141,13 @@ interface CatalogItem {
   readonly album?: CatalogItem;
   readonly images?: readonly object[];
 }
+
+const spoken = { html_description: "", is_externally_hosted: false, languages: ["en"] };
+const OTHER_FIELDS: Readonly<Record<string, object>> = {
+  track: { preview_url: "https://p.scdn.co/preview" },
+  episode: { ...spoken, is_playable: true },
+  audiobook: { html_description: "", languages: ["en"], copyrights: [], media_type: "audio" },
+};
 
 /** Adds what the vendor's own answers have: its addresses, and more fields than the contract. */
 function addVendorFields(kind: string, { url: _, ...item }: CatalogItem): object {
@@ -146,9 +164,18 @@ function addVendorFields(kind: string, { url: _, ...item }: CatalogItem): object
     uri: `spotify:${kind}:${id}`,
     href: `https://api.spotify.com/v1/${kind}s/${id}`,
     external_urls: { spotify: `https://open.spotify.com/${kind}/${id}` },
-    preview_url: "https://p.scdn.co/preview",
-    unheard_of: true,
+    ...OTHER_FIELDS[kind],
+    [UNHEARD_OF]: true,
   };
+}
+
+/** The document knows neither the null items of the vendor's searches nor the fields to come. */
+function asDocumented(answer: unknown): unknown {
+  const text = JSON.stringify(answer, (name, value) => {
+    if (name === "items" && Array.isArray(value)) return value.filter((item) => item !== null);
+    return name === UNHEARD_OF ? undefined : value;
+  });
+  return JSON.parse(text);
 }
 
 function withoutRemoved(item: object): object {

@@ -3,6 +3,20 @@
  * and refuses others as fal does; its results are files of the requested size and length.
  */
 import { randomUUID } from "node:crypto";
+import type { QueueStatus, ValidationErrorInfo } from "@fal-ai/client";
+import type {
+  BytedanceOmnihumanV15Input,
+  BytedanceOmnihumanV15Output,
+  ImageFile,
+  NanoBanana2EditInput,
+  NanoBanana2Input,
+  NanoBanana2Output,
+  Veo31ExtendVideoInput,
+  Veo31FirstLastFrameToVideoInput,
+  Veo31ImageToVideoInput,
+  Veo31ImageToVideoOutput,
+  Veo31ReferenceToVideoInput,
+} from "@fal-ai/client/endpoints";
 import { HttpResponse, http } from "msw";
 import sharp from "sharp";
 import { z } from "zod";
@@ -36,30 +50,37 @@ const image = z.strictObject({
   seed: z.int(),
 });
 
+/** The type is that of Veo 3, which has no 4k: https://fal.ai/models/fal-ai/veo3.1/image-to-video/api */
+type AnimateInput = Omit<Veo31ImageToVideoInput, "resolution"> & { readonly resolution?: string };
+
 const models: Readonly<Record<string, z.ZodType>> = {
-  "fal-ai/veo3.1/image-to-video": veo.extend({ image_url: file }),
+  "fal-ai/veo3.1/image-to-video": veo.extend({
+    image_url: file,
+  }) satisfies z.ZodType<AnimateInput>,
   "fal-ai/veo3.1/first-last-frame-to-video": veo.extend({
     first_frame_url: file,
     last_frame_url: file,
-  }),
+  }) satisfies z.ZodType<Veo31FirstLastFrameToVideoInput>,
   "fal-ai/veo3.1/reference-to-video": veo.omit({ negative_prompt: true, seed: true }).extend({
     aspect_ratio: z.enum(["16:9", "9:16"]),
     duration: z.literal("8s"),
     image_urls: z.array(file).min(1),
-  }),
+  }) satisfies z.ZodType<Veo31ReferenceToVideoInput>,
   "fal-ai/veo3.1/extend-video": veo.extend({
     video_url: file,
     duration: z.literal("7s"),
     resolution: z.literal("720p"),
-  }),
+  }) satisfies z.ZodType<Veo31ExtendVideoInput>,
   "fal-ai/bytedance/omnihuman/v1.5": z.strictObject({
     image_url: file,
     audio_url: file,
     resolution: z.enum(["720p", "1080p"]),
     prompt: z.string().optional(),
-  }),
-  "fal-ai/nano-banana-2": image,
-  "fal-ai/nano-banana-2/edit": image.extend({ image_urls: z.array(file).min(1) }),
+  }) satisfies z.ZodType<BytedanceOmnihumanV15Input>,
+  "fal-ai/nano-banana-2": image satisfies z.ZodType<NanoBanana2Input>,
+  "fal-ai/nano-banana-2/edit": image.extend({
+    image_urls: z.array(file).min(1),
+  }) satisfies z.ZodType<NanoBanana2EditInput>,
 };
 
 export async function startFakeFal() {
@@ -72,14 +93,18 @@ export async function startFakeFal() {
   const outputs: unknown[] = [];
   let isHeld = false;
 
-  const keep = (bytes: Buffer, extension: string, origin: string) => {
+  const keep = (bytes: Buffer, extension: string, origin: string): ImageFile => {
     const name = `${randomUUID()}.${extension}`;
     results.set(name, bytes);
     return { url: `${origin}/results/${name}`, file_name: name, file_size: bytes.length };
   };
-  const make = async ({ model, input }: Job, origin: string) => {
+  const make = async (
+    { model, input }: Job,
+    origin: string,
+  ): Promise<Veo31ImageToVideoOutput | BytedanceOmnihumanV15Output | NanoBanana2Output> => {
     if (!model.includes("nano-banana")) {
-      return { video: keep(await encodeVideo(input), "mp4", origin), seed: 1 };
+      const video = keep(await encodeVideo(input), "mp4", origin);
+      return model.includes("omnihuman") ? { video, duration: secondsOf(input) } : { video };
     }
     const drawn = Array.from({ length: Number(input.num_images) }, (_, at) => drawImage(input, at));
     const images = (await Promise.all(drawn)).map((bytes) => keep(bytes, "png", origin));
@@ -112,21 +137,20 @@ export async function startFakeFal() {
       submitted.push({ model, input });
       const id = randomUUID();
       jobs.set(id, { model, input });
-      // The application's own path, without that of the endpoint.
-      const url = `${origin}/${model.split("/").slice(0, 2).join("/")}/requests/${id}`;
-      const urls = { status_url: `${url}/status`, cancel_url: `${url}/cancel` };
-      const queued = { request_id: id, status: "IN_QUEUE", queue_position: 0 };
-      return HttpResponse.json({ ...queued, response_url: url, ...urls });
+      return HttpResponse.json(inQueue(id, model, origin));
     }),
     http.put<{ id: string }>("*/requests/:id/cancel", ({ params }) => {
       if (!jobs.has(params.id)) return;
       cancelled.add(params.id);
       return HttpResponse.json({ status: "CANCELLATION_REQUESTED" }, { status: 202 });
     }),
-    http.get<{ id: string }>("*/requests/:id/status", ({ params }) => {
-      if (!jobs.has(params.id)) return refuse(404, "Request not found");
-      const status = isHeld ? "IN_QUEUE" : "COMPLETED";
-      return HttpResponse.json({ status, request_id: params.id }, { status: isHeld ? 202 : 200 });
+    http.get<{ id: string }>("*/requests/:id/status", ({ request, params }) => {
+      const job = jobs.get(params.id);
+      if (!job) return refuse(404, "Request not found");
+      const queued = inQueue(params.id, job.model, new URL(request.url).origin);
+      if (isHeld) return HttpResponse.json(queued, { status: 202 });
+      const { queue_position: _, ...urls } = queued;
+      return HttpResponse.json({ ...urls, status: "COMPLETED", logs: [] } satisfies QueueStatus);
     }),
     http.get<{ id: string }>("*/requests/:id", async ({ request, params }) => {
       const job = jobs.get(params.id);
@@ -162,11 +186,17 @@ export async function startFakeFal() {
 
 const refuse = (status: number, detail: string) => HttpResponse.json({ detail }, { status });
 
-const invalid = (type: string) =>
-  HttpResponse.json(
-    { detail: [{ loc: ["body"], msg: "fal says no", type, url: "https://docs.fal.ai" }] },
-    { status: 422 },
-  );
+const invalid = (type: string) => {
+  const error: ValidationErrorInfo = { loc: ["body"], msg: "fal says no", type };
+  return HttpResponse.json({ detail: [error] }, { status: 422 });
+};
+
+function inQueue(id: string, model: string, origin: string) {
+  // The application's own path, without that of the endpoint.
+  const url = `${origin}/${model.split("/").slice(0, 2).join("/")}/requests/${id}`;
+  const urls = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
+  return { request_id: id, status: "IN_QUEUE", queue_position: 0, ...urls } satisfies QueueStatus;
+}
 
 const urlsOf = (input: Job["input"]): string[] =>
   Object.values(input)
@@ -184,11 +214,13 @@ function drawImage(input: Job["input"], at: number): Promise<Buffer> {
     .toBuffer();
 }
 
+const secondsOf = (input: Job["input"]) => Number.parseInt(String(input.duration ?? "3"), 10);
+
 const videos = new Map<string, Promise<Buffer>>();
 
 /** Encodes each kind of video once. */
 function encodeVideo(input: Job["input"]): Promise<Buffer> {
-  const seconds = Number.parseInt(String(input.duration ?? "3"), 10);
+  const seconds = secondsOf(input);
   const size = input.aspect_ratio === "9:16" ? "720x1280" : "1280x720";
   const sound = input.generate_audio || input.audio_url ? [...TONE, "-c:a", "aac"] : [];
   // Few frames a second: what they cost is this fake's alone.

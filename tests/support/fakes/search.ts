@@ -1,6 +1,10 @@
-/** The APIs of Brave, Exa and SearXNG on loopback, over the same pages. */
+/**
+ * The APIs of Brave, Exa and SearXNG on loopback, over the same pages. Exa publishes an OpenAPI document.
+ * Brave's answers have the required fields of https://github.com/brave/brave-search-mcp-server
+ * (src/tools/web/types.ts).
+ */
 import { HttpResponse, http } from "msw";
-import { queryOf, serveHandlers } from "./vendor-server.ts";
+import { queryOf, servePublished } from "./vendor-server.ts";
 
 interface Page {
   readonly title: string;
@@ -17,15 +21,18 @@ export type FakeSearch = Awaited<ReturnType<typeof startFakeSearch>>;
 /** Every search finds all pages: what a vendor filters badly, an adapter filters. */
 export async function startFakeSearch(pages: readonly Page[]) {
   const requests: unknown[] = [];
-  const server = await serveHandlers([
+  const server = await servePublished({ document: "exa" }, [
     http.get("/res/v1/web/search", ({ request }) => {
       requests.push(queryOf(request));
       if (request.headers.get("x-subscription-token") !== SEARCH_KEY) return refuse();
       const results = pages.map(({ title, url, date, text }) => ({
-        ...{ title, url, description: text },
+        ...{ type: "search_result", subtype: "generic", title, url, description: text },
+        ...{ is_source_local: false, is_source_both: false, is_live: false },
+        ...{ family_friendly: true, language: "en" },
         ...(date !== undefined && { page_age: `${date}T10:00:00` }),
       }));
-      return HttpResponse.json({ type: "search", web: { type: "search", results } });
+      const web = { type: "search", results, family_friendly: true };
+      return HttpResponse.json({ type: "search", web });
     }),
     http.post("/search", async ({ request }) => {
       requests.push(await request.json());

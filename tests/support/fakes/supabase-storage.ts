@@ -2,6 +2,7 @@
  * The part of Supabase Storage that is used, on loopback: public buckets, upload, download, size,
  * deletion. In front of the embedded Supabase it makes a hosted project, with what Auth publishes.
  */
+import type { Bucket, FileObjectV2 } from "@supabase/storage-js";
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
 import { serveHandlers } from "./vendor-server.ts";
@@ -84,11 +85,22 @@ export async function startFakeStorage(project?: Project) {
     http.get<{ id: string }>(`${STORAGE}/bucket/:id`, ({ params: { id } }) => {
       const bucket = buckets.get(id);
       if (!bucket) return refuse(404, "Bucket not found");
-      return HttpResponse.json({ id, name: id, public: bucket.public });
+      const at = new Date().toISOString();
+      const described: Bucket = {
+        ...{ id, name: id, owner: "", public: bucket.public, allowed_mime_types: bucket.types },
+        ...{ created_at: at, updated_at: at },
+      };
+      return HttpResponse.json(described);
     }),
     http.get<ObjectPath>(`${STORAGE}/object/info/:bucket/:path+`, ({ params }) => {
       const object = objects.get(keyOf(params));
-      return object ? HttpResponse.json({ size: object.bytes.byteLength }) : missing(params);
+      if (!object) return missing(params);
+      const described: FileObjectV2 = {
+        ...{ id: "1", version: "1", name: params.path, bucket_id: params.bucket },
+        ...{ size: object.bytes.byteLength, content_type: object.type },
+        ...{ cache_control: object.cache, created_at: new Date().toISOString() },
+      };
+      return HttpResponse.json(described);
     }),
     http.post<ObjectPath>(`${STORAGE}/object/:bucket/:path+`, async ({ request, params }) => {
       const key = keyOf(params);
@@ -126,7 +138,10 @@ export async function startFakeStorage(project?: Project) {
 
 /** Refuses as the service does: the status of the response is 400, the real one is in the body. */
 const refuse = (status: number, message: string) =>
-  HttpResponse.json({ statusCode: String(status), error: message, message }, { status: 400 });
+  HttpResponse.json(
+    { statusCode: String(status), error: message, message, code: message.replaceAll(" ", "") },
+    { status: 400 },
+  );
 
 async function passOn(request: Request, project: string): Promise<Response> {
   const { pathname, search } = new URL(request.url);

@@ -4,11 +4,12 @@
  * task. What the tasks of the project do at Trigger.dev, they do here after `deploy`.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import type { ListRunResponse, TriggerTaskResponse } from "@trigger.dev/core/v3";
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
 import { driveTaskRun, type Service } from "../../../trigger/drive-task-run.ts";
 import * as tasks from "../../../trigger/tasks.ts";
-import { plainRun, type RawRun, splitForTrigger } from "../fixtures/task-runs.ts";
+import { plainRun, type RawRun, type Sent, splitForTrigger } from "../fixtures/task-runs.ts";
 import { queryOf, requireHeader, serveHandlers } from "./vendor-server.ts";
 
 export type FakeTrigger = Awaited<ReturnType<typeof startFakeTrigger>>;
@@ -85,7 +86,8 @@ export async function startFakeTrigger() {
       const earlier = runs.find(
         (run) => run.idempotencyKey === idempotencyKey && run.status !== "FAILED",
       );
-      if (earlier) return HttpResponse.json({ id: earlier.id, isCached: true });
+      if (earlier)
+        return HttpResponse.json({ id: earlier.id, isCached: true } satisfies TriggerTaskResponse);
       const now = new Date().toISOString();
       const run = plainRun("", {
         ...{ status: "QUEUED", taskIdentifier: params.task, createdAt: now, updatedAt: now },
@@ -93,20 +95,20 @@ export async function startFakeTrigger() {
       });
       runs.push(run);
       void execute(run);
-      return HttpResponse.json({ id: run.id, isCached: false });
+      return HttpResponse.json({ id: run.id, isCached: false } satisfies TriggerTaskResponse);
     }),
     http.get("/api/v1/runs", ({ request }) => {
       const query = queryOf(request);
       const { "filter[tag]": tag, "page[size]": size } = query;
       // Of one week, unless a range is asked for.
       const from = Number(query["filter[createdAt][from]"] ?? Date.now() - WEEK_MS);
-      const tagged = runs
+      const tagged: Sent<ListRunResponse>["data"] = runs
         .filter(({ tags }) => tag !== undefined && tags.includes(tag))
         .filter(({ createdAt }) => Date.parse(createdAt) >= from)
         .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))
         .map((run) => splitForTrigger(run).item);
-      const data = [...items, ...tagged].slice(0, Number(size));
-      return HttpResponse.json({ data: data as object[], pagination: {} });
+      const data = [...items, ...tagged].slice(0, Number(size)) as typeof tagged;
+      return HttpResponse.json({ data, pagination: {} } satisfies Sent<ListRunResponse>);
     }),
     http.get<{ id: string }>("/api/v3/runs/:id", ({ request, params }) => {
       const run = runs.find(({ id }) => id === params.id);

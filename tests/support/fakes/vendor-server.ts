@@ -13,6 +13,7 @@ import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import { getResponse, HttpResponse, http, type RequestHandler } from "msw";
+import { checkOpenApi, type Published } from "./check-openapi.ts";
 
 export type Fault =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
@@ -31,8 +32,15 @@ export type Fault =
   /** The headers and the beginning of a body are sent, and nothing else. */
   | "stalled body";
 
+/** Serves the handlers, whose requests and answers must be as the vendor publishes them. */
+export const servePublished = (published: Published, handlers: RequestHandler[]) =>
+  serveHandlers(handlers, checkOpenApi(published));
+
 /** In every method, `part` is a piece of the request's path and query; "/" is in all of them. */
-export async function serveHandlers(handlers: RequestHandler[]) {
+export async function serveHandlers(
+  handlers: RequestHandler[],
+  check: ReturnType<typeof checkOpenApi> = async () => {},
+) {
   const next: { part: string; fault: Fault }[] = [];
   let lasting: { part: string; fault: Fault } | undefined;
   const targets: string[] = [];
@@ -48,7 +56,7 @@ export async function serveHandlers(handlers: RequestHandler[]) {
     targets.push(target);
     const fault = takeFault(target);
     if (fault !== undefined && fault !== "none") sendFault(fault, outgoing);
-    else void respond(handlers, incoming, outgoing);
+    else void respond(handlers, check, incoming, outgoing);
   });
   const listen = (port: number) => once(server.listen(port, "127.0.0.1"), "listening");
   await listen(0);
@@ -82,6 +90,7 @@ const openRequests = new Set<Request>();
 
 async function respond(
   handlers: RequestHandler[],
+  check: ReturnType<typeof checkOpenApi>,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
@@ -106,6 +115,7 @@ async function respond(
         HttpResponse.text<string>(`The fake failed: ${error}`, { status: 418 }),
       )) ?? HttpResponse.text<string>(PROVIDER_TEXT, { status: 404 });
     if (response.type === "error") return void outgoing.destroy();
+    await check(request, body.toString(), response);
     outgoing.writeHead(response.status, [...response.headers].flat());
     if (!response.body) return void outgoing.end();
     outgoing.flushHeaders();

@@ -1,12 +1,14 @@
 /**
  * The part of Vercel's sandbox API that the SDK calls, on loopback. A machine is a folder in which its
  * commands run in real bash; the machine's paths are translated on the way in and out.
+ * This file is long because all its handlers share the machines and their commands.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, openAsBlob } from "node:fs";
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { SerializedCommand, SerializedSandbox } from "@vercel/sandbox";
 import { HttpResponse, http } from "msw";
 import { z } from "zod";
 import { requireHeader, serveHandlers } from "./vendor-server.ts";
@@ -37,6 +39,12 @@ interface Command {
   /** Resolves to the exit code when the output has been read to its end. */
   finished: Promise<number>;
   sessionId: string;
+}
+
+interface Described {
+  readonly sandbox: Required<SerializedSandbox>["sandboxMetadata"];
+  readonly session: SerializedSandbox["metadata"];
+  readonly routes: SerializedSandbox["routes"];
 }
 
 export type FakeVercel = Awaited<ReturnType<typeof startFakeVercel>>;
@@ -233,7 +241,7 @@ export async function startFakeVercel(
   const exitCodeOf = (command: string, code: number) =>
     image === "ubuntu" && command === "timeout" && code === 137 ? 125 : code;
 
-  function describe({ name, createdAt, session, networkPolicy: policy }: Machine) {
+  function describe({ name, createdAt, session, networkPolicy: policy }: Machine): Described {
     const times = { createdAt, updatedAt: createdAt };
     const { id, status } = session;
     const machine = { cwd: HOME, memory: 2048, vcpus: 1, region: "iad1", timeout: 1_800_000 };
@@ -251,7 +259,10 @@ export async function startFakeVercel(
     };
   }
 
-  function describeCommand({ id, sessionId }: Command, exitCode: number | null) {
+  function describeCommand(
+    { id, sessionId }: Command,
+    exitCode: number | null,
+  ): SerializedCommand["cmd"] {
     return { id, name: "timeout", args: [], cwd: HOME, sessionId, exitCode, startedAt: Date.now() };
   }
 
@@ -293,8 +304,14 @@ const guard = (token: string) =>
 const refuse = (status: number, code: string) =>
   HttpResponse.json({ error: { code, message: code } }, { status });
 
+const requestedPolicy = z.union([
+  z.object({ mode: z.enum(["allow-all", "deny-all"]) }),
+  z.object({ allow: z.record(z.string(), z.unknown()) }),
+]);
+
 /** As the API describes a policy: by its hosts, without the values of its rules. */
-function describePolicy(given: unknown) {
-  const { data } = z.object({ allow: z.record(z.string(), z.unknown()) }).safeParse(given);
-  return data ? { mode: "custom", allowedDomains: Object.keys(data.allow) } : given;
+function describePolicy(given: unknown): Described["sandbox"]["networkPolicy"] {
+  if (given === undefined) return;
+  const policy = requestedPolicy.parse(given);
+  return "mode" in policy ? policy : { mode: "custom", allowedDomains: Object.keys(policy.allow) };
 }

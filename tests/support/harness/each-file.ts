@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterEach, expect, inject, vi } from "vitest";
 import { setBuiltPrograms } from "../../../lib/platform/isolation/program.ts";
 import { projectRoot } from "../../../scripts/project-root.ts";
+import { takeDifferences } from "../fakes/check-openapi.ts";
 import { inherited, takeFaults } from "./observe-answers.ts";
 import { servers } from "./servers.ts";
 
@@ -24,4 +25,5 @@ if (inject("published")) setBuiltPrograms(join(projectRoot, inject("stack").dist
 
 afterEach(() => {
   expect(takeFaults(), "answers that are not as published").toEqual([]);
+  expect(takeDifferences(), "fakes that differ from their vendors").toEqual([]);
 });
