@@ -107,6 +107,7 @@ export async function complete(call: ScriptedCall): Promise<Response> {
   const message = {
     role: "assistant",
     content: content === "" ? null : content,
+    refusal: null,
     ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
   };
   const finish_reason = toolCalls.length > 0 ? "tool_calls" : "stop";
@@ -115,7 +116,7 @@ export async function complete(call: ScriptedCall): Promise<Response> {
     object: "chat.completion",
     created: 0,
     model: claims.model ?? body.model,
-    choices: [{ index: 0, message, finish_reason }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason }],
     usage: claims.usage ?? usage,
   });
 }
