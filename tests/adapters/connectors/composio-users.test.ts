@@ -84,7 +84,7 @@ describe.each(behaviors)("lists with %o", (behavior) => {
 
   it("have connections from before they were recorded, if they were listed since", async () => {
     const account = await createAccount();
-    for (const status of ["ACTIVE", "EXPIRED"]) {
+    for (const status of ["ACTIVE", "EXPIRED"] as const) {
       composio.add(account, composioItem(account, "gmail", status));
     }
     expect(await statesOf(account)).toEqual(["gmail active", "gmail expired"]);
