@@ -55,7 +55,7 @@ const SUBAGENTS_AT_ONCE = 4;
 
 const INTERRUPTED: JSONValue = {
   error:
-    "The server stopped while this was running. Its outcome is unknown, and it was not run again.",
+    "The server or its database failed while this was running. Its outcome is unknown, and it was not run again.",
 };
 
 /**
