@@ -12,10 +12,13 @@ import { z } from "zod";
 import { config } from "../lib/platform/config.ts";
 import { drain } from "../lib/platform/drain.ts";
 import { setBuiltPrograms } from "../lib/platform/isolation/program.ts";
+import { openFileLimit } from "../lib/platform/open-file-limit.ts";
 
 const CLOSE_INTERVAL_MS = 50;
 /** Proxies keep idle connections for a minute, and would send a request on one that is just being closed. */
 const KEEP_ALIVE_MS = 75_000;
+/** Refused connections are reported once in this time. */
+const REPORT_INTERVAL_MS = 60_000;
 
 /** Next answers others with a 500. */
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -67,13 +70,33 @@ const health = await fetch(`${process.env.SELF_ORIGIN}/api/health`);
 if (!health.ok) process.exit(1);
 const server = createServer(listener);
 server.keepAliveTimeout = KEEP_ALIVE_MS;
+refuseTooMany(server);
 await listen(server, Number(port), hostname);
+// The answer to a ping of the program that replaces processes.
+process.on("message", (message) => process.send?.(message));
 // Otherwise only a process that exits in order leaves its compiled modules to the next.
 flushCompileCache();
 
 for (const signal of ["SIGTERM", "SIGINT"]) {
   process.on(signal, () => {
     if (!drain().hasBegun) void shutDown();
+  });
+}
+
+/**
+ * Closes connections beyond half of the files that this process may open: the other half is for what requests open.
+ * Without any left, it could neither take a connection nor answer one.
+ */
+function refuseTooMany(server: Server): void {
+  const max = Math.floor(openFileLimit() / 2);
+  if (!Number.isFinite(max)) return;
+  // Otherwise the connection would go to another process, which may have as many.
+  Object.assign(server, { maxConnections: max, dropMaxConnection: true });
+  let reportedAt = -REPORT_INTERVAL_MS;
+  server.on("drop", () => {
+    if (performance.now() - reportedAt < REPORT_INTERVAL_MS) return;
+    reportedAt = performance.now();
+    console.error(`More than ${max} connections are refused. Raise the limit of open files.`);
   });
 }
 

@@ -8,6 +8,7 @@ import { probeIdentity } from "../identity/credentials/probe-identity.ts";
 import { type Config, config } from "../platform/config.ts";
 import { isolation } from "../platform/isolation/isolation.ts";
 import { log } from "../platform/log.ts";
+import { openFileLimit } from "../platform/open-file-limit.ts";
 import { codeOf, type Probe } from "../platform/outbound/probe.ts";
 import { runtimePath } from "../platform/runtime-path.ts";
 import { checkConnection, checkDatabase } from "./check-database.ts";
@@ -127,7 +128,7 @@ export async function finish(name: string, check: Check, deadline: AbortSignal) 
   return Promise.race([check().catch(broken), late]);
 }
 
-/** Checks `DATA_DIR` where this installation stores something there, and the isolation. */
+/** Checks `DATA_DIR` where this installation stores something there, the limit of open files, and the isolation. */
 async function checkHost(
   { DATA_DIR, EMBEDDED_SUPABASE }: Config,
   { sandboxes, mail, media, engine }: App,
@@ -138,7 +139,21 @@ async function checkHost(
     mail.name === "mailbox" ||
     media.name === "disk" ||
     engine.name === "workflow:local";
-  return [...(storesFiles ? [await checkFolder(runtimePath(DATA_DIR))] : []), checkIsolation()];
+  const folder = storesFiles ? [await checkFolder(runtimePath(DATA_DIR))] : [];
+  return [...folder, checkOpenFiles(openFileLimit()), checkIsolation()];
+}
+
+/** Half of it is for connections of clients. */
+const MIN_OPEN_FILES = 4_096;
+
+/** @param limit how many files and connections a process may have open */
+export function checkOpenFiles(limit: number): Finding {
+  if (limit >= MIN_OPEN_FILES) return ok("files", "a process may open enough files");
+  return warning(
+    "files",
+    `a process may open ${limit} files, and so serves at most ${Math.floor(limit / 2)} connections`,
+    "Set LimitNOFILE=65536 in the systemd unit, `ulimits` of the container, or `ulimit -n 65536` in the shell that starts the server.",
+  );
 }
 
 async function checkFolder(folder: string): Promise<Finding> {

@@ -7,6 +7,7 @@ import type { MediaRequest } from "../agent/tools/media-request.ts";
 import type { SubagentWork } from "../agent/tools/tool.ts";
 import type { App } from "../app.ts";
 import { type UntrustedSource, withSources } from "../contract/approvals.ts";
+import { throughOutage } from "../platform/database/unavailable.ts";
 import type { SearchAnswer, SearchFailure, SearchRequest } from "../search/port.ts";
 import { approvalIdOf, decideOn, effectOf } from "./approve-calls.ts";
 import { type ContextParts, contextSize } from "./fit-context.ts";
@@ -55,7 +56,7 @@ const SUBAGENTS_AT_ONCE = 4;
 
 const INTERRUPTED: JSONValue = {
   error:
-    "The server stopped while this was running. Its outcome is unknown, and it was not run again.",
+    "The server or its database failed while this was running. Its outcome is unknown, and it was not run again.",
 };
 
 /**
@@ -210,7 +211,9 @@ async function runAndRecord(
   const output = denial
     ? { error: denial.error }
     : await runTool(call.name, call.input, context, turn).finally(() => live?.end());
-  const end = await finishTool({ accountId: turn.account_id, turnId }, callId, output, met);
+  const end = await throughOutage(() =>
+    finishTool({ accountId: turn.account_id, turnId }, callId, output, met),
+  );
   if (end) step.update(end);
   return output;
 }

@@ -379,7 +379,10 @@ export class TurnStep {
       write: (chunk) => {
         const isWritten = this.#isRestarted || this.#progress?.outputs.has(chunk.toolCallId);
         const isPreliminary = "preliminary" in chunk && chunk.preliminary;
-        if (isWritten || (isPreliminary && this.#chars > MAX_CHARS_WITH_PROGRESS)) return;
+        // It comes from a timer, and a log that has failed would throw there.
+        const { aborted: hasFailed } = this.#current.log.failed;
+        const isTooMuch = hasFailed || this.#chars > MAX_CHARS_WITH_PROGRESS;
+        if (isWritten || (isPreliminary && isTooMuch)) return;
         for (const each of this.#withoutAnswer(chunk)) this.#write(each);
         const call = calls.find(({ id }) => id === chunk.toolCallId);
         if (call?.name !== "web_search" || chunk.type !== "tool-output-available") return;

@@ -1,5 +1,7 @@
 /** Several server processes on one port, as `npm start` runs them. */
 import { execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunningNext } from "../../scripts/run-next.ts";
 import { gate } from "../support/fakes/openai.ts";
@@ -31,7 +33,7 @@ const processesOf = (parent: number): number[] =>
 
 /** The processes that run turns, as the engine knows them. */
 const instances = async (): Promise<string[]> =>
-  (await workspace.sql`select id from engine.instances`).map((row) => String(row.id));
+  (await workspace.sql`select id from engine.instances order by id`).map((row) => String(row.id));
 
 const ownersOfRuns = async (): Promise<number> => {
   const rows = await workspace.sql`
@@ -102,6 +104,44 @@ describe("a server with several processes", () => {
     await expect.poll(instances).toHaveLength(PROCESSES);
     expect((await instances()).filter((id) => !before.includes(id))).toHaveLength(1);
     expect(server.logs()).toContain("A server process exited (SIGKILL). It is replaced");
+  });
+
+  it("goes on with running commands after a restart of the database", async () => {
+    await expect.poll(instances).toHaveLength(PROCESSES);
+    const before = await instances();
+    const printing =
+      "echo once >> effects; n=0; while [ ! -e go ]; do echo $((n++)); sleep 0.2; done; echo last";
+    workspace.model.script("restart", function* ({ step }) {
+      if (step === 0) yield { tool: "bash", input: { command: printing } };
+      else yield { text: "All done." };
+    });
+    const conversations = await Promise.all(
+      Array.from({ length: TURNS }, async () => {
+        const conversation = await openConversation(caller);
+        await conversation.send("[script:restart]");
+        await expect.poll(() => effectsOf(workspace, conversation)).toEqual(["once"]);
+        return conversation;
+      }),
+    );
+    const [session] = await workspace.sql`
+      select pid from pg_stat_activity where application_name = 'agent-platform-engine' limit 1`;
+    // PostgreSQL ends all sessions and recovers.
+    process.kill(Number(session?.pid), "SIGKILL");
+    const end = ({ sessionId }: Conversation) =>
+      writeFile(join(workspace.env.DATA_DIR ?? "", "sandboxes", sessionId, "home", "go"), "");
+    // Half of the commands end while the database is down.
+    await Promise.all(conversations.slice(0, TURNS / 2).map(end));
+    await expect.poll(() => instances().catch(() => []), { interval: 20 }).toEqual(before);
+    await Promise.all(conversations.slice(TURNS / 2).map(end));
+    for (const conversation of conversations) {
+      await expect.poll(async () => (await conversation.read()).isStreaming).toBe(false);
+      const answer = await conversation.answer();
+      const call = answer?.parts.find(({ type }) => type === "tool-bash");
+      expect(call).toMatchObject({ output: { stdout: expect.stringMatching(/\nlast\n$/) } });
+      expect(await effectsOf(workspace, conversation)).toEqual(["once"]);
+    }
+    expect(await instances()).toEqual(before);
+    expect(server.logs()).not.toContain("uncaught");
   });
 
   it("ends them all on SIGTERM", async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { isOutage } from "../../../packages/world-postgres/src/outage.ts";
 import type { Answer } from "./port.ts";
 
@@ -13,6 +14,21 @@ export class DatabaseUnavailable extends Error {
 /** Compares the code, because the engine and the bundle of its steps have separate copies of the class. */
 export function isDatabaseUnavailable(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "DATABASE_UNAVAILABLE";
+}
+
+const MAX_OUTAGE_MS = 10_000;
+const RETRY_MS = 500;
+
+/** Repeats a call through an outage of some seconds. For results that no one can produce again. */
+export async function throughOutage<T>(call: () => Promise<T>): Promise<T> {
+  for (const began = performance.now(); ; await delay(RETRY_MS)) {
+    try {
+      return await call();
+    } catch (error) {
+      const isOver = performance.now() - began > MAX_OUTAGE_MS;
+      if (isOver || !isDatabaseUnavailable(error)) throw error;
+    }
+  }
 }
 
 /** A gateway before the REST API: a refused key, a project that is paused or restricted, too many requests. */

@@ -4,7 +4,8 @@
  * A process is alive while its database session holds the advisory lock of its row in `engine.instances`.
  * When it dies for any reason, PostgreSQL ends the session and releases the lock; the process that
  * acquires the lock next clears the owner of the dead one's runs. All live processes then adopt these
- * runs in small portions, which spreads them. No clocks are compared, and two processes cannot both win.
+ * runs in small portions, which spreads them. When the sessions ended with the database itself, the owners may all be
+ * alive, so whoever is back first waits for the others. No clocks are compared, and two processes cannot both win.
  * A process that loses its session to the network and then finds its row deleted was fenced: it has lost
  * its runs, and the `owner` in the predicate of its late writes rejects them. Until it has a row again it
  * gets no run, and the runs that it creates have no owner.
@@ -24,6 +25,8 @@ export interface OwnershipOptions {
 }
 
 const REAP_INTERVAL_MS = 1_000;
+/** How long owners have to come back after the database has restarted, or has closed the session of this process. */
+const GRACE_SECONDS = 5;
 /** Runs that are adopted at a time: few, because processes that adopt at the same time should share them. */
 const PORTION = 4;
 /** The first key of the two-key advisory locks of this table. */
@@ -36,6 +39,8 @@ export class Ownership {
   readonly #session: Session;
   /** The session in which this process holds its lock; undefined before the first one. */
   #registeredIn: Sql | undefined;
+  /** When this process replaced a lost session. */
+  #returnedAt = Number.NEGATIVE_INFINITY;
   #adoption: Promise<void> | undefined;
   #adoptAgain = false;
   #leaving = false;
@@ -88,10 +93,15 @@ export class Ownership {
     const sql = await this.#session.open();
     if (sql !== this.#registeredIn) {
       await this.#register(sql);
+      if (this.#registeredIn) this.#returnedAt = performance.now();
       this.#registeredIn = sql;
     }
+    const graceLeft = GRACE_SECONDS * 1_000 + this.#returnedAt - performance.now();
     const dead = await sql`
-      with others as materialized (select id, lock_key from engine.instances where id <> ${this.id})
+      with others as materialized (
+        select id, lock_key from engine.instances
+        where id <> ${this.id} and ${graceLeft <= 0}
+          and pg_postmaster_start_time() < now() - make_interval(secs => ${GRACE_SECONDS}))
       select id, lock_key from others where pg_try_advisory_lock(${LOCK_SPACE}::int, lock_key::int)`;
     for (const { id, lock_key } of dead) {
       await removeDead(sql, String(id), this.#options.measurements).catch(this.#options.onError);
