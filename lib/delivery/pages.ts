@@ -12,13 +12,13 @@ import {
   resubscribeAddress,
   unsubscribeAddress,
 } from "./store.ts";
-import { hashConfirmation, readUnsubscribeToken } from "./tokens.ts";
+import { findConfirmation, readUnsubscribeToken } from "./tokens.ts";
 
 const MAX_BODY_BYTES = 4_096;
 
 export const askConfirmation = guarded(async (request) => {
   const token = tokenOf(request);
-  const link = await openConfirmation(hashConfirmation(token));
+  const link = await findConfirmation(token, openConfirmation);
   if (!link) return linkExpired();
   return renderPage({
     status: 200,
@@ -29,7 +29,7 @@ ${form("confirm", token, "Confirm")}`,
 });
 
 export const confirm = guarded(async (request) => {
-  const confirmed = await confirmAddress(hashConfirmation(tokenOf(request)));
+  const confirmed = await findConfirmation(tokenOf(request), confirmAddress);
   if (!confirmed) return linkExpired();
   return renderNotice(
     200,

@@ -9,11 +9,15 @@ import type { Config } from "../platform/config.ts";
 import { SCHEMA_VERSION } from "../platform/database/schema-version.ts";
 import { requestJson } from "../platform/outbound/fetch-json.ts";
 import { describeAnswer, describeFailure } from "../platform/outbound/probe.ts";
+import type { Recorded } from "./check-shared.ts";
 import { type Finding, findingOf, misconfigured, ok, warning } from "./finding.ts";
 
 const description = z.object({
   installation_id: z.string(),
   newest_migration: z.string().nullable(),
+  // Absent before the newest migration.
+  secret_fingerprint: z.string().nullish(),
+  data_dir_id: z.string().nullish(),
 });
 
 /** PostgREST's answer where the function does not exist. */
@@ -25,6 +29,7 @@ interface CheckedDatabase {
   readonly findings: readonly Finding[];
   /** The identity of the database; undefined when it was not reported. */
   readonly installationId?: string;
+  readonly recorded?: Recorded;
 }
 
 /** Checks the database behind `SUPABASE_URL`. */
@@ -51,6 +56,7 @@ export async function checkDatabase(
   const host = EMBEDDED_SUPABASE ? "embedded" : url.host;
   return {
     installationId: found.installation_id,
+    recorded: found,
     findings: [
       ok("database", `${host}, the secret key is accepted`),
       checkMigrations(found.newest_migration),

@@ -6,6 +6,7 @@ import { access, constants, mkdir } from "node:fs/promises";
 import type { App } from "../app.ts";
 import { probeIdentity } from "../identity/credentials/probe-identity.ts";
 import { type Config, config } from "../platform/config.ts";
+import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { isolation } from "../platform/isolation/isolation.ts";
 import { log } from "../platform/log.ts";
 import { openFileLimit } from "../platform/open-file-limit.ts";
@@ -13,6 +14,7 @@ import { codeOf, type Probe } from "../platform/outbound/probe.ts";
 import { runtimePath } from "../platform/runtime-path.ts";
 import { checkConnection, checkDatabase } from "./check-database.ts";
 import { checkUse, refuse } from "./check-settings.ts";
+import { checkShared, joinInstallation } from "./check-shared.ts";
 import { type Finding, failed, findingOf, misconfigured, ok, warning } from "./finding.ts";
 
 /** A vendor that is slower counts as one that does not answer. */
@@ -48,6 +50,16 @@ export async function checkStart(app: App): Promise<void> {
     else log()[blocksStart ? "error" : "warn"](about, detail);
   }
   refuse(found);
+  // A database that does not answer, or takes no writes, is waited for: the next start checks this.
+  const isKnown = found.some(({ check, status }) => check === "secret" && status === "ok");
+  if (!isKnown || settings.NODE_ENV === "development") return;
+  refuse(
+    await joinInstallation(settings, app).catch((error: unknown) => {
+      if (!isDatabaseUnavailable(error)) throw error;
+      log().warn({ err: error }, "The settings of this server could not be recorded");
+      return [];
+    }),
+  );
 }
 
 /**
@@ -74,7 +86,10 @@ export async function diagnose(
   };
   const checks: Record<string, Check> = {
     settings: async () => checkUse(settings),
-    database: async () => (await database).findings,
+    database: async () => {
+      const { findings, recorded } = await database;
+      return recorded ? [...findings, ...(await checkShared(settings, app, recorded))] : findings;
+    },
     ...(asksServices ? ofServices : {}),
   };
   const all = Object.entries(checks).map(([name, check]) => finish(name, check, deadline));

@@ -22,8 +22,8 @@ import {
   isAppError,
   statusOf,
 } from "../contract/app-error.ts";
-import { config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
+import { findSecret } from "../platform/find-secret.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
 
 /** Errors that a deletion or another budget resolves. */
@@ -71,9 +71,10 @@ export async function answerOnce(
   { accountId, key, content, log }: KeyedRequest,
   answer: (effectId: string) => Promise<AppError | Response>,
 ): Promise<AppError | Response> {
-  const stored = { p_account_id: accountId, p_key_hash: hash("key", key) };
+  const secret = await findSecret(accountId, (one) => hash("key", key, one));
+  const stored = { p_account_id: accountId, p_key_hash: hash("key", key, secret) };
   const lease = { p_lease_seconds: LEASE_SECONDS };
-  const fingerprint = hash("content", canonical(content));
+  const fingerprint = hash("content", canonical(content), secret);
   const asked = { ...stored, ...lease, p_fingerprint: fingerprint };
   const context = `${accountId} ${stored.p_key_hash}`;
   const begun = await call("begin_idempotent", asked, attemptAnswer);
@@ -115,10 +116,8 @@ export async function answerOnce(
 }
 
 /** Uses an HMAC with a purpose, so neither a key nor a request can be guessed from its hash. */
-function hash(purpose: "key" | "content", text: string): string {
-  return createHmac("sha256", config().API_KEY_SECRET)
-    .update(`idempotency ${purpose}\n${text}`)
-    .digest("hex");
+function hash(purpose: "key" | "content", text: string, secret: string): string {
+  return createHmac("sha256", secret).update(`idempotency ${purpose}\n${text}`).digest("hex");
 }
 
 /** Returns JSON with sorted keys, so their order makes no difference. */

@@ -111,6 +111,12 @@ export function config(): Config {
   return processWide("config", () => parseConfig(process.env));
 }
 
+/** Returns the secrets with which something valid may have been made, the one in use first. */
+export function acceptedSecrets(settings = config()): readonly string[] {
+  const { API_KEY_SECRET, API_KEY_SECRET_PREVIOUS: previous } = settings;
+  return previous === undefined ? [API_KEY_SECRET] : [API_KEY_SECRET, previous];
+}
+
 /** Returns whether URLs of this kind may lead to this machine, as in development. */
 export function allowsLoopback(kind: "mcp" | "media" | "skills" | "webhooks"): boolean {
   const { LOOPBACK_URLS, NODE_ENV, OUTBOUND_LOOPBACK } = config();

@@ -95,6 +95,9 @@ const service = {
   API_KEY_SECRET: secret(32).describe(
     "The secret of at least 32 characters that keys the hashes of API keys and codes, makes the credentials of runs and the links of shared chats, and derives the key that seals stored answers.",
   ),
+  API_KEY_SECRET_PREVIOUS: optionalSecret(32).describe(
+    "Another secret that is accepted while `API_KEY_SECRET` is being replaced. Keys, links and stored secrets that were made with it stay valid until this is removed. See operations.md.",
+  ),
   TRUSTED_PROXIES: integer(0)
     .optional()
     .describe(

@@ -1,6 +1,6 @@
 /** The secrets of triggers, and the checks that a request is from someone who has the secret. */
 import { createHmac, randomBytes } from "node:crypto";
-import { config } from "../platform/config.ts";
+import { acceptedSecrets, config } from "../platform/config.ts";
 import { areEqualTexts } from "../platform/equal-texts.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
 import type { Signature } from "./contract.ts";
@@ -25,8 +25,8 @@ export const storedSecret = (
   secret: string,
 ): string => (signature === null ? hashSecret(secret) : sealText(secret, contextOf(triggerId)));
 
-const hashSecret = (secret: string): string =>
-  createHmac("sha256", config().API_KEY_SECRET).update(`trigger secret\n${secret}`).digest("hex");
+const hashSecret = (secret: string, key = config().API_KEY_SECRET): string =>
+  createHmac("sha256", key).update(`trigger secret\n${secret}`).digest("hex");
 
 const WHSEC = /^whsec_((?:[A-Za-z0-9+/]{4}){6,}(?:[A-Za-z0-9+/]{2,3}={0,2})?)$/;
 
@@ -43,7 +43,9 @@ export interface SecretOfTrigger {
 
 /** Returns whether a request that carries this secret is authentic. */
 export const isSecret = (trigger: SecretOfTrigger, given: string | null | undefined): boolean =>
-  given !== null && given !== undefined && areEqualTexts(hashSecret(given), trigger.secret);
+  given !== null &&
+  given !== undefined &&
+  acceptedSecrets().some((key) => areEqualTexts(hashSecret(given, key), trigger.secret));
 
 /**
  * Returns whether a body was signed with the trigger's secret, and within five minutes where the signature

@@ -266,7 +266,11 @@ export function approvalIdOf(turnId: string, callId: string): string {
 }
 
 /** Signs a request for an approval, so an answer shows that its client has seen exactly this call. */
-export function signApproval(id: string, { id: toolCallId, name, input }: ToolCall): string {
+export function signApproval(
+  id: string,
+  { id: toolCallId, name, input }: ToolCall,
+  secret = config().API_KEY_SECRET,
+): string {
   const content = JSON.stringify([
     "approval",
     id,
@@ -274,7 +278,7 @@ export function signApproval(id: string, { id: toolCallId, name, input }: ToolCa
     name,
     inStoredOrder(input as JSONValue),
   ]);
-  return createHmac("sha256", config().API_KEY_SECRET).update(content).digest("base64url");
+  return createHmac("sha256", secret).update(content).digest("base64url");
 }
 
 /** @param runId of the turn, with which the answer is addressed */

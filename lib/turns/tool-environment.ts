@@ -11,7 +11,7 @@ import type { UntrustedSource } from "../contract/approvals.ts";
 import type { TurnPolicies } from "../contract/network-policy.ts";
 import { APPROVED_CALL, markOf } from "../identity/keys/approved-call.ts";
 import {
-  deriveRunCredential,
+  findRunCredential,
   type RunCredentialForm,
   runCredentialHeader,
 } from "../identity/keys/derive-run-credential.ts";
@@ -93,6 +93,9 @@ export async function toolEnvironment(
     ? await organizationOf(turn)
     : null;
   const sandbox = openSandbox(app, turn, policies);
+  const secret = turn.has_key
+    ? await findRunCredential(turn.account_id, turnId, credential)
+    : undefined;
   return {
     sandbox,
     canReachWeb: !asks && config().SANDBOX_ALLOWED_HOSTS.length > 0,
@@ -100,13 +103,10 @@ export async function toolEnvironment(
       AGENT_API_URL: serviceOrigin(),
       RECOUP_API: `${serviceOrigin()}/api`,
       ...(organization !== null && { RECOUP_ORG_ID: organization }),
-      ...(turn.has_key && {
-        AGENT_API_AUTH_HEADER: runCredentialHeader(turnId, credential),
+      ...(secret !== undefined && {
+        AGENT_API_AUTH_HEADER: runCredentialHeader(secret, credential),
         // The names that the public skills of the described service use.
-        [credential === "key" ? "RECOUP_API_KEY" : "RECOUP_ACCESS_TOKEN"]: deriveRunCredential(
-          turnId,
-          credential,
-        ),
+        [credential === "key" ? "RECOUP_API_KEY" : "RECOUP_ACCESS_TOKEN"]: secret,
       }),
     },
     signal,

@@ -25,10 +25,14 @@ comment on function public.iso_date is 'A time in a stored document, such as the
 
 create table public.installation (
   id uuid primary key default gen_random_uuid(),
-  only_row boolean not null unique default true check (only_row)
+  only_row boolean not null unique default true check (only_row),
+  secret_fingerprint text,
+  data_dir_id text
 );
 alter table public.installation enable row level security;
 comment on table public.installation is 'Identifies this database: a folder that belongs to another one is left alone.';
+comment on column public.installation.secret_fingerprint is 'HMAC with the API_KEY_SECRET of the servers. Null until one has started.';
+comment on column public.installation.data_dir_id is 'The id of the DATA_DIR that has the sandboxes or media; null until a server has started that keeps them there.';
 
 insert into public.installation default values;
 
@@ -61,10 +65,27 @@ begin
   return jsonb_build_object(
     'installation_id', public.installation_id(),
     'newest_migration', v_newest,
+    'secret_fingerprint', (select secret_fingerprint from public.installation),
+    'data_dir_id', (select data_dir_id from public.installation),
     'clock_ms', round(extract(epoch from clock_timestamp()) * 1000));
 end
 $$;
-comment on function public.describe_database is 'For the check of an installation: {installation_id, newest_migration, clock_ms}. newest_migration is null where migrations are not recorded as the Supabase CLI does; clock_ms is the time in milliseconds of the epoch.';
+comment on function public.describe_database is 'For the check of an installation: {installation_id, newest_migration, secret_fingerprint, data_dir_id, clock_ms}. newest_migration is null where migrations are not recorded as the Supabase CLI does; clock_ms is the time in milliseconds of the epoch.';
+
+create function public.join_installation(
+  p_fingerprints text[], p_data_dir_id text
+) returns public.installation
+language sql volatile set search_path = '' as $$
+  -- Of servers that start at the same time, one records its own, and the others wait for it.
+  update public.installation set
+    secret_fingerprint = case
+      when secret_fingerprint is null or secret_fingerprint = any (p_fingerprints)
+      then p_fingerprints[1] else secret_fingerprint end,
+    data_dir_id = coalesce(data_dir_id, p_data_dir_id)
+  where only_row
+  returning *
+$$;
+comment on function public.join_installation is 'Records the first fingerprint and the id where none is recorded, and the first fingerprint in place of another of these. Returns the record.';
 
 create unlogged table public.rate_limits (
   bucket text primary key,

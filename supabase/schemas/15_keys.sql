@@ -236,6 +236,14 @@ end
 $$;
 comment on function public.authenticate_key is 'Authenticates a key, with its limits and access. A run''s key is valid while its turn is active.';
 
+create function public.rekey_hash(p_from text, p_to text) returns void
+language sql volatile set search_path = '' as $$
+  update public.api_keys set hash = p_to where hash = p_from and scope = 'full';
+  update public.deleted_identities set hash = p_to
+  where hash = p_from and not exists (select from public.deleted_identities where hash = p_to);
+$$;
+comment on function public.rekey_hash is 'Replaces the hash of an API key, or of a deleted account, when API_KEY_SECRET is replaced. A run''s key stays, because the credential itself is made with the secret.';
+
 create function public.authenticate_email(
   p_email text,
   p_account_id uuid default null,

@@ -96,6 +96,16 @@ comment on column public.idempotency_keys.effect_id is 'The effect id of all att
 comment on column public.idempotency_keys.lease_until is 'Until when the running attempt has the key; after that its process is taken for dead.';
 comment on column public.idempotency_keys.response is 'The encrypted response; null until an attempt has one to keep.';
 
+create function public.find_stored_hash(p_account_id uuid, p_hashes text[]) returns text
+language sql stable set search_path = '' as $$
+  select hash from public.api_keys where hash = any (p_hashes)
+  union all
+  select key_hash from public.idempotency_keys
+  where account_id = p_account_id and key_hash = any (p_hashes)
+  limit 1
+$$;
+comment on function public.find_stored_hash is 'Which of these hashes, made with two secrets, an API key or an idempotency key of the account is stored under; null for none.';
+
 create function public.begin_idempotent(
   p_account_id uuid, p_key_hash text, p_fingerprint text, p_lease_seconds integer
 ) returns jsonb

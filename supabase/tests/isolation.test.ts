@@ -316,6 +316,7 @@ const withoutLookup = [
   "begin_idempotent",
   "end_idempotent",
   "extend_idempotent",
+  "find_stored_hash",
   // Called by the functions above, for rows that these have found.
   "has_generation_authority",
   "words_of_chats",

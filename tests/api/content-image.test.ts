@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { access, mkdir, mkdtemp, rm, utimes } from "node:fs/promises";
+import { access, copyFile, mkdir, mkdtemp, rm, utimes } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ import { client, createPerson, type Person } from "../support/harness/clients.ts
 import { expectPublished } from "../support/harness/published.ts";
 import { createRunCredential } from "../support/harness/run-credentials.ts";
 import { startServer } from "../support/harness/server.ts";
-import { sql, stack } from "../support/harness/stack.ts";
+import { setting, sql, stack } from "../support/harness/stack.ts";
 
 const post = (person: Person, body: unknown) => person.withKey.post("/api/content/image", body);
 
@@ -125,6 +125,7 @@ describe("where loopback is allowed, on a disk of its own", () => {
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), "agent-platform-images-"));
+    await copyFile(join(setting("DATA_DIR"), "data-dir-id"), join(dataDir, "data-dir-id"));
     await mkdir(join(work(), "run-forsaken"), { recursive: true });
     const longAgo = new Date(Date.now() - 2 * 60 * 60 * 1000);
     await utimes(join(work(), "run-forsaken"), longAgo, longAgo);

@@ -1,4 +1,7 @@
 /** A server checks the installation at its start: it refuses what cannot work, and warns of the rest. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startFakeComposio } from "../support/fakes/composio.ts";
 import { client } from "../support/harness/clients.ts";
@@ -48,6 +51,27 @@ describe("a server does not start", () => {
     const text = await refusal(project.env);
     project.recover();
     expect(text).toContain("Run `supabase db push`");
+  });
+
+  it("with another API_KEY_SECRET than the servers of its database, in one process or in several", async () => {
+    const other = "another-secret-that-no-server-of-this-database-has";
+    for (const processes of [undefined, 2]) {
+      const text = await refusal({ API_KEY_SECRET: other }, processes);
+      expect(text).toContain("The server refuses to start");
+      expect(text).toContain("Set API_KEY_SECRET_PREVIOUS");
+      expect(text).not.toContain(other);
+    }
+  });
+
+  it("with another DATA_DIR than the servers of its database, unless that is adopted", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "another-data-dir-"));
+    const text = await refusal({ DATA_DIR: dataDir });
+    expect(text).toContain("The server refuses to start");
+    const [, id = "", file = ""] = /write ([\w-]{36}) to (\S+)\./.exec(text) ?? [];
+    expect(dirname(file)).toBe(dataDir);
+    await writeFile(file, `${id}\n`);
+    await (await startServer({ env: { DATA_DIR: dataDir } })).stop();
+    await rm(dataDir, { recursive: true });
   });
 });
 

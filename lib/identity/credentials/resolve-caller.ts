@@ -8,7 +8,8 @@ import { type AppError, appError } from "../../contract/app-error.ts";
 import { APPROVAL_CATEGORIES } from "../../contract/approvals.ts";
 import { turnPolicies } from "../../contract/network-policy.ts";
 import { type RateVerdict, rate } from "../../contract/rate-limit.ts";
-import { config } from "../../platform/config.ts";
+import { acceptedSecrets, config } from "../../platform/config.ts";
+import type { Arguments } from "../../platform/database/port.ts";
 import { call } from "../../platform/database/query.ts";
 import { hashKey, isWellFormedKey, isWellFormedRunToken } from "../keys/key-format.ts";
 import type { Caller } from "./caller.ts";
@@ -139,13 +140,13 @@ export async function resolveCaller(
     p_account_limit: config().ACCOUNT_RATE_LIMIT,
   };
   if (credential.kind === "key") {
-    const hash = hashKey(credential.raw, config().API_KEY_SECRET);
-    const found = await call("authenticate_key", { p_hash: hash, ...asked }, keyAnswer);
+    const found = await authenticateKey(credential.raw, asked);
     if (found.outcome === "unknown") return unauthorized;
     if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
     return resolved(found, named, credentialOf(found), reads);
   }
   const { email, sessionId, issuedAt } = credential;
+  await rekey((secret) => hashIdentity(email, secret));
   const token = {
     p_email: email,
     p_identity_hash: hashIdentity(email),
@@ -156,6 +157,25 @@ export async function resolveCaller(
   if (found.outcome === "unknown") return unauthorized;
   if (found.outcome === "limited") return { limited: { by: found.by, ...found.rate } };
   return resolved(found, named, { kind: "bearer", email }, reads);
+}
+
+/** Looks a key up by its hash, which may have been made with the previous secret. */
+async function authenticateKey(raw: string, asked: Omit<Arguments<"authenticate_key">, "p_hash">) {
+  const hashOf = (secret: string) => hashKey(raw, secret);
+  let found: z.output<typeof keyAnswer> = { outcome: "unknown" };
+  for (const [at, secret] of acceptedSecrets().entries()) {
+    found = await call("authenticate_key", { ...asked, p_hash: hashOf(secret) }, keyAnswer);
+    if (found.outcome === "known" && at > 0) await rekey(hashOf);
+    if (found.outcome !== "unknown") break;
+  }
+  return found;
+}
+
+/** Replaces the stored hash that was made with the previous secret, if there is one. */
+async function rekey(hashOf: (secret: string) => string): Promise<void> {
+  const [current = "", previous] = acceptedSecrets();
+  if (previous === undefined) return;
+  await call("rekey_hash", { p_from: hashOf(previous), p_to: hashOf(current) }, z.unknown());
 }
 
 function credentialOf(found: z.output<typeof knownCredential>): Caller["credential"] {

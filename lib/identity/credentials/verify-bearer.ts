@@ -200,8 +200,8 @@ function isProviderFailure(error: unknown): boolean {
 const email = z.email().toLowerCase();
 
 /** Returns the form in which a deleted account is remembered: a keyed hash of its e-mail address. */
-export const hashIdentity = (address: string): string =>
-  createHmac("sha256", config().API_KEY_SECRET).update(`identity ${address}`).digest("hex");
+export const hashIdentity = (address: string, secret = config().API_KEY_SECRET): string =>
+  createHmac("sha256", secret).update(`identity ${address}`).digest("hex");
 
 const profile = z.object({ sub: z.string(), email, email_verified: z.unknown() });
 

@@ -6,7 +6,7 @@
 import { createHash, createHmac } from "node:crypto";
 import type { ApprovalCategory } from "../../contract/approvals.ts";
 import { segmentsOf } from "../../contract/effects.ts";
-import { config } from "../../platform/config.ts";
+import { acceptedSecrets, config } from "../../platform/config.ts";
 import { areEqualTexts } from "../../platform/equal-texts.ts";
 
 /** Has the mark. */
@@ -36,17 +36,24 @@ export function readMark(
   request: ApprovedRequest,
 ): { readonly callId: string; readonly categories: readonly string[] } | null {
   const [named = "", signature = ""] = mark?.split(".") ?? [];
-  if (!areEqualTexts(signature, signatureOf(request, named))) return null;
+  const isOwn = acceptedSecrets().some((secret) =>
+    areEqualTexts(signature, signatureOf(request, named, secret)),
+  );
+  if (!isOwn) return null;
   const [callId, categories] = JSON.parse(Buffer.from(named, "base64url").toString());
   return { callId, categories };
 }
 
-function signatureOf({ turnId, method, url, body }: ApprovedRequest, named: string): string {
+function signatureOf(
+  { turnId, method, url, body }: ApprovedRequest,
+  named: string,
+  secret = config().API_KEY_SECRET,
+): string {
   const content = createHash("sha256")
     .update(JSON.stringify(body) ?? "")
     .digest("hex");
   const signed = [turnId, named, method, segmentsOf(url.pathname), [...url.searchParams], content];
-  return createHmac("sha256", config().API_KEY_SECRET)
+  return createHmac("sha256", secret)
     .update(`approved call ${JSON.stringify(signed)}`)
     .digest("base64url");
 }

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { App } from "../../app.ts";
 import { type AppError, appError, invalidField, isAppError } from "../../contract/app-error.ts";
 import type { ChatAddress } from "../../contract/chat-address.ts";
-import { config } from "../../platform/config.ts";
+import { acceptedSecrets, config } from "../../platform/config.ts";
 import { serviceOrigin } from "../../platform/service-origin.ts";
 import { streamOf } from "../../platform/stream-of.ts";
 import { fileResponse } from "../../sandbox/file-response.ts";
@@ -109,7 +109,7 @@ export async function readShare(
   token: string,
   { limit, cursor: from = 0 }: { readonly limit: number; readonly cursor?: number | undefined },
 ) {
-  const id = readToken(token, config().API_KEY_SECRET);
+  const id = readToken(token, acceptedSecrets());
   const found = id === null ? null : await selectSharedChat(id, from, limit);
   if (found === null) return shareNotFound;
   const next = from + limit;
@@ -121,7 +121,7 @@ export async function readShare(
  * renewed in the meantime, so does the body. Errors: 404 `File not found`.
  */
 export async function readSharedFile(token: string, index: number): Promise<Response | AppError> {
-  const id = readToken(token, config().API_KEY_SECRET);
+  const id = readToken(token, acceptedSecrets());
   const read = async (from: number) =>
     id === null ? null : selectSharedFile(id, index, from, PIECE_BYTES);
   const first = await read(0);
@@ -148,6 +148,6 @@ export async function continueShare(
   accountId: string,
   token: string,
 ) {
-  const id = readToken(token, config().API_KEY_SECRET);
+  const id = readToken(token, acceptedSecrets());
   return id === null ? shareNotFound : copyShare(accountId, id, models.defaultModelId);
 }

@@ -14,12 +14,13 @@ export function formatToken(shareId: string, secret: string): string {
   return Buffer.concat([id, codeOf(id, secret)]).toString("base64url");
 }
 
-/** Returns the id of the share, or null for a token that this service has not made. */
-export function readToken(token: string, secret: string): string | null {
+/** Returns the id of the share, or null for a token that was made with none of these secrets. */
+export function readToken(token: string, secrets: readonly string[]): string | null {
   if (!TOKEN.test(token)) return null;
   const bytes = Buffer.from(token, "base64url");
   const id = bytes.subarray(0, ID_BYTES);
-  if (!timingSafeEqual(bytes.subarray(ID_BYTES), codeOf(id, secret))) return null;
+  const code = bytes.subarray(ID_BYTES);
+  if (!secrets.some((secret) => timingSafeEqual(code, codeOf(id, secret)))) return null;
   return id.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 

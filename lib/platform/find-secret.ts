@@ -1,0 +1,19 @@
+import { z } from "zod";
+import { acceptedSecrets } from "./config.ts";
+import { call } from "./database/query.ts";
+
+/**
+ * Returns the secret with which the hash was made that is stored for the account: the one in use, unless that is being
+ * replaced and the hash of the previous one is stored.
+ */
+export async function findSecret(
+  accountId: string,
+  hashOf: (secret: string) => string,
+): Promise<string> {
+  const secrets = acceptedSecrets();
+  const [current = "", previous] = secrets;
+  if (previous === undefined) return current;
+  const args = { p_account_id: accountId, p_hashes: secrets.map(hashOf) };
+  const stored = await call("find_stored_hash", args, z.string().nullable());
+  return stored === hashOf(previous) ? previous : current;
+}
