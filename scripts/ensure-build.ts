@@ -9,6 +9,7 @@ import { runProgram } from "./run-program.ts";
 const sources = [
   "app",
   "lib",
+  "packages/world-postgres/src",
   "supabase/functions.ts",
   "public",
   "next.config.ts",
