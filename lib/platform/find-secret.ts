@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { acceptedSecrets } from "./config.ts";
 import { call } from "./database/query.ts";
+import { areEqualTexts } from "./equal-texts.ts";
+
+/** Returns whether a text is the one that is made with one of the accepted secrets. */
+export const isMadeWithSecret = (given: string, make: (secret: string) => string): boolean =>
+  acceptedSecrets().some((secret) => areEqualTexts(given, make(secret)));
 
 /**
  * Returns the secret with which the hash was made that is stored for the account: the one in use, unless that is being

@@ -1,7 +1,8 @@
 /** The secrets of triggers, and the checks that a request is from someone who has the secret. */
 import { createHmac, randomBytes } from "node:crypto";
-import { acceptedSecrets, config } from "../platform/config.ts";
+import { config } from "../platform/config.ts";
 import { areEqualTexts } from "../platform/equal-texts.ts";
+import { isMadeWithSecret } from "../platform/find-secret.ts";
 import { openText, sealText } from "../platform/seal-text.ts";
 import type { Signature } from "./contract.ts";
 
@@ -45,7 +46,7 @@ export interface SecretOfTrigger {
 export const isSecret = (trigger: SecretOfTrigger, given: string | null | undefined): boolean =>
   given !== null &&
   given !== undefined &&
-  acceptedSecrets().some((key) => areEqualTexts(hashSecret(given, key), trigger.secret));
+  isMadeWithSecret(trigger.secret, (key) => hashSecret(given, key));
 
 /**
  * Returns whether a body was signed with the trigger's secret, and within five minutes where the signature

@@ -5,8 +5,7 @@ import { type AppError, appError } from "../contract/app-error.ts";
 import { tooManyTurns } from "../contract/quota.ts";
 import { optionsIn, type TurnOptions, turnOptions } from "../contract/run-options.ts";
 import { type Caller, keyIdOf } from "../identity/credentials/caller.ts";
-import { acceptedSecrets } from "../platform/config.ts";
-import { areEqualTexts } from "../platform/equal-texts.ts";
+import { isMadeWithSecret } from "../platform/find-secret.ts";
 import { signApproval } from "./approve-calls.ts";
 import type { EndParts } from "./finish-stream.ts";
 import { getRun } from "./get-run.ts";
@@ -89,10 +88,7 @@ export async function answerByMessage(
     const { id, approved, reason, signature } = part.approval;
     const name = part.type === "dynamic-tool" ? part.toolName : getStaticToolName(part);
     const call = { id: part.toolCallId, name, input: part.input };
-    const isSent = acceptedSecrets().some((secret) =>
-      areEqualTexts(signature ?? "", signApproval(id, call, secret)),
-    );
-    if (!isSent) {
+    if (!isMadeWithSecret(signature ?? "", (secret) => signApproval(id, call, secret))) {
       return appError(
         "invalid_request",
         `The approval of ${part.toolCallId} is not as it was sent`,

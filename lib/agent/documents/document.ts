@@ -48,6 +48,18 @@ export class DocumentError extends Error {
   override readonly name = "DocumentError";
 }
 
+/** Returns a list of what is not shown, such as ` Omitted: 2 images.` */
+export function omittedText(counts: ReadonlyMap<string, number>): string {
+  const items = [...counts].map(([unit, count]) => countOf(count, unit));
+  return items.length > 0 ? ` Omitted: ${items.join(", ")}.` : "";
+}
+
+export const countOf = (count: number, unit: string): string =>
+  `${count} ${unit}${count === 1 ? "" : "s"}`;
+
+export const increment = (counts: Map<string, number>, unit: string): void =>
+  void counts.set(unit, (counts.get(unit) ?? 0) + 1);
+
 /** The levels of lists of a Word document. */
 export const MAX_NESTING = 9;
 export const TOO_DEEP = `is nested too deeply: use at most ${MAX_NESTING} levels of lists and quotes`;

@@ -1,5 +1,6 @@
 /** Computes the numbers of paragraphs, which a Word document does not store. */
-import { all, find, increment, numberOf, symbolOf, valOf, type Xml } from "./office-package.ts";
+import { increment } from "./document.ts";
+import { all, find, numberOf, symbolOf, valOf, type Xml } from "./office-package.ts";
 
 /** Longer chains of styles are loops. */
 const MAX_ANCESTORS = 32;

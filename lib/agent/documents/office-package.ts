@@ -123,18 +123,6 @@ export const numberOf = (element: Xml | undefined, name: string): number | undef
 export const chosen = (alternatives: Xml): Xml =>
   find(alternatives, "Choice") ?? find(alternatives, "Fallback") ?? NOTHING;
 
-/** Returns a list of what is not shown, such as ` Omitted: 2 images.` */
-export function omittedText(counts: ReadonlyMap<string, number>): string {
-  const items = [...counts].map(([unit, count]) => countOf(count, unit));
-  return items.length > 0 ? ` Omitted: ${items.join(", ")}.` : "";
-}
-
-export const countOf = (count: number, unit: string): string =>
-  `${count} ${unit}${count === 1 ? "" : "s"}`;
-
-export const increment = (counts: Map<string, number>, unit: string): void =>
-  void counts.set(unit, (counts.get(unit) ?? 0) + 1);
-
 const CHECK_MARKS = new Map(Object.entries({ "🗹": "☑", "🗷": "☒", "🗸": "✓" }));
 
 /** Returns a character of a font such as Wingdings; undefined for other fonts. */

@@ -2,16 +2,13 @@
  * Reads Word documents as they are displayed, with the numbers and marks that Word computes. This file is long because
  * paragraphs, tables, fields and text boxes contain each other and share their counters.
  */
-import type { DocumentText, Section } from "./document.ts";
+import { countOf, type DocumentText, increment, omittedText, type Section } from "./document.ts";
 import { type Counters, Numbering, newCounters, Styles } from "./docx-numbering.ts";
 import {
   all,
   chosen,
-  countOf,
   find,
-  increment,
   numberOf,
-  omittedText,
   openOffice,
   symbolOf,
   valOf,

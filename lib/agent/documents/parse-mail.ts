@@ -4,8 +4,7 @@ import MsgReader from "@kenjiuno/msgreader";
 import { Parser } from "htmlparser2";
 import PostalMime from "postal-mime";
 import { decode, decodeText } from "./decode-text.ts";
-import { DocumentError, type DocumentText } from "./document.ts";
-import { countOf, increment, omittedText } from "./office-package.ts";
+import { countOf, DocumentError, type DocumentText, increment, omittedText } from "./document.ts";
 import { parseRtf } from "./parse-rtf.ts";
 
 /** Node gives the module of a CommonJS package as its default export, and bundlers give the export of that name. */

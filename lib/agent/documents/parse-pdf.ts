@@ -2,8 +2,15 @@
 import { readFile } from "node:fs/promises";
 import { getDocumentProxy } from "unpdf";
 import { runtimePath } from "../../platform/runtime-path.ts";
-import { DocumentError, type DocumentText, PROTECTED, type Section } from "./document.ts";
-import { countOf, increment, omittedText } from "./office-package.ts";
+import {
+  countOf,
+  DocumentError,
+  type DocumentText,
+  increment,
+  omittedText,
+  PROTECTED,
+  type Section,
+} from "./document.ts";
 
 const MAX_PAGES = 2_000;
 const CMAPS = runtimePath(process.cwd(), "node_modules", "pdfjs-dist", "cmaps");

@@ -1,15 +1,6 @@
 /** Reads presentations: their slides in their order, with notes and comments. */
-import type { DocumentText } from "./document.ts";
-import {
-  all,
-  chosen,
-  countOf,
-  find,
-  increment,
-  omittedText,
-  openOffice,
-  type Xml,
-} from "./office-package.ts";
+import { countOf, type DocumentText, increment, omittedText } from "./document.ts";
+import { all, chosen, find, openOffice, type Xml } from "./office-package.ts";
 
 const OMITTED = new Map(
   Object.entries({

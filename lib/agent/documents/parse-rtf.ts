@@ -1,8 +1,8 @@
 /** Reads Rich Text Format as its writers mean it: code pages by font, Unicode, tables and changes. */
 import { isAscii } from "node:buffer";
 import { decode } from "./decode-text.ts";
-import { DocumentError, type DocumentText } from "./document.ts";
-import { countOf, increment, omittedText, symbolOf } from "./office-package.ts";
+import { countOf, DocumentError, type DocumentText, increment, omittedText } from "./document.ts";
+import { symbolOf } from "./office-package.ts";
 
 const MAX_DEPTH = 5_000;
 

@@ -1,6 +1,7 @@
 import { type CellObject, read, type WorkSheet } from "@e965/xlsx";
 import { formatNumber } from "./cell-format.ts";
 import {
+  countOf,
   DocumentError,
   type DocumentFormat,
   type DocumentText,
@@ -8,7 +9,6 @@ import {
   type Section,
   type Sheet,
 } from "./document.ts";
-import { countOf } from "./office-package.ts";
 import { readZip } from "./read-zip.ts";
 
 const MAX_SHEETS = 200;

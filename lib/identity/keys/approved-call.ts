@@ -6,8 +6,8 @@
 import { createHash, createHmac } from "node:crypto";
 import type { ApprovalCategory } from "../../contract/approvals.ts";
 import { segmentsOf } from "../../contract/effects.ts";
-import { acceptedSecrets, config } from "../../platform/config.ts";
-import { areEqualTexts } from "../../platform/equal-texts.ts";
+import { config } from "../../platform/config.ts";
+import { isMadeWithSecret } from "../../platform/find-secret.ts";
 
 /** Has the mark. */
 export const APPROVED_CALL = "x-agent-approved-call";
@@ -36,10 +36,7 @@ export function readMark(
   request: ApprovedRequest,
 ): { readonly callId: string; readonly categories: readonly string[] } | null {
   const [named = "", signature = ""] = mark?.split(".") ?? [];
-  const isOwn = acceptedSecrets().some((secret) =>
-    areEqualTexts(signature, signatureOf(request, named, secret)),
-  );
-  if (!isOwn) return null;
+  if (!isMadeWithSecret(signature, (secret) => signatureOf(request, named, secret))) return null;
   const [callId, categories] = JSON.parse(Buffer.from(named, "base64url").toString());
   return { callId, categories };
 }

@@ -13,7 +13,7 @@ import {
 } from "just-bash";
 import { checkDeadlines } from "./deadlines.ts";
 import { keepBytes, shownText } from "./kept-bytes.ts";
-import { correctInterpreter } from "./shell-corrections.ts";
+import { commandNameOf, correctInterpreter } from "./shell-corrections.ts";
 
 type Stream = "stdout" | "stderr";
 type Send = (stream: Stream, text: string) => void;
@@ -219,7 +219,7 @@ async function observeCommand(view: View, node: CommandNode, run: Run): Promise<
   const outputs = node.redirections.filter(
     ({ fd, operator }) => !operator.startsWith("<") || (fd ?? 0) !== 0,
   );
-  if (outputs.length > 0 && nameOf(node) === "exec") view.screen.isRedirected = true;
+  if (outputs.length > 0 && commandNameOf(node) === "exec") view.screen.isRedirected = true;
   const hidesStdout = outputs.some(({ fd, operator }) => fd !== 2 || operator.startsWith("&"));
   if (hidesStdout || redirectedBodies.has(node)) return views.run(undefined, run);
   const hasStderr = view.hasStderr && outputs.length === 0;
@@ -230,12 +230,6 @@ const textOf = (result: ExecResult): string => shownText(keepBytes(result).stdou
 
 /** Whether all scripts that the command runs are ones whose output it returns. */
 function runsScript(node: CommandNode, { isRedirected }: Screen): boolean {
-  if (isRedirected || !RUNNERS.test(nameOf(node))) return false;
+  if (isRedirected || !RUNNERS.test(commandNameOf(node))) return false;
   return !/"(Arith)?(Command|Process)Subst|"parameter":"[^"]*\[/.test(JSON.stringify(node));
-}
-
-function nameOf(node: CommandNode): string {
-  const [name, ...others] = (node.type === "SimpleCommand" && node.name?.parts) || [];
-  const isPlain = name?.type === "Literal" || name?.type === "SingleQuoted";
-  return isPlain && others.length === 0 ? name.value : "";
 }

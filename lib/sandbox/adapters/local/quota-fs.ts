@@ -94,10 +94,9 @@ export class QuotaFs extends ReadWriteFs {
     else await super.rm(path, options);
   }
 
-  /** Replaces the inherited read, which waits for the other end of a pipe. */
   /** Keeps bytes that are not UTF-8 for the commands that pass on text. */
-  override async readFile(path: string, options?: Parameters<IFileSystem["readFile"]>[1]) {
-    const encoding = typeof options === "object" ? options.encoding : options;
+  override async readFile(path: string, options?: ReadEncoding) {
+    const encoding = encodingOf(options);
     if (encoding && encoding !== "utf8" && encoding !== "utf-8")
       return super.readFile(path, options);
     return keptText(await this.readFileBuffer(path));
@@ -107,6 +106,7 @@ export class QuotaFs extends ReadWriteFs {
     return inputOf(await this.readFileBuffer(path));
   }
 
+  /** Replaces the inherited read, which waits for the other end of a pipe. */
   override async readFileBuffer(path: string): Promise<Uint8Array> {
     const bytes = await this.readPiece(path, 0, MAX_COMMAND_FILE_BYTES + 1);
     if (bytes.byteLength > MAX_COMMAND_FILE_BYTES) {
@@ -199,7 +199,8 @@ export class QuotaFs extends ReadWriteFs {
 
 const notRegular = (path: string): Error => new Error(`EACCES: not a regular file, '${path}'`);
 
-const encodingOf = (options: Encoding) =>
+type ReadEncoding = Parameters<IFileSystem["readFile"]>[1];
+const encodingOf = (options: Encoding | ReadEncoding) =>
   typeof options === "object" ? options.encoding : options;
 
 /** Returns the bytes of a text in which bytes that are no text are kept. */

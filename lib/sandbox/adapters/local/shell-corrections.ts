@@ -106,16 +106,17 @@ export function correctInterpreter(
         const corrected = await correctWords(this, node, (script) =>
           hidden(() => executeScript.call(this, script)),
         );
+        const name = commandNameOf(corrected);
         const [input, ...others] = rest;
-        const isText = !TAKES_BYTES.some((name) => isNamed(corrected, name));
+        const isText = !TAKES_BYTES.includes(name);
         // Text keeps its bytes in the low eight bits.
         const stdin =
           typeof input === "string" ? inputOf(Buffer.from(input, "latin1"), isText) : input;
         const run = () =>
           textInput.run(isText, () => executeCommand.call(this, corrected, stdin, ...others));
         const shell = shells.getStore();
-        const isFind = isNamed(corrected, "find");
-        const result = isFind && shell ? shells.run({ ...shell, joinsText: true }, run) : run();
+        const result =
+          name === "find" && shell ? shells.run({ ...shell, joinsText: true }, run) : run();
         return restoreBytes(await result);
       } catch (error) {
         const problem = problemOf(error);
@@ -129,9 +130,11 @@ export function correctInterpreter(
 /** Commands that look at the characters of their input as bytes. */
 const TAKES_BYTES = ["od", "base64", "file", "tar"];
 
-function isNamed(node: CommandNode, name: string): boolean {
-  const [part, ...others] = (node.type === "SimpleCommand" && node.name?.parts) || [];
-  return part?.type === "Literal" && part.value === name && others.length === 0;
+/** Returns the name of a command that is written as it is; empty for any other. */
+export function commandNameOf(node: CommandNode): string {
+  const [name, ...others] = (node.type === "SimpleCommand" && node.name?.parts) || [];
+  const isPlain = name?.type === "Literal" || name?.type === "SingleQuoted";
+  return isPlain && others.length === 0 ? name.value : "";
 }
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : "");
