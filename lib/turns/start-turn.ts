@@ -243,7 +243,7 @@ async function startClaimed(
 }
 
 async function prepareClaim(
-  { models }: Pick<App, "models">,
+  { models, engine }: Pick<App, "models" | "engine">,
   request: TurnRequest,
   messages: readonly UIMessage[],
 ): Promise<Claim | AppError> {
@@ -268,6 +268,7 @@ async function prepareClaim(
     options: optionsIn(request, turnOptions),
     onBusy,
     credential: runCredentialForm(caller),
+    claimedBy: engine.processId,
   };
   const historyWith = (newest: UIMessage) =>
     messages.length > 1 ? [...messages.slice(0, -1), newest] : null;

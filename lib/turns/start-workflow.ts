@@ -11,7 +11,8 @@ import { drain, runPeriodically } from "../platform/drain.ts";
 import { log } from "../platform/log.ts";
 import { count } from "../platform/telemetry/metrics.ts";
 import { continueTrace, inSpan, traceparent } from "../platform/telemetry/spans.ts";
-import { beginQueuedTurn, chatsToBegin, dequeueTurn } from "./store/queued-turns.ts";
+import { abandonTurn } from "./store/claims.ts";
+import { beginQueuedTurn, chatsToBegin, dequeueTurn, takeOverClaim } from "./store/queued-turns.ts";
 import { turnsToWake } from "./store/runs.ts";
 
 /**
@@ -50,12 +51,26 @@ async function startNext(app: Pick<App, "engine">, chatId: string): Promise<void
   if (drain().hasBegun) return;
   // The turn does not belong to the trace of the one before it.
   await continueTrace(undefined, async () => {
-    const turn = await beginQueuedTurn(chatId);
+    const turn = await beginQueuedTurn(chatId, app.engine.processId);
     if (turn === null) return;
     await startWorkflow(app, turn.turnId, turn.credential);
     await dequeueTurn(turn.turnId);
     count("agent_platform.turns.started", 1, { kind: "chat" });
   });
+}
+
+/** Starts the runs of turns whose process has died after their claim. */
+async function takeOverClaims({ engine }: Pick<App, "engine">): Promise<void> {
+  const { processId } = engine;
+  if (processId === null) return;
+  for (let turn = await takeOverClaim(processId); turn; turn = await takeOverClaim(processId)) {
+    const { turnId, credential } = turn;
+    await startWorkflow({ engine }, turnId, credential).catch(async (error: unknown) => {
+      await abandonTurn(turnId);
+      throw error;
+    });
+    await dequeueTurn(turnId);
+  }
 }
 
 /**
@@ -66,6 +81,7 @@ export function scheduleQueuedTurns(app: Pick<App, "engine">): void {
   runPeriodically("queued turns", SWEEP_SECONDS, async () => {
     const chatIds = await continueTrace(undefined, () => chatsToBegin(BATCH));
     for (const chatId of chatIds) await unblockQueuedTurn(app, chatId);
+    await continueTrace(undefined, () => takeOverClaims(app));
     const turnIds = await continueTrace(undefined, () => turnsToWake(BATCH, SWEEP_SECONDS));
     for (const turnId of turnIds) await app.engine.wake(turnId);
   });
