@@ -228,8 +228,7 @@ async function startClaimed(
   if (turn) app.runningTurns.keepClaimed(turnId, { turn, call: startFirstCall(app, turnId, turn) });
   const runId = await started.catch(async (error: unknown) => {
     app.runningTurns.takeClaimed(turnId)?.call?.cancel();
-    // Release the claim, because the chat would stay blocked. If this fails as well, the claim expires
-    // after a minute.
+    // The chat would stay blocked. If this fails as well, the claim expires after a minute.
     await abandonTurn(turnId);
     count("agent_platform.turns.ended", 1, { status: "failed" });
     throw error;
