@@ -1,9 +1,10 @@
 /** Checks the two things that all servers of a database must share: `API_KEY_SECRET`, and the `DATA_DIR` that has sandboxes or media. */
-import { createHmac, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { App } from "../app.ts";
+import { fingerprintOf } from "../identity/keys/key-format.ts";
 import { acceptedSecrets, type Config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { codeOf } from "../platform/outbound/probe.ts";
@@ -18,9 +19,6 @@ const recorded = z.object({
 export type Recorded = z.output<typeof recorded>;
 
 type Storing = Pick<App, "sandboxes" | "media">;
-
-const fingerprintOf = (secret: string): string =>
-  createHmac("sha256", secret).update("fingerprint of API_KEY_SECRET").digest("hex");
 
 const idFile = ({ DATA_DIR }: Config): string =>
   join(runtimePath(resolve(DATA_DIR)), "data-dir-id");

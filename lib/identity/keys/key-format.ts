@@ -50,6 +50,10 @@ export function hashKey(raw: string, secret: string): string {
   return createHmac("sha256", secret).update(raw).digest("hex");
 }
 
+/** Returns what the database records of the secret of its servers, which tells another secret from it. */
+export const fingerprintOf = (secret: string): string =>
+  createHmac("sha256", secret).update("fingerprint of API_KEY_SECRET").digest("hex");
+
 function checksum(body: string): string {
   return base62(BigInt(crc32(body)), 6);
 }
