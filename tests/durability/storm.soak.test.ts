@@ -3,7 +3,7 @@
  * crashes or is read-only for a while; then all instances are restarted one after another by SIGTERM. Nothing may be
  * lost, repeated or stuck. Prints how long streams were silent after each kind of event.
  *
- * `STORM_TURNS`, `STORM_SECONDS` and `STORM_KILL_MS` change the load.
+ * This file is long because load, events, checks and report are one measurement. `STORM_TURNS`, `STORM_SECONDS` and `STORM_KILL_MS` change the load.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";

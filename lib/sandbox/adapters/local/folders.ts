@@ -129,7 +129,7 @@ export async function stageUpload<T>(
   }
 }
 
-/** The prefix of marks: an upload is not what a command has created that runs at the same time. */
+/** The prefix of marks, by which an upload is told from the files of a command that runs at the same time. */
 export const KEPT_PREFIX = `${STAGED_PREFIX}kept-`;
 
 /** Marks a staged file by its inode, for an hour, in the part of the session's folder that no command sees. */
