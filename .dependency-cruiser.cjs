@@ -54,16 +54,17 @@ module.exports = {
       name: "every-folder-has-a-floor",
       comment: "Add a new folder of lib to the floors in .dependency-cruiser.cjs.",
       severity: "error",
-      from: { path: "^lib/", pathNot: `^lib/(app\\.ts$|(${floors.flat().join("|")})/)` },
+      from: { path: "^lib/", pathNot: `^lib/((app|parts)\\.ts$|(${floors.flat().join("|")})/)` },
       to: {},
     },
     ...noArrowUp,
     {
-      name: "only-the-type-of-the-app",
-      comment: "A function receives the parts it needs, so a route's modules are those it uses.",
+      name: "no-one-imports-the-composition-root",
+      comment:
+        "A function receives the parts it needs (lib/parts.ts), so a route's modules are those it uses.",
       severity: "error",
       from: { path: "^lib/" },
-      to: { path: compositionRoot, dependencyTypesNot: ["type-only"] },
+      to: { path: compositionRoot },
     },
     {
       name: "only-the-engine-knows-the-workflow-sdk",
@@ -121,8 +122,7 @@ module.exports = {
   ],
   options: {
     parser: "swc",
-    // Files of lib import the type of the App. Through it, each would be in a circle.
-    doNotFollow: { path: ["node_modules", compositionRoot] },
+    doNotFollow: { path: ["node_modules"] },
     tsConfig: { fileName: "tsconfig.base.json" },
     enhancedResolveOptions: { extensions: [".ts", ".tsx", ".mjs", ".js", ".json"] },
   },

@@ -19,6 +19,7 @@ import type { WorkflowEngineOptions } from "./engine/adapters/workflow/engine.ts
 import type { Engine } from "./engine/port.ts";
 import { TokenVerifier } from "./identity/credentials/verify-bearer.ts";
 import type { Mailer } from "./mail/port.ts";
+import type { App } from "./parts.ts";
 import { type Config, poolSize, processShare } from "./platform/config.ts";
 import { createQueues, type FairQueue } from "./platform/fair-queue.ts";
 import { localOrigin } from "./platform/local-origin.ts";
@@ -244,7 +245,7 @@ export async function createMailer({ SMTP_URL: url, MAIL_FROM }: Config): Promis
   return createMailboxMailer({ folder: mailboxFolder(), from });
 }
 
-export async function createApp(settings: Config) {
+export async function createApp(settings: Config): Promise<App> {
   const queues = createQueues(settings);
   const models = await createModels(settings);
   const media = await createMediaStorage(settings);
@@ -281,9 +282,6 @@ export async function createApp(settings: Config) {
     requestLog: new RequestLog(),
   };
 }
-
-/** The parts of a process: an adapter of each port, and the queues, caches and workers. */
-export type App = Readonly<Awaited<ReturnType<typeof createApp>>>;
 
 /** Creates the parts of this process, which `currentApp()` returns from then on. */
 export async function startApp(settings: Config): Promise<App> {

@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import type { App } from "../app.ts";
 import { fingerprintOf } from "../identity/keys/key-format.ts";
+import type { Parts } from "../parts.ts";
 import { acceptedSecrets, type Config } from "../platform/config.ts";
 import { call } from "../platform/database/query.ts";
 import { codeOf } from "../platform/outbound/probe.ts";
@@ -18,7 +18,7 @@ const recorded = z.object({
 /** The record that the servers of the database have made of themselves. */
 export type Recorded = z.output<typeof recorded>;
 
-type Storing = Pick<App, "sandboxes" | "media">;
+type Storing = Parts<"sandboxes" | "media">;
 
 const idFile = ({ DATA_DIR }: Config): string =>
   join(runtimePath(resolve(DATA_DIR)), "data-dir-id");

@@ -3,8 +3,8 @@
  * nothing, costs no vendor's money, and may run beside a server.
  */
 import { access, constants, mkdir } from "node:fs/promises";
-import type { App } from "../app.ts";
 import { probeIdentity } from "../identity/credentials/probe-identity.ts";
+import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";
 import { isDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { isolation } from "../platform/isolation/isolation.ts";
