@@ -47,8 +47,23 @@ const noArrowUp = floors.flatMap((folders, floor) =>
   }),
 );
 
+/** A package is imported by the files that its package.json exports. */
+const walls = ["documents", "kit"].map((name) => {
+  const { exports: entries } = require(`./packages/${name}/package.json`);
+  const files = Object.values(entries).map((file) =>
+    file.slice(2).replaceAll(".", "\\.").replace("*", "[^/]+"),
+  );
+  return {
+    name: `${name}-has-a-wall`,
+    severity: "error",
+    from: { path: "^(app|lib|scripts|trigger|packages)/", pathNot: `^packages/${name}/` },
+    to: { path: `^packages/${name}/`, pathNot: `^packages/${name}/(${files.join("|")})$` },
+  };
+});
+
 module.exports = {
   forbidden: [
+    ...walls,
     { name: "no-circle", severity: "error", from: {}, to: { circular: true } },
     {
       name: "every-folder-has-a-floor",
@@ -103,8 +118,14 @@ module.exports = {
     {
       name: "packages-stand-alone",
       severity: "error",
-      from: { path: "^packages/" },
+      from: { path: "^packages/[^/]+/src/" },
       to: { path: "^(app|lib|scripts|tests)/" },
+    },
+    {
+      name: "kit-is-below",
+      severity: "error",
+      from: { path: "^packages/kit/" },
+      to: { path: "^packages/(?!kit/)" },
     },
     {
       name: "trigger-stands-alone",

@@ -3,7 +3,8 @@
  * A use case gets the parts that it needs as a parameter, and imports no adapter.
  */
 import { join, resolve } from "node:path";
-import { createPdfInspections } from "./agent/documents/inspect-pdf.ts";
+import { runtimePath } from "../packages/kit/src/runtime-path.ts";
+import { createPdfInspections } from "./agent/inspect-pdf.ts";
 import { ContextWindows } from "./agent/models/context-windows.ts";
 import { ModelOutages } from "./agent/models/model-outages.ts";
 import type { ModelProvider } from "./agent/models/port.ts";
@@ -25,7 +26,6 @@ import { createQueues, type FairQueue } from "./platform/fair-queue.ts";
 import { localOrigin } from "./platform/local-origin.ts";
 import { log } from "./platform/log.ts";
 import { setProcessWide } from "./platform/process-wide.ts";
-import { runtimePath } from "./platform/runtime-path.ts";
 import { serviceOrigin } from "./platform/service-origin.ts";
 import { count, observePool } from "./platform/telemetry/metrics.ts";
 import { RequestLog } from "./requests/request-log.ts";

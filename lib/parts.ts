@@ -3,7 +3,7 @@
  * composition root (app.ts) creates them once from the settings.
  */
 import type { JSONValue } from "ai";
-import type { PdfInspections } from "./agent/documents/inspect-pdf.ts";
+import type { PdfInspections } from "./agent/inspect-pdf.ts";
 import type { ContextWindows } from "./agent/models/context-windows.ts";
 import type { ModelOutages } from "./agent/models/model-outages.ts";
 import type { ModelProvider } from "./agent/models/port.ts";

@@ -3,6 +3,7 @@
  * nothing, costs no vendor's money, and may run beside a server.
  */
 import { access, constants, mkdir } from "node:fs/promises";
+import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import { probeIdentity } from "../identity/credentials/probe-identity.ts";
 import type { App } from "../parts.ts";
 import { type Config, config } from "../platform/config.ts";
@@ -11,7 +12,6 @@ import { isolation } from "../platform/isolation/isolation.ts";
 import { log } from "../platform/log.ts";
 import { openFileLimit } from "../platform/open-file-limit.ts";
 import { codeOf, type Probe } from "../platform/outbound/probe.ts";
-import { runtimePath } from "../platform/runtime-path.ts";
 import { checkConnection, checkDatabase } from "./check-database.ts";
 import { checkUse, refuse } from "./check-settings.ts";
 import { checkShared, joinInstallation } from "./check-shared.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
+import { withoutLinks } from "../../packages/kit/src/shown-links.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
-import { withoutLinks } from "../contract/shown-links.ts";
 import type { Parts } from "../parts.ts";
 import { serviceOrigin } from "../platform/service-origin.ts";
 import type { createInvitationContract } from "./contract.ts";

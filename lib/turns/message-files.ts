@@ -1,7 +1,7 @@
 /** The files of messages as a turn gets them. */
 import type { UIMessage } from "ai";
-import { inspectPdf, pagesOfScan } from "../agent/documents/inspect-pdf.ts";
 import { fileDownloader } from "../agent/download-file.ts";
+import { inspectPdf, pagesOfScan } from "../agent/inspect-pdf.ts";
 import { acceptsInput } from "../agent/models/list-models.ts";
 import { modelsOf } from "../agent/models/model-outages.ts";
 import { hasPdf, isPdf, type PdfInput, showFiles } from "../agent/show-files.ts";

@@ -1,11 +1,11 @@
 import { createReadStream } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { posix, relative } from "node:path";
+import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import type { Artist } from "../artists/artist.ts";
 import { findOrInsertArtist } from "../artists/store.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
-import { runtimePath } from "../platform/runtime-path.ts";
 import { writeFile } from "./store-content.ts";
 
 /** Nothing in the example exists, which its name and its documents say. */

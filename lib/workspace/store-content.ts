@@ -1,9 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
 import { open } from "node:fs/promises";
+import { runtimePath } from "../../packages/kit/src/runtime-path.ts";
 import { withWorkFolder } from "../content/work-folder.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
-import { runtimePath } from "../platform/runtime-path.ts";
 import {
   type ChangedFile,
   CONTENT_GONE,

@@ -5,9 +5,9 @@
  * This file is long because both directions change what is known of the sandbox, in an order that matters.
  */
 import { posix } from "node:path";
+import { cutName } from "../../packages/kit/src/cut-name.ts";
 import { type AppError, isAppError } from "../contract/app-error.ts";
 import type { Parts } from "../parts.ts";
-import { cutName } from "../platform/cut-name.ts";
 import {
   type ExpectedFile,
   type FolderEntry,

@@ -1,6 +1,6 @@
 /** The files of a workspace, as callers reach them. */
 import { posix } from "node:path";
-import { previewDocument } from "../agent/documents/preview-document.ts";
+import { previewDocument } from "../agent/preview-document.ts";
 import { type AppError, appError, isAppError } from "../contract/app-error.ts";
 import type { Caller } from "../identity/credentials/caller.ts";
 import type { Parts } from "../parts.ts";

@@ -2,8 +2,8 @@
 import type { UIMessage } from "ai";
 import { Clock3, Paperclip, Pencil, RotateCw, X, Zap } from "lucide-react";
 import { useTransition } from "react";
-import { visibleName } from "@/lib/contract/visible-name.ts";
 import type { getChatContextContract } from "@/lib/turns/context-contract.ts";
+import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import type { Answer } from "../../_api/request.ts";
 import { Button, IconButton } from "../../_ui/button.tsx";
 import { formatBytes, formatCompact } from "../../_ui/format.ts";

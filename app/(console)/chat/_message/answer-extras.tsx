@@ -2,7 +2,7 @@
 import type { UIMessage } from "ai";
 import { CircleAlert, Download, RotateCw } from "lucide-react";
 import { useContext } from "react";
-import { visibleName } from "@/lib/contract/visible-name.ts";
+import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { describeTurnError } from "../../_api/describe-error.ts";
 import { webAddress } from "../../_markdown/parse.ts";
 import { ModelPicker } from "../../_models/model-picker.tsx";

@@ -6,7 +6,7 @@ import {
   FileText,
   FileVideo,
 } from "lucide-react";
-import { visibleName } from "@/lib/contract/visible-name.ts";
+import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { formatBytes } from "../../_ui/format.ts";
 
 /** A name that may try to look like another: what is invisible in it is an escape, and its direction ends with it. */

@@ -1,6 +1,6 @@
 import { CircleAlert, LoaderCircle, type LucideIcon } from "lucide-react";
 import { memo } from "react";
-import { visibleName } from "@/lib/contract/visible-name.ts";
+import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { lazyComponent } from "../../_load/lazy-component.tsx";
 import { cn } from "../../_ui/class-names.ts";
 import { Disclosure } from "../../_ui/disclosure.tsx";

@@ -4,10 +4,10 @@ import { headers } from "next/headers";
 import { notFound } from "next/navigation";
 import { cache } from "react";
 import { GET } from "@/app/api/shares/[token]/route.ts";
-import { visibleName } from "@/lib/contract/visible-name.ts";
 import { callEndpoint } from "@/lib/http/call-endpoint.ts";
 import { serviceOrigin } from "@/lib/platform/service-origin.ts";
 import { readShareContract } from "@/lib/sessions/shares/contract.ts";
+import { visibleName } from "@/packages/kit/src/visible-name.ts";
 import { EmptyState } from "../../_ui/states.tsx";
 import { SharedChat, type SharedPage } from "../shared-chat.tsx";
 

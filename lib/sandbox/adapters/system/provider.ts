@@ -9,9 +9,9 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { mkdir, mkdtemp, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { runtimePath } from "../../../../packages/kit/src/runtime-path.ts";
 import { type Isolation, isolation, LAUNCHER_PATH } from "../../../platform/isolation/isolation.ts";
 import { codeOf, type Probe } from "../../../platform/outbound/probe.ts";
-import { runtimePath } from "../../../platform/runtime-path.ts";
 import { cutOutput } from "../../cut-output.ts";
 import { SandboxError, type SandboxProvider } from "../../port.ts";
 import { KEPT_PREFIX, removeFolder } from "../local/folders.ts";

@@ -1,8 +1,8 @@
-import { type AppError, appError } from "../../contract/app-error.ts";
-import type { Parts } from "../../parts.ts";
-import { isQueueRefusal, queueRefused } from "../../platform/fair-queue.ts";
-import { formatOf } from "./document.ts";
-import { runDocumentWorker } from "./run-document-worker.ts";
+import { formatOf } from "../../packages/documents/src/document.ts";
+import { runDocumentWorker } from "../../packages/documents/src/run-document-worker.ts";
+import { type AppError, appError } from "../contract/app-error.ts";
+import type { Parts } from "../parts.ts";
+import { isQueueRefusal, queueRefused } from "../platform/fair-queue.ts";
 
 /** The work of a reader who has gone ends. */
 const gone = appError("unavailable", "The request was canceled");
